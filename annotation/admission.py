@@ -107,12 +107,7 @@ def permit_of(round: Round, worker: Worker) -> Permit:
 
 def is_excluded(worker: Worker) -> bool:
     """Whether the worker gets no more HITs from us."""
-    return bool(_exclusions(worker.pk))
-
-
-@FixedQuery
-def _exclusions(worker: int) -> QuerySet[Exclusion, int]:
-    return Exclusion.objects.filter(worker=worker, lifted_at=None).values_list("pk", flat=True)
+    return Exclusion.objects.filter(worker=worker, lifted_at=None).exists()
 
 
 def has_joined(round: Round, worker: Worker) -> bool:
@@ -221,8 +216,7 @@ def _items_seen(worker: Worker) -> tuple[QuerySet[Item], QuerySet[TestItem], Que
 def hits_of(worker: Worker) -> AssignmentQuerySet:
     """Return the worker's assignments but for those that they returned or let expire, unpaid, sessions without a HIT,
     and claims: until the platform lists the work, anybody may have made it in their name."""
-    is_paid = Exists(
-        Payment.objects.filter(assignment=OuterRef("pk"), state__in=Payment.EARNED)
-    )  # as work that we lost is
+    # Work that we lost but paid for still counts.
+    is_paid = Exists(Payment.objects.filter(assignment=OuterRef("pk"), state__in=Payment.EARNED))
     theirs = Assignment.objects.filter(~Q(state__in=Assignment.ABANDONED) | is_paid, worker=worker, has_hit=True)
     return theirs.exclude(CLAIM, platform_state=PlatformState.UNCONFIRMED)

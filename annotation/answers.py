@@ -62,7 +62,6 @@ def places_of(assignment: Assignment) -> Places:
     return places_among(assignment, items_in(assignment.hit_id))
 
 
-@FixedQuery
 def items_in(hit: int) -> QuerySet[Item, int]:
     """Return the keys of a HIT's items."""
     return Item.objects.filter(hit=hit).order_by().values_list("pk", flat=True)
@@ -254,17 +253,12 @@ def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
     )
 
 
-@FixedQuery
-def _locked(assignment: int) -> QuerySet[Assignment]:
-    return Assignment.objects.select_for_update().filter(pk=assignment).order_by()
-
-
 def own_places(assignment: Assignment, items: Sequence[int], places: Places | None = None) -> dict[int, int]:
     """Return each item's place in the assignment's HIT, provided that the assignment may still be answered. It stays
     locked until the transaction ends, so that no draft comes after the submission that it is part of.
 
     ``places`` are those of the assignment, where they have been read."""
-    (current,) = _locked(assignment.pk)
+    current = Assignment.objects.select_for_update().get(pk=assignment.pk)
     is_answerable = current.is_answerable
     if current.platform_state and not is_answerable:
         raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")

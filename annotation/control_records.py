@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 
 import scipy
 from django.db.models import Count, Q, QuerySet
@@ -14,9 +12,10 @@ from hits.question import RIGHT_LEVELS, Level
 
 State = Control.State
 
-ANSWERED_RIGHT = reduce(
-    or_, (Q(item__control__polarity=polarity, level__in=levels) for polarity, levels in RIGHT_LEVELS.items())
-)
+ANSWERED_RIGHT = Q(
+    item__control__polarity=Control.Polarity.POSITIVE, level__in=RIGHT_LEVELS[Control.Polarity.POSITIVE]
+) | Q(item__control__polarity=Control.Polarity.NEGATIVE, level__in=RIGHT_LEVELS[Control.Polarity.NEGATIVE])
+"""Matches judgments of controls at a right level."""
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
         # One lease at a time for one person, or two tabs would get two HITs that share a pair.
         if locked(worker.pk).consented_at is None:
             raise CounterpartError(f"Worker {worker} has not consented yet. Ask for consent first.")
-        held, now = _leases(worker.pk, round.pk), timezone.now()
+        held, now = list(_leased(worker.pk, round.pk)), timezone.now()
         if running := [one for one in held if one.deadline > now]:
             return running[0]
         if held:
@@ -113,9 +113,6 @@ def _lease_in(round: Round, worker: Worker) -> Assignment | None:
 
 def _leased(worker: int, round: int) -> AssignmentQuerySet:
     return Assignment.objects.filter(worker=worker, hit__round=round, state=State.LEASED)
-
-
-_leases = FixedQuery(_leased)
 
 
 def lease_for_visitor(round: Round, *, worker: Worker, time: timedelta, **on_platform: Any) -> Assignment | None:

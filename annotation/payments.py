@@ -3,7 +3,6 @@
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.budget import check_may_give, check_owed, locked
@@ -11,7 +10,6 @@ from annotation.models import Assignment, Payment, Worker
 from annotation.platforms import want_call
 from core.errors import CounterpartError
 from core.events import record
-from core.fixed_queries import FixedQuery
 from core.text import check_words
 from hits.models import Round
 from hits.prices import cents
@@ -148,12 +146,7 @@ def _check_reachable(assignment: Assignment, round: Round) -> None:
 
 
 def _reward_of(assignment: Assignment) -> Payment | None:
-    return _rewards.first(assignment.pk)
-
-
-@FixedQuery
-def _rewards(assignment: int) -> QuerySet[Payment]:
-    return Payment.objects.filter(assignment=assignment, kind=Kind.REWARD)
+    return Payment.objects.filter(assignment=assignment, kind=Kind.REWARD).first()
 
 
 def _lock_round_of(assignment: Assignment) -> Round:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
+from celery import current_app
 from django.db import transaction
 
 from annotation.models import Assignment, WantsCall
-from config.celery import app
 from hits.models import Round
 
 MAKE_CALLS = "crowd.tasks.make_wanted_calls"
@@ -58,4 +58,4 @@ def want_seats_posted(round: Round) -> None:
 
 def _send(task: str, *args: int) -> None:
     # Robust: the change is committed. A failure here is logged, and crowd's periodic task finds the rows.
-    transaction.on_commit(partial(app.signature(task, args=args).apply_async), robust=True)
+    transaction.on_commit(partial(current_app.signature(task, args=args).apply_async), robust=True)

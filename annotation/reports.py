@@ -5,14 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from annotation.answers import own_places
 from annotation.models import Assignment, Report
 from annotation.workers import actor_of
 from core.errors import CounterpartError
 from core.events import record
-from core.fixed_queries import FixedQuery
 from core.text import check_words
 from hits.models import Item
 from hits.task_types import task_type_of
@@ -66,10 +64,5 @@ def _store(assignment: Assignment, item: Item, *, problem: str, note: str) -> bo
 
 def reported_problems(assignment: Assignment) -> dict[int, str]:
     """Return what the worker has reported of the pairs of the assignment's HIT, in words, by item."""
-    rows = _reported(assignment.hit_id, assignment.worker_id)
-    return {item: Report.Problem(problem).label for item, problem in rows}
-
-
-@FixedQuery
-def _reported(hit: int, worker: int) -> QuerySet[Report, tuple[int, str]]:
-    return Report.objects.filter(item__hit=hit, worker=worker).order_by().values_list("item", "problem")
+    theirs = Report.objects.filter(item__hit=assignment.hit_id, worker=assignment.worker_id)
+    return {item: Report.Problem(problem).label for item, problem in theirs.values_list("item", "problem")}

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.admission import has_room
@@ -20,7 +19,6 @@ from annotation.retirement import review_controls_of
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.fixed_queries import FixedQuery
 from core.text import counted
 from hits.models import Control, Item
 from hits.task_types import task_type_of
@@ -38,12 +36,8 @@ class Receipt:
 
 def items_of(assignment: Assignment) -> dict[int, Item]:
     """Return the items of the assignment's HIT by their keys, with their controls."""
-    return {item.pk: item for item in _items(assignment.hit_id)}
-
-
-@FixedQuery
-def _items(hit: int) -> QuerySet[Item]:
-    return Item.objects.filter(hit=hit).order_by().select_related("control")
+    items = Item.objects.filter(hit=assignment.hit_id).order_by().select_related("control")
+    return {item.pk: item for item in items}
 
 
 def submit_answers(

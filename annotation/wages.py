@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
-from statistics import median, quantiles
+from statistics import median
 
+import numpy as np
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
@@ -79,8 +80,9 @@ def timing_of(round: Round, *, at_least: int = LEAST_TIMED) -> Timing | None:
     times = times if simulated else of_people
     if len(times) < at_least:
         return None
-    active, elapsed = [float(one or 0) for one, _, _ in times], [one.total_seconds() for _, one, _ in times]
-    low, middle, high = quantiles(active, n=4, method="inclusive") if len(active) > 1 else active * 3
+    active = [float(seconds or 0) for seconds, _, _ in times]
+    elapsed = [time.total_seconds() for _, time, _ in times]
+    low, middle, high = np.quantile(active, [0.25, 0.5, 0.75]).tolist()
     return Timing(len(active), middle, low, high, median(elapsed), simulated)
 
 

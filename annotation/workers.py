@@ -4,19 +4,18 @@ import re
 from collections.abc import Sequence
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Exclusion, Worker, WorkerIdentity
 from annotation.platforms import want_call
 from core.errors import CounterpartError
 from core.events import record
-from core.fixed_queries import FixedQuery
 from core.text import check_words
 
 
 def actor_of(worker: Worker) -> str:
-    """Name a worker as the journal does: by pseudonym only."""
+    """Name a worker as the event log does: by pseudonym only."""
     return f"worker:{worker.pseudonym}"
 
 
@@ -51,13 +50,7 @@ def renew_links(worker: Worker, *, by: str) -> None:
 
 def locked(worker_id: int) -> Worker:
     """Read the worker and make other transactions about them wait; to be called inside a transaction."""
-    (worker,) = _locked(worker_id)
-    return worker
-
-
-@FixedQuery
-def _locked(worker: int) -> QuerySet[Worker]:
-    return Worker.objects.select_for_update(no_key=True).filter(pk=worker)
+    return Worker.objects.select_for_update(no_key=True).get(pk=worker_id)
 
 
 def _known(platform_id: dict[str, str]) -> Worker | None:

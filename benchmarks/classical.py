@@ -94,7 +94,9 @@ def measured(kind: str, wanted: dict, train, images: list, captions: list, optio
     """Train a system; return R@1, R@5, R@10 in percent and the median rank, of image annotation and of image search."""
     from pathlib import Path
 
-    from mitl.annotators import kcca, kind_of, nn
+    from mitl.annotators import kind_of
+    from mitl.annotators.kcca import annotator as kcca
+    from mitl.annotators.nn import annotator as nn
     from mitl.checkpoints import Checkpoints
     from mitl.models import Direction
     from mitl.training.learners import Plan

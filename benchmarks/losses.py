@@ -59,7 +59,7 @@ def run(options: argparse.Namespace, folder: Path) -> None:
 
 def write_vectors(collection, folder: Path) -> None:
     """Write a unit vector per picture: its standardised similarities to patches of the training pictures."""
-    from mitl.nn.patches import PICTURE_FEATURES, read_pictures
+    from mitl.annotators.embedding.patches import PICTURE_FEATURES, read_pictures
 
     patches = PICTURE_FEATURES["patches"]
     training = patches.learn(read_pictures(list(collection.images.training())), 0)

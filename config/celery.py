@@ -51,6 +51,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("counterpart")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.autodiscover_tasks(related_name="jobs")
+app.set_default()  # for every thread: tasks are sent and declared without importing this module
 
 
 @setup_logging.connect

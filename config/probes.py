@@ -4,6 +4,7 @@ As the outermost middleware it also counts and logs each request.
 """
 
 import logging
+import os
 from collections.abc import Callable
 from time import monotonic
 
@@ -11,13 +12,18 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils.crypto import constant_time_compare
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
+from prometheus_client.registry import Collector
 
 LASTS = 2  # seconds that an answer of /healthz is repeated, so that nobody keeps the database busy with it
+METHODS = ("GET", "HEAD", "POST")
+REQUESTS = Counter("counterpart_requests", "Requests answered.", ["method", "status"], registry=None)
+SECONDS = Histogram("counterpart_request_seconds", "Time to an answer.", registry=None)
 logger = logging.getLogger("requests")
 
 
 def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    from console import prometheus
+    from console.prometheus import Work  # once the apps are loaded
     from core import health
 
     checks = {"database": health.database_trouble, "broker": health.broker_trouble, "storage": health.storage_trouble}
@@ -32,7 +38,7 @@ def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
     def figures(request: HttpRequest) -> HttpResponse:
         if not constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {settings.METRICS_TOKEN}"):
             return HttpResponse("Send METRICS_TOKEN as a bearer token.\n", status=401, content_type="text/plain")
-        return HttpResponse(prometheus.as_text(), content_type="text/plain; version=0.0.4; charset=utf-8")
+        return HttpResponse(_as_text(Work()), content_type="text/plain; version=0.0.4; charset=utf-8")
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         if request.path == "/healthz":
@@ -42,7 +48,8 @@ def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
         began = monotonic()
         response = get_response(request)
         seconds = monotonic() - began
-        prometheus.count_request(request.method or "", response.status_code, seconds)
+        REQUESTS.labels(request.method if request.method in METHODS else "other", response.status_code).inc()
+        SECONDS.observe(seconds)
         told = {
             "method": request.method,
             "path": request.path,
@@ -53,3 +60,15 @@ def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
         return response
 
     return answer
+
+
+def _as_text(work: Collector) -> bytes:
+    """Return the figures of requests and of the work in Prometheus's text format."""
+    registry = CollectorRegistry()
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):  # set by config/gunicorn.py: the sum over all processes
+        multiprocess.MultiProcessCollector(registry)
+    else:
+        registry.register(REQUESTS)
+        registry.register(SECONDS)
+    registry.register(work)
+    return generate_latest(registry)

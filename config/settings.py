@@ -6,7 +6,7 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 from environs import validate
 
-from config.environment import (
+from core.environment import (
     at_least_one,
     database,
     env,
@@ -64,19 +64,19 @@ MIDDLEWARE = [
     "config.probes.probes",
     "django.middleware.security.SecurityMiddleware",
     "annotation.judging.hit_pictures.serve_sealed",
-    "config.middleware.CompressText",
+    "core.middleware.CompressText",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "config.bodies.BodyLimit",
+    "core.middleware.BodyLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
-    "config.middleware.refuse_nul",
-    "config.middleware.explain_405",
+    "core.middleware.refuse_nul",
+    "core.middleware.explain_405",
 ]
 
 ROOT_URLCONF = "config.urls"

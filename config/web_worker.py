@@ -14,7 +14,7 @@ from typing import Any
 from gunicorn.util import write_error
 from gunicorn.workers.gthread import _DEFER, ThreadWorker
 
-from config.bodies import LARGEST_BODY
+from core.middleware import LARGEST_BODY
 
 LARGEST_HEAD = 64 * 1024
 MOST_DIGITS = 18  # of a body's length; Python reads no number of thousands of digits

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.files.storage import default_storage
 
-from console.upload_jobs import Files
+from console.uploads import Files, upload_job
 from core.errors import CounterpartError
 from core.files import write_file
 from core.jobs import JobProgress
@@ -22,6 +22,7 @@ from mitl.models import Retrieval
 from mitl.search.gallery import rankings_of
 
 
+@upload_job("console.tasks.measure_rankings")
 def measure_rankings(job: Job, files: Files, progress: JobProgress) -> str:
     """Score the uploaded rankings, or the lists of a search, and store the figures."""
     params = job.params

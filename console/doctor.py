@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 import redis
 from axes.models import AccessLog
+from celery import current_app
 from django.conf import settings
 from django.core.checks import WARNING, run_checks
 from django.core.files.base import ContentFile
@@ -23,10 +24,9 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from annotation.consent import untold
-from config.celery import app
-from config.environment import is_local
 from console.login_lock import KNOWN_FOR
 from core import health
+from core.environment import is_local
 from core.models import Job
 from core.text import counted
 from hits.models import Round
@@ -220,7 +220,7 @@ def _queue(name: str) -> Findings:
     when = f"last at {last:%Y-%m-%d %H:%M:%S} UTC" if last else "never"
     if not health.queue_has_stopped():
         yield Finding(name, f"worker and clock run; {when}")
-    elif app.control.ping(timeout=2):
+    elif current_app.control.ping(timeout=2):
         yield Finding(name, f"A worker runs, but no scheduled task ({when}).", "celery -A config beat")
     else:
         yield Finding(name, f"No worker runs scheduled tasks ({when}).", WORK)

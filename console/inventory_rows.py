@@ -14,7 +14,7 @@ from annotation.models import Assignment, Participant, QualificationTest
 from annotation.standing import standing_of
 from console.benchmark_boards import figures_path
 from console.measured_charts import chart_path
-from console.plots import THINGS
+from console.plots import CHARTED
 from core.files import StoredFile
 from core.models import Job
 from core.text import counted
@@ -230,7 +230,7 @@ def delete_job(job: Job) -> list[StoredFile]:
     """Delete a job that has ended, with the figures or the chart that it made."""
     files, params = [figures_path(job)], job.params
     if job.task == MAKES_CHART:
-        things = THINGS[params["kind"]].filter(name=params["name"])
+        things = CHARTED[params["kind"]].filter(name=params["name"])
         files += [chart_path(thing, params["subject"], params["annotator"]) for thing in things]
     job.delete()
     for file in files:

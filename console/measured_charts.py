@@ -8,7 +8,7 @@ from datetime import datetime
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from console.plots import Rows, Thing, analysed, state_of, words_of
+from console.plots import Charted, Rows, analyse, parameters_of_chart, state_of
 from core.errors import CounterpartError
 from core.files import write_file
 from core.progress import Progress
@@ -31,30 +31,30 @@ class MeasuredChart:
     png: bytes = b""
 
 
-def measure_chart(thing: Thing, subject: str, annotator: str, *, progress: Progress) -> str:
+def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: Progress) -> str:
     """Measure, draw and store a chart; return why there is nothing to draw, or an empty text."""
-    kept = {"at": timezone.now().isoformat(), "state": state_of(thing, subject)}
+    kept = {"at": timezone.now().isoformat(), "state": state_of(charted, subject)}
     trouble = ""
     try:
-        found = analysed(words_of(thing, subject, annotator), progress)
+        found = analyse(subject, parameters_of_chart(charted, subject, annotator), progress)
     except CounterpartError as error:
         trouble = kept["trouble"] = str(error)
     else:
         kept["rows"] = plain([dict(row) for row in found.rows])
         kept["svg"] = chart_bytes(found.chart, ".svg").decode()
         kept["png"] = b64encode(chart_bytes(found.chart, ".png")).decode()
-    write_file(chart_path(thing, subject, annotator), json.dumps(kept, default=float).encode())
+    write_file(chart_path(charted, subject, annotator), json.dumps(kept, default=float).encode())
     return trouble
 
 
-def stored_chart(thing: Thing, subject: str, annotator: str) -> MeasuredChart | None:
+def stored_chart(charted: Charted, subject: str, annotator: str) -> MeasuredChart | None:
     """Return the chart as it was made last, or None."""
-    path = chart_path(thing, subject, annotator)
+    path = chart_path(charted, subject, annotator)
     if not default_storage.exists(path):
         return None
     with default_storage.open(path) as file:
         kept = json.load(file)
-    at, is_current = datetime.fromisoformat(kept["at"]), kept["state"] == state_of(thing, subject)
+    at, is_current = datetime.fromisoformat(kept["at"]), kept["state"] == state_of(charted, subject)
     if trouble := kept.get("trouble"):
         return MeasuredChart(at, is_current, trouble=trouble)
     if "svg" not in kept:  # version 0.3 stored no drawing
@@ -62,7 +62,7 @@ def stored_chart(thing: Thing, subject: str, annotator: str) -> MeasuredChart | 
     return MeasuredChart(at, is_current, rows=kept["rows"], svg=kept["svg"], png=b64decode(kept["png"]))
 
 
-def chart_path(thing: Thing, subject: str, annotator: str) -> str:
+def chart_path(charted: Charted, subject: str, annotator: str) -> str:
     """Return where a chart is in the storage."""
-    parts = [type(thing).__name__.lower(), str(thing.pk), subject, *([annotator] if annotator else [])]
+    parts = [type(charted).__name__.lower(), str(charted.pk), subject, *([annotator] if annotator else [])]
     return f"charts/{'-'.join(parts)}.json"

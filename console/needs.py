@@ -122,7 +122,7 @@ def _rejections(round: Round | None) -> Iterable[Need]:
 def _pairs_to_review() -> Iterable[Need]:
     for check in QueueCheck.objects.filter(shown=False).select_related("round__pool__collection"):
         name = check.round.pool.collection.name
-        yield Need(f"The queue of {name} does not show a planted disagreement of {check.round}", _page("queue", name))
+        yield Need(f"The queue of {name} does not show every disagreement of {check.round}", _page("queue", name))
     rows = Case.objects.waiting().order_by().values_list("collection__name").annotate(n=Count("pk"))
     for name, n in rows.order_by("collection__name"):
         yield Need(f"{counted(n, 'pair')} to review in {name}", _page("queue", name))

@@ -9,12 +9,17 @@ from urllib.parse import urlencode
 from django.db.models import Model
 from django.urls import reverse
 
-from console import tasks
+from console.benchmark_boards import measure_rankings
+from console.jobs import chart, trust
+from console.upload_jobs import add_annotator, import_collection, import_matches
 from core.models import Job
 from corpus.models import Collection
+from crowd.jobs import audit, repair
+from dataset.jobs import clean_up
 from dataset.models import Version
+from evaluation.jobs import register, score_run
 from evaluation.models import Run
-from evaluation.tasks import register, score_run
+from hits.jobs import pack
 from hits.models import Round
 from hits.pipeline import TASK as PLANNING
 from hits.round_parameters import RoundParameters
@@ -115,21 +120,21 @@ def _back_to_pack(job: Job) -> Outcome:
 
 _BY_STATE: Mapping[tuple[str, str], Leading] = {
     (PLANNING, Job.State.FAILED): _back_to_plan,
-    (tasks.import_collection.name, Job.State.FAILED): _back_to_import,
-    (tasks.pack.name, Job.State.FAILED): _back_to_pack,
-    (tasks.measure_rankings.name, Job.State.DONE): _to_figures,
-    (tasks.audit.name, Job.State.DONE): _to_audit,
-    (tasks.repair.name, Job.State.DONE): _to_audit,
+    (import_collection.name, Job.State.FAILED): _back_to_import,
+    (pack.name, Job.State.FAILED): _back_to_pack,
+    (measure_rankings.name, Job.State.DONE): _to_figures,
+    (audit.name, Job.State.DONE): _to_audit,
+    (repair.name, Job.State.DONE): _to_audit,
 }
 _BY_TASK: Mapping[str, Leading] = {
     PLANNING: _to_plan,
     TRAINING: _to_annotator,
-    tasks.trust.name: _to("Trust in", Version, "version", "version_trust"),
-    tasks.clean_up.name: _to("Pairs to review in", Collection, "collection", "queue"),
-    tasks.import_collection.name: _to_collection,
-    tasks.import_matches.name: _to_collection,
-    tasks.add_annotator.name: _to_annotator,
-    tasks.chart.name: _to_chart,
+    trust.name: _to("Trust in", Version, "version", "version_trust"),
+    clean_up.name: _to("Pairs to review in", Collection, "collection", "queue"),
+    import_collection.name: _to_collection,
+    import_matches.name: _to_collection,
+    add_annotator.name: _to_annotator,
+    chart.name: _to_chart,
     register.name: _to("Leaderboard of", Collection, "collection", "leaderboard"),
     score_run.name: _to("Run", Run, "run", "run", key="pk"),
 }

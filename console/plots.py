@@ -1,10 +1,9 @@
 """Charts of the analyses on pages: which there are, their figures, and their drawing in the page's own colours.
 
-A chart is what the command ``analyse`` says with the same words, so pages, files and terminal tell one truth.
+A chart is what the command ``analyse`` finds with the same parameters, so that pages, files and terminal agree.
 """
 
 import re
-from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -16,10 +15,11 @@ from django.utils.safestring import SafeString, mark_safe
 
 from annotation.models import ControlRuling, Decision
 from annotation.standing import standing_of
+from core.parameters import Parameters
 from core.progress import Progress, silent
 from core.version import software_version
 from dataset.models import Review, Version
-from evaluation.analyses import Findings, subjects, write_table
+from evaluation.analyses import Findings, parameters_of, subjects, write_table
 from hits.models import Round
 from hits.task_types import task_type_of
 from mitl.charts import COLOURS, INK, INK_SOFT, LINE, Spec, chart_bytes
@@ -30,10 +30,10 @@ ROWS = 100
 
 @dataclass(frozen=True)
 class Plot:
-    """A chart that pages offer: its ``title``, and what it shows."""
+    """A chart that pages offer, and what it shows."""
 
     title: str
-    says: str
+    description: str
 
 
 PLOTS = {
@@ -90,60 +90,59 @@ OFFERED = {
     "version": ("positives", *OF_ANSWERS, "uncertainty"),
     "pool": ("diversity", "hubness"),
 }
-"""The charts of each kind of thing."""
+"""The charts that the page of a round, a version or a pool offers."""
 OF_ANNOTATORS = {"uncertainty": ("pcme",)}
 """The charts that are drawn for one annotator, and the kinds that they are drawn for."""
 
-Thing = Round | Version | Pool
+Charted = Round | Version | Pool
 Rows = Sequence[Mapping[str, Any]]
-THINGS: dict[str, QuerySet[Any]] = {
+CHARTED: dict[str, QuerySet[Any]] = {
     "round": Round.objects.select_related("pool__collection"),
     "version": Version.objects.select_related("collection"),
     "pool": Pool.objects.select_related("collection", "sample"),
 }
 
 
-def offered(kind: str, thing: Thing) -> Sequence[str]:
-    """Return the charts of a thing, those that its type of task has where it is a round."""
-    if isinstance(thing, Round):
-        if not task_type_of(thing).on_pairs:
-            return [one for one in OF_TASKS if one == thing.task]
-        return [one for one in OF_ANSWERS if one != "reasons" or thing.reasons]
+def offered(kind: str, charted: Charted) -> Sequence[str]:
+    """Return the charts of a round, by its type of task, of a version or of a pool."""
+    if isinstance(charted, Round):
+        if not task_type_of(charted).on_pairs:
+            return [one for one in OF_TASKS if one == charted.task]
+        return [one for one in OF_ANSWERS if one != "reasons" or charted.reasons]
     return OFFERED[kind]
 
 
-def words_of(thing: Thing, subject: str, annotator: str = "") -> list[str]:
-    """Return the words of ``analyse`` that draw a chart, of ``annotator`` where it is of one."""
-    if isinstance(thing, Version) and subject in OF_ANNOTATORS:
-        return [subject, thing.collection.name, "--annotator", annotator or "A", "--matches", thing.name]
-    if isinstance(thing, Pool):
-        names = Annotator.objects.filter(retrievals__pools=thing).distinct().order_by("name")
-        joined = ",".join(names.values_list("name", flat=True))
-        return [subject, thing.collection.name, "--annotators", joined, "--queries", thing.sample.name]
-    if isinstance(thing, Version) and subject in OF_ANSWERS:
-        return [subject, "--version", thing.name]
-    return [subject, thing.name]
+def parameters_of_chart(charted: Charted, subject: str, annotator: str = "") -> Parameters:
+    """Return the parameters of the analysis that a chart shows, of ``annotator`` where it is of one."""
+    given: dict[str, Any] = {"round": charted.name}
+    if isinstance(charted, Version) and subject in OF_ANNOTATORS:
+        given = {"collection": charted.collection.name, "annotator": annotator or "A", "matches": charted.name}
+    elif isinstance(charted, Version):
+        given = {"version": charted.name}
+    elif isinstance(charted, Pool):
+        names = Annotator.objects.filter(retrievals__pools=charted).distinct().order_by("name")
+        annotators = tuple(names.values_list("name", flat=True))
+        given = {"collection": charted.collection.name, "annotators": annotators, "queries": charted.sample.name}
+    return parameters_of(subjects()[subject])(**given)
 
 
-def analysed(words: list[str], progress: Progress = silent) -> Findings:
-    """Return what ``analyse`` with these words finds. Raises CounterpartError as it does."""
-    module, parser = subjects()[words[0]], ArgumentParser()
-    module.add_arguments(parser)
-    found: Findings = module.analyse(progress=progress, **vars(parser.parse_args(words[1:])))
+def analyse(subject: str, parameters: Parameters, progress: Progress = silent) -> Findings:
+    """Return what the analysis finds. Raises CounterpartError as it does."""
+    found: Findings = subjects()[subject].analyse(parameters, progress=progress)
     return found
 
 
-def state_of(thing: Thing, subject: str) -> str:
-    """Return a key that changes when a chart's data may have: with a round's work, decisions and retired controls,
-    with the reviews of the collection, and with the software. Pools never change, nor how an annotator ranks."""
+def state_of(charted: Charted, subject: str) -> str:
+    """Return a key of the data behind a chart. It changes with a round's work, decisions and retired controls, with
+    the reviews of the collection, and with the software; pools and the ranking of an annotator never change."""
     parts: list[object] = [software_version()]
-    if isinstance(thing, Round):
-        parts += standing_of(thing).work.values()
-        parts.append(_newest(Decision.objects.filter(assignment__hit__round=thing)))
-        parts.append(_newest(ControlRuling.objects.filter(control__round=thing)))
-        parts.append(_newest(Review.objects.filter(collection=thing.pool.collection_id)))
-    if isinstance(thing, Version) and subject not in OF_ANNOTATORS:
-        parts.append(_newest(Review.objects.filter(collection=thing.collection_id)))
+    if isinstance(charted, Round):
+        parts += standing_of(charted).work.values()
+        parts.append(_newest(Decision.objects.filter(assignment__hit__round=charted)))
+        parts.append(_newest(ControlRuling.objects.filter(control__round=charted)))
+        parts.append(_newest(Review.objects.filter(collection=charted.pool.collection_id)))
+    if isinstance(charted, Version) and subject not in OF_ANNOTATORS:
+        parts.append(_newest(Review.objects.filter(collection=charted.collection_id)))
     return "-".join(map(str, parts))
 
 

@@ -1,12 +1,10 @@
-"""Figures for Prometheus: requests as the web processes count them, and the state of the work in the database."""
+"""Figures for Prometheus: the state of the work in the database."""
 
-import os
 from collections.abc import Iterator
 
 from django.conf import settings
 from django.db.models import Count, Q
 from django.utils import timezone
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -16,29 +14,8 @@ from core.models import Job
 from crowd.models import Outbox
 from hits.models import Round
 
-METHODS = ("GET", "HEAD", "POST")
-REQUESTS = Counter("counterpart_requests", "Requests answered.", ["method", "status"], registry=None)
-SECONDS = Histogram("counterpart_request_seconds", "Time to an answer.", registry=None)
 
-
-def count_request(method: str, status: int, seconds: float) -> None:
-    REQUESTS.labels(method if method in METHODS else "other", status).inc()
-    SECONDS.observe(seconds)
-
-
-def as_text() -> bytes:
-    """Return all figures in Prometheus's text format."""
-    registry = CollectorRegistry()
-    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):  # set by config/gunicorn.py: the sum over all processes
-        multiprocess.MultiProcessCollector(registry)
-    else:
-        registry.register(REQUESTS)
-        registry.register(SECONDS)
-    registry.register(_Work())
-    return generate_latest(registry)
-
-
-class _Work(Collector):
+class Work(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         counts = dict(Job.objects.order_by().values_list("state").annotate(Count("pk")))
         yield _by("counterpart_jobs", "Jobs.", "state", {state: counts.get(state, 0) for state in Job.State.values})

@@ -1,32 +1,32 @@
-"""What the jobs of uploaded files do, by the functions of the commands: collections, matches, judgments, annotators."""
+"""The jobs of uploaded files, by the functions of the commands: collections, matches, judgments, annotators."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from console.uploaded_embeddings import check_covered
+from console.uploads import Files, upload_job
 from core.errors import CounterpartError
 from core.jobs import JobProgress
 from core.models import Job
 from core.progress import Progress
 from core.text import counted
 from core.zip_files import unpack
-from corpus.imports import import_collection, import_pictures
-from corpus.matches import import_matches
+from corpus import imports, matches
 from corpus.models import Collection
 from corpus.readers.folder import PICTURES
-from dataset.judgment_import import import_judgments
+from dataset import judgment_import
 from hits.models import Round
+from mitl import registration
 from mitl.annotators import kind_of
-from mitl.registration import Origin, add_annotator
+from mitl.registration import Origin
 
 CAPTION_FILES = (".json", ".jsonl", ".csv", ".txt", ".token")
 # Of a folder of weights as Hugging Face lays it out, or of arrays.
 CHECKPOINT_FILES = (".json", ".txt", ".bin", ".safetensors", ".npy", ".npz", ".md", ".model")
-Files = Mapping[str, Path]
 
 
-def import_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
+@upload_job("console.tasks.import_collection")
+def import_collection(job: Job, files: Files, progress: JobProgress) -> str:
     """Import the file ``captions`` and the pictures of the zip file ``images``, or either alone. Of the format folder,
     pictures alone are the folder."""
     params = job.params
@@ -41,16 +41,17 @@ def import_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
         "progress": progress,
     }
     if images and "captions" not in files:
-        return str(import_pictures(Collection.objects.named(params["collection"]), images, **common))
+        return str(imports.import_pictures(Collection.objects.named(params["collection"]), images, **common))
     path = _captions(files["captions"], params["format"], progress)
     wanted = {"format": params["format"], "append": params["append"]}
-    return str(import_collection(params["collection"], path=path, images=images, **wanted, **common))
+    return str(imports.import_collection(params["collection"], path=path, images=images, **wanted, **common))
 
 
-def matches_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
+@upload_job("console.tasks.import_matches")
+def import_matches(job: Job, files: Files, progress: JobProgress) -> str:
     """Import the file of matches known from elsewhere."""
     params = job.params
-    summary = import_matches(
+    summary = matches.import_matches(
         Collection.objects.named(params["collection"]),
         source=params["source"],
         path=files["file"],
@@ -62,10 +63,11 @@ def matches_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
     return str(summary)
 
 
-def judgments_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
+@upload_job("console.tasks.import_judgments")
+def import_judgments(job: Job, files: Files, progress: JobProgress) -> str:
     """Take the judgments of the uploaded file into the round."""
     round = Round.objects.named(job.params["round"])
-    added = import_judgments(
+    added = judgment_import.import_judgments(
         round,
         files["file"],
         from_round=job.params["from_round"] or None,
@@ -81,7 +83,8 @@ def judgments_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
     )
 
 
-def annotator_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
+@upload_job("console.tasks.add_annotator")
+def add_annotator(job: Job, files: Files, progress: JobProgress) -> str:
     """Add an annotator with the weights, embeddings or lists of ``checkpoint``, if there are any.
 
     Embeddings that were uploaded for a collection have to cover its gallery.
@@ -91,7 +94,7 @@ def annotator_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
         checkpoint = unpack(checkpoint, checkpoint.parent / "unpacked", suffixes=CHECKPOINT_FILES, progress=progress)
     if checkpoint and "collection" in params:
         check_covered(Collection.objects.named(params["collection"]), checkpoint)
-    annotator = add_annotator(
+    annotator = registration.add_annotator(
         params["name"],
         kind=params["kind"],
         checkpoint=checkpoint,

@@ -2,11 +2,13 @@
 
 import hashlib
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from celery import Task
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.base import File
@@ -16,10 +18,11 @@ from django.db import transaction
 
 from core.errors import CounterpartError
 from core.files import PART, StoredFile, local_copy, remove_file
-from core.jobs import LIVE, open_job
+from core.jobs import LIVE, JobProgress, job, open_once
 from core.models import Job
 
 LARGEST_UPLOAD = 4 * 1024**3  # bytes of a file
+Files = Mapping[str, Path]
 
 
 def store_upload(upload: UploadedFile, folder: str) -> StoredFile:
@@ -48,14 +51,25 @@ def start_with_uploads(
     }
     wanted = {**params, "files": described}
     with transaction.atomic():
-        # The lock makes a second press wait, so that it finds the job of the first one.
-        User.objects.select_for_update(no_key=True).get(pk=by.pk)
-        if live := Job.objects.filter(task=task, params=wanted, state__in=LIVE).first():
-            return live
-        job = open_job(title, task, wanted, by=by)
+        opened = open_once(title, task, wanted, lock=by, by=by)
         for name, upload in given.items():
             _keep(upload, described[name]["path"])  # another job that read it may have ended meanwhile
-    return job
+    return opened
+
+
+def upload_job(name: str) -> Callable[[Callable[[Job, Files, JobProgress], str]], Task]:
+    """Make a Celery task, as ``core.jobs.job`` does, of work on the files that came with a job. The files are removed
+    when the job has ended."""
+
+    def make(work: Callable[[Job, Files, JobProgress], str]) -> Task:
+        @wraps(work)
+        def with_files(job: Job, progress: JobProgress) -> str:
+            with opened_uploads(job) as files:
+                return work(job, files, progress)
+
+        return job(name, last=remove_uploads)(with_files)
+
+    return make
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from django.db import connection
 
-from config.environment import LOCK_SECONDS
+from core.environment import LOCK_SECONDS
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
 

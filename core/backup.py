@@ -31,7 +31,7 @@ from core.version import software_version
 
 KEYS = "secret_key"
 MEDIA = "media"
-PAID_ANSWERS = "chat.sqlite3"  # what chat annotators were charged for (mitl.annotators.vlm)
+OLD_LEDGER = "chat.sqlite3"  # in backups of versions that kept the answers of chat models there; migrate reads it
 # Rows that migrate itself makes, and the queue.
 NOTHING_TO_LOSE = {
     "core_heartbeat",
@@ -70,9 +70,6 @@ def back_up(target: Path, *, progress: Progress = silent) -> Backup:
         keys = archive.scratch / KEYS
         keys.write_text("\n".join(_site_keys()) + "\n")
         archive.add(KEYS, keys)
-        if (settings.VAR_DIR / PAID_ANSWERS).exists():
-            copy_sqlite(settings.VAR_DIR / PAID_ANSWERS, archive.scratch / PAID_ANSWERS)
-            archive.add(PAID_ANSWERS, archive.scratch / PAID_ANSWERS)
         stored = [] if settings.AWS_STORAGE_BUCKET_NAME else list(_files_in(media))
         for path in tracked(stored, "stored files", progress, total=len(stored)):
             with suppress(FileNotFoundError):  # Deleted since: an unfinished search has ended.
@@ -213,11 +210,11 @@ def _replaced(media: Path, new: Path, scratch: Path) -> Iterator[None]:
 
 
 def _restore_beside(unpacked: Path) -> None:
-    """Restore the keys, unless the environment gives them, and the chat annotators' paid answers."""
+    """Restore the keys, unless the environment gives them, and the ledger of chat models that older backups have."""
     if not os.environ.get("SECRET_KEY"):
         descriptor, whole = tempfile.mkstemp(dir=settings.VAR_DIR)  # mode 0600
         with os.fdopen(descriptor, "w") as file:
             file.write((unpacked / KEYS).read_text())
         os.replace(whole, settings.VAR_DIR / KEYS)
-    if (unpacked / PAID_ANSWERS).exists():
-        copy_sqlite(unpacked / PAID_ANSWERS, settings.VAR_DIR / PAID_ANSWERS)
+    if (unpacked / OLD_LEDGER).exists():
+        copy_sqlite(unpacked / OLD_LEDGER, settings.VAR_DIR / OLD_LEDGER)

@@ -7,13 +7,14 @@ from argparse import Action
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter
 from django.db import DatabaseError, OperationalError, ProgrammingError
 
 from core.errors import CounterpartError
+from core.parameters import Parameters
 from core.progress import TerminalBar
 
 WRONG_OPTIONS = 2  # the exit code, as of argparse
@@ -31,10 +32,12 @@ class ActCommand(BaseCommand):
 
     A subclass defines ``act(progress, **options)``, which returns the text to print. If it sets ``figures``, ``act``
     may also return a dict of figures and lists of rows: printed as ``name: value`` lines with labels and units, or by
-    key as JSON with ``--json``.
+    key as JSON with ``--json``. If it sets ``parameters``, their options are the command's, and ``act`` gets an
+    instance of them as ``parameters``.
     """
 
     figures = False
+    parameters: ClassVar[type[Parameters] | None] = None
     requires_migrations_checks = True
 
     def run_from_argv(self, argv: list[str]) -> None:
@@ -55,7 +58,11 @@ class ActCommand(BaseCommand):
             parser.add_argument("--json", action="store_true", help="print the figures as JSON")
         return parser
 
-    def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
+    def add_arguments(self, parser: CommandParser) -> None:
+        if self.parameters:
+            self.parameters.add_options(parser)
+
+    def act(self, progress: TerminalBar, *args: Any, **options: Any) -> str | dict[str, Any]:
         raise NotImplementedError(f"{type(self).__module__} has no act")
 
     def execute(self, *args: Any, **options: Any) -> str | None:
@@ -67,6 +74,8 @@ class ActCommand(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> str | None:
         progress = TerminalBar()
+        if self.parameters:
+            options["parameters"] = self.parameters.from_options(options)
         try:
             outcome = self.act(progress, **options)
         finally:

@@ -27,7 +27,8 @@ class Built(NamedTuple):
 
 
 class FixedQuery(Generic[P, Row]):
-    """A function that returns a query, as one that returns its rows; decorates the pages' most frequent queries.
+    """Decorates a function that returns a query: calling it returns the rows. For the few queries of the judging pages
+    that take long to build.
 
     The query is built at the first call, with numbers that no row has in place of the arguments. So an argument is a
     key or a text that a column is compared with, and nothing else of the query may differ between calls, as its SQL

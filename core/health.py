@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from celery import current_app
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import connection
 from django.utils import timezone
 
-from config.celery import app
 from core.models import Heartbeat
 
 PROBE = bytes(64 * 1024)  # written to see whether there is room
@@ -33,7 +33,7 @@ def broker_trouble() -> str:
         folder = Path(str(settings.CELERY_BROKER_TRANSPORT_OPTIONS["data_folder_out"]))
         return "" if os.access(folder, os.W_OK) else f"{folder} cannot be written"
     try:
-        with app.connection_for_write() as broker:
+        with current_app.connection_for_write() as broker:
             broker.ensure_connection(max_retries=1, interval_start=0, timeout=3)
     except Exception as error:
         return _one_line(error)

@@ -1,20 +1,21 @@
 """The life cycle of a Job: open, run, report progress, cancel, finish; every change is a conditional update."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import wraps
 from time import monotonic
 from typing import Any
 from uuid import UUID
 
+from celery import Task, current_app, shared_task
 from django.contrib.auth.models import User
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.utils import timezone
 
-from config.celery import app
 from core.errors import DATABASE_LOST, CounterpartError
 from core.events import record
 from core.models import Job
@@ -42,10 +43,26 @@ def open_job(title: str, task: str, params: dict[str, Any], *, by: User | None =
     return job
 
 
+def open_once(
+    title: str, task: str, params: dict[str, Any], *, lock: Model, same: Collection[str] = (), by: User | None = None
+) -> Job:
+    """Open a job, or return the unfinished one of the task with these parameters: a button may be pressed twice.
+
+    The second of two presses waits for ``lock``, a row that both are about, and finds the job of the first. If
+    ``same`` is given, only the parameters that it names have to be equal.
+    """
+    identity = {f"params__{name}": params[name] for name in same} if same else {"params": params}
+    with transaction.atomic():
+        # `type` of a page's user is that of a lazy object.
+        lock.__class__._default_manager.select_for_update(no_key=True).get(pk=lock.pk)
+        live = Job.objects.filter(task=task, state__in=LIVE, **identity).first()
+        return live or open_job(title, task, params, by=by)
+
+
 def send(job: Job) -> None:
     """Put the job's task on the queue. Safe to repeat: only one task of a job runs at a time, and a task whose job
     has ended returns at once."""
-    app.signature(job.task, args=[str(job.pk)]).apply_async()
+    current_app.signature(job.task, args=[str(job.pk)]).apply_async()
 
 
 def cancel(job: Job, *, actor: str) -> bool:
@@ -107,6 +124,29 @@ def running(job_id: UUID | str) -> Iterator[JobProgress | None]:
         _end(job_id, State.FAILED, f"Unexpected {type(error).__name__}. The log has the details.", only_if=mine)
         logger.exception("job %s failed", job_id)
         raise
+
+
+def job(name: str, *, last: Callable[[str], None] | None = None) -> Callable[[Callable[[Job, JobProgress], str]], Task]:
+    """Make a Celery task of a function that does the work of a job and returns its outcome in a sentence.
+
+    The function runs only if the job has not ended and no other process runs it. It may run again after a process was
+    lost, so it has to find what an earlier run did. ``last`` is called with the job's id at the end of every run.
+    """
+
+    def make(work: Callable[[Job, JobProgress], str]) -> Task:
+        @wraps(work)
+        def run(job_id: str) -> None:
+            try:
+                with running(job_id) as progress:
+                    if progress is not None:
+                        finish(job_id, work(Job.objects.select_related("created_by").get(pk=job_id), progress))
+            finally:
+                if last:
+                    last(job_id)
+
+        return shared_task(name=name)(run)
+
+    return make
 
 
 def finish(job_id: UUID | str, message: str) -> None:

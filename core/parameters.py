@@ -2,18 +2,21 @@
 
     @dataclass(frozen=True, kw_only=True)
     class Sampling(Parameters):
-        images: Annotated[int, forms.IntegerField(min_value=0, help_text="number of query images")] = 0
+        collection: Annotated[str, forms.CharField(help_text="collection to sample"), POSITIONAL]
+        images: Annotated[int, forms.IntegerField(min_value=0, label="Images", help_text="number of query images")] = 0
+        wait: Annotated[bool, FlagField(help_text="wait for the last one"), OFF_PAGE] = False
 
 The options of a command, the fields of a page's form and the JSON of a job or an API are derived from the
 declaration, and the form fields check the values of every instance.
 """
 
 import shlex
-from collections.abc import Collection
+from argparse import _ArgumentGroup
 from copy import deepcopy
 from dataclasses import MISSING, asdict, dataclass, fields
 from decimal import Decimal
-from typing import Any, Self, get_type_hints
+from pathlib import Path
+from typing import Any, ClassVar, Self, get_type_hints
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -21,6 +24,22 @@ from django.core.management.base import CommandParser
 
 from core.errors import CounterpartError, some_of
 from core.text import counted
+
+POSITIONAL = "positional"
+"""Marks a parameter that the command takes without the name of an option."""
+OFF_PAGE = "off page"
+"""Marks a parameter that only the command has, not the form of a page."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """How a command shows a parameter, where that does not follow from the parameter's name and field.
+
+    ``name`` is that of the option, without dashes; ``metavar`` stands for the value in ``--help``.
+    """
+
+    name: str = ""
+    metavar: str | None = None
 
 
 class FlagField(forms.BooleanField):
@@ -44,43 +63,70 @@ class NamesField(forms.Field):
         names = value.split(",") if isinstance(value, str) else value or []
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
             raise ValidationError("Use a list of names.")
-        return tuple(name for name in names if name)
+        return tuple(name.strip() for name in names if name.strip())
+
+
+class ConfidenceField(forms.FloatField):
+    """The confidence of intervals or statements: above 0 and below 1."""
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if not 0 < value < 1:
+            raise ValidationError("Use a number between 0 and 1, such as 0.95.")
+
+
+class PathField(forms.Field):
+    """The path of a file or folder, which need not exist; None if it is left out."""
+
+    metavar = "FILE"
+
+    def to_python(self, value: Any) -> Path | None:
+        return Path(value) if value else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     """Base class. Making an instance raises CounterpartError for the first invalid value."""
 
+    _fields: ClassVar[dict[str, forms.Field]] = {}
+    """The form fields by parameter, those of a subclass before those that it inherits."""
+
+    def __init_subclass__(cls) -> None:
+        hints = get_type_hints(cls, include_extras=True)
+        names = [name for base in cls.__mro__ for name in vars(base).get("__annotations__", ()) if name != "_fields"]
+        cls._fields = {name: hints[name].__metadata__[0] for name in names}
+
     def __post_init__(self) -> None:
-        for name, field in _declared(type(self)).items():
+        for name, field in self._fields.items():
             object.__setattr__(self, name, _clean(name, field, getattr(self, name)))
 
     @classmethod
     def form_fields(cls) -> dict[str, forms.Field]:
-        """Return new form fields by parameter, the defaults as initial values."""
-        made = deepcopy(_declared(cls))
-        for name, default in _defaults(cls).items():
-            made[name].initial = default
+        """Return new form fields by parameter, the defaults as initial values, without those marked OFF_PAGE."""
+        defaults = _defaults(cls)
+        made = {name: deepcopy(field) for name, field in cls._fields.items() if name not in _marked(cls, OFF_PAGE)}
+        for name in made.keys() & defaults.keys():
+            made[name].initial = defaults[name]
         return made
 
     @classmethod
-    def add_options(cls, parser: CommandParser, *, positional: Collection[str] = ()) -> None:
-        """Add an option for every parameter: ``--control-depth`` for ``control_depth``."""
-        defaults = _defaults(cls)
-        for name, field in _declared(cls).items():
+    def add_options(cls, parser: CommandParser | _ArgumentGroup) -> None:
+        """Add an option for every parameter, such as ``--control-depth`` for ``control_depth``, to a command or a group
+        of its options."""
+        defaults, positional = _defaults(cls), _marked(cls, POSITIONAL)
+        for name, field in cls._fields.items():
+            shown = _presentation(cls, name, field)
             if name in positional:
-                parser.add_argument(name, help=str(field.help_text))
+                parser.add_argument(name, nargs="?" if name in defaults else None, **shown)
             elif isinstance(field, forms.BooleanField):
-                parser.add_argument(_flag(name), action="store_true", help=str(field.help_text))
-            elif name in defaults:
-                parser.add_argument(_flag(name), default=defaults[name], **_presentation(field, defaults[name]))
+                parser.add_argument(_flag(cls, name), dest=name, action="store_true", help=shown["help"])
             else:
-                parser.add_argument(_flag(name), required=True, **_presentation(field))
+                parser.add_argument(_flag(cls, name), dest=name, required=name not in defaults, **shown)
 
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> Self:
         """Read the options of a command."""
-        return cls(**{name: options[name] for name in _declared(cls)})
+        return cls(**{name: options[name] for name in cls._fields})
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Self:
@@ -88,34 +134,41 @@ class Parameters:
 
         Raises CounterpartError for unknown or missing parameters and invalid values.
         """
-        if unknown := sorted(given.keys() - _declared(cls).keys()):
+        if unknown := sorted(given.keys() - cls._fields.keys()):
             raise CounterpartError(f"{counted(len(unknown), 'unknown parameter')}: {some_of(unknown)}.")
-        if missing := sorted(_declared(cls).keys() - _defaults(cls).keys() - given.keys()):
+        if missing := sorted(cls._fields.keys() - _defaults(cls).keys() - given.keys()):
             raise CounterpartError(f"{counted(len(missing), 'missing parameter')}: {some_of(missing)}.")
         return cls(**given)
 
-    def as_options(self, *, positional: Collection[str] = ()) -> str:
+    def as_options(self) -> str:
         """Return the options of a command that these parameters are, without those that have their default."""
-        defaults, parts = _defaults(type(self)), list[str]()
-        for name in _declared(type(self)):
+        defaults, positional = _defaults(type(self)), _marked(type(self), POSITIONAL)
+        parts = list[str]()
+        for name in self._fields:
             value = getattr(self, name)
-            if name not in positional and name in defaults and value == defaults[name]:
+            if name in defaults and value == defaults[name]:
                 continue
-            text = ",".join(value) if isinstance(value, tuple) else str(getattr(value, "name", value))
-            words = [text] if name in positional else [_flag(name)] if value is True else [_flag(name), text]
+            flag = _flag(type(self), name)
+            words = [_text(value)] if name in positional else [flag] if value is True else [flag, _text(value)]
             quoted = [shlex.quote(word) for word in words]
             parts = quoted + parts if name in positional else parts + quoted
         return " ".join(parts)
 
     def as_json(self) -> dict[str, Any]:
-        """Return all parameters as JSON values; decimal numbers become text."""
-        return {name: str(value) if isinstance(value, Decimal) else value for name, value in asdict(self).items()}
+        """Return all parameters as JSON values; decimal numbers and paths become text."""
+        return {name: _json_value(value) for name, value in asdict(self).items()}
 
 
-def _declared(cls: type[Parameters]) -> dict[str, forms.Field]:
-    """Return the form fields by parameter, those of a subclass before those that it inherits."""
+def _json_value(value: Any) -> Any:
+    if isinstance(value, Decimal | Path):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _marked(cls: type[Parameters], mark: str) -> set[str]:
+    """Return the names of the parameters with this mark."""
     hints = get_type_hints(cls, include_extras=True)
-    return {name: hints[name].__metadata__[0] for base in cls.__mro__ for name in vars(base).get("__annotations__", ())}
+    return {name for name in cls._fields if mark in hints[name].__metadata__}
 
 
 def _defaults(cls: type[Parameters]) -> dict[str, Any]:
@@ -126,21 +179,43 @@ def _clean(name: str, field: forms.Field, value: Any) -> Any:
     try:
         return field.clean(value)
     except ValidationError as error:
-        shown = repr(value) if isinstance(value, str) else value
+        shown = repr(value if len(value) <= 60 else f"{value[:59]}…") if isinstance(value, str) else value
         reason = error.messages[0]
         raise CounterpartError(f"Invalid {name.replace('_', ' ')} {shown}: {reason[0].lower()}{reason[1:]}") from error
 
 
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+def _option(cls: type[Parameters], name: str) -> Option:
+    marks = get_type_hints(cls, include_extras=True)[name].__metadata__
+    return next((mark for mark in marks if isinstance(mark, Option)), Option())
 
 
-def _presentation(field: forms.Field, default: Any = "") -> dict[str, Any]:
-    """Describe an option in ``--help``. Values stay text: the form field reads them."""
+def _flag(cls: type[Parameters], name: str) -> str:
+    return f"--{_option(cls, name).name or name.replace('_', '-')}"
+
+
+def _text(value: Any) -> str:
+    """Return a value as it is typed."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(getattr(value, "name", value))
+
+
+def _presentation(cls: type[Parameters], name: str, field: forms.Field) -> dict[str, Any]:
+    """Describe a parameter in ``--help``. Values stay text: the form field reads them."""
+    default = _defaults(cls).get(name)
+    told = "" if default in (None, "", ()) or default is False else f" (default {_text(default)})"
     shown: dict[str, Any] = {
-        "help": f"{field.help_text} (default {default})" if default not in (None, "") else str(field.help_text)
+        "help": f"{field.help_text}{told}".replace("%", "%%"),
+        "metavar": _option(cls, name).metavar or getattr(field, "metavar", None),
     }
+    if name in _defaults(cls):
+        shown["default"] = default
     if isinstance(field, forms.ChoiceField):
-        choices: Any = field.choices
-        return shown | {"choices": [value for value, _ in choices]}
-    return shown | {"metavar": getattr(field, "metavar", "N" if isinstance(field, forms.IntegerField) else None)}
+        offered: Any = field.choices
+        shown["choices"] = [value for value, _ in offered]
+    if isinstance(field, forms.IntegerField):  # also those of decimal numbers
+        shown["metavar"] = shown["metavar"] or "N"
+    return shown
+
+
+def choices(*values: str) -> list[tuple[str, str]]:
+    """Return values as the choices of a field, each its own label."""
+    return [(value, value) for value in values]

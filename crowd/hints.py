@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
+from celery import current_app
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from config.celery import app
 from crowd.models import Hint, Posting
 
 KEPT = timedelta(days=30)
@@ -18,7 +18,7 @@ def take_hint(channel: str, environment: str, *, external_id: str) -> bool:
             Hint.objects.create(channel=channel, environment=environment, external_id=external_id)
             unfinished = Posting.objects.unfinished().filter(channel=channel, environment=environment)
             for round_id in unfinished.order_by().values_list("round", flat=True).distinct():
-                task = app.signature("crowd.tasks.sync_one", args=[round_id])
+                task = current_app.signature("crowd.tasks.sync_one", args=[round_id])
                 # Robust: a sync each minute finds the same.
                 transaction.on_commit(task.apply_async, robust=True)
     except IntegrityError:

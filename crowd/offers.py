@@ -1,81 +1,142 @@
 """Offers: what a round shows and requires on a platform."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
-from core.errors import CounterpartError, some_of
+from django import forms
+from django.core.exceptions import ValidationError
+
+from core.errors import some_of
+from core.parameters import FlagField, NamesField, Parameters
 from hits.designs import Design
 from hits.models import Round
 from hits.task_types import task_type_of
 
-LONGEST = {"title": 128, "description": 2000, "keywords": 1000}
-LIMITS = {
-    "minutes": (5, 24 * 60),
-    "lifetime_days": (1, 365),
-    "auto_approval_days": (1, 30),
-    "frame_height": (0, 5000),
-    "min_approved": (0, 100_000),
-    "min_approval_rate": (0, 100),
-    "max_sessions": (0, 10_000),
-}
+LIFETIME_DAYS = (1, 365)
+"""The fewest and the most days that postings may stay."""
 
 
-@dataclass(frozen=True)
-class Offer:
-    """What workers see and what they need. ``title``, ``description`` and ``keywords`` stand in the platform's list.
-    ``minutes`` is the time limit of a HIT, ``frame_height`` is in pixels (0: as the page needs), ``min_approved``
-    counts approved assignments, ``min_approval_rate`` is in percent, ``countries`` are ISO 3166 codes (none: any).
-    ``top_workers``: only those whom the platform itself calls its best. ``max_sessions``: how often a worker may take a
-    round that is listed as a whole, for one HIT each time (0: as often as it has HITs).
+class CountriesField(NamesField):
+    """ISO 3166 codes of countries."""
 
-    The defaults require no approved work, because that excludes new workers.
-    Raises CounterpartError for values that no platform accepts.
-    """
+    metavar = "US,CA"
+    widget = forms.TextInput
 
-    title: str
-    description: str
-    keywords: str
-    minutes: int = 60
-    lifetime_days: int = 7
-    auto_approval_days: int = 7
-    frame_height: int = 900
-    top_workers: bool = False
-    min_approved: int = 0
-    min_approval_rate: int = 0
-    max_sessions: int = 0
-    countries: tuple[str, ...] = field(default_factory=tuple)
-
-    def __post_init__(self) -> None:
-        for name, longest in LONGEST.items():
-            if not 0 < len(getattr(self, name).strip()) <= longest:
-                raise CounterpartError(
-                    f"The {name} must have 1 to {longest} characters; it has {len(getattr(self, name))}."
-                )
-        for name, (least, most) in LIMITS.items():
-            if not least <= getattr(self, name) <= most:
-                raise CounterpartError(f"Invalid {name} {getattr(self, name)}: use {least} to {most}.")
-        if odd := [code for code in self.countries if not (len(code) == 2 and code.isalpha() and code.isupper())]:
-            raise CounterpartError(
+    def to_python(self, value: Any) -> tuple[str, ...]:
+        codes = tuple(code.upper() for code in super().to_python(value))
+        if odd := [code for code in codes if not (len(code) == 2 and code.isalpha() and code.isupper())]:
+            raise ValidationError(
                 f"{len(odd)} invalid countries: {some_of(odd)}. Use two-letter codes, as in US,CA,GB."
             )
+        return codes
+
+
+def _number(least: int, most: int, label: str, help_text: str) -> forms.IntegerField:
+    return forms.IntegerField(min_value=least, max_value=most, label=label, help_text=help_text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer(Parameters):
+    """What workers see and what they need. ``title``, ``description`` and ``keywords`` stand in the platform's list;
+    where they are empty, they are those of the type of task.
+
+    The defaults require no approved work, because that excludes new workers.
+    """
+
+    title: Annotated[
+        str,
+        forms.CharField(
+            required=False, max_length=128, help_text="title in the platform's list (default: of the type of task)"
+        ),
+    ] = ""
+    description: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            max_length=2000,
+            widget=forms.Textarea(attrs={"rows": 2}),
+            help_text="the sentence below the title (default: of the type of task)",
+        ),
+    ] = ""
+    keywords: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            max_length=1000,
+            help_text="search words, separated by commas (default: of the type of task)",
+        ),
+    ] = ""
+    minutes: Annotated[
+        int,
+        _number(
+            5,
+            24 * 60,
+            "Time limit for a HIT, in minutes",
+            "time limit for a HIT; choose generously, because HITs are returned after it",
+        ),
+    ] = 60
+    lifetime_days: Annotated[
+        int, _number(*LIFETIME_DAYS, "Days until the postings expire", "days until the postings expire")
+    ] = 7
+    auto_approval_days: Annotated[
+        int,
+        _number(1, 30, "Days until automatic approval", "days until the platform approves and pays undecided work"),
+    ] = 7
+    frame_height: Annotated[
+        int,
+        _number(0, 5000, "Frame height in pixels", "height in pixels of our page inside the platform's; 0 fits"),
+    ] = 900
+    countries: Annotated[
+        tuple[str, ...],
+        CountriesField(
+            required=False,
+            label="Countries",
+            help_text="two-letter codes, as in US,CA,GB (default: any country)",
+        ),
+    ] = ()
+    min_approved: Annotated[
+        int,
+        _number(
+            0,
+            100_000,
+            "Minimum number of approved assignments",
+            "minimum number of approved assignments; high numbers exclude new workers",
+        ),
+    ] = 0
+    min_approval_rate: Annotated[
+        int, _number(0, 100, "Minimum approval rate in percent", "minimum percentage of approved work")
+    ] = 0
+    max_sessions: Annotated[
+        int,
+        _number(
+            0,
+            10_000,
+            "Maximum sessions per worker",
+            "how often a worker may take a round listed as a whole, for a HIT each time; 0: no limit",
+        ),
+    ] = 0
+    top_workers: Annotated[
+        bool,
+        FlagField(
+            label="Only the platform's top workers, for a higher fee",
+            help_text="only the platform's top workers, for a higher fee",
+        ),
+    ] = False
 
     @property
     def duration(self) -> timedelta:
         """The time limit of a HIT."""
         return timedelta(minutes=self.minutes)
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"countries": [*self.countries]}
 
-
-def offer_of(round: Round) -> Offer:
-    """Return the offer that the round was published with. Missing words are those of its type of task, other missing
-    values the defaults."""
-    task = task_type_of(round)
-    words = {
-        "title": task.title,
-        "description": task.lead.format(n=task.screens(Design(**round.design).size)),
-        "keywords": task.keywords,
-    }
-    return Offer(**words | round.offer | {"countries": tuple(round.offer.get("countries", ()))})
+def offer_of(round: Round, offer: Offer | None = None) -> Offer:
+    """Return an offer, by default the one that the round was published with. Where it has no words, they are those of
+    the type of task."""
+    offer, task = offer or Offer.from_json(round.offer), task_type_of(round)
+    return replace(
+        offer,
+        title=offer.title or task.title,
+        description=offer.description or task.lead.format(n=task.screens(Design(**round.design).size)),
+        keywords=offer.keywords or task.keywords,
+    )

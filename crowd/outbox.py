@@ -10,13 +10,13 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from celery import current_app
 from django.db import transaction
 from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
 from annotation.models import GONE, Exclusion, Payment, PlatformState, Rejection, WantsCall
 from annotation.workers import mask_workers
-from config.celery import app
 from core.events import record, subject_of
 from core.progress import Progress, silent
 from crowd import channels
@@ -70,7 +70,7 @@ def store_call(
 
 def send_round_on_commit(round: Round) -> None:
     """Send one task for all due calls of a round to the queue when the transaction commits."""
-    task = app.signature("crowd.tasks.deliver_calls", args=[round.pk])
+    task = current_app.signature("crowd.tasks.deliver_calls", args=[round.pk])
     transaction.on_commit(task.apply_async, robust=True)
 
 
@@ -176,7 +176,7 @@ def deliver(row_id: UUID | str) -> bool:
 
 def _send_on_commit(row: Outbox) -> None:
     # Robust: the row is committed; if the queue fails, the error is logged and the reconciler makes the call.
-    task = app.signature("crowd.tasks.deliver_call", args=[str(row.pk)])
+    task = current_app.signature("crowd.tasks.deliver_call", args=[str(row.pk)])
     transaction.on_commit(task.apply_async, robust=True)
 
 

@@ -17,7 +17,7 @@ from core.events import record, subject_of
 from crowd import channels
 from crowd.channels import is_by_session
 from crowd.models import Outbox, Posting, undecided_work, work_on_posting
-from crowd.offers import LIMITS
+from crowd.offers import LIFETIME_DAYS
 from crowd.outbox import put, send_round_on_commit, store_call
 from crowd.seats import COMING, hits_to_post, places_missing, with_left
 from hits.models import HIT, Round
@@ -88,7 +88,7 @@ def prolong_postings(round: Round, *, days: int, actor: str, dry: bool = False) 
 
     Raises CounterpartError for a number of days that no platform accepts, and a round that is not open on a platform.
     """
-    least, most = LIMITS["lifetime_days"]
+    least, most = LIFETIME_DAYS
     if not least <= days <= most:
         raise CounterpartError(f"Invalid number of days {days}: use {least} to {most}.")
     with transaction.atomic():

@@ -80,7 +80,7 @@ def publish_round(
         round,
         channel=channel,
         environment=environment,
-        offer=offer or offer_of(round),
+        offer=offer_of(round, offer),
         admission=admission,
         missing=[] if skip_missing else missing,
         pilot=pilot,

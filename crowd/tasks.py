@@ -3,11 +3,11 @@
 import logging
 from pathlib import Path
 
+from celery import shared_task
 from django.conf import settings
 from django.core.cache import cache
 
 from annotation.repair import repair, run_each
-from config.celery import app
 from core.files import PART, remove_stale
 from core.jobs import resend_stale_jobs
 from crowd import outbox
@@ -25,14 +25,14 @@ SYNC_LIFE = 5 * 60  # seconds without progress; after them a sync has died, and 
 LISTED_AT_ONCE = 100  # postings, some of them with several calls: a sync has to end before the next one begins
 
 
-@app.task(name="crowd.tasks.sync_rounds")
+@shared_task(name="crowd.tasks.sync_rounds")
 def sync_rounds() -> None:
     """Send a sync for each round that needs one."""
     for round in rounds_to_sync():
         sync_one.delay(round.pk)
 
 
-@app.task(name="crowd.tasks.sync_one")
+@shared_task(name="crowd.tasks.sync_one")
 def sync_one(round_id: int) -> None:
     """Sync one round, unless another task is syncing it. Two at once would do no harm but work twice."""
     key = f"annotation.sync.{round_id}"
@@ -52,7 +52,7 @@ def sync_one(round_id: int) -> None:
         cache.delete(key)
 
 
-@app.task(name="crowd.tasks.reconcile")
+@shared_task(name="crowd.tasks.reconcile")
 def reconcile() -> dict[str, int]:
     """Repair everything once; return the number of repaired rows of each kind. Errors are logged; the rest goes on."""
     others = {
@@ -67,25 +67,25 @@ def reconcile() -> dict[str, int]:
     return repair() | run_each(others)
 
 
-@app.task(name="crowd.tasks.make_wanted_calls")
+@shared_task(name="crowd.tasks.make_wanted_calls")
 def make_wanted_calls() -> None:
     """Make the calls that payments, rejections and exclusions want."""
     outbox.make_wanted_calls()
 
 
-@app.task(name="crowd.tasks.post_seats")
+@shared_task(name="crowd.tasks.post_seats")
 def post_seats(round_id: int) -> None:
     """Post a round's open seats."""
     post_open_seats(Round.objects.get(pk=round_id))
 
 
-@app.task(name="crowd.tasks.deliver_call")
+@shared_task(name="crowd.tasks.deliver_call")
 def deliver_call(row_id: str) -> None:
     """Make one call of the outbox."""
     outbox.deliver(row_id)
 
 
-@app.task(name="crowd.tasks.deliver_calls")
+@shared_task(name="crowd.tasks.deliver_calls")
 def deliver_calls(round_id: int) -> None:
     """Make every call of a round that is due."""
     outbox.deliver_due(Round.objects.get(pk=round_id))

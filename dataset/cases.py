@@ -1,26 +1,24 @@
 """The queue of reviewers: which pairs wait for a person, and why.
 
 A refresh computes the queue from the votes and the known matches, and is safe to repeat: a case keeps its row, a case
-that nothing speaks for any more leaves, and one that a review has settled stays settled. ``check_queue`` tests the
-whole way with a planted disagreement.
+without a reason leaves, and one that a review has settled stays settled. ``check_queue`` compares the queue with the
+votes.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
-from uuid import uuid4
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from annotation.models import Assignment, Judgment, Report, Worker
-from core.errors import CounterpartError
+from annotation.models import Judgment, Report
 from core.events import record
-from corpus.models import Caption, Collection, Match
+from corpus.models import Collection, Match
 from dataset.merging import MergeTerm
 from dataset.models import Case, CaseQuerySet, QueueCheck, Review
-from hits.models import HIT, Item, Round, Seat
+from hits.models import Item, Round
 from hits.question import Level
 
 Pair = tuple[int, int]
@@ -38,8 +36,6 @@ WEIGHTS: Mapping[str, int] = {
 """What each reason adds to the priority of a case; ``reported`` for each worker who reports the pair."""
 VERY_LOW = MergeTerm("cxc", "<", 2)
 """Original pairs that CxC scores so low are suspicious; its scale is 0-5."""
-OUT_OF_REACH = 1_000_000
-"""How far the number of a planted HIT is from the last one's, so that HITs added at the same moment do not clash."""
 _BATCH = 2_000
 
 
@@ -118,7 +114,9 @@ def open_cases(collection: Collection, reason: str, found: Mapping[Pair, str], *
     known = {(case.image_id, case.caption_id): case for case in Case.objects.filter(collection=collection)}
     reviewed = Review.objects.holding(collection)
     reporters = _reporters(collection)
-    new, changed, gone = [], [], []
+    new: list[Case] = []
+    changed: list[Case] = []
+    gone: list[int] = []
     for pair, note in found.items():
         case = known.get(pair)
         if case is None:
@@ -127,10 +125,14 @@ def open_cases(collection: Collection, reason: str, found: Mapping[Pair, str], *
                 new.append(_with(case, {reason: note}, reporters))
         elif case.done_at is None and case.reasons.get(reason) != note:
             changed.append(_with(case, case.reasons | {reason: note}, reporters))
-    for pair, case in known.items() if replace else ():
-        if reason in case.reasons and pair not in found and case.done_at is None:
+    passed = known.keys() - found.keys() if replace else set()
+    for case in (known[pair] for pair in passed):
+        if reason in case.reasons and case.done_at is None:
             rest = {one: note for one, note in case.reasons.items() if one != reason}
-            changed.append(_with(case, rest, reporters)) if rest else gone.append(case.pk)
+            if rest:
+                changed.append(_with(case, rest, reporters))
+            else:
+                gone.append(case.pk)
     Case.objects.bulk_create(new, batch_size=_BATCH)
     Case.objects.bulk_update(changed, ["reasons", "priority"], batch_size=_BATCH)
     Case.objects.filter(pk__in=gone, done_at=None).delete()
@@ -138,61 +140,44 @@ def open_cases(collection: Collection, reason: str, found: Mapping[Pair, str], *
 
 
 def update_queue(round: Round) -> int:
-    """Check the queue with a disagreement planted in the round, and refresh it; return how many cases wait. What fails
-    is seen on the queue's page."""
+    """Refresh the queue of the round's collection and check it; return how many cases wait. A failed check is shown on
+    the queue's page."""
+    waiting = refresh_queue(round.pool.collection)["waiting"]
     check_queue(round)
-    return refresh_queue(round.pool.collection)["waiting"]
+    return waiting
 
 
 def check_queue(round: Round) -> bool:
-    """Test that the queue shows the disagreements of the round: plant one, refresh and ask the queue for it, then take
-    everything back. The outcome is stored (``QueueCheck``) and returned; False means that the queue cannot be trusted.
-    """
-    collection = round.pool.collection
-    try:
-        with transaction.atomic():
-            image, caption = _plant(round)
-            refresh_queue(collection)
-            shown = queue_of(collection, Reason.DISAGREEMENT).filter(image=image, caption=caption).exists()
-            raise _TakenBack(shown)
-    except _TakenBack as outcome:
-        shown = outcome.shown
+    """Whether no disagreement of the round is hidden from reviewers; the outcome is stored (``QueueCheck``). To be
+    called after a refresh. False means that the queue cannot be trusted."""
+    shown = not hidden_disagreements(round)
     with transaction.atomic():
         QueueCheck.objects.update_or_create(round=round, defaults={"shown": shown, "at": timezone.now()})
         record("queue checked", round, actor="queue check", shown=shown)
     return shown
 
 
-class _TakenBack(Exception):  # noqa: N818  rolls the planted rows back
-    def __init__(self, shown: bool) -> None:
-        self.shown = shown
+def hidden_disagreements(round: Round) -> set[Pair]:
+    """Return the pairs of the round without a majority that are neither in the queue, nor reviewed, nor excluded.
+
+    Counts the votes here, vote by vote, as a second witness of ``disagreements``, whose sums the database makes.
+    """
+    collection = round.pool.collection
+    votes: dict[Pair, Counter[int]] = defaultdict(Counter)
+    counted = Judgment.objects.counted().of_candidates().filter(image__isnull=False, caption__isnull=False)
+    of_collection = counted.filter(assignment__hit__round__pool__collection=collection).order_by()
+    for image, caption, level in of_collection.values_list("image_id", "caption_id", "level"):
+        votes[image, caption][level] += 1
+    asked = Item.objects.filter(hit__round=round).order_by().values_list("image_id", "caption_id")
+    disputed = {pair for pair in set(asked) & votes.keys() if _has_no_majority(votes[pair])}
+    seen = Case.objects.filter(Q(reasons__has_key=Reason.DISAGREEMENT) | ~Q(done_at=None), collection=collection)
+    reviewed = Review.objects.holding(collection)
+    hidden = disputed - set(seen.values_list("image_id", "caption_id"))
+    return {pair for pair in hidden if pair not in reviewed and not _is_excluded(pair, reviewed)}
 
 
-def _plant(round: Round) -> Pair:
-    """Add a caption and a HIT with two counted votes on it, 100% YES and 100% NO."""
-    image, caption = _planted_pair(round.pool.collection)
-    last = round.hits.order_by("-number").values_list("number", flat=True).first() or 0
-    hit = HIT.objects.create(round=round, number=last + OUT_OF_REACH)
-    item = Item.objects.create(hit=hit, place=1, image_id=image, caption_id=caption)
-    for number, level in enumerate((Level.YES, Level.NO), 1):
-        seat = Seat.objects.create(round=round, hit=hit, number=number, state=Seat.State.FILLED)
-        worker = Worker.objects.create(simulated=True)
-        accepted = {"state": Assignment.State.ACCEPTED, "deadline": timezone.now(), "submitted_at": timezone.now()}
-        assignment = Assignment.objects.create(seat=seat, hit=hit, worker=worker, **accepted)
-        Judgment.objects.create(
-            assignment=assignment, item=item, worker=worker, image_id=image, caption_id=caption, level=level
-        )
-    return image, caption
-
-
-def _planted_pair(collection: Collection) -> Pair:
-    """Return a picture that is not excluded, with a new caption."""
-    image = collection.images.filter(excluded_at=None).first()
-    if image is None:
-        raise CounterpartError(f"The queue of {collection} cannot be checked: all of its pictures were excluded.")
-    text = "A disagreement, planted to test the queue."
-    caption = Caption.objects.create(collection=collection, image=image, key=f"planted {uuid4()}", text=text)
-    return image.pk, caption.pk
+def _has_no_majority(votes: Counter[int]) -> bool:
+    return votes.total() > 1 and 2 * max(votes.values()) <= votes.total()
 
 
 def _is_excluded(pair: Pair, reviewed: Mapping[Any, Review]) -> bool:
@@ -208,5 +193,6 @@ def _reporters(collection: Collection) -> dict[Pair, int]:
 
 def _with(case: Case, reasons: dict[str, str], reporters: Mapping[Pair, int]) -> Case:
     times: dict[str, int] = {Reason.REPORTED: reporters.get((case.image_id, case.caption_id), 0)}
-    case.reasons, case.priority = reasons, sum(WEIGHTS[reason] * times.get(reason, 1) for reason in reasons)
+    case.reasons = reasons
+    case.priority = sum(WEIGHTS[reason] * times.get(reason, 1) for reason in reasons)
     return case

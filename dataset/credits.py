@@ -1,7 +1,7 @@
 """Who made a version, where it is found, and how to cite it: what a release is told and its manifest keeps."""
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any
 
 from django import forms
@@ -143,7 +143,8 @@ class Credits(Parameters):
 
     def in_manifest(self) -> dict[str, Any]:
         """Return what was given, without the licence, which has its own place in a manifest."""
-        texts = {name: text for name, text in self.as_json().items() if text and name != "licence"}
+        texts: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(Credits) if one.name != "licence"}
+        texts = {name: text for name, text in texts.items() if text}
         if self.authors:
             texts["authors"] = [asdict(author) for author in parse_authors(self.authors)]
         return texts

@@ -183,7 +183,7 @@ class Case(models.Model):
 
 
 class QueueCheck(models.Model):
-    """The last check of a round's queue: whether it showed a disagreement that was planted to test it."""
+    """The last check of a round's queue: whether it showed every pair of the round without a majority."""
 
     round = models.OneToOneField(Round, on_delete=models.CASCADE, related_name="queue_check")
     shown = models.BooleanField()

@@ -14,6 +14,7 @@ from core.events import record
 from core.progress import Progress, silent, tracked
 from core.seeds import check_seed
 from core.text import check_name, counted
+from corpus.input_files import lines
 from corpus.matches import seal_source
 from corpus.models import Collection, Match, Sample
 from dataset.aggregation import METHODS, TIES, Method, Ties
@@ -33,6 +34,7 @@ from dataset.manifest import describe
 from dataset.merging import MergeTerm, check_sources, parse_merge
 from dataset.models import Version, released
 from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
+from dataset.release_parameters import ReleaseParameters
 from dataset.released_votes import label_errors, read_votes
 from dataset.rendering import render_contents, render_gallery, render_judgments, render_reviews
 from dataset.review_rows import Reviewed, Row, review_rows
@@ -43,6 +45,30 @@ from hits.task_types import require_pairs
 
 _BATCH = 5_000
 Name = TypeVar("Name", bound=str)
+
+
+def release(parameters: ReleaseParameters, *, released_by: User | None = None, progress: Progress = silent) -> Version:
+    """Release the version that the parameters describe. Raises CounterpartError as ``release_version`` does, and for
+    unknown names."""
+    excluded = parameters.exclude_captions
+    return release_version(
+        parameters.version,
+        collection=Collection.objects.named(parameters.collection),
+        sample=Sample.objects.named(parameters.queries),
+        rounds=[Round.objects.named(name) for name in parameters.rounds],
+        method=parameters.method,
+        ties=parameters.ties,
+        seed=parameters.seed,
+        merge=parameters.merge,
+        precedence=parameters.precedence,
+        positive_levels=parameters.positive_levels,
+        exclude_captions=[line.strip() for _number, line in lines(excluded)] if excluded else (),
+        mixed_tasks=parameters.mixed_tasks,
+        partial=parameters.partial,
+        credits=parameters,
+        released_by=released_by,
+        progress=progress,
+    )
 
 
 def release_version(

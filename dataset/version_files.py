@@ -133,9 +133,9 @@ def written_files(version: Version, files: Sequence[Path], *, progress: Progress
     try:
         if not released:
             write_file(f"{version.folder}/{UNSEALED}", manifest)
-        for done, file in enumerate(() if released else files, 1):
-            copy_file(file, f"{version.folder}/{file.name}")
-            progress("files", done, len(files))
+            for done, file in enumerate(files, 1):
+                copy_file(file, f"{version.folder}/{file.name}")
+                progress("files", done, len(files))
         yield
     except BaseException:
         if not released:

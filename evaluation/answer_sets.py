@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
-from django.core.management.base import CommandParser
+from django import forms
 from django.db.models import Q, QuerySet
 
 from annotation.models import Assignment, Judgment, Rejection, Worker
 from core.errors import CounterpartError, some_of
+from core.parameters import POSITIONAL, NamesField, Option, Parameters
 from core.progress import Progress
 from corpus.models import Collection, Sample
 from dataset.aggregation import conclude
@@ -116,22 +117,36 @@ class Answered:
         return f"{self.name}: {n:,} answers, of which {left_out:,} do not count and are left out.{played}"
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Add the arguments that ``read_answers`` takes."""
-    parser.add_argument("round", nargs="?", metavar="ROUND[,ROUND]", help="rounds of one collection, comma-separated")
-    parser.add_argument("--version", metavar="V", help="a released version, by its files, instead of rounds")
+@dataclass(frozen=True, kw_only=True)
+class AnswersParameters(Parameters):
+    """The rounds, or the version, whose answers are read."""
+
+    round: Annotated[
+        tuple[str, ...],
+        NamesField(required=False, help_text="rounds of one collection, comma-separated"),
+        POSITIONAL,
+        Option(metavar="ROUND[,ROUND]"),
+    ] = ()
+    version: Annotated[
+        str,
+        forms.CharField(required=False, help_text="a released version, by its files, instead of rounds"),
+        Option(metavar="V"),
+    ] = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if bool(self.round) == bool(self.version):
+            raise CounterpartError("Name either rounds or, with --version, a released version.")
 
 
-def read_answers(round: str | None, version: str | None, *, progress: Progress) -> Answered:
-    """Read the answers of rounds, comma-separated, or of a version.
+def read_answers(named: AnswersParameters, *, progress: Progress) -> Answered:
+    """Read the answers of rounds or of a version.
 
-    Raises CounterpartError if neither or both are named, or unknown; for rounds of several collections; for a version
-    without judgments; and if no answer on a candidate counts.
+    Raises CounterpartError for unknown names; for rounds of several collections; for a version without judgments; and
+    if no answer on a candidate counts.
     """
-    if (round is None) == (version is None):
-        raise CounterpartError("Name either rounds or, with --version, a released version.")
     progress("reading judgments", 0, None)
-    judged = _of_version(Version.objects.named(version)) if version else _of_rounds((round or "").split(","))
+    judged = _of_version(Version.objects.named(named.version)) if named.version else _of_rounds(named.round)
     if not judged.is_vote.any():
         raise CounterpartError(
             f"{judged.name} has no judgments that count, of {len(judged.answers)}. Analyse it once work is accepted."
@@ -140,7 +155,7 @@ def read_answers(round: str | None, version: str | None, *, progress: Progress) 
 
 
 def _of_rounds(names: Sequence[str]) -> Answered:
-    rounds = [Round.objects.named(name) for name in dict.fromkeys(name.strip() for name in names)]
+    rounds = [Round.objects.named(name) for name in dict.fromkeys(names)]
     for one in rounds:
         require_pairs(one)
     collections = {one.pool.collection for one in rounds}

@@ -11,7 +11,7 @@ class EvaluationConfig(AppConfig):
         from dataset.models import Version, released
 
         def score_once_committed(version: Version, **_: Any) -> None:
-            from evaluation.tasks import start_scoring
+            from evaluation.jobs import start_scoring
 
             # Robust: a version is released even if its scoring cannot be started.
             transaction.on_commit(lambda: start_scoring(version), robust=True)

@@ -7,19 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 import pandas as pd
+from django import forms
 from django.db.models import Count, Max
 from numpy.typing import NDArray
 
 from annotation.disputes import disputed_pairs
 from annotation.models import Assignment, Judgment
 from core.errors import CounterpartError
+from core.parameters import ConfidenceField, Option, Parameters, choices
 from core.progress import Progress, silent, tracked
+from core.seeds import SeedField
 from core.text import counted
-from dataset.aggregation import POSITIVE, TIES, Method, Ties, conclude
+from dataset.aggregation import METHODS, POSITIVE, TIES, Method, Ties, conclude
 from dataset.contents import proposals_of
 from dataset.verdicts import votes_of
 from evaluation.correlation import tau_b
@@ -39,28 +42,47 @@ Positive = Literal["lenient", "strict", "graded"]
 POSITIVES: tuple[Positive, ...] = get_args(Positive)
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How scores, and the end of a round, are told.
+@dataclass(frozen=True, kw_only=True)
+class Settings(Parameters):
+    """How scores are computed, and when a ranking counts as settled."""
 
-    Attributes:
-        depth: number of best-ranked items whose share of matches is the score; 1 is R@1.
-        positive: levels that match: lenient 1 and 2, strict 1, graded 1 with 2 for a half (equation E.4).
-        places: the first places of the ranking that have to be settled; None: all.
-        margin: models that differ by no more than this count as equal, in 0..1.
-        confidence: probability that no statement on who is ahead is ever wrong.
-        looks: number of looks, evenly spread over the HITs.
-    """
-
-    method: Method = "majority"
-    ties: Ties = TIES[0]
-    seed: int = 0
-    depth: int = 1
-    positive: Positive = "lenient"
-    places: int | None = None
-    margin: float = 0.0
-    confidence: float = 0.95
-    looks: int = 20
+    method: Annotated[Method, forms.ChoiceField(choices=choices(*METHODS), help_text="how votes become verdicts")] = (
+        "majority"
+    )
+    ties: Annotated[
+        Ties, forms.ChoiceField(choices=choices(*TIES), help_text="which of levels with equal shares wins")
+    ] = TIES[0]
+    seed: Annotated[int, SeedField(help_text="seed of methods that draw random starts")] = 0
+    depth: Annotated[
+        int,
+        forms.IntegerField(help_text="score: share of the K best-ranked items that match (1: R@1)"),
+        Option(metavar="K"),
+    ] = 1
+    positive: Annotated[
+        Positive,
+        forms.ChoiceField(
+            choices=choices(*POSITIVES),
+            help_text="levels that match: lenient 1 and 2, strict 1, graded 1 with 2 for a half (equation E.4)",
+        ),
+        Option(name="positive-levels"),
+    ] = "lenient"
+    places: Annotated[
+        int | None,
+        forms.IntegerField(
+            required=False, min_value=1, help_text="first places that have to be settled (default: all)"
+        ),
+    ] = None
+    margin: Annotated[
+        float,
+        forms.FloatField(min_value=0, max_value=1, help_text="differences up to X, in 0..1, count as none"),
+        Option(metavar="X"),
+    ] = 0
+    confidence: Annotated[
+        float, ConfidenceField(help_text="confidence of all statements together"), Option(metavar="P")
+    ] = 0.95
+    looks: Annotated[int, forms.IntegerField(min_value=1, help_text="number of looks, evenly spread over the HITs")] = (
+        20
+    )
 
 
 @dataclass(frozen=True)
@@ -152,15 +174,14 @@ def measure_effect(round: Round, settings: Settings | None = None, *, progress: 
     Only the longest run of judged HITs from the first counts, in the order of their numbers. That order is random,
     while the order in which HITs are finished is not: a worker may need longer for a HIT of hard pairs.
 
-    Raises CounterpartError for fewer than two models, for a depth beyond what the pool asked, and for invalid settings.
+    Raises CounterpartError for fewer than two models, for a depth beyond what the pool asked.
     """
     require_pairs(round)
     settings = settings or Settings()
-    _check(settings)
     plan = _Plan.of(round, settings.depth)
     done = plan.complete(round)
     first_open = int(np.argmin(done)) if not done.all() else len(done)
-    counts = np.unique(np.linspace(first_open / max(settings.looks, 1), first_open, settings.looks).round().astype(int))
+    counts = np.unique(np.linspace(first_open / settings.looks, first_open, settings.looks).round().astype(int))
     moments: list[Moment] = []
     times = plan.times(round)
     verdicts = _verdicts(round, plan, settings, progress)
@@ -173,17 +194,6 @@ def measure_effect(round: Round, settings: Settings | None = None, *, progress: 
         moments.append(Moment(look, max(votes_at), tau, look.is_settled(settings.places)))
     waiting = int(done[first_open:].sum())
     return Effect(round, settings, plan.models, plan.unpooled, plan.packed.n_hits, waiting, tuple(moments))
-
-
-def _check(settings: Settings) -> None:
-    if settings.looks < 1:
-        raise CounterpartError(f"Invalid number of looks {settings.looks}: use at least 1.")
-    if settings.places is not None and settings.places < 1:
-        raise CounterpartError(f"Invalid number of places {settings.places}: use at least 1.")
-    if not 0 < settings.confidence < 1:
-        raise CounterpartError(f"Invalid confidence {settings.confidence}: use a share between 0 and 1, such as 0.95.")
-    if not 0 <= settings.margin <= 1:
-        raise CounterpartError(f"Invalid margin {settings.margin}: use a share between 0 and 1, such as 0.01.")
 
 
 def saving_of(effect: Effect) -> Saving | None:
@@ -282,8 +292,8 @@ def _weights(round: Round, pairs: NDArray[np.int64], depth: int) -> dict[str, Fl
             images, captions = (asked, items) if direction == Direction.IMAGE_TO_CAPTION else (items, asked)
             place = np.searchsorted(codes, images << 32 | captions).clip(0, len(codes) - 1)
             pooled = codes[place] == images << 32 | captions
-            counted = np.bincount(place[pooled], minlength=len(pairs))
-            total += counted / (len(queries[direction]) * depth * len(directions))
+            proposed = np.bincount(place[pooled], minlength=len(pairs))
+            total += proposed / (len(queries[direction]) * depth * len(directions))
         weights[name] = total
     return weights
 

@@ -73,8 +73,9 @@ def evaluate_version(
     """
     runs: list[Run] = []
     try:
+        names = [model] if model else model_names(rankings)
         with transaction.atomic():
-            for path, name in zip(rankings, [model] if model else model_names(rankings), strict=True):
+            for path, name in zip(rankings, names, strict=True):
                 runs.append(register_file(version.collection, path, model=name, progress=progress))
             if not rankings:
                 runs = register_annotators(version)

@@ -46,12 +46,14 @@ def mcnemar(a: ArrayLike, b: ArrayLike, *, exact: bool | None = None) -> Signifi
     first, second = _paired(a, b)
     if not (np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all()):
         raise ValueError("McNemar's test compares outcomes that are 0 or 1.")
-    only_a, only_b = int((first > second).sum()), int((second > first).sum())
+    only_a = int((first > second).sum())
+    only_b = int((second > first).sum())
     discordant = only_a + only_b
-    if discordant < FEW if exact is None else exact:
-        return Significance(
-            float(min(only_a, only_b)), float(scipy.stats.binomtest(only_a, discordant).pvalue) if discordant else 1.0
-        )
+    if exact is None:
+        exact = discordant < FEW
+    if exact:
+        pvalue = float(scipy.stats.binomtest(only_a, discordant).pvalue) if discordant else 1.0
+        return Significance(float(min(only_a, only_b)), pvalue)
     statistic = max(abs(only_a - only_b) - 1, 0) ** 2 / discordant if discordant else 0.0
     return Significance(statistic, float(scipy.stats.chi2.sf(statistic, 1)))
 

@@ -1,5 +1,6 @@
 """Plans of HITs of single pairs: packed so that they share nothing, with gold controls dealt to each."""
 
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def _decks(
         raise CounterpartError(f"The queries {pool.sample.name} have no original pair to use as a positive control.")
     decks = {POSITIVE: Deck(positives, streams[0])}
     if design.negatives:
-        hits = -(-len(candidates.hits) // design.candidates)
+        hits = ceil(len(candidates.hits) / design.candidates)
         count = 2 * (hits * design.negatives + design.candidates) + 100  # not every control fits every HIT
         known = np.concatenate([originals, np.stack([candidates.images, candidates.captions], axis=1)])
         negatives = unlisted_pairs(pool, sides, known=known, avoided=avoided).draw(count, streams[1])

@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from core.errors import CounterpartError
-from core.parameters import FlagField, NamesField, Parameters
+from core.parameters import POSITIONAL, FlagField, NamesField, Parameters, choices
 from core.seeds import SeedField
 from core.text import MAX_NAME, NameField
 from hits.designs import DEFAULT, DESIGNS, Design, load_design, parse_design
@@ -23,10 +23,6 @@ from mitl.search.request import CASCADE_DEPTH, ENGINES
 def _replications() -> str:
     """Return the default of each type of task, as in "1; checkbox 3"."""
     return "; ".join(["1", *(f"{one} {one.replication}" for one in TASK_TYPES.values() if one.replication != 1)])
-
-
-def _choices(*values: str) -> list[tuple[str, str]]:
-    return [(value, value) for value in values]
 
 
 class DollarField(forms.DecimalField):
@@ -106,7 +102,7 @@ class PackParameters(Parameters):
     sharing: Annotated[
         Sharing,
         forms.ChoiceField(
-            choices=_choices(*get_args(Sharing)),
+            choices=choices(*get_args(Sharing)),
             help_text="whether items of a HIT may share an image or a caption; avoid: only if the pool requires it",
         ),
     ] = "avoid"
@@ -187,7 +183,9 @@ class RoundParameters(PackParameters):
     """A round to plan: its queries, how annotators search for them, what is pooled, and how the pool is packed."""
 
     round: Annotated[
-        str, NameField(max_length=MAX_NAME - len("-queries"), label="Name", help_text="name of the new round")
+        str,
+        NameField(max_length=MAX_NAME - len("-queries"), label="Name", help_text="name of the new round"),
+        POSITIONAL,
     ]
     collection: Annotated[str, forms.CharField(help_text="collection to search")]
     annotators: Annotated[tuple[str, ...], NamesField(help_text="annotators that propose pairs")]
@@ -206,13 +204,13 @@ class RoundParameters(PackParameters):
     direction: Annotated[
         str,
         forms.ChoiceField(
-            choices=_choices("both", *Direction.values),
+            choices=choices("both", *Direction.values),
             help_text="lists to pool; i2t: captions for query images, t2i: images for query captions",
         ),
     ] = "both"
     engine: Annotated[
         str,
-        forms.ChoiceField(choices=_choices(*ENGINES), help_text="exact search of embeddings, or a flat FAISS index"),
+        forms.ChoiceField(choices=choices(*ENGINES), help_text="exact search of embeddings, or a flat FAISS index"),
     ] = "blocked"
     cascade: Annotated[
         str,

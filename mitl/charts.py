@@ -158,7 +158,8 @@ def curve_chart(title: str, epochs: Sequence[Mapping[str, Any]]) -> Spec:
     """
     losses = [{"epoch": one["number"], "value": one["loss"]} for one in epochs]
     panels = [_curve_panel("mean loss of a batch", losses, COLOURS[1])]
-    for name in [name for name in epochs[0]["validation"] if name.startswith("rsum")] if epochs else []:
+    validated = epochs[0]["validation"] if epochs else {}
+    for name in (name for name in validated if name.startswith("rsum")):
         measured = [{"epoch": one["number"], "value": one["validation"][name]} for one in epochs]
         panels.append(_curve_panel(f"{name} on the validation split", measured, COLOURS[0]))
     return {"title": {"text": title, "offset": 16}, "hconcat": panels, "spacing": 40}

@@ -177,3 +177,30 @@ class Proposal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.annotator_id} {self.direction} #{self.rank}"
+
+
+class ChatPurse(models.Model):
+    """What one model of one endpoint was asked in all: the sums of its requests (``mitl.annotators.vlm.purses``)."""
+
+    name = models.TextField(unique=True, help_text="Address and model.")
+    requests = models.IntegerField(default=0)
+    cost = models.BigIntegerField(default=0, help_text="In units of 1e-12.")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ChatRequest(models.Model):
+    """One request to a chat model, stored before it is sent, with the most that it can cost until that is known."""
+
+    purse = models.ForeignKey(ChatPurse, on_delete=models.PROTECT, related_name="+")
+    question = models.CharField(max_length=64, db_index=True, help_text="SHA-256 of all that decides the answer.")
+    chances = models.JSONField(null=True, help_text="Probabilities of the levels; null: no valid answer.")
+    input_tokens = models.BigIntegerField(null=True)
+    output_tokens = models.BigIntegerField(null=True)
+    seconds = models.FloatField(null=True)
+    cost = models.BigIntegerField(help_text="In units of 1e-12.")
+    asked_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"{self.purse} #{self.pk}"

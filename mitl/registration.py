@@ -15,9 +15,8 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.files import StoredFile, read_foreign_arrays, whole_file, write_arrays
 from core.text import check_name, counted
-from mitl.annotators import kind_of, kinds, module_of
+from mitl.annotators import Kind, kind_of, kinds, module_of
 from mitl.annotators.base import Adopted, Arrays, stored_arrays
-from mitl.annotators.kinds import Kind
 from mitl.models import Annotator
 from mitl.options import Settings, Value
 
@@ -45,7 +44,7 @@ def add_annotator(
     """Add an annotator. Repeating the same returns the existing row.
 
     Args:
-        kind: one of ``mitl.annotators.kinds``.
+        kind: one of ``mitl.annotators.kinds()``.
         checkpoint: a file of weights, embeddings or lists; read, checked, and stored.
         options: settings by name, as text or values; others are decided by the checkpoint, or get their defaults.
         files: files that options name and that are only read together with the checkpoint, such as an upload's; the

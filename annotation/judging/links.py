@@ -235,7 +235,8 @@ def read_worker_token(token: str, *, salt: str = WORKER_SALT) -> Visit | None:
     """Return the worker in the round; None if one of them is gone. Raises BadSignature, SignatureExpired and
     LinkReplacedError among them."""
     pseudonym, round_id, version = _read(token, salt, WORKER_LIFE)
-    worker, round = _worker.first(pseudonym), _round.first(round_id)
+    worker = Worker.objects.filter(pseudonym=pseudonym).first()
+    round = _round.first(round_id)
     if worker is None or round is None:
         return None
     _refuse_replaced(worker, version)
@@ -250,11 +251,6 @@ def read_assignment_token(token: str, *, salt: str = ASSIGNMENT_SALT) -> Assignm
     if assignment:
         _refuse_replaced(assignment.worker, version)
     return assignment
-
-
-@FixedQuery
-def _worker(pseudonym: str) -> QuerySet[Worker]:
-    return Worker.objects.filter(pseudonym=pseudonym)
 
 
 @FixedQuery

@@ -5,19 +5,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import count
+from math import ceil
 from typing import Any
 
+from django.conf import settings
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils import timezone
 
-from annotation.answers import Answer, Places
+from annotation.answers import Answer, Places, drafted_answers, places_among
 from annotation.consent import contact
 from annotation.judging.hit_pictures import sealed
-from annotation.models import QualificationTest, Report, TestItem
-from annotation.reports import LONGEST_NOTE
+from annotation.judging.links import address_of_pictures, copy_key, visit_behind
+from annotation.leases import can_extend, longest_lease
+from annotation.models import Assignment, QualificationTest, Report, TestItem
+from annotation.reports import LONGEST_NOTE, reported_problems
 from annotation.sentences import FEWEST_LETTERS, FEWEST_WORDS, LONGEST, has_words
-from core.fixed_queries import FixedQuery
 from hits.designs import Design
 from hits.models import Item, Round
 from hits.question import Level, Shortcoming, WrongWay
@@ -106,13 +112,8 @@ def shown_of(items: QuerySet[TestItem]) -> list[Shown]:
 
 def shown_in(hit: int) -> list[Shown]:
     """Return the pairs of a HIT (by key), in one query."""
-    return [Shown(*row) for row in _items(hit)]
-
-
-@FixedQuery
-def _items(hit: int) -> QuerySet[Item, tuple[Any, ...]]:
     columns = "pk", "image", "image__sha256", "caption__text", "image__width", "image__height", "content"
-    return Item.objects.filter(hit=hit).order_by().values_list(*columns)
+    return [Shown(*row) for row in Item.objects.filter(hit=hit).order_by().values_list(*columns)]
 
 
 SAMPLE = Pair(place=0, sentence="", width=None, height=None, level=Level.PARTIALLY_YES)
@@ -252,7 +253,7 @@ def question_of(test: QualificationTest, round: Round) -> dict[str, Any]:
 def _minutes(round: Round) -> str:
     """How long a HIT takes: as measured or stated for this round, or else what such HITs usually take."""
     fastest, slowest = task_type_of(round).usual_minutes
-    return f"about {max(1, -(-round.expected_seconds // 60))}" if round.expected_seconds else f"{fastest}–{slowest}"
+    return f"about {max(1, ceil(round.expected_seconds / 60))}" if round.expected_seconds else f"{fastest}–{slowest}"
 
 
 def _hourly(round: Round) -> str:
@@ -273,3 +274,35 @@ def _said(answer: Answer | None) -> tuple[int | None, str, str, int, int | None,
         return None, "", "", 0, None, ""
     saved = milliseconds(answer.saved_at)
     return answer.level, answer.shortcoming, answer.wrong_way, saved, answer.seconds, answer.text
+
+
+def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, problem: str = "") -> HttpResponse:
+    """Show the pairs and what was answered so far. Its form goes to ``address``; ``problem`` says why a submission was
+    not taken."""
+    round = assignment.hit.round
+    task = task_type_of(round)
+    rows = shown_in(assignment.hit_id)
+    shown = sheet_of(
+        rows,
+        places_among(assignment, [row.item for row in rows]),
+        drafted_answers(assignment),
+        task=task,
+        wording=round.wording,
+        reasons=round.reasons,
+        problem=problem,
+        pictures=address_of_pictures(assignment),
+        reported=reported_problems(assignment) if task.has_picture else None,
+        until=longest_lease(assignment),
+    )
+    # The name of the copy of the answers that the browser keeps, and our time for it.
+    copy = {"copy": copy_key(assignment), "now": milliseconds(timezone.now())}
+    context = shown | {"round": round, "address": address, "can_report": task.has_picture, **copy, **contact()}
+    if not assignment.external_id:
+        context |= {
+            "visit": visit_behind(assignment),
+            "deadline": assignment.deadline,
+            "can_extend": can_extend(assignment),
+            "lease_minutes": settings.LEASE_MINUTES,
+            "seconds_left": max(0, int((assignment.deadline - timezone.now()).total_seconds())),
+        }
+    return render(request, "judging/task.html", context, status=422 if problem else 200)

@@ -23,7 +23,6 @@ from annotation.answers import (
 )
 from annotation.consent import contact
 from annotation.judging.history import completion_code_of, receipt_of
-from annotation.judging.hit_page import hit_page
 from annotation.judging.hit_pictures import picture_response
 from annotation.judging.links import (
     PICTURES_SALT,
@@ -33,6 +32,7 @@ from annotation.judging.links import (
     read_assignment_token,
     visit_behind,
 )
+from annotation.judging.sheet import hit_page
 from annotation.judging.sheet_answers import (
     believed,
     elapsed_seconds,

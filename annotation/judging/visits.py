@@ -24,7 +24,6 @@ from annotation.judging.history import (
     rejected_work_of,
     work_of,
 )
-from annotation.judging.hit_page import hit_page
 from annotation.judging.links import (
     WORKER_LIFE,
     Trouble,
@@ -38,7 +37,7 @@ from annotation.judging.links import (
     visit_of,
     visit_token,
 )
-from annotation.judging.sheet import terms_of
+from annotation.judging.sheet import hit_page, terms_of
 from annotation.leases import lease_seat
 from annotation.models import Assignment, Invitation, Rejection
 from annotation.workers import actor_of, worker_for

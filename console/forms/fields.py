@@ -22,6 +22,13 @@ def refuse(form: forms.Form, error: CounterpartError) -> None:
     form.add_error(None, OPTION.sub(label, str(error)))
 
 
+def choose(form: forms.Form, name: str, field: forms.ModelChoiceField) -> None:
+    """Offer existing rows for a parameter, with its label and help."""
+    declared = form.fields[name]
+    field.to_field_name, field.label, field.help_text = "name", declared.label, declared.help_text
+    form.fields[name] = field
+
+
 class UploadField(forms.FileField):
     """A file whose name ends in one of ``suffixes``, of at most ``largest`` bytes."""
 

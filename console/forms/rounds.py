@@ -5,7 +5,7 @@ from typing import Any, cast
 from django import forms
 from django.db.models import Model, QuerySet
 
-from console.forms.fields import UploadField, refuse
+from console.forms.fields import UploadField, choose, refuse
 from console.wage_terms import fair_reward_suggested
 from core.errors import CounterpartError
 from core.text import NameField
@@ -80,12 +80,14 @@ class PlanForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields = RoundParameters.form_fields()
         annotators = Annotator.objects.all()
-        self._choose("collection", forms.ModelChoiceField(Collection.objects.all(), empty_label=None))
-        self._choose("annotators", AnnotatorsField(annotators, widget=forms.CheckboxSelectMultiple))
-        self._choose(
-            "queries", forms.ModelChoiceField(Sample.objects.all(), required=False, empty_label="draw a new sample")
+        choose(self, "collection", forms.ModelChoiceField(Collection.objects.all(), empty_label=None))
+        choose(self, "annotators", AnnotatorsField(annotators, widget=forms.CheckboxSelectMultiple))
+        choose(
+            self,
+            "queries",
+            forms.ModelChoiceField(Sample.objects.all(), required=False, empty_label="draw a new sample"),
         )
-        self._choose("cascade", forms.ModelChoiceField(annotators, required=False, empty_label="none"))
+        choose(self, "cascade", forms.ModelChoiceField(annotators, required=False, empty_label="none"))
         self._suggest_sizes()
         self.fields["reward"].initial = fair_reward_suggested(self.initial)
         self.unused = leave_out_unused(self)
@@ -97,12 +99,6 @@ class PlanForm(forms.Form):
         if collection := collections.first():
             self.fields["images"].initial = min(QUERIES, collection.images.gallery().captioned().count())
             self.fields["captions"].initial = min(QUERIES, collection.captions.gallery().count())
-
-    def _choose(self, name: str, field: forms.ModelChoiceField) -> None:
-        """Offer existing rows by name."""
-        declared = self.fields[name]
-        field.to_field_name, field.label, field.help_text = "name", declared.label, declared.help_text
-        self.fields[name] = field
 
     def clean_round(self) -> str:
         return _unused(self.cleaned_data["round"])

@@ -8,30 +8,18 @@ from django import forms
 from console.forms.fields import UploadField
 from console.uploads import LARGEST_UPLOAD
 from core.errors import CounterpartError, some_of
-from core.text import NameField
 from corpus.models import Sample
-from dataset.aggregation import TIES, Method
 from dataset.credits import Credits
 from dataset.exports.downloads import choices
 from dataset.models import Version
 from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
+from dataset.release_parameters import ReleaseParameters
 from evaluation.benchmark_scores import ORDER
 from evaluation.ranking_files import FORMS
 from evaluation.runs import MAX_MODEL, check_model
 from hits.models import Round
-from hits.question import Level
 from hits.task_types import ON_PAIRS
 from mitl.models import Retrieval
-
-SAYS_OF_METHODS: dict[Method, str] = {
-    "majority": "every vote is worth the same",
-    "dawid-skene": "learns which levels each worker confuses",
-    "mace": "workers answer right or always alike",
-    "glad": "workers differ in ability, pairs in difficulty",
-    "ordinal": "workers see levels too high or low, more or less exactly",
-    "consensus": "as ordinal, and annotators vote too",
-}
-"""Each method of aggregation in a few words; docs/researchers.md has more."""
 
 
 class ExportForm(forms.Form):
@@ -123,65 +111,32 @@ class RankingsForm(forms.Form):
         return cleaned
 
 
-class CreditsForm(forms.Form):
-    """Who made a version, where it is found and how to cite it; its fields are the parameters of ``Credits``."""
+class ReleaseForm(forms.Form):
+    """The contents of a version: queries, rounds whose votes count, and sources to merge; then how to cite it."""
+
+    parameters: ReleaseParameters
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields |= Credits.form_fields()
+        self.fields = release_fields()
 
+    @property
+    def credits(self) -> list[forms.BoundField]:
+        return [self[name] for name in Credits.form_fields()]
 
-class ReleaseForm(forms.Form):
-    """The contents of a version: queries, rounds whose votes count, and sources to merge."""
+    @property
+    def contents(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name not in Credits.form_fields()]
 
-    name = NameField(label="Version name")
-    sample = forms.ModelChoiceField(
-        Sample.objects.select_related("collection"), to_field_name="name", empty_label=None, label="Queries"
-    )
-    rounds = forms.ModelMultipleChoiceField(
-        Round.objects.exclude(published_at=None).filter(task__in=ON_PAIRS),
-        to_field_name="name",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
-    merge = forms.CharField(
-        initial="original", required=False, help_text="Sources of known matches to merge, for example cxc>=3,original"
-    )
-    positive_levels = forms.TypedMultipleChoiceField(
-        choices=[(level.value, level.brief) for level in Level],
-        coerce=int,
-        initial=[1, 2],
-        widget=forms.CheckboxSelectMultiple,
-        label="Positive levels",
-    )
-    method = forms.ChoiceField(
-        choices=[(name, f"{name}: {says}") for name, says in SAYS_OF_METHODS.items()],
-        initial="majority",
-        label="Aggregation",
-    )
-    ties = forms.ChoiceField(
-        choices=[(name, name) for name in TIES],
-        initial="median",
-        label="Tied levels",
-        help_text="Of tied levels the one nearest to the median answer, the lower (nearer to yes) or the higher one.",
-    )
-    precedence = forms.ChoiceField(
-        choices=[("union", "keep the match"), ("judged", "drop the match")],
-        initial="union",
-        label="Where people say no and a merged source yes",
-    )
-    partial = forms.BooleanField(required=False, label="Release unfinished rounds as they are (--partial)")
-    mixed_tasks = forms.BooleanField(required=False, label="Count votes of different tasks alike (--mixed-tasks)")
-
-    def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"]
+    def clean_version(self) -> str:
+        name: str = self.cleaned_data["version"]
         if Version.objects.filter(name=name).exists():
             raise forms.ValidationError(f"Version {name} already exists and cannot be changed. Choose another name.")
         return name
 
     def clean(self) -> dict[str, Any]:
         chosen: dict[str, Any] = self.cleaned_data
-        collection = chosen["sample"].collection if "sample" in chosen else None
+        collection = chosen["queries"].collection if "queries" in chosen else None
         foreign = [str(one) for one in chosen.get("rounds", ()) if collection and one.pool.collection != collection]
         if foreign:
             self.add_error("rounds", f"The queries are of {collection}, and these rounds are not: {some_of(foreign)}.")
@@ -191,15 +146,23 @@ class ReleaseForm(forms.Form):
                     refuse(list(chosen.get("rounds", ())))
             except CounterpartError as error:
                 self.add_error("rounds", str(error))
+        if not self.errors:
+            named = {"queries": chosen["queries"].name, "rounds": tuple(one.name for one in chosen["rounds"])}
+            self.parameters = ReleaseParameters(**chosen | named | {"collection": chosen["queries"].collection.name})
         return chosen
 
-    def params(self) -> dict[str, Any]:
-        """Return the job's parameters as JSON values."""
-        chosen = self.cleaned_data
-        same = ("merge", "positive_levels", "method", "ties", "precedence", "partial")
-        return {
-            "version": chosen["name"],
-            "sample": chosen["sample"].name,
-            "rounds": [one.name for one in chosen["rounds"]],
-            "options": {name: chosen[name] for name in (*same, "mixed_tasks")},
-        }
+
+def release_fields() -> dict[str, forms.Field]:
+    """Return the fields of a release, with the existing samples and rounds to choose from."""
+    found = ReleaseParameters.form_fields()
+    found["queries"] = forms.ModelChoiceField(
+        Sample.objects.select_related("collection"), to_field_name="name", empty_label=None
+    )
+    found["rounds"] = forms.ModelMultipleChoiceField(
+        Round.objects.exclude(published_at=None).filter(task__in=ON_PAIRS),
+        to_field_name="name",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    found["merge"].initial = "original"
+    return found

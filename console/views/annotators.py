@@ -11,7 +11,6 @@ from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from config.bodies import takes_uploads
 from console.figures import curve_of, learns, losses_of, training_of
 from console.forms.annotators import AnnotatorForm, EmbeddingsForm, OriginForm, TrainForm
 from console.pagination import count_of, number_in, page_of
@@ -19,9 +18,10 @@ from console.pair_filters import Place, pairs_in
 from console.pair_lines import lines_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.search_examples import Example, compared, examples
-from console.tasks import add_annotator
+from console.upload_jobs import add_annotator
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from core.errors import CounterpartError
+from core.middleware import takes_uploads
 from core.models import Job
 from corpus.models import Collection
 from hits.models import Round

@@ -6,13 +6,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from config.bodies import takes_uploads
-from console import tasks
-from console.benchmark_boards import stored_boards
+from console.benchmark_boards import measure_rankings, stored_boards
 from console.forms.versions import BenchmarkForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
+from core.middleware import takes_uploads
 from core.models import Job
 
 
@@ -24,9 +23,9 @@ def benchmarks(request: StaffRequest) -> HttpResponse:
     form = BenchmarkForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         title = f"Measure on {', '.join(form.cleaned_data['benchmarks'])}"
-        task = tasks.measure_rankings.name
+        task = measure_rankings.name
         return redirect("job", start_with_uploads(title, task, form.params(), form.uploads(), by=request.user).pk)
-    measured = Job.objects.filter(task=tasks.measure_rankings.name, state=Job.State.DONE)
+    measured = Job.objects.filter(task=measure_rankings.name, state=Job.State.DONE)
     context = {"form": form, "rows": page_of(request, measured)}
     return render(request, "console/benchmarks.html", context, status=422 if form.errors else 200)
 
@@ -35,7 +34,7 @@ def benchmarks(request: StaffRequest) -> HttpResponse:
 @require_safe
 def benchmark(request: HttpRequest, job_id: UUID) -> HttpResponse:
     """The figures that a job has measured."""
-    found = get_object_or_404(Job.objects.select_related("created_by"), pk=job_id, task=tasks.measure_rankings.name)
+    found = get_object_or_404(Job.objects.select_related("created_by"), pk=job_id, task=measure_rankings.name)
     boards = stored_boards(found)
     notes = next(iter(boards.values())).rows[0].notes if boards else []
     return render(request, "console/benchmark.html", {"job": found, "boards": boards, "notes": notes})

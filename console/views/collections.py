@@ -16,14 +16,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.models import QualificationTest
 from annotation.qualification_tests import Plan, make_sentence_test, make_test
-from config.bodies import takes_uploads
-from console import tasks
+from console import upload_jobs
 from console.forms.collections import LARGEST_LIST, ImportForm, MatchesForm, SampleForm, TestForm
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.query_sheets import groups_of
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
 from core.errors import CounterpartError
+from core.middleware import takes_uploads
 from corpus.models import Caption, Collection, Image, Sample
 from corpus.pictures import picture_bytes
 from corpus.samples import sample_queries
@@ -97,7 +97,7 @@ def collection_import(request: StaffRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         params, name = form.params(), form.cleaned_data["collection"]
         files = {field: form.cleaned_data[field] for field in ("captions", "images")}
-        job = start_with_uploads(f"Import {name}", tasks.import_collection.name, params, files, by=request.user)
+        job = start_with_uploads(f"Import {name}", upload_jobs.import_collection.name, params, files, by=request.user)
         return redirect("job", job.pk)
     found = Collection.objects.filter(name=into).first()
     return render(
@@ -118,7 +118,8 @@ def matches(request: StaffRequest, name: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         params, files = {"collection": name, **form.params()}, {"file": form.cleaned_data["file"]}
         title = f"Import {params['source']} matches of {name}"
-        return redirect("job", start_with_uploads(title, tasks.import_matches.name, params, files, by=request.user).pk)
+        job = start_with_uploads(title, upload_jobs.import_matches.name, params, files, by=request.user)
+        return redirect("job", job.pk)
     return render(
         request, "console/matches.html", {"collection": found, "form": form}, status=422 if form.errors else 200
     )

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from console.forms.versions import ReleaseForm
+from console.forms.versions import release_fields
 from console.permissions import StaffRequest, members_only, stewards_only
 from core.errors import CounterpartError
 from core.text import counted
@@ -23,13 +23,13 @@ from hits.models import Round
 from hits.task_types import ON_PAIRS
 
 
-class MergeForm(ReleaseForm):
+class MergeForm(forms.Form):
     """What of a release decides on its conflicts."""
 
-    name = partial = precedence = None  # type: ignore[assignment]
-
-    def clean(self) -> dict[str, Any]:
-        return forms.Form.clean(self) or {}
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        of_merge = ("queries", "rounds", "merge", "positive_levels", "method", "ties")
+        self.fields = {name: field for name, field in release_fields().items() if name in of_merge}
 
     def contents(self) -> Contents:
         """Raises CounterpartError for a merge that cannot be read and what ``preview`` refuses."""
@@ -37,10 +37,10 @@ class MergeForm(ReleaseForm):
         policies = Policies(
             method=chosen["method"],
             ties=chosen["ties"],
-            positive_levels=tuple(chosen["positive_levels"]),
-            merge=tuple(parse_merge(chosen["merge"])),
+            positive_levels=chosen["positive_levels"],
+            merge=tuple(parse_merge(chosen["merge"] or "")),
         )
-        return preview(chosen["sample"], rounds=list(chosen["rounds"]), policies=policies)
+        return preview(chosen["queries"], rounds=list(chosen["rounds"]), policies=policies)
 
 
 @members_only
@@ -58,13 +58,13 @@ def release_counts(request: HttpRequest) -> JsonResponse:
 @require_safe
 def conflicts(request: HttpRequest) -> HttpResponse:
     """The conflicts of the release that the query's fields describe."""
-    form = MergeForm(request.GET if "sample" in request.GET else None, initial=_newest())
+    form = MergeForm(request.GET if "queries" in request.GET else None, initial=_newest())
     context: dict[str, Any] = {"form": form, "query": request.GET.urlencode()}
     if form.is_bound:
         try:
             contents = _contents(form)
             rows = Paginator(conflicts_of(contents), 50).get_page(request.GET.get("page"))
-            ids = pair_ids(form.cleaned_data["sample"].collection, [(one.image, one.caption) for one in rows])
+            ids = pair_ids(form.cleaned_data["queries"].collection, [(one.image, one.caption) for one in rows])
             images = Image.objects.in_bulk([image for image, _ in ids.values()])
             captions = Caption.objects.in_bulk([caption for _, caption in ids.values()])
             pairs = [ids[one.image, one.caption] for one in rows]
@@ -83,7 +83,7 @@ def conflicts_send(request: StaffRequest) -> HttpResponse:
     form = MergeForm(QueryDict(query))
     try:
         found = conflicts_of(_contents(form))
-        collection = form.cleaned_data["sample"].collection
+        collection = form.cleaned_data["queries"].collection
         sent = send_to_review(collection, found)
         messages.success(request, f"{counted(sent, 'conflict')} sent to review; the others were there or are settled.")
         return redirect(reverse("queue", args=[collection.name]) + "?reason=conflict")
@@ -95,7 +95,7 @@ def conflicts_send(request: StaffRequest) -> HttpResponse:
 def _newest() -> dict[str, Any]:
     """Return the fields that suggest the round which was published last."""
     newest = Round.objects.exclude(published_at=None).filter(task__in=ON_PAIRS).order_by("-published_at").first()
-    return {"rounds": [newest.name], "sample": newest.pool.sample.name} if newest else {}
+    return {"rounds": [newest.name], "queries": newest.pool.sample.name} if newest else {}
 
 
 def _contents(form: MergeForm) -> Contents:

@@ -5,18 +5,18 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from config.bodies import takes_uploads
 from console.forms.versions import RankingsForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.plots import drawn
 from console.uploads import LARGEST_UPLOAD, store_upload
+from core.middleware import takes_uploads
 from corpus.models import Collection
 from dataset.models import Version
+from evaluation.jobs import start_registration, start_scoring_run
 from evaluation.leaderboard import Board, Moves, averages_of, board_of, board_of_run, history_of, notes_of, ranks_of
 from evaluation.models import Run
 from evaluation.scoring import SCORED
-from evaluation.tasks import start_registration, start_scoring_run
 from mitl.rank_chart import rank_chart
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -11,17 +10,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Assignment
-from console import tasks
 from console.forms.pairs import CONCLUSIONS, ConclusionForm
 from console.last_act import forget_act, last_act, page_of_act, remember_act
 from console.pagination import page_of
 from console.pair_sheets import sheet_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only, stewards_only
 from core.errors import CounterpartError
-from core.jobs import LIVE, open_job
-from core.models import Job
+from core.jobs import open_once
 from core.text import counted
 from corpus.models import Caption, Collection, Image
+from dataset import jobs
 from dataset.cases import check_queue, counts_of, queue_of, refresh_queue
 from dataset.models import Case, CaseQuerySet, QueueCheck, Review
 from dataset.reviews import conclude, require_two_reviewers, second, undo
@@ -57,15 +55,12 @@ def queue(request: HttpRequest, name: str) -> HttpResponse:
 @stewards_only
 @require_POST
 def queue_refresh(request: StaffRequest, name: str) -> HttpResponse:
-    """Bring the queue up to date, and check it with a disagreement planted in each open or closed round."""
+    """Bring the queue up to date, and compare it with the votes of each open or closed round."""
     found = get_object_or_404(Collection, name=name)
-    try:
-        for round in Round.objects.filter(pool__collection=found).exclude(published_at=None):
-            check_queue(round)
-        waiting = refresh_queue(found)["waiting"]
-        messages.success(request, f"{counted(waiting, 'pair waits', 'pairs wait')} for a review.")
-    except CounterpartError as error:
-        messages.error(request, str(error))
+    waiting = refresh_queue(found)["waiting"]
+    for round in Round.objects.filter(pool__collection=found).exclude(published_at=None):
+        check_queue(round)
+    messages.success(request, f"{counted(waiting, 'pair waits', 'pairs wait')} for a review.")
     return redirect("queue", name)
 
 
@@ -74,10 +69,7 @@ def queue_refresh(request: StaffRequest, name: str) -> HttpResponse:
 def clean_up(request: StaffRequest, name: str) -> HttpResponse:
     """Look for captions and pictures to clean up, as a job; pressing twice starts one."""
     found = get_object_or_404(Collection, name=name)
-    with transaction.atomic():
-        Collection.objects.select_for_update().get(pk=found.pk)
-        live = Job.objects.filter(task=tasks.clean_up.name, params__collection=name, state__in=LIVE).first()
-        job = live or open_job(f"Clean up {found}", tasks.clean_up.name, {"collection": name}, by=request.user)
+    job = open_once(f"Clean up {found}", jobs.clean_up.name, {"collection": name}, lock=found, by=request.user)
     return redirect("job", job.pk)
 
 

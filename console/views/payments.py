@@ -7,19 +7,19 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation import jobs
 from annotation.budget import set_ceiling
 from annotation.ledger import accounts_of, earners_of, owed_to_simulated, payments_as_csv
 from annotation.models import Payment
 from annotation.payroll import MAX_BYTES, as_text, mark_wages, wages_of, write_wages
 from annotation.receipts import Proof, verify_code
 from annotation.wages import fair_reward, shortfall_of, timing_of
-from config.bodies import takes_uploads
-from console import tasks
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, payers_only, researchers_only
-from console.tasks import start_once
 from core.errors import CounterpartError
 from core.events import record
+from core.jobs import open_once
+from core.middleware import takes_uploads
 from core.text import counted
 from hits.models import Round
 
@@ -127,7 +127,8 @@ def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("ledger", name)
     if request.method == "POST" and short.assignments:
-        return redirect("job", start_once(f"Top up {found}", tasks.top_up.name, found, by=request.user).pk)
+        job = open_once(f"Top up {found}", jobs.top_up.name, {"round": found.name}, lock=found, by=request.user)
+        return redirect("job", job.pk)
     return render(request, "console/top_up.html", {"round": found, "short": short})
 
 

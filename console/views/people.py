@@ -22,6 +22,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from console.forms.people import InviteForm, RolesForm
+from console.jobs import mail_forgotten
 from console.pagination import page_of
 from console.permissions import StaffRequest, admins_only
 from console.staff import (
@@ -35,7 +36,6 @@ from console.staff import (
     set_roles,
     use_link,
 )
-from console.tasks import mail_forgotten
 from core.errors import CounterpartError
 from core.events import record
 from core.throttles import Throttle

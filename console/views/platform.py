@@ -11,15 +11,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.lost_work import pay_for_outage
 from annotation.models import Assignment
 from annotation.workers import mask_workers
-from console import tasks
 from console.forms.publishing import ProlongForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only
 from console.platform_status import calls_of, is_on_platform
-from console.tasks import start_once
 from core.errors import CounterpartError
+from core.jobs import open_once
 from core.models import Job
 from core.text import counted
+from crowd import jobs
 from crowd.channels import market_of
 from crowd.costs import costs_of
 from crowd.models import Audit, Outbox
@@ -34,7 +34,8 @@ from hits.models import Round
 @require_POST
 def round_sync(request: StaffRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
-    return redirect("job", start_once(f"Sync {found}", tasks.sync.name, found, by=request.user).pk)
+    job = open_once(f"Sync {found}", jobs.sync.name, {"round": found.name}, lock=found, by=request.user)
+    return redirect("job", job.pk)
 
 
 @researchers_only
@@ -102,7 +103,8 @@ def audit(request: HttpRequest, name: str) -> HttpResponse:
 def audit_start(request: StaffRequest, name: str) -> HttpResponse:
     """Start an audit, which changes nothing."""
     found = _round_or_404(name)
-    return redirect("job", start_once(f"Audit {found}", tasks.audit.name, found, by=request.user).pk)
+    job = open_once(f"Audit {found}", jobs.audit.name, {"round": found.name}, lock=found, by=request.user)
+    return redirect("job", job.pk)
 
 
 @researchers_only
@@ -120,7 +122,8 @@ def audit_repair(request: StaffRequest, name: str) -> HttpResponse:
     if request.POST.get("audit") != str(audit.pk):
         messages.error(request, "A newer audit exists. Check its differences, then repair them.")
         return redirect("audit", name)
-    job = start_once(f"Repair {found}", tasks.repair.name, found, by=request.user, audit=audit.pk)
+    params = {"round": found.name, "audit": audit.pk}
+    job = open_once(f"Repair {found}", jobs.repair.name, params, lock=found, same=["round"], by=request.user)
     return redirect("job", job.pk)
 
 
@@ -210,7 +213,7 @@ def _latest(round: Round) -> dict[str, Any]:
 
 
 def _live_audit(round: Round) -> Job | None:
-    names = (tasks.audit.name, tasks.repair.name)
+    names = (jobs.audit.name, jobs.repair.name)
     live = (Job.State.QUEUED, Job.State.RUNNING)
     return Job.objects.filter(task__in=names, params__round=round.name, state__in=live).first()
 

@@ -14,15 +14,15 @@ from annotation.invitations import make_invitations, revoke_invitations
 from annotation.judging.links import invitation_link
 from annotation.models import Admission, Invitation
 from annotation.wages import Expectation, fair_reward, pilot_of
-from console import tasks
 from console.forms.publishing import AdmissionForm, OfferForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, researchers_only
-from console.tasks import start_once
 from console.wage_terms import wage_terms
 from core.errors import CounterpartError
+from core.jobs import open_once
 from core.models import Job
 from core.text import counted
+from crowd import jobs
 from crowd.channels import CHANNELS, AsksFees, Market, find_market, is_by_session, usable_markets
 from crowd.funds import ask_funds
 from crowd.postings import postings_for
@@ -162,7 +162,8 @@ def _unconfirmed(request: HttpRequest, round: Round, environment: Market) -> str
 def _start(request: StaffRequest, round: Round, environment: Market, form: OfferForm) -> Job:
     where = {"channel": environment.channel, "environment": environment.environment}
     title = f"Publish {round} on {environment}"
-    return start_once(title, tasks.publish.name, round, by=request.user, **where, **form.params())
+    params = {"round": round.name, **where, **form.params()}
+    return open_once(title, jobs.publish.name, params, lock=round, same=["round"], by=request.user)
 
 
 def _confirmation(round: Round, environment: Market, expected: Expectation) -> dict[str, Any]:

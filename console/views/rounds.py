@@ -19,8 +19,6 @@ from annotation.models import Judgment
 from annotation.pair_status import unfinished_pairs
 from annotation.standing import standing_of, standings
 from annotation.written_captions import as_lines, captions_of
-from config.bodies import takes_uploads
-from console import tasks
 from console.answer_sheets import pairs_of
 from console.figures import level_bar
 from console.forecasts import forecast_of
@@ -33,15 +31,19 @@ from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platform_status import is_on_platform, on_platform
 from console.records import SORTS, kept_if_slow, quality_of, verdict_count, workers_of
-from console.tasks import start_once
+from console.upload_jobs import import_judgments
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from console.wage_terms import wage_terms_of_plan, wage_terms_suggested
 from core.errors import CounterpartError
+from core.jobs import open_once
+from core.middleware import takes_uploads
 from core.text import counted
 from crowd.channels import market_of, usable_markets
 from crowd.publication import close_round, join_link, quote
+from dataset import jobs
 from dataset.cases import update_queue
 from dataset.verdicts import aggregate_round
+from hits.jobs import start_packing
 from hits.models import HIT, Item, Round, Seat
 from hits.pipeline import start_pipeline
 from hits.plan_estimates import estimate_plan, estimate_round
@@ -170,7 +172,7 @@ def round_plan(request: StaffRequest) -> HttpResponse:
             estimate = estimate_plan(form.parameters)
             if "estimate" not in request.POST and ("confirmed" in request.POST or not estimate.is_long):
                 return redirect("job", start_pipeline(form.parameters, by=request.user).pk)
-            command = f"python manage.py plan_round {form.parameters.as_options(positional=['round'])}"
+            command = f"python manage.py plan_round {form.parameters.as_options()}"
             terms = wage_terms_of_plan(form.parameters)
             context |= {"estimate": estimate, "terms": terms, "command": command}
         except CounterpartError as error:
@@ -197,7 +199,7 @@ def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
                 "ceiling", f"The rewards alone cost ${estimate.cost:,}. Raise the ceiling or lower the reward."
             )
         elif "estimate" not in request.POST:
-            return redirect("job", tasks.start_packing(named, pool, form.parameters, by=request.user).pk)
+            return redirect("job", start_packing(named, pool, form.parameters, by=request.user).pk)
         context |= {
             "estimate": estimate,
             "terms": wage_terms_of_plan(form.parameters),
@@ -227,7 +229,8 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
     """Show who is still working; close the round once confirmed, as a job if it is on a platform."""
     found, trouble = _round_or_404(name), ""
     if request.method == "POST" and is_on_platform(found):
-        return redirect("job", start_once(f"Close {found}", tasks.close.name, found, by=request.user).pk)
+        job = open_once(f"Close {found}", jobs.close.name, {"round": found.name}, lock=found, by=request.user)
+        return redirect("job", job.pk)
     if request.method == "POST":
         try:
             close_round(found, actor=request.user.get_username())
@@ -274,7 +277,7 @@ def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
             {"round": name, "from_round": form.cleaned_data["from_round"]},
             {"file": form.cleaned_data["file"]},
         )
-        title, task = f"Import judgments into {name}", tasks.import_judgments.name
+        title, task = f"Import judgments into {name}", import_judgments.name
         return redirect("job", start_with_uploads(title, task, params, files, by=request.user).pk)
     context = {"round": found, "form": form}
     return render(request, "console/judgments_import.html", context, status=422 if form.errors else 200)

@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from console.jobs import start_measuring
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.records import kept_if_slow
-from console.tasks import start_measuring
 from console.trust_figures import stored_trust
 from core.errors import CounterpartError
 from dataset.models import Version

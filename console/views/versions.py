@@ -7,20 +7,20 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Judgment
-from console.forms.versions import CreditsForm, ExportForm, ReleaseForm
+from console.forms.versions import ExportForm, ReleaseForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only, researchers_only
-from console.tasks import last_verification, start_export, start_release, start_verification
 from core.errors import CounterpartError
 from core.files import local_copy
 from dataset.changes import Cause, changes_between, count_causes
 from dataset.exports.downloads import downloads_of
 from dataset.exports.statements import mixed_tasks_of
+from dataset.jobs import start_export, start_release
 from dataset.models import Case, Version
 from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
+from evaluation.jobs import last_verification, start_scoring_annotators, start_verification
 from evaluation.leaderboard import board_of
 from evaluation.score_checks import score_changes, score_table
-from evaluation.tasks import start_scoring_annotators
 
 CHANGES_SHOWN = 200
 LARGEST_COMPARED = 50_000_000  # bytes of both versions: what a page can read in a few seconds
@@ -146,23 +146,21 @@ def version_download(request: HttpRequest, name: str, what: str) -> FileResponse
 def release(request: StaffRequest) -> HttpResponse:
     """Choose the contents of a version, which ``?rounds=`` and ``?sample=`` suggest; once they are confirmed, a job
     counts the votes and releases it."""
-    known = {"rounds": request.GET.getlist("rounds"), "sample": request.GET.get("sample")}
-    form, credits = ReleaseForm(request.POST or None, initial=known), CreditsForm(request.POST or None)
-    context: dict[str, object] = {"form": form, "credits": credits}
-    if request.method == "POST" and all([form.is_valid(), credits.is_valid()]):
+    known = {"rounds": request.GET.getlist("rounds"), "queries": request.GET.get("sample")}
+    form = ReleaseForm(request.POST or None, initial=known)
+    if request.method == "POST" and form.is_valid():
         if "confirmed" not in request.POST:
-            return render(request, "console/release.html", context | _contents_of(form))
+            return render(request, "console/release.html", {"form": form, **_contents_of(form)})
         try:
-            params = form.params() | {"credits": credits.cleaned_data}
-            return redirect("job", start_release(form.cleaned_data["sample"], params, by=request.user).pk)
+            return redirect("job", start_release(form.parameters, by=request.user).pk)
         except CounterpartError as error:
-            form.add_error("name", str(error))
-    return render(request, "console/release.html", context, status=422 if form.errors or credits.errors else 200)
+            form.add_error("version", str(error))
+    return render(request, "console/release.html", {"form": form}, status=422 if form.errors else 200)
 
 
 def _contents_of(form: ReleaseForm) -> dict[str, object]:
     """Return what the version would hold, to be looked at before it is released for good."""
-    rounds, collection = form.cleaned_data["rounds"], form.cleaned_data["sample"].collection
+    rounds, collection = form.cleaned_data["rounds"], form.cleaned_data["queries"].collection
     votes = Judgment.objects.counted().of_candidates().filter(assignment__hit__round__in=rounds)
     return {
         "chosen": form.cleaned_data,

@@ -94,12 +94,12 @@ def _from_sidecars(folder: Path, pictures: list[str]) -> Iterator[Record]:
 
 
 def _one_picture(folder: Path, file_name: str, sidecar: str | None) -> Iterator[Record]:
-    place = -1
-    for place, (number, text) in enumerate(lines(folder / sidecar) if sidecar else ()):
+    captions = list(lines(folder / sidecar)) if sidecar else []
+    for place, (number, text) in enumerate(captions):
         with at(folder / file_name, "caption line", number):
             record = caption_record(image=file_name, file_name=file_name, caption=f"{file_name}#{place}", text=text)
         yield record
-    if place < 0:
+    if not captions:
         with at(folder / file_name, "picture", 1):
             record = bare_image(image=file_name, file_name=file_name)
         yield record

@@ -1,7 +1,8 @@
 """The subjects of the command ``analyse``: every module of this package, named SUBJECT_analysis, is one.
 
-A subject has ``HELP`` (one line), ``add_arguments(parser)`` and ``analyse(*, progress, **options)``, which returns
-``Findings`` and raises CounterpartError. The command adds ``--json``, ``--csv`` and ``--plot`` to each.
+A subject has ``HELP`` (one line) and ``analyse(parameters, *, progress)``, which returns ``Findings`` and raises
+CounterpartError; ``parameters`` is annotated with the subject's class of parameters, from which the command makes its
+options. The command adds ``--json``, ``--csv`` and ``--plot`` to each.
 """
 
 import csv
@@ -10,8 +11,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import IO, Any
+from typing import IO, Any, get_type_hints
 
+from core.parameters import Parameters
 from mitl.charts import Spec
 
 
@@ -32,6 +34,12 @@ def subjects() -> dict[str, ModuleType]:
     """Return the modules of all subjects, by name."""
     names = [module.name for module in iter_modules(__path__)]
     return {name.removesuffix("_analysis"): import_module(f"{__name__}.{name}") for name in names}
+
+
+def parameters_of(subject: ModuleType) -> type[Parameters]:
+    """Return the class of the parameters that the analysis of a subject takes."""
+    declared: type[Parameters] = get_type_hints(subject.analyse)["parameters"]
+    return declared
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:

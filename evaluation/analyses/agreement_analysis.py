@@ -2,18 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
-from django.core.management.base import CommandParser
+from django import forms
 
 from core.errors import CounterpartError
+from core.parameters import ConfidenceField, NamesField, Option
 from core.progress import Progress
+from core.seeds import SeedField
 from corpus.models import Match
 from dataset.merging import MergeTerm, check_sources, parse_merge
 from dataset.models import Review
-from evaluation import answer_sets
 from evaluation.agreement import (
     SCALES,
     Interval,
@@ -27,7 +28,7 @@ from evaluation.agreement import (
     value_counts,
 )
 from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.answer_sets import MATCH, PAIR, Answered
+from evaluation.answer_sets import MATCH, PAIR, Answered, AnswersParameters, read_answers
 from evaluation.correlation import tau_b
 from evaluation.judged_pairs import WEIGHTS
 from hits.models import Control
@@ -62,49 +63,39 @@ class Reference:
     scores: pd.DataFrame | None = None
 
 
-def add_arguments(parser: CommandParser) -> None:
-    answer_sets.add_arguments(parser)
-    parser.add_argument(
-        "--with",
-        dest="others",
-        metavar="A,B",
-        help="what to compare with: workers, controls, reviews, names of annotators, match sources as in truth or"
-        ' "cxc>=3" (default: workers, controls, reviews and the annotators of the rounds)',
-    )
-    parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
-    parser.add_argument("--samples", type=int, default=1000, metavar="N", help="bootstrap samples (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+@dataclass(frozen=True, kw_only=True)
+class AgreementParameters(AnswersParameters):
+    others: Annotated[
+        tuple[str, ...],
+        NamesField(
+            required=False,
+            help_text="what to compare with: workers, controls, reviews, names of annotators, match sources as in "
+            'truth or "cxc>=3" (default: workers, controls, reviews and the annotators of the rounds)',
+        ),
+        Option(name="with"),
+    ] = ()
+    confidence: Annotated[float, ConfidenceField(help_text="of the intervals")] = 0.95
+    samples: Annotated[int, forms.IntegerField(min_value=1, help_text="bootstrap samples")] = 1000
+    seed: Annotated[int, SeedField(help_text="seed of the bootstrap")] = 0
 
 
-def analyse(
-    *,
-    progress: Progress,
-    round: str | None,
-    version: str | None,
-    others: str | None,
-    confidence: float,
-    samples: int,
-    seed: int,
-    **options: object,
-) -> Findings:
+def analyse(parameters: AgreementParameters, *, progress: Progress) -> Findings:
     """Compare the answers that count. Raises CounterpartError as ``read_answers``, and for unknown names."""
-    if not 0 < confidence < 1:
-        raise CounterpartError(f"Invalid confidence {confidence}: use a number between 0 and 1, such as 0.95.")
-    if samples < 1 or seed < 0:
-        raise CounterpartError("Use at least one bootstrap sample, and a seed of 0 or more.")
-    found, bootstrap = answer_sets.read_answers(round, version, progress=progress), Bootstrap(confidence, samples, seed)
-    names = [name.strip() for name in others.split(",")] if others else None
-    rows = list(_between_workers(found, bootstrap)) if names is None or "workers" in names else []
+    found = read_answers(parameters, progress=progress)
+    names, bootstrap = parameters.others, Bootstrap(parameters.confidence, parameters.samples, parameters.seed)
+    rows = list(_between_workers(found, bootstrap)) if not names or "workers" in names else []
     for reference in _references(found, names):
         progress(f"comparing with {reference.name}", 0, None)
         rows += _with_reference(found, reference, bootstrap)
     if all(row["value"] != row["value"] for row in rows):
         raise CounterpartError(
-            f"{found.name} shares no pair with {others}, or has one judgment a pair only. Compare with something else, "
-            "or pack with --replication 2 or more."
+            f"{found.name} shares no pair with {', '.join(names) or 'anything'}, or has one judgment a pair only. "
+            "Compare with something else, or pack with --replication 2 or more."
         )
-    figures = {"of": found.name, "confidence": confidence, "samples": samples, "seed": seed, "agreement": plain(rows)}
-    return Findings(figures, _text(found, rows, confidence), _chart(found, rows, confidence), rows)
+    figures = {"of": found.name, **vars(bootstrap), "agreement": plain(rows)}
+    return Findings(
+        figures, _text(found, rows, parameters.confidence), _chart(found, rows, parameters.confidence), rows
+    )
 
 
 def _between_workers(found: Answered, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
@@ -138,7 +129,7 @@ def _task_of(found: Answered) -> TaskType:
     return tasks.popitem()[1] if len(tasks) == 1 else LEVELS
 
 
-def _references(found: Answered, names: Sequence[str] | None) -> Iterator[Reference]:
+def _references(found: Answered, names: Sequence[str]) -> Iterator[Reference]:
     """Yield what is named; by default all that needs no threshold."""
     annotators = sorted(found.proposals["annotator"].unique())
     for name in names or ["controls", "reviews", *annotators]:

@@ -1,19 +1,20 @@
 """Annotators: how good their proposals are by rank and level, what each alone found, and every source's coverage."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import pandas as pd
-from django.core.management.base import CommandParser
+from django import forms
 from django.db.models import Q
 
 from core.errors import CounterpartError
+from core.parameters import Option
 from core.progress import Progress
 from corpus.models import Match
 from dataset.merging import MergeTerm, check_sources, parse_merge
-from evaluation import answer_sets
 from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.answer_sets import MATCH, PAIR, Answered
+from evaluation.answer_sets import MATCH, PAIR, Answered, AnswersParameters, read_answers
 from evaluation.metrics import coverage
 from hits.question import Level
 from mitl.bars import LEVEL_COLOURS, bar_chart
@@ -26,21 +27,23 @@ ALL = "all"
 Pairs = dict[int, set[int]]
 
 
-def add_arguments(parser: CommandParser) -> None:
-    answer_sets.add_arguments(parser)
-    parser.add_argument(
-        "--sources",
-        metavar="S,S",
-        help='match sources to measure, as in "original,cxc>=3" (default: all without scores but released versions)',
-    )
+@dataclass(frozen=True, kw_only=True)
+class AnnotatorsParameters(AnswersParameters):
+    sources: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            help_text='match sources to measure, as in "original,cxc>=3" (default: all without scores but released '
+            "versions)",
+        ),
+        Option(metavar="S,S"),
+    ] = ""
 
 
-def analyse(
-    *, progress: Progress, round: str | None, version: str | None, sources: str | None, **options: object
-) -> Findings:
+def analyse(parameters: AnnotatorsParameters, *, progress: Progress) -> Findings:
     """Measure the proposals. Raises CounterpartError as ``read_answers``, and for unknown sources."""
-    found = answer_sets.read_answers(round, version, progress=progress)
-    terms = _terms(found, sources)
+    found = read_answers(parameters, progress=progress)
+    terms = _terms(found, parameters.sources)
     progress("reading proposals", 0, None)
     levels = found.conclusions
     proposed = found.proposals.merge(levels, on=PAIR)
@@ -64,7 +67,7 @@ def _long(table: Sequence[dict[str, Any]], size: str) -> Iterator[dict[str, Any]
             yield {**about, "figure": figure, "value": row[figure], "of": row[size]}
 
 
-def _terms(found: Answered, sources: str | None) -> list[MergeTerm]:
+def _terms(found: Answered, sources: str) -> list[MergeTerm]:
     if sources:
         terms = parse_merge(sources)
         check_sources(found.collection, terms)

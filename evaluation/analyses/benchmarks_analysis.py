@@ -1,15 +1,16 @@
 """Benchmarks: how similarly metrics rank the same models (ECCV Caption, table 5 and figure 4)."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from django.core.management.base import CommandParser
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
+from core.parameters import NamesField, Option, Parameters, PathField
 from core.progress import Progress
 from core.text import counted
 from dataset.models import Version
@@ -25,24 +26,35 @@ FEWEST = 2
 Matrices = Mapping[str, NDArray[np.float64]]
 
 
-def add_arguments(parser: CommandParser) -> None:
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--versions", metavar="V1,V2", help="versions whose leaderboards are compared, comma-separated")
-    source.add_argument(
-        "--scores",
-        type=Path,
-        metavar="FILE",
-        help="CSV file: a row a model, its name first, then a score a metric; an empty cell is unknown",
-    )
+@dataclass(frozen=True, kw_only=True)
+class BenchmarksParameters(Parameters):
+    versions: Annotated[
+        tuple[str, ...],
+        NamesField(required=False, help_text="versions whose leaderboards are compared, comma-separated"),
+        Option(metavar="V1,V2"),
+    ] = ()
+    scores: Annotated[
+        Path | None,
+        PathField(
+            required=False,
+            help_text="CSV file instead: a row a model, its name first, then a score a metric; an empty cell is "
+            "unknown",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if bool(self.versions) == bool(self.scores):
+            raise CounterpartError("Name either --versions or a file of --scores.")
 
 
-def analyse(*, progress: Progress, versions: str | None, scores: Path | None, **options: object) -> Findings:
+def analyse(parameters: BenchmarksParameters, *, progress: Progress) -> Findings:
     """Correlate every two metrics over the models that have both.
 
     Scores of versions are the means of both directions. Raises CounterpartError for fewer than two models or metrics,
     an unknown version, and a file that cannot be read.
     """
-    table = _read(scores) if scores else _of_versions((versions or "").split(","))
+    table = _read(parameters.scores) if parameters.scores else _of_versions(parameters.versions)
     metrics = list(dict.fromkeys(metric for found in table.values() for metric in found))
     if len(table) < FEWEST or len(metrics) < FEWEST:
         raise CounterpartError(
@@ -63,7 +75,7 @@ def analyse(*, progress: Progress, versions: str | None, scores: Path | None, **
     return Findings(figures, _text(metrics, matrices, len(table)), _chart(metrics, matrices), _rows(metrics, matrices))
 
 
-def _of_versions(names: list[str]) -> Moves:
+def _of_versions(names: Sequence[str]) -> Moves:
     """Metrics are named with their version where there are several."""
     found = {version.name: version for version in Version.objects.filter(name__in=names)}
     if unknown := [name for name in names if name not in found]:

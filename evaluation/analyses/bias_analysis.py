@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import numpy as np
-from django.core.management.base import CommandParser
+from django import forms
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
+from core.parameters import POSITIONAL, NamesField, Option, Parameters, choices
 from core.progress import Progress, silent, tracked
 from dataset.models import Version
 from evaluation.analyses import Findings
@@ -45,39 +46,39 @@ class Bias:
     from_truth: list[SizeBias] | None = None
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("name", metavar="VERSION", help="a released version with rounds")
-    parser.add_argument(
-        "--metrics",
-        default=",".join(SHOWN),
-        metavar="A,B",
-        help=f"metrics, comma-separated, or all (default {','.join(SHOWN)}; there are {', '.join(OFFERED)})",
-    )
-    parser.add_argument(
-        "--truth", metavar="SOURCE", help="compare with the scores by all matches of this source, if the truth is known"
-    )
-    parser.add_argument(
-        "--without-positives",
-        choices=POLICIES,
-        default="zero",
-        help="queries without a match among a subset's pairs: count as zero (default) or skip",
-    )
+@dataclass(frozen=True, kw_only=True)
+class BiasParameters(Parameters):
+    name: Annotated[
+        str, forms.CharField(help_text="a released version with rounds"), POSITIONAL, Option(metavar="VERSION")
+    ]
+    metrics: Annotated[
+        tuple[str, ...], NamesField(help_text=f"metrics, comma-separated, or all: {', '.join(OFFERED)}")
+    ] = SHOWN
+    truth: Annotated[
+        str | None,
+        forms.CharField(
+            required=False,
+            empty_value=None,
+            help_text="compare with the scores by all matches of this source, if the truth is known",
+        ),
+        Option(metavar="SOURCE"),
+    ] = None
+    without_positives: Annotated[
+        WithoutPositives,
+        forms.ChoiceField(
+            choices=choices(*POLICIES),
+            help_text="queries without a match among a subset's pairs: count them as zero, or skip them",
+        ),
+    ] = "zero"
 
 
-def analyse(
-    *,
-    progress: Progress,
-    name: str,
-    metrics: str,
-    truth: str | None,
-    without_positives: WithoutPositives,
-    **options: object,
-) -> Findings:
+def analyse(parameters: BiasParameters, *, progress: Progress) -> Findings:
     """Score the annotators on every subset's pairs. Raises CounterpartError for unknown metrics or a single
     annotator."""
-    version = Version.objects.named(name)
+    version, truth = Version.objects.named(parameters.name), parameters.truth
+    without_positives = parameters.without_positives
     found = measure_bias(
-        version, _metrics(metrics), truth=truth, without_positives=without_positives, progress=progress
+        version, _metrics(parameters.metrics), truth=truth, without_positives=without_positives, progress=progress
     )
     figures = {"version": version.name, "truth": truth, "without_positives": without_positives}
     return Findings(figures | {"bias": [_figures(one) for one in found]}, _text(found), bias_chart(found), _rows(found))
@@ -124,8 +125,8 @@ def _measure(
     return Bias(direction, name, scores, bias_by_size(scores), left_out, true, bias_by_size(scores, true))
 
 
-def _metrics(names: str) -> dict[str, Metric]:
-    wanted = list(OFFERED) if names == "all" else names.split(",")
+def _metrics(names: Sequence[str]) -> dict[str, Metric]:
+    wanted = list(OFFERED) if names == ("all",) else names
     unknown = [name for name in wanted if name not in OFFERED]
     if unknown:
         raise CounterpartError(f"Unknown metrics {', '.join(unknown)}: use {', '.join(OFFERED)}, or all.")

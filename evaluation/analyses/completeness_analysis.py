@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from django.core.management.base import CommandParser
+from django import forms
 from numpy.typing import NDArray
 
+from core.parameters import POSITIONAL, Option, Parameters
 from core.progress import Progress, silent, tracked
+from core.seeds import SeedField
 from core.text import counted
 from dataset.models import Version
 from evaluation.analyses import Findings, shown, text_table
@@ -68,20 +70,31 @@ class Completeness:
         return {**self.captures, BY_PARTS: None if self.doubt else self.parts.total}
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("name", metavar="VERSION", help="a released version with rounds")
-    parser.add_argument("--truth", metavar="SOURCE", help="compare with all matches of this source, if they are known")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap over queries (default 0)")
+@dataclass(frozen=True, kw_only=True)
+class CompletenessParameters(Parameters):
+    name: Annotated[
+        str, forms.CharField(help_text="a released version with rounds"), POSITIONAL, Option(metavar="VERSION")
+    ]
+    truth: Annotated[
+        str | None,
+        forms.CharField(
+            required=False,
+            empty_value=None,
+            help_text="compare with all matches of this source, if they are known",
+        ),
+        Option(metavar="SOURCE"),
+    ] = None
+    seed: Annotated[int, SeedField(help_text="seed of the bootstrap over queries")] = 0
 
 
-def analyse(*, progress: Progress, name: str, truth: str | None, seed: int, **options: object) -> Findings:
+def analyse(parameters: CompletenessParameters, *, progress: Progress) -> Findings:
     """Estimate the matches of each direction. Raises CounterpartError for a version without judged pairs."""
-    version = Version.objects.named(name)
-    found = measure_completeness(version, truth=truth, seed=seed, progress=progress)
+    version = Version.objects.named(parameters.name)
+    found = measure_completeness(version, truth=parameters.truth, seed=parameters.seed, progress=progress)
     figures = {
         "version": version.name,
-        "truth": truth,
-        "seed": seed,
+        "truth": parameters.truth,
+        "seed": parameters.seed,
         "directions": [_figures(one) for one in found],
     }
     return Findings(figures, "\n\n".join(map(_text, found)), _chart(found), _rows(found))

@@ -1,12 +1,14 @@
 """Determinate captions: for each caption of a round that asks about captions alone, the share of yes."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from django.core.management.base import CommandParser
+from django import forms
 from django.db.models import Count, Q
 
 from annotation.models import Judgment
 from core.errors import CounterpartError
+from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from evaluation.analyses import Findings, text_table
 from hits.models import Round
@@ -17,16 +19,17 @@ from mitl.bars import bar_chart
 HELP = "Which captions workers call determinate: the share of yes of each, in a round of the task determinate."
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("round", metavar="ROUND", help="a round of the task determinate")
+@dataclass(frozen=True, kw_only=True)
+class DeterminateParameters(Parameters):
+    round: Annotated[str, forms.CharField(help_text="a round of the task determinate"), POSITIONAL]
 
 
-def analyse(*, progress: Progress, round: str, **options: object) -> Findings:
+def analyse(parameters: DeterminateParameters, *, progress: Progress) -> Findings:
     """Count the answers that count by caption; one is determinate where more than half of its votes say so.
 
     Raises CounterpartError for a round of another task, and if no judgment counts.
     """
-    found = Round.objects.named(round)
+    found = Round.objects.named(parameters.round)
     if found.task != DETERMINATE.name:
         raise CounterpartError(f"Round {found} has the task {found.task}; pack one with --task {DETERMINATE}.")
     progress("reading judgments", 0, None)

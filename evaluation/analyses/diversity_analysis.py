@@ -1,13 +1,15 @@
 """Diversity: how differently annotators rank the same queries (the two matrices of table A.1, in both directions)."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
-from django.core.management.base import CommandParser
+from django import forms
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
+from core.parameters import POSITIONAL, NamesField, Option, Parameters, choices
 from core.progress import Progress
 from corpus.models import Collection, Sample
 from evaluation.analyses import Findings
@@ -17,47 +19,38 @@ from mitl.rank_agreement import POLICIES, Absent, first_place_ranks, rank_correl
 from mitl.search.store import newest_lists
 
 HELP = "How differently annotators rank: Kendall's tau-b of their stored lists, and the ranks of the best items."
-DEPTH = 25
 TITLES = {"tau": "Kendall's tau-b", "rank": "rank of the row's best item in the column's list"}
 
 Matrices = dict[Direction, dict[str, NDArray[np.float64]]]
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("collection", metavar="COLLECTION", help="the collection that was searched")
-    parser.add_argument("--annotators", required=True, metavar="A,B", help="two or more annotators, comma-separated")
-    parser.add_argument("--queries", metavar="SAMPLE", help="sample of queries (default: the whole gallery)")
-    parser.add_argument(
-        "--depth",
-        type=int,
-        default=DEPTH,
-        metavar="N",
-        help=f"entries of each list that count (default {DEPTH})",
-    )
-    parser.add_argument(
-        "--absent",
-        choices=POLICIES,
-        default="last",
-        help="items in only one of two lists: ranked after the other list (last, default) or left-out",
-    )
+@dataclass(frozen=True, kw_only=True)
+class DiversityParameters(Parameters):
+    collection: Annotated[str, forms.CharField(help_text="the collection that was searched"), POSITIONAL]
+    annotators: Annotated[tuple[str, ...], NamesField(help_text="two or more annotators, comma-separated")]
+    queries: Annotated[
+        str | None,
+        forms.CharField(required=False, empty_value=None, help_text="sample of queries (default: the whole gallery)"),
+        Option(metavar="SAMPLE"),
+    ] = None
+    depth: Annotated[int, forms.IntegerField(min_value=1, help_text="entries of each list that count")] = 25
+    absent: Annotated[
+        Absent,
+        forms.ChoiceField(
+            choices=choices(*POLICIES),
+            help_text="items in only one of two lists: ranked after the other list, or left out",
+        ),
+    ] = "last"
 
 
-def analyse(
-    *,
-    progress: Progress,
-    collection: str,
-    annotators: str,
-    queries: str | None,
-    depth: int,
-    absent: Absent,
-    **options: object,
-) -> Findings:
+def analyse(parameters: DiversityParameters, *, progress: Progress) -> Findings:
     """Compare the newest lists. Raises CounterpartError for a single annotator, or missing or short lists."""
-    compared = Annotator.objects.all_named(annotators.split(","))
+    compared = Annotator.objects.all_named(parameters.annotators)
     if len(compared) < 2:
         raise CounterpartError("Diversity needs two or more annotators. Name another.")
-    sample = Sample.objects.named(queries) if queries else None
-    found = newest_lists(Collection.objects.named(collection), compared, sample, depth)
+    sample = Sample.objects.named(parameters.queries) if parameters.queries else None
+    collection, depth, absent = Collection.objects.named(parameters.collection), parameters.depth, parameters.absent
+    found = newest_lists(collection, compared, sample, depth)
     names = [annotator.name for annotator in compared]
     matrices: Matrices = {
         direction: {
@@ -67,8 +60,8 @@ def analyse(
         for direction in found.directions
     }
     figures = {
-        "collection": collection,
-        "queries": queries,
+        "collection": parameters.collection,
+        "queries": parameters.queries,
         "depth": depth,
         "absent": absent,
         "annotators": names,

@@ -1,12 +1,14 @@
 """Hubness: items that occur in far too many lists (skewness of N_k, hs-sum and the largest hub per annotator)."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
-from django.core.management.base import CommandParser
+from django import forms
 from numpy.typing import NDArray
 
+from core.parameters import POSITIONAL, NamesField, Option, Parameters
 from core.progress import Progress
 from corpus.models import Caption, Collection, Image, Sample
 from evaluation.analyses import Findings
@@ -19,25 +21,28 @@ HELP = "How strongly hubs dominate the annotators' stored lists: skewness of N_k
 DEEPEST = max(DEPTHS)
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("collection", metavar="COLLECTION", help="the collection that was searched")
-    parser.add_argument("--annotators", required=True, metavar="A,B", help="the annotators, comma-separated")
-    parser.add_argument("--queries", metavar="SAMPLE", help="sample of queries (default: the whole gallery)")
+@dataclass(frozen=True, kw_only=True)
+class HubnessParameters(Parameters):
+    collection: Annotated[str, forms.CharField(help_text="the collection that was searched"), POSITIONAL]
+    annotators: Annotated[tuple[str, ...], NamesField(help_text="the annotators, comma-separated")]
+    queries: Annotated[
+        str | None,
+        forms.CharField(required=False, empty_value=None, help_text="sample of queries (default: the whole gallery)"),
+        Option(metavar="SAMPLE"),
+    ] = None
 
 
-def analyse(
-    *, progress: Progress, collection: str, annotators: str, queries: str | None, **options: object
-) -> Findings:
+def analyse(parameters: HubnessParameters, *, progress: Progress) -> Findings:
     """Measure the newest lists. Raises CounterpartError if they are missing or have fewer than ten entries."""
     found = newest_lists(
-        Collection.objects.named(collection),
-        Annotator.objects.all_named(annotators.split(",")),
-        Sample.objects.named(queries) if queries else None,
+        Collection.objects.named(parameters.collection),
+        Annotator.objects.all_named(parameters.annotators),
+        Sample.objects.named(parameters.queries) if parameters.queries else None,
         DEEPEST,
     )
     counts = _counts(found)
     by_name = _figures(found, counts)
-    figures = {"collection": collection, "queries": queries, "annotators": by_name}
+    figures = {"collection": parameters.collection, "queries": parameters.queries, "annotators": by_name}
     return Findings(figures, _text(by_name), _chart(counts), _rows(by_name))
 
 

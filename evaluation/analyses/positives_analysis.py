@@ -1,11 +1,13 @@
 """Positives: how many matches the queries of a version have, by source (ECCV Caption, figure 3a)."""
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
-from django.core.management.base import CommandParser
+from django import forms
 
+from core.parameters import POSITIONAL, NamesField, Parameters
 from core.progress import Progress
 from corpus.matches import known_pairs
 from corpus.models import Match
@@ -21,22 +23,20 @@ QUERY_COLUMN = {Direction.IMAGE_TO_CAPTION: 0, Direction.CAPTION_TO_IMAGE: 1}  #
 SHOWN = 12  # numbers of positives on the terminal
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("version", metavar="VERSION", help="the version whose queries are counted")
-    parser.add_argument(
-        "--sources",
-        default=Match.ORIGINAL,
-        metavar="S,S",
-        help="sources to compare it with; their levels 1 and 2 count (default original)",
-    )
+@dataclass(frozen=True, kw_only=True)
+class PositivesParameters(Parameters):
+    version: Annotated[str, forms.CharField(help_text="the version whose queries are counted"), POSITIONAL]
+    sources: Annotated[
+        tuple[str, ...], NamesField(help_text="sources to compare it with; their levels 1 and 2 count")
+    ] = (Match.ORIGINAL,)
 
 
-def analyse(*, progress: Progress, version: str, sources: str, **options: object) -> Findings:
+def analyse(parameters: PositivesParameters, *, progress: Progress) -> Findings:
     """Count the positives of each query. Raises CounterpartError for an unknown version or source."""
-    found = Version.objects.named(version)
+    found = Version.objects.named(parameters.version)
     progress("counting positives", 0, None)
-    rows = list(_rows(found, [*dict.fromkeys(name.strip() for name in sources.split(",")), found.name]))
-    return Findings({"version": version, "positives": rows}, _text(rows), _chart(found, rows), rows)
+    rows = list(_rows(found, [*dict.fromkeys(parameters.sources), found.name]))
+    return Findings({"version": found.name, "positives": rows}, _text(rows), _chart(found, rows), rows)
 
 
 def _rows(version: Version, sources: list[str]) -> Iterator[dict[str, Any]]:

@@ -1,12 +1,14 @@
 """Preferences between rankings: how often each was preferred to each, and strengths (ECCV Caption, appendix D.1)."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
-from django.core.management.base import CommandParser
+from django import forms
 
 from annotation.models import Judgment
 from core.errors import CounterpartError
+from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from evaluation.analyses import Findings, shown, text_table
 from evaluation.preference import bradley_terry_intervals
@@ -18,17 +20,18 @@ from mitl.bars import bar_chart
 HELP = "Which rankings workers prefer, with Bradley-Terry strengths, in a round of the task preference."
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("round", metavar="ROUND", help="a round of the task preference")
+@dataclass(frozen=True, kw_only=True)
+class PreferenceParameters(Parameters):
+    round: Annotated[str, forms.CharField(help_text="a round of the task preference"), POSITIONAL]
 
 
-def analyse(*, progress: Progress, round: str, **options: object) -> Findings:
+def analyse(parameters: PreferenceParameters, *, progress: Progress) -> Findings:
     """Count the preferences that count, and estimate strengths with 95% intervals.
 
     Raises CounterpartError for a round of another task, if no judgment counts, and while a ranking was never preferred
     to the others, or always.
     """
-    found = Round.objects.named(round)
+    found = Round.objects.named(parameters.round)
     if found.task != PREFERENCE.name:
         raise CounterpartError(f"Round {found} has the task {found.task}; pack one with --task {PREFERENCE}.")
     progress("reading judgments", 0, None)

@@ -4,14 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
-from django.core.management.base import CommandParser
 from django.db.models import TextChoices
 
 from core.errors import CounterpartError
 from core.progress import Progress
-from evaluation import answer_sets
 from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.answer_sets import PAIR, Answered
+from evaluation.answer_sets import PAIR, Answered, AnswersParameters, read_answers
 from hits.question import Level, Shortcoming, WrongWay
 from mitl.bars import bar_chart
 from mitl.charts import COLOURS, Spec
@@ -29,13 +27,9 @@ SHORT: dict[str, str] = {
 }
 
 
-def add_arguments(parser: CommandParser) -> None:
-    answer_sets.add_arguments(parser)
-
-
-def analyse(*, progress: Progress, round: str | None, version: str | None, **options: object) -> Findings:
+def analyse(parameters: AnswersParameters, *, progress: Progress) -> Findings:
     """Count the reasons. Raises CounterpartError as ``read_answers``, and if no reason was given."""
-    found = answer_sets.read_answers(round, version, progress=progress)
+    found = read_answers(parameters, progress=progress)
     given = found.votes[found.votes["shortcoming"] != ""]
     if given.empty:
         raise CounterpartError(f"{found.name} has no reasons. Pack a round with --reasons to ask for them.")

@@ -1,70 +1,35 @@
 """Stopping: whether a round's judgments have settled the ranking of the models, and where a finished one could have
 stopped."""
 
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
 
 import numpy as np
-from django.core.management.base import CommandParser
+from django import forms
 
 from core.errors import CounterpartError
+from core.parameters import POSITIONAL, FlagField, Option
 from core.progress import Progress
 from core.text import counted
-from dataset.aggregation import METHODS, TIES, Method, Ties
 from evaluation.analyses import Findings
-from evaluation.live_effect import POSITIVES, Effect, Moment, Positive, Settings, measure_effect, saving_of
+from evaluation.live_effect import Effect, Moment, Settings, measure_effect, saving_of
 from hits.models import Round
 from mitl.charts import Spec, line_chart
 
 HELP = "Whether a round's judgments have settled the ranking of the models; where a finished round could have stopped."
-DEFAULTS = Settings()
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("name", metavar="ROUND", help="an open or closed round")
-    parser.add_argument("--method", choices=METHODS, default=DEFAULTS.method, help="how votes become verdicts")
-    parser.add_argument("--ties", choices=TIES, default=DEFAULTS.ties, help="which of levels with equal shares wins")
-    parser.add_argument(
-        "--positive-levels",
-        choices=POSITIVES,
-        default=DEFAULTS.positive,
-        help="levels that match: lenient 1 and 2 (default), strict 1, graded 1 with 2 for a half",
-    )
-    parser.add_argument(
-        "--depth", type=int, default=1, metavar="K", help="score: share of the K best-ranked items that match (1: R@1)"
-    )
-    parser.add_argument("--places", type=int, metavar="N", help="first places that have to be settled (default: all)")
-    parser.add_argument(
-        "--margin", type=float, default=0.0, metavar="X", help="differences up to X, in 0..1, count as none (default 0)"
-    )
-    parser.add_argument(
-        "--confidence", type=float, default=0.95, metavar="P", help="confidence of all statements together"
-    )
-    parser.add_argument("--looks", type=int, default=20, metavar="N", help="number of looks (default 20)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of methods that draw random starts (default 0)")
-    parser.add_argument("--check", action="store_true", help="end with an error unless the ranking is settled")
+@dataclass(frozen=True, kw_only=True)
+class StoppingParameters(Settings):
+    name: Annotated[str, forms.CharField(help_text="an open or closed round"), POSITIONAL, Option(metavar="ROUND")]
+    check: Annotated[bool, FlagField(help_text="end with an error unless the ranking is settled")] = False
 
 
-def analyse(
-    *,
-    progress: Progress,
-    name: str,
-    method: Method,
-    ties: Ties,
-    positive_levels: Positive,
-    depth: int,
-    places: int | None,
-    margin: float,
-    confidence: float,
-    looks: int,
-    seed: int,
-    check: bool,
-    **options: object,
-) -> Findings:
+def analyse(parameters: StoppingParameters, *, progress: Progress) -> Findings:
     """Measure the round's live effect. Raises CounterpartError as ``measure_effect`` does, and with ``check`` if the
     ranking is not settled."""
-    settings = Settings(method, ties, seed, depth, positive_levels, places, margin, confidence, looks)
-    effect = measure_effect(Round.objects.named(name), settings, progress=progress)
-    if check and not effect.is_settled:
+    effect = measure_effect(Round.objects.named(parameters.name), parameters, progress=progress)
+    if parameters.check and not effect.is_settled:
         raise CounterpartError(_verdict(effect))
     return Findings(_figures(effect), _text(effect), _chart(effect), _rows(effect))
 
@@ -74,7 +39,7 @@ def _figures(effect: Effect) -> dict[str, Any]:
     stop = effect.settled_at
     return {
         "round": effect.round.name,
-        "settings": {**vars(settings)},
+        "settings": {one.name: getattr(settings, one.name) for one in fields(Settings)},
         "settled": effect.is_settled,
         "settled_after_hits": stop.look.hits if stop else None,
         "settled_at": stop.at.isoformat() if stop else None,

@@ -1,9 +1,11 @@
 """Uncertainty: whether an annotator is less certain about items with many matches (ECCV Caption, figure 3b)."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from django.core.management.base import CommandParser
+from django import forms
 
+from core.parameters import POSITIONAL, Option, Parameters, choices
 from core.progress import Progress
 from corpus.models import Collection, Match
 from evaluation.analyses import Findings
@@ -16,36 +18,43 @@ HELP = "Whether a probabilistic annotator (pcme) is less certain about items wit
 ROWS = 12  # levels shown on the terminal
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("collection", metavar="COLLECTION", help="the collection whose gallery is measured")
-    parser.add_argument(
-        "--annotator", required=True, metavar="A", help="an annotator with uncertainty estimates (pcme)"
-    )
-    parser.add_argument(
-        "--matches",
-        default=Match.ORIGINAL,
-        metavar="SOURCE",
-        help="source of the matches: original or a released version, of which levels 1 and 2 count (default original)",
-    )
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="device to run the annotator on")
+@dataclass(frozen=True, kw_only=True)
+class UncertaintyParameters(Parameters):
+    collection: Annotated[str, forms.CharField(help_text="the collection whose gallery is measured"), POSITIONAL]
+    annotator: Annotated[
+        str, forms.CharField(help_text="an annotator with uncertainty estimates (pcme)"), Option(metavar="A")
+    ]
+    matches: Annotated[
+        str,
+        forms.CharField(
+            help_text="source of the matches: original or a released version, of which levels 1 and 2 count"
+        ),
+        Option(metavar="SOURCE"),
+    ] = Match.ORIGINAL
+    device: Annotated[
+        str, forms.ChoiceField(choices=choices("cpu", "cuda"), help_text="device to run the annotator on")
+    ] = "cpu"
 
 
-def analyse(
-    *, progress: Progress, collection: str, annotator: str, matches: str, device: str, **options: object
-) -> Findings:
+def analyse(parameters: UncertaintyParameters, *, progress: Progress) -> Findings:
     """Measure the uncertainty of the gallery's items and compare it with their numbers of matches.
 
     Raises CounterpartError for an annotator without uncertainty estimates and for an unknown source.
     """
-    (measured,), found = Annotator.objects.all_named([annotator]), Collection.objects.named(collection)
+    (measured,) = Annotator.objects.all_named([parameters.annotator])
+    found = Collection.objects.named(parameters.collection)
     gallery = open_gallery(found, None)
-    counts = count_positives(gallery, found, matches)
-    unsure = measure_uncertainty(measured, gallery, device=device, progress=progress)
+    counts = count_positives(gallery, found, parameters.matches)
+    unsure = measure_uncertainty(measured, gallery, device=parameters.device, progress=progress)
     sides = {
         "images": multiplicity(unsure.images, counts[0]),
         "captions": multiplicity(unsure.captions, counts[1]),
     }
-    figures = {"collection": collection, "annotator": annotator, "matches": matches}
+    figures = {
+        "collection": parameters.collection,
+        "annotator": parameters.annotator,
+        "matches": parameters.matches,
+    }
     rows = [{"side": name, **vars(level)} for name, side in sides.items() for level in side.levels]
     return Findings(figures | {name: _figures(side) for name, side in sides.items()}, _text(sides), _chart(sides), rows)
 

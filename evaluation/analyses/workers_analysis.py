@@ -1,19 +1,21 @@
 """Workers: what each did and how well, and the same by the number of HITs done (ECCV Caption, table B.1)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
-from django.core.management.base import CommandParser
+from django import forms
 
+from core.parameters import choices
 from core.progress import Progress
+from core.seeds import SeedField
 from core.text import counted
-from dataset.aggregation import METHODS, full_conclusion
-from evaluation import answer_sets
+from dataset.aggregation import METHODS, Method, full_conclusion
 from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.answer_sets import PAIR, Answered
+from evaluation.answer_sets import PAIR, Answered, AnswersParameters, read_answers
 from mitl.bars import bar_chart
 from mitl.charts import Spec
 
@@ -25,29 +27,21 @@ SHOWN = 20  # workers on the terminal
 SORTS = ("hits", "reliability", "agreement", "controls_right", "seconds_per_pair")
 
 
-def add_arguments(parser: CommandParser) -> None:
-    answer_sets.add_arguments(parser)
-    parser.add_argument(
-        "--method", choices=METHODS, default="dawid-skene", help="estimates the reliability (default dawid-skene)"
+@dataclass(frozen=True, kw_only=True)
+class WorkersParameters(AnswersParameters):
+    method: Annotated[Method, forms.ChoiceField(choices=choices(*METHODS), help_text="estimates the reliability")] = (
+        "dawid-skene"
     )
-    parser.add_argument("--sort", choices=SORTS, default="hits", help="order of the workers (default hits)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of methods with random starts (default 0)")
+    sort: Annotated[str, forms.ChoiceField(choices=choices(*SORTS), help_text="order of the workers")] = "hits"
+    seed: Annotated[int, SeedField(help_text="seed of methods with random starts")] = 0
 
 
-def analyse(
-    *,
-    progress: Progress,
-    round: str | None,
-    version: str | None,
-    method: Any,
-    sort: Literal["hits", "reliability", "agreement", "controls_right", "seconds_per_pair"],
-    seed: int,
-    **options: object,
-) -> Findings:
+def analyse(parameters: WorkersParameters, *, progress: Progress) -> Findings:
     """Describe the workers. Raises CounterpartError as ``read_answers``."""
-    found = answer_sets.read_answers(round, version, progress=progress)
+    found = read_answers(parameters, progress=progress)
+    method, sort = parameters.method, parameters.sort
     progress("describing workers", 0, None)
-    table = _workers(found, method, seed)
+    table = _workers(found, method, parameters.seed)
     table = table.sort_values([sort, "worker"], ascending=[sort != "hits", True], na_position="last")
     buckets = _buckets(table, found)
     rows: Any = table.to_dict("records")

@@ -7,6 +7,7 @@ random order to the first HIT where they fit; for the few that fit nowhere, an a
 between two HITs. The inner loops are compiled.
 """
 
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ def pack_pairs(images: Codes, captions: Codes, *, capacity: int, sharing: Sharin
     in random order, those with fewer pairs last (usually only the last one). With ``sharing`` "avoid", an image (or a
     caption) of d pairs shares a HIT ``max(0, d - HITs)`` times, the minimum; with "allow", pairs are only shuffled.
     """
-    hits = -(-len(images) // capacity)
+    hits = ceil(len(images) / capacity)
     order = rng.permutation(len(images))
     packed = np.empty(len(images), np.int64)
     if sharing == "allow":

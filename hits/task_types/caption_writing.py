@@ -1,6 +1,8 @@
 """Write a caption: one sentence that describes a picture, five workers a picture, after Hodosh, Young and Hockenmaier
 (2013, section 2.3) and Rashtchian et al. (2010). Nothing says which sentence is right: a person reads each HIT."""
 
+from math import ceil
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,7 +40,7 @@ def plan_pictures(
 
 def hits_of_pictures(pooled: Pooled, design: Design) -> int:
     """Return how many HITs ask about every query image once."""
-    return -(-pooled.query_images // design.candidates)
+    return ceil(pooled.query_images / design.candidates)
 
 
 CAPTION = TaskType(

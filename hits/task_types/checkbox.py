@@ -5,6 +5,7 @@ its worker has 70% of the answers to controls right."""
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,8 +74,8 @@ def plan_boxes(
 
 def hits_of_boxes(pooled: Pooled, design: Design) -> int:
     """Return how many HITs ask about the captions of every image, filled up to a multiple of ten."""
-    boxes = int(np.sum(-(-pooled.captions_of_image // CAPTIONS)))
-    return -(-boxes // ASKED)
+    boxes = int(np.ceil(pooled.captions_of_image / CAPTIONS).sum())
+    return ceil(boxes / ASKED)
 
 
 def _boxes(
@@ -103,7 +104,7 @@ def _boxes(
 def _spread(boxes: list[Box], rng: np.random.Generator) -> list[list[Box]]:
     """Deal the boxes to HITs of five, the last one perhaps with fewer; those of one image go to different HITs where
     there are enough. Images of many boxes come first, each box to the emptiest HIT that lacks its image."""
-    n_hits = -(-len(boxes) // ASKED)
+    n_hits = ceil(len(boxes) / ASKED)
     room = [ASKED] * (n_hits - 1) + [len(boxes) - ASKED * (n_hits - 1)]
     hits: list[list[Box]] = [[] for _ in room]
     shown: list[set[int]] = [set() for _ in room]

@@ -1,6 +1,8 @@
 """Is a caption determinate? A caption by itself, without its image: would it fit only few pictures? No paper of ours
 defines it; this definition is the project's. It has no controls, as nothing says which answer is right."""
 
+from math import ceil
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,7 +34,7 @@ def plan_captions(
 
 def hits_of_captions(pooled: Pooled, design: Design) -> int:
     """Return how many HITs ask about every caption once."""
-    return -(-pooled.captions // design.candidates)
+    return ceil(pooled.captions / design.candidates)
 
 
 DETERMINATE = TaskType(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ class Pooled:
 
 def hits_of_pairs(pooled: Pooled, design: Design) -> int:
     """Return how many HITs ask about every pair once."""
-    return -(-pooled.pairs // design.candidates)
+    return ceil(pooled.pairs / design.candidates)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -106,7 +107,7 @@ class Question:
 
     def screens(self, items: int) -> int:
         """Return on how many screens a HIT of so many items is shown."""
-        return -(-items // self.group)
+        return ceil(items / self.group)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,47 +1,85 @@
-"""Annotators by kind, built in or of installed packages: their properties, their modules, and loading them."""
+"""Annotators by kind: what a kind declares, the module that does its work, and loading it.
 
+Every module and folder of this package but ``base`` is a kind of its name; an installed package adds one by an entry
+point ``counterpart.annotators``. What a kind declares is read without torch, OpenCV or nltk: a module that needs them
+is a folder, whose ``annotator`` is imported when the kind is used.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pkgutil import iter_modules
 from types import ModuleType
+from typing import Literal
 
 from core.errors import CounterpartError
 from mitl.annotators.base import OpenAnnotator
-from mitl.annotators.kinds import KINDS, Kind
 from mitl.models import Annotator
+from mitl.options import Option
 from mitl.search.embeddings import EmbeddingCache
 
 GROUP = "counterpart.annotators"
 
 
+@dataclass(frozen=True)
+class Kind:
+    """What a kind declares.
+
+    Attributes:
+        options: its settings by name.
+        checkpoint: whether it needs files.
+        losses: names of its losses, the default first; empty without a choice.
+        learns: whether it can be trained.
+        cross_encoder: whether it scores pair by pair.
+        preprocessing: a text that changes whenever the processing of pictures and words ahead of the network changes;
+            with it, embeddings are kept for the next search.
+    """
+
+    options: Mapping[str, Option]
+    checkpoint: Literal["required", "optional", "none"]
+    losses: tuple[str, ...]
+    learns: bool
+    cross_encoder: bool
+    preprocessing: str | None
+
+
+def built_in() -> tuple[str, ...]:
+    """Return the names of the kinds of this package, in alphabetical order."""
+    return tuple(sorted(module.name for module in iter_modules(__path__) if module.name != "base"))
+
+
 def kinds() -> tuple[str, ...]:
     """Return the names of all kinds, in alphabetical order."""
-    return tuple(sorted({*KINDS, *_installed()}))
+    return tuple(sorted({*built_in(), *_installed()}))
 
 
 def kind_of(kind: str) -> Kind:
-    """Return the properties of one of ``kinds``; only an installed package is imported for them."""
-    return KINDS[kind] if kind in KINDS else Kind.of_module(module_of(kind))
+    """Return what one of ``kinds`` declares (``mitl.annotators.base``)."""
+    declared = _declared_in(kind)
+    return Kind(
+        options=getattr(declared, "OPTIONS", {}),
+        checkpoint=getattr(declared, "CHECKPOINT", "none"),
+        losses=getattr(declared, "LOSSES", ()),
+        learns=getattr(declared, "LEARNS", hasattr(declared, "train")),
+        cross_encoder=getattr(declared, "CROSS_ENCODER", False),
+        preprocessing=getattr(declared, "PREPROCESSING", None),
+    )
 
 
 def module_of(kind: str) -> ModuleType:
-    """Import and return the module of one of ``kinds``.
+    """Import and return the module that does the work of one of ``kinds``.
 
     A built-in kind cannot be replaced. Raises CounterpartError where the package of the kind is no longer installed or
     cannot be imported.
     """
-    if kind in KINDS:
-        return import_module(f"mitl.annotators.{kind}")
-    entry = _installed().get(kind)
-    if entry is None:
-        raise CounterpartError(f"No installed package provides annotators of kind {kind!r}; install it again.")
-    try:
-        module: ModuleType = entry.load()
-    except Exception as error:
-        raise CounterpartError(
-            f"Annotators of kind {kind!r} cannot be loaded from {entry.value}: {error!r}. Contact the package's author."
-        ) from error
-    return module
+    declared = _declared_in(kind)
+    if hasattr(declared, "open_annotator") or not hasattr(declared, "__path__"):
+        return declared
+    with _named(kind, declared.__name__):
+        return import_module(f"{declared.__name__}.annotator")
 
 
 def load(annotator: Annotator, device: str = "cpu") -> OpenAnnotator:
@@ -63,6 +101,30 @@ def is_untrained(annotator: Annotator) -> bool:
 def open_cache(annotator: Annotator) -> EmbeddingCache:
     """Return the annotator's embeddings that were computed before."""
     return EmbeddingCache(annotator, kind_of(annotator.kind).preprocessing)
+
+
+def _declared_in(kind: str) -> ModuleType:
+    """Import and return the module or folder of a kind."""
+    if kind in built_in():
+        return import_module(f"{__name__}.{kind}")
+    entry = _installed().get(kind)
+    if entry is None:
+        raise CounterpartError(f"No installed package provides annotators of kind {kind!r}; install it again.")
+    with _named(kind, entry.value):
+        module: ModuleType = entry.load()
+    return module
+
+
+@contextmanager
+def _named(kind: str, place: str) -> Iterator[None]:
+    """Raise CounterpartError with the kind's name for whatever goes wrong in an import, such as a missing package."""
+    try:
+        yield
+    except Exception as error:
+        raise CounterpartError(
+            f"Annotators of kind {kind!r} cannot be loaded from {place}: {error!r}. Install what is missing, or contact"
+            " the package's author."
+        ) from error
 
 
 @cache

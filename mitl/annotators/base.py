@@ -1,7 +1,9 @@
 """What every annotator is: something that ranks a gallery for its queries.
 
 A kind of annotator is a module: one of this package, or one that an installed package names as an entry point
-``counterpart.annotators``. It defines
+``counterpart.annotators``. It declares, where they apply, ``OPTIONS``, its settings by name (``mitl.options``);
+``CHECKPOINT`` (``required``, ``optional``, or ``none``, the default); ``LOSSES``, the default first; ``CROSS_ENCODER =
+True``; and ``PREPROCESSING`` (``mitl.annotators.Kind``). It defines
 
 - ``open_annotator(annotator, device)``, which loads it on ``cpu`` or ``cuda`` and returns an ``OpenAnnotator``;
 
@@ -11,9 +13,8 @@ and, where they apply,
 - ``train(examples, plan, progress)`` (``mitl.training.learners``);
 - ``architecture(settings, arrays)``, which describes the network for its page: a text by name.
 
-Properties that commands and pages need without loading the module are in ``mitl.annotators.kinds``. A module of an
-installed package defines them itself: ``OPTIONS``, its settings by name (``mitl.options``), and ``CHECKPOINT``
-(``required``, ``optional`` or ``none``); if they apply, ``LOSSES``, ``CROSS_ENCODER = True`` and ``PREPROCESSING``.
+Commands and pages read what a kind declares. Where its work needs torch or another large package, the kind is a folder:
+``__init__`` tells of it and declares, with ``LEARNS = True`` if it can be trained; ``annotator`` defines the functions.
 
 An ``OpenAnnotator`` implements ``topk``. Four base classes implement it from something simpler: embeddings
 (``EmbeddingAnnotator``), scores in blocks (``PairScorer``), scores of single pairs (``CrossEncoder``) and finished

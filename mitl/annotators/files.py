@@ -21,6 +21,7 @@ from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings
 from mitl.models import Annotator, Direction
 from mitl.options import Settings
 
+CHECKPOINT = "required"
 EMBEDDING_PARTS = ("image_ids", "images", "caption_ids", "captions")
 
 

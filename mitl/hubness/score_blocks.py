@@ -198,8 +198,8 @@ def best_places(
     height, width = tile_shape(blocks.shape, memory)
     for strip in slices(n, height):
         queries = np.arange(*np.searchsorted(rows, (strip.start, strip.stop)))
-        for columns in slices(m, width) if len(queries) else ():
-            if is_open[columns].any():
+        for columns in slices(m, width):
+            if len(queries) and is_open[columns].any():
                 block = read(blocks, strip, columns)
                 best.offer_some(block, rows[queries] - strip.start, queries, columns.start, is_open[columns])
         progress(step, strip.stop, n)

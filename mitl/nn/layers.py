@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from mitl.options import EXPANSION, TrunkSize
+from mitl.nn.network_options import EXPANSION, TrunkSize
 
 
 def unit(vectors: Tensor) -> Tensor:

@@ -21,9 +21,10 @@ from mitl.losses import LOSSES
 from mitl.models import Annotator
 from mitl.nn.imagenet import TrainingViews, evaluation_batches
 from mitl.nn.layers import TwoEncoders
+from mitl.nn.network_options import TRUNKS, TrunkSize
 from mitl.nn.vocabularies import Vocabulary, read_vocabulary
 from mitl.nn.weights import NETWORK, Published, check_network, load_network, named, read_published
-from mitl.options import TRUNKS, Settings, TrunkSize
+from mitl.options import Settings
 from mitl.training.learners import Batch, Plan, Trained, TrainingSet
 from mitl.training.loop import fit
 

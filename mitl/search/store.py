@@ -79,7 +79,8 @@ def newest_retrieval(annotator: Annotator, gallery: Gallery, depth: int) -> Retr
     Without one, the last search of the whole gallery, whose lists are those of every sample. With or without a cascade
     or a re-ranking; the annotator of a cascade must be unchanged too.
     """
-    for asked in (gallery, gallery.of_all) if gallery.sample else (gallery,):
+    searched = [gallery, gallery.of_all] if gallery.sample else [gallery]
+    for asked in searched:
         made = annotator.retrievals.filter(collection=gallery.collection, sample=asked.sample, depth__gte=depth)
         for one in made.select_related("cascade"):
             if one.fingerprint == _fingerprint_now(one, annotator, asked):

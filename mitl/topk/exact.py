@@ -124,8 +124,9 @@ def join_strips(strips: list[Strip]) -> TopK:
     if any(one.images.stop != other.images.start for one, other in zip(strips, strips[1:], strict=False)):
         raise ValueError("The strips of images do not follow one another; every image must be in exactly one.")
     by_caption = strips[0].by_caption if len(strips) == 1 else empty_ranking(*strips[0].by_caption.places.shape)
-    for strip in strips if len(strips) > 1 else ():
-        join(by_caption, strip.by_caption)
+    if len(strips) > 1:
+        for strip in strips:
+            join(by_caption, strip.by_caption)
     return TopK(
         np.concatenate([strip.by_image.places for strip in strips]),
         np.concatenate([strip.by_image.scores for strip in strips]),

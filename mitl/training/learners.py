@@ -139,7 +139,9 @@ class Batches:
         pairs, weights = self._examples.pairs, self._examples.weights
         drawn = pairs[rng.permutation(np.flatnonzero(rng.random(len(weights)) < weights / weights.max()))]
         any_fit = next(disjoint(drawn, self._size), None) is not None
-        for batch in disjoint(drawn if any_fit else rng.permutation(pairs), self._size):
+        if not any_fit:
+            drawn = rng.permutation(pairs)
+        for batch in disjoint(drawn, self._size):
             yield self._batch(*batch.T)
 
     def _batch(self, images: NDArray[np.int64], captions: NDArray[np.int64]) -> Batch:

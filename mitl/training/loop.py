@@ -20,9 +20,9 @@ from core.errors import CounterpartError
 from core.progress import Progress
 from mitl.annotators.base import Arrays
 from mitl.checkpoints import Checkpoints
-from mitl.options import Schedule
 from mitl.training.learners import Batches, Epoch, Learner, Plan, Trained, TrainingSet
 from mitl.training.recall import measure, rsum
+from mitl.training.schedule import Schedule
 
 
 @contextmanager

@@ -107,7 +107,9 @@ class PlatformDoor:
         visitor = self._visitor(person)
         had = self._had.setdefault(person, set())
         listed = visitor.offers() if len(had) < self._hits else {}
-        for posting in self._open_postings(had, first=listed) if listed else ():
+        if not listed:
+            return None
+        for posting in self._open_postings(had, first=listed):
             shown = posting.external_id in listed
             offer = listed[posting.external_id] if shown else visitor.offer_of(posting.external_id)
             if offer is not None and (task := visitor.accept(offer)):

@@ -9,8 +9,8 @@ from django.core.management import call_command
 from django.db import transaction
 
 from annotation.models import Assignment
-from console.tasks import release
 from core.jobs import open_job
+from dataset.jobs import release
 from hits.models import Item, Round
 from tests.factories import make_collection, make_round
 

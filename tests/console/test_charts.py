@@ -2,6 +2,7 @@
 
 import csv
 import re
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -177,3 +178,8 @@ def test_a_chart_of_simulated_answers_says_so(member, site):
     assert said not in member.get("/charts/round/done/workers/").text
     Worker.objects.update(simulated=True)
     assert said in member.get("/charts/round/done/workers/").text
+
+
+def test_no_page_builds_a_command_line():
+    modules = [path for path in Path("console").rglob("*.py") if "management" not in path.parts]
+    assert [str(path) for path in modules if "argparse" in path.read_text()] == []

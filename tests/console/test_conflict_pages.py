@@ -17,7 +17,7 @@ def asked():
     answer(made.hits.get(), 1, 4)
     associate(made.pool.collection, "cxc", candidates(made.hits.get()), score=4)
     chosen = {"positive_levels": [1, 2], "method": "majority", "ties": "median"}
-    return {"sample": sample_of(made).name, "rounds": [made.name], "merge": "cxc>=3", **chosen}
+    return {"queries": sample_of(made).name, "rounds": [made.name], "merge": "cxc>=3", **chosen}
 
 
 def test_counts_come_as_json(member, asked):
@@ -40,7 +40,7 @@ def test_the_list_shows_conflicts_and_leads_to_their_pairs(member, asked):
 def test_the_form_suggests_the_round_that_was_published_last(member, asked):
     newest = make_round(make_collection("farm", images=6, pictures=True), "newest")
     form = member.get("/conflicts/").context["form"]
-    assert (form["sample"].value(), form["rounds"].value()) == (sample_of(newest).name, ["newest"])
+    assert (form["queries"].value(), form["rounds"].value()) == (sample_of(newest).name, ["newest"])
 
 
 def test_conflicts_are_sent_to_review(reviewer, asked):
@@ -51,7 +51,7 @@ def test_conflicts_are_sent_to_review(reviewer, asked):
 
 
 def test_a_forged_query_sends_nothing(reviewer, asked):
-    response = reviewer.post("/conflicts/send/", {"query": "sample=999&merge=cxc"}, follow=True)
+    response = reviewer.post("/conflicts/send/", {"query": "queries=999&merge=cxc"}, follow=True)
     assert response.status_code == 200
     assert not Case.objects.exists()
 

@@ -31,7 +31,7 @@ def healthy(settings, tmp_path, monkeypatch):
         folder.mkdir(exist_ok=True)
         folder.chmod(0o700)
     monkeypatch.setattr(doctor, "LEAST_FREE", 0)
-    monkeypatch.setattr(doctor.app.control, "ping", lambda timeout: [])
+    monkeypatch.setattr(doctor.current_app.control, "ping", lambda timeout: [])
     settings.PROXY_COUNT = 1
     health.beat()
 
@@ -150,7 +150,7 @@ def test_a_clock_that_was_set_back(healthy):
 def test_a_queue_without_a_worker_is_told_from_one_without_a_clock(healthy, monkeypatch):
     monkeypatch.setattr(health, "queue_has_stopped", lambda: True)
     assert wrong() == {"queue": "celery -A config worker --beat"}
-    monkeypatch.setattr(doctor.app.control, "ping", lambda timeout: [{"worker@host": {"ok": "pong"}}])
+    monkeypatch.setattr(doctor.current_app.control, "ping", lambda timeout: [{"worker@host": {"ok": "pong"}}])
     assert wrong() == {"queue": "celery -A config beat"}
 
 

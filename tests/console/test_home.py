@@ -140,7 +140,7 @@ def step(client):
 def test_a_release_is_suggested_of_a_finished_round_with_its_form_filled(releaser, judged):
     assert step(releaser).command == "python manage.py release v1 --collection zoo --queries queries-zoo --rounds done"
     form = releaser.get(step(releaser).url).context["form"]
-    assert (form["rounds"].value(), form["sample"].value()) == (["done"], "queries-zoo")
+    assert (form["rounds"].value(), form["queries"].value()) == (["done"], "queries-zoo")
 
 
 def test_no_release_is_suggested_of_a_round_that_waits_for_people_or_is_not_about_pairs(releaser, judged):

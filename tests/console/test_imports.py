@@ -8,7 +8,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from console.tasks import import_collection
+from console.upload_jobs import import_collection
 from core.models import Event, Job
 from corpus.models import Caption, Collection, Image, Match, Sample
 from tests.factories import make_collection, picture

@@ -5,7 +5,7 @@ from time import sleep
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from console import tasks
+from console.jobs import chart
 from console.measured_charts import measure_chart
 from core import jobs
 from core.models import Job
@@ -84,7 +84,7 @@ def test_a_chart_takes_its_place_when_it_is_ready_and_moves_nothing(wide, page, 
     page.add_init_script(WATCH)
     page.goto("/charts/round/round-1/workers/")
     expect(page.get_by_role("link", name="being made")).to_be_visible()
-    tasks.chart(str(Job.objects.get().pk))
+    chart(str(Job.objects.get().pk))
     expect(page.get_by_role("region", name="Chart: Workers").get_by_role("img")).to_be_visible()
     expect(page.get_by_role("link", name="being made")).to_have_count(0)
     assert page.evaluate("window.moved") < 0.05

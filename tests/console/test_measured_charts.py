@@ -9,8 +9,8 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 
 from console import measured_charts, plots
+from console.jobs import start_chart
 from console.measured_charts import chart_path
-from console.tasks import start_chart
 from core.models import Job
 from hits.models import Round
 from tests.console.conftest import answer_rightly
@@ -49,7 +49,7 @@ def no_chart(*_: object, **__: object) -> None:
 @pytest.fixture
 def only_shown(monkeypatch):
     """No chart can be computed or drawn from here on."""
-    monkeypatch.setattr(measured_charts, "analysed", no_chart)
+    monkeypatch.setattr(measured_charts, "analyse", no_chart)
     monkeypatch.setattr(measured_charts, "chart_bytes", no_chart)
     monkeypatch.setattr(plots, "chart_bytes", no_chart)
 
@@ -130,7 +130,7 @@ def test_what_is_polled_starts_no_job(researcher, charted, db):
 
 def test_a_failed_job_shows_its_error_and_starts_again_by_hand_alone(researcher, charted, measured, site, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(measured_charts, "analysed", no_chart)
+        broken.setattr(measured_charts, "analyse", no_chart)
         charted("/charts/round/done/workers/")
     failed = Job.objects.get()
     page = charted("/charts/round/done/workers/")

@@ -72,7 +72,7 @@ def test_a_packing_that_failed_can_be_changed_and_tried_again(
     def fail(*given, **more):
         raise CounterpartError("The pool is empty.")
 
-    monkeypatch.setattr("console.tasks.pack_round", fail)
+    monkeypatch.setattr("hits.jobs.pack_round", fail)
     with django_capture_on_commit_callbacks(execute=True):
         answer = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "zebra-2", "reward": "1.25"})
     form = researcher.get(researcher.get(answer.url).context["outcome"].url).context["form"]

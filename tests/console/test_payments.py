@@ -152,7 +152,7 @@ def publish(client, draft: Round, **fields: object):
 def test_publishing_says_who_may_work(researcher, draft):
     test = make_test("first", collection=draft.pool.collection, plan=Plan(1, 1, 2), actor="x")
     assert "Maximum number of workers" in researcher.get(reverse("round_publish", args=["draft"])).text
-    page = publish(researcher, draft, capacity=5, per_worker=2, test=test.pk).text
+    page = publish(researcher, draft, capacity=5, per_worker=2, test=test.name).text
     draft.refresh_from_db()
     assert draft.state == "open"
     assert (draft.admission.capacity, draft.admission.per_worker, draft.admission.test) == (5, 2, test)

@@ -7,11 +7,11 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from annotation.models import Assignment, Payment, WorkerIdentity
-from console.platform_jobs import keep_audit
 from core.models import Event, Job
 from crowd import channels
 from crowd.channels import ChannelError
 from crowd.differences import Difference, Kind
+from crowd.jobs import keep_audit
 from crowd.models import AccountBalance, Audit, Outbox, Posting
 from hits.models import Round
 from tests.annotation.money.moneyed import flagged, posted
@@ -123,7 +123,7 @@ def test_two_sides_that_agree_are_said_to(researcher, made, commit):
 
 
 def test_an_audit_counts_all_differences_and_stores_the_first(made, monkeypatch):
-    monkeypatch.setattr("console.platform_jobs.MOST_DIFFERENCES", 2)
+    monkeypatch.setattr("crowd.jobs.MOST_DIFFERENCES", 2)
     found = [
         Difference(Kind.OTHER_STATUS, f"work {number}", "owed", "paid", "record the payment") for number in range(3)
     ]

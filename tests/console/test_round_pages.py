@@ -15,7 +15,7 @@ from core.models import Event
 from core.progress import silent
 from crowd.publication import close_round
 from dataset.verdicts import aggregate_round
-from evaluation.analyses.agreement_analysis import analyse
+from evaluation.analyses.agreement_analysis import AgreementParameters, analyse
 from hits.models import Round
 from tests.annotation.disagreeing import make_topped_up, vote
 from tests.console.conftest import answer_rightly, answer_wrongly
@@ -205,9 +205,7 @@ def test_the_cost_so_far_and_to_come_are_told_apart(member, db):
 def test_the_agreement_of_a_round_is_that_of_the_analysis(member):
     made = make_topped_up()
     vote(made.hits.get(), 1, 4), vote(made.hits.get(), 2, 4)
-    found = analyse(
-        progress=silent, round="round-1", version=None, others="workers", confidence=0.95, samples=10, seed=0
-    ).rows
+    found = analyse(AgreementParameters(round=("round-1",), others=("workers",), samples=10), progress=silent).rows
     (alpha,) = [row["value"] for row in found if row["measure"] == "alpha, ordinal"]
     assert member.get("/rounds/round-1/").context["quality"].alpha == pytest.approx(alpha)
 

@@ -4,11 +4,12 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import WorkerIdentity
-from console.tasks import start_export, start_once
+from core.jobs import open_once
 from core.models import Job
 from crowd import channels
 from crowd.messages import write_once
 from crowd.models import Message
+from dataset.jobs import start_export
 from dataset.release import release_version
 from tests.at_once import at_once
 from tests.crowd.fakes import FakePlatform
@@ -23,23 +24,8 @@ def robin(transactional_db) -> User:
 def test_pressed_at_the_same_moment_one_job_is_started(robin, monkeypatch):
     monkeypatch.setattr("core.jobs.send", lambda job: None)
     made = make_round()
-    jobs = at_once(*[lambda: start_once("Sync", "none", made, by=robin)] * 4)
+    jobs = at_once(*[lambda: open_once("Sync", "none", {"round": made.name}, lock=made, by=robin)] * 4)
     assert (len({job.pk for job in jobs}), Job.objects.count()) == (1, 1)
-
-
-def test_one_rounds_job_does_not_stand_for_anothers(db, django_user_model):
-    somebody = django_user_model.objects.create_user(username="robin")
-    first = make_round()
-    second = make_round(first.pool.collection, "round-2")
-    jobs = [start_once("Sync", "none", one, by=somebody) for one in (first, second, first)]
-    assert jobs[0] == jobs[2] != jobs[1]
-
-
-def test_a_job_that_has_ended_is_started_anew(db, django_user_model):
-    somebody, made = django_user_model.objects.create_user(username="robin"), make_round()
-    first = start_once("Sync", "none", made, by=somebody)
-    Job.objects.update(state="done")
-    assert start_once("Sync", "none", made, by=somebody) != first
 
 
 def test_a_message_sent_at_the_same_moment_goes_out_once(transactional_db, monkeypatch):

@@ -10,9 +10,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.db import OperationalError
 
-from console import upload_jobs
-from console.tasks import add_annotator
+from console.upload_jobs import add_annotator
 from core.models import Job
+from mitl import registration
 from mitl.models import Annotator
 from tests.factories import make_collection
 
@@ -86,7 +86,7 @@ def test_a_job_that_lost_the_database_still_has_the_file_when_it_is_sent_again(r
     upload(researcher, arrays(zoo))
     job = Job.objects.get()
     with monkeypatch.context() as patch:
-        patch.setattr(upload_jobs, "add_annotator", cut_off)
+        patch.setattr(registration, "add_annotator", cut_off)
         with pytest.raises(OperationalError):
             add_annotator(str(job.pk))
     Job.objects.update(state="queued")

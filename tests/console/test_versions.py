@@ -6,12 +6,13 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from console.tasks import export, release, verify
 from core.files import write_file
 from core.models import Job
 from dataset.aggregation import METHODS
+from dataset.jobs import export, release
 from dataset.models import Version
 from dataset.release import release_version
+from evaluation.jobs import verify
 from evaluation.models import Run, Score
 from hits.models import Round
 from tests.console.conftest import answer_rightly
@@ -75,8 +76,8 @@ def form(db) -> dict[str, object]:
     made = make_round(make_collection(images=8, pictures=True))
     answer_rightly(made)
     return {
-        "name": "v1",
-        "sample": made.pool.sample.name,
+        "version": "v1",
+        "queries": made.pool.sample.name,
         "rounds": [made.name],
         "merge": "original",
         "positive_levels": ["1", "2"],
@@ -154,7 +155,7 @@ def test_rounds_that_are_not_about_pairs_are_not_offered(releaser, form):
 
 
 def test_a_round_that_cannot_be_counted_up_to_is_an_invalid_choice(member, form):
-    answer = member.get("/release/counts/", {"sample": form["sample"], "rounds": "9" * 30})
+    answer = member.get("/release/counts/", {"queries": form["queries"], "rounds": "9" * 30})
     assert "error" in answer.json()
 
 
@@ -168,6 +169,25 @@ def test_a_release_task_that_runs_twice_releases_once(releaser, form):
     assert (job.state, Version.objects.count()) == ("done", 1)
 
 
+def test_a_release_that_version_0_3_queued_is_made(releaser, form):
+    """Its parameters were stored in another shape."""
+    releaser.post("/release/", form)
+    job, made = Job.objects.get(), Round.objects.get()
+    told = {"merge": "", "positive_levels": [1], "method": "majority", "ties": "lower", "precedence": "union"}
+    job.params = {
+        "version": "v1",
+        "sample": made.pool.sample.name,
+        "rounds": [made.name],
+        "options": {**told, "partial": False, "mixed_tasks": False},
+        "credits": {"title": "Zoo", "authors": ""},
+    }
+    job.save()
+    release(str(job.pk))
+    manifest = Version.objects.get().manifest
+    assert (manifest["policies"]["ties"], manifest["policies"]["positive_levels"]) == ("lower", [1])
+    assert (manifest["policies"]["merge"], manifest["credits"]) == ("", {"title": "Zoo"})
+
+
 def test_a_release_that_cannot_be_made_fails_in_one_line(releaser, form):
     releaser.post("/release/", form | {"merge": "nowhere"})
     job = Job.objects.get()
@@ -179,7 +199,9 @@ def test_a_release_that_cannot_be_made_fails_in_one_line(releaser, form):
 
 
 def test_a_released_name_is_taken_for_good(releaser, site):
-    answer = releaser.post("/release/", {"name": "v1", "sample": site.version.sample.name, "positive_levels": ["1"]})
+    answer = releaser.post(
+        "/release/", {"version": "v1", "queries": site.version.sample.name, "positive_levels": ["1"]}
+    )
     assert answer.status_code == 422
     assert "Version v1 already exists and cannot be changed" in answer.content.decode()
 

@@ -22,7 +22,7 @@ from core.errors import CounterpartError
 from core.files import write_file
 from core.models import Event
 from corpus.models import Collection, Image
-from mitl.annotators import vlm
+from mitl.models import ChatPurse, ChatRequest
 from tests.factories import make_collection
 
 
@@ -200,16 +200,30 @@ def test_a_given_key_that_signed_none_of_the_codes_is_refused(site, settings, mo
     assert state() == changed
 
 
-def test_answers_that_were_paid_for_come_back(site, tmp_path, settings):
-    assert module.PAID_ANSWERS == vlm.LEDGER
-    ledger = tmp_path / vlm.LEDGER
+def test_answers_that_were_paid_for_come_back(site, tmp_path):
+    ChatRequest.objects.create(purse=ChatPurse.objects.create(name="model"), question="q", cost=7)
+    back_up(tmp_path / "paid.tar")
+    ChatRequest.objects.all().delete()
+    restore(tmp_path / "paid.tar", replace=True)
+    assert ChatRequest.objects.get().cost == 7
+
+
+def test_the_ledger_that_older_backups_have_apart_comes_back_for_migrate(site, tmp_path, monkeypatch):
+    ledger = tmp_path / "chat.sqlite3"
     with closing(sqlite3.connect(ledger)) as open_ledger:
         open_ledger.execute("CREATE TABLE request (cost)")
         open_ledger.execute("INSERT INTO request VALUES (7)")
         open_ledger.commit()
-    back_up(tmp_path / "paid.tar")
+    describe = archives.ArchiveWriter.describe
+
+    def add_ledger(archive, description):
+        archive.add("chat.sqlite3", ledger)
+        describe(archive, description)
+
+    monkeypatch.setattr(archives.ArchiveWriter, "describe", add_ledger)
+    back_up(tmp_path / "older.tar")
     ledger.unlink()
-    restore(tmp_path / "paid.tar", replace=True)
+    restore(tmp_path / "older.tar", replace=True)
     with closing(sqlite3.connect(ledger)) as open_ledger:
         assert open_ledger.execute("SELECT cost FROM request").fetchall() == [(7,)]
 

@@ -10,7 +10,8 @@ from django.utils import timezone
 from config.celery import app
 from core import jobs
 from core.errors import CounterpartError
-from core.jobs import Cancelled, cancel, finish, open_job, resend_stale_jobs, running
+from core.jobs import Cancelled, cancel, finish, open_job, open_once, resend_stale_jobs, running
+from core.jobs import job as job_task
 from core.models import Event, Job
 from tests.at_once import at_once
 
@@ -24,6 +25,11 @@ def sent(monkeypatch):
     ids = []
     monkeypatch.setattr(jobs, "send", lambda job: ids.append(job.pk))
     return ids
+
+
+@pytest.fixture
+def user(db):
+    return User.objects.create(username="ann")
 
 
 @pytest.fixture
@@ -285,3 +291,35 @@ def test_a_job_that_reports_while_it_is_taken_for_lost_is_left_alone(job, sent):
     Job.objects.update(heartbeat_at=timezone.now())
     assert not jobs._resend(stale)
     assert (state_of(job), sent) == (State.RUNNING, [])
+
+
+def test_a_second_press_finds_the_unfinished_job_of_the_first(db, user):
+    first = open_once("Count", "farm.tasks.count", {"farm": "a", "sheep": 3}, lock=user)
+    assert open_once("Count", "farm.tasks.count", {"farm": "a", "sheep": 3}, lock=user) == first
+    assert open_once("Count", "farm.tasks.count", {"farm": "a", "sheep": 4}, lock=user, same=["farm"]) == first
+    assert open_once("Count", "farm.tasks.count", {"farm": "b", "sheep": 3}, lock=user) != first
+
+
+def test_a_press_after_the_end_opens_a_new_job(db, user):
+    first = open_once("Count", "farm.tasks.count", {}, lock=user)
+    with running(first.pk):
+        finish(first.pk, "Counted.")
+    assert open_once("Count", "farm.tasks.count", {}, lock=user) != first
+
+
+@job_task("farm.tasks.count_once")
+def count_once(job, progress):
+    progress("counting", job.params["sheep"], None)
+    return f"{job.params['sheep']} sheep."
+
+
+def test_the_sentence_of_the_work_becomes_the_outcome_of_the_job(job):
+    count_once(str(job.pk))
+    assert (state_of(job), job.message) == (State.DONE, "3 sheep.")
+
+
+def test_the_work_of_an_ended_job_is_not_done_again(job):
+    finish(job.pk, "Counted by hand.")
+    count_once(str(job.pk))
+    job.refresh_from_db()
+    assert (job.step, job.message) == ("", "Counted by hand.")

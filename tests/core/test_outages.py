@@ -7,7 +7,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 
 from annotation.models import Judgment
-from config.bodies import BodyLimit
+from core.middleware import BodyLimit
 from tests.annotation.answering import address, leased
 from tests.factories import make_round
 

@@ -8,7 +8,7 @@ from annotation.standing import standing_of
 from console.records import record_of, workers_of
 from core.progress import silent
 from dataset.provenance import provenance_of
-from evaluation.answer_sets import read_answers
+from evaluation.answer_sets import AnswersParameters, read_answers
 from tests.annotation.cast import answer
 from tests.factories import make_round, make_worker
 
@@ -44,7 +44,7 @@ def test_they_are_no_workers_of_the_round(made):
 
 
 def test_the_table_of_workers_counts_no_hit_of_theirs(made):
-    assert len(read_answers(made.name, None, progress=silent).sets) == 1
+    assert len(read_answers(AnswersParameters(round=(made.name,)), progress=silent).sets) == 1
 
 
 def test_the_list_of_workers_counts_no_hit_of_theirs(member, made):

@@ -149,7 +149,7 @@ def test_a_participant_may_take_the_study_as_often_as_was_asked_but_for_no_more_
 )
 def test_a_number_of_sessions_that_a_channel_cannot_ask_for_publishes_nothing(db, channel, sessions):
     made = make_round(hits=3, published=False, reward="2.00")
-    with pytest.raises(CommandError, match="max_sessions"):
+    with pytest.raises(CommandError, match="max.sessions"):
         call_command("publish", made.name, channel=channel, expected_minutes=Decimal(8), max_sessions=sessions)
     made.refresh_from_db()
     assert made.state == "draft"

@@ -192,14 +192,14 @@ def test_an_undone_case_waits_again_and_can_be_kept(person):
     assert queue(made) == []
 
 
-# The planted disagreement
+# The comparison with the votes
 
 
 def rows() -> list[int]:
     return [model.objects.count() for model in (HIT, Judgment, Case)]
 
 
-def test_a_planted_disagreement_is_shown_and_leaves_nothing_behind():
+def test_a_queue_with_every_disagreement_passes_the_check_which_changes_nothing_else():
     made = judged((1,), (4,))
     refresh_queue(made.pool.collection)
     before = rows()
@@ -209,8 +209,9 @@ def test_a_planted_disagreement_is_shown_and_leaves_nothing_behind():
 
 
 def test_a_queue_that_hides_disagreements_is_found_out(monkeypatch):
-    made = judged((1,))
+    made = judged((1,), (4,))
     monkeypatch.setattr(cases, "disagreements", lambda collection: {})
+    refresh_queue(made.pool.collection)
     assert not check_queue(made)
     assert not QueueCheck.objects.get().shown
 
@@ -220,6 +221,14 @@ def test_the_check_works_beside_exclusions(person):
     collection = made.pool.collection
     for caption in collection.captions.order_by("pk").values_list("pk", flat=True)[:3]:
         exclude_caption(collection, caption, by=person)
+    refresh_queue(collection)
+    assert check_queue(made)
+
+
+def test_a_reviewed_disagreement_is_not_hidden(person):
+    made = judged((1,), (4,))
+    refresh_queue(made.pool.collection)
+    conclude(made.pool.collection, queue(made), Conclusion(KEPT), by=person)
     assert check_queue(made)
 
 
@@ -228,13 +237,13 @@ def test_the_command_refreshes_counts_and_checks():
     out = StringIO()
     call_command("review_queue", made.name, "--json", stdout=out)
     figures = json.loads(out.getvalue())
-    assert (figures["disagreement"], figures["waiting"], figures["planted disagreement"]) == (1, 1, "shown")
+    assert (figures["disagreement"], figures["waiting"]) == (1, 1)
 
 
 def test_the_command_fails_where_the_queue_hides_disagreements(monkeypatch):
     made = judged((1,), (4,))
     monkeypatch.setattr(cases, "disagreements", lambda collection: {})
-    with pytest.raises(CommandError, match="does not show a disagreement that was planted"):
+    with pytest.raises(CommandError, match="does not show every pair of"):
         call_command("review_queue", made.name)
 
 

@@ -81,7 +81,7 @@ def test_release_reads_captions_to_exclude_from_a_file(round, tmp_path):
         ([], "needs rounds or match sources"),
         (["--rounds", "round-2"], "round-2 is unfinished: 1 of 1 answer sets missing.*--partial"),
         (["--rounds", "round-9"], "There is no round 'round-9'"),
-        (["--merge", "original", "--positive-levels", "yes"], "Invalid level 'yes'"),
+        (["--merge", "original", "--positive-levels", "yes"], "Invalid positive levels 'yes': use some of 1, 2, 3, 4"),
         (["--merge", "original", "--exclude-captions", "gone.txt"], "gone.txt"),
     ],
 )

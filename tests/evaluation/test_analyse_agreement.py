@@ -256,8 +256,8 @@ def test_no_platform_id_and_no_worker_is_named(judged):
         ),
         (["round-1", "--with", "cxc"], 'cxc has scores: name a threshold, as in "cxc>=3"'),
         (["round-1", "--with", "reviews"], "Round round-1 shares no pair with reviews"),
-        (["round-1", "--confidence", "95"], "Invalid confidence 95"),
-        (["round-1", "--samples", "0"], "at least one bootstrap sample"),
+        (["round-1", "--confidence", "95"], "Invalid confidence '95'"),
+        (["round-1", "--samples", "0"], "Invalid samples '0': ensure this value is greater than or equal to 1"),
     ],
 )
 def test_bad_input_is_told_in_one_line(judged, arguments, message):

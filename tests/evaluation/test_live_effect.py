@@ -199,8 +199,8 @@ def test_nothing_is_closed_by_looking(round):
     ("changes", "message"),
     [
         ({"depth": 3}, "the pool holds the first 2 items"),
-        ({"looks": 0}, "Invalid number of looks 0"),
-        ({"places": 0}, "Invalid number of places 0"),
+        ({"looks": 0}, "Invalid looks 0"),
+        ({"places": 0}, "Invalid places 0"),
         ({"margin": 2.0}, "Invalid margin 2.0"),
         ({"confidence": 1.0}, "Invalid confidence 1.0"),
     ],

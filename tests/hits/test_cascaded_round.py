@@ -11,9 +11,9 @@ from django.utils import timezone
 from core.errors import CounterpartError
 from core.jobs import cancel, resend_stale_jobs
 from core.models import Job
+from hits.jobs import plan_round
 from hits.pipeline import start_pipeline
 from hits.round_parameters import RoundParameters
-from hits.tasks import plan_round
 from mitl.models import Retrieval
 from mitl.search.pair_scores import GROUP
 from tests.factories import make_annotator, make_collection

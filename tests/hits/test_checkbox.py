@@ -139,4 +139,4 @@ def test_planning_a_round_takes_the_task_too(db):
     )
     assert (plan.composition.size, plan.seats) == (60, 3)
     assert RoundParameters.from_json(plan.as_json()) == plan
-    assert "--task checkbox" in plan.as_options(positional=["round"])
+    assert "--task checkbox" in plan.as_options()

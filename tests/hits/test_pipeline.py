@@ -12,11 +12,11 @@ from core.jobs import cancel, resend_stale_jobs
 from core.models import Event, Job
 from corpus.models import Collection, Sample
 from hits import pipeline
+from hits.jobs import plan_round, take_step
 from hits.models import HIT, Item, Round, Seat
 from hits.pipeline import run_pipeline, start_pipeline
 from hits.round_parameters import RoundParameters
 from hits.rounds import make_plan
-from hits.tasks import plan_round, take_step
 from mitl.models import Pool, Proposal, Retrieval
 from tests.factories import make_annotator, make_collection, make_sample
 

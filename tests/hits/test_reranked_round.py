@@ -7,9 +7,9 @@ from django.core.management import call_command
 
 from core.errors import CounterpartError
 from core.models import Job
+from hits.jobs import plan_round
 from hits.pipeline import start_pipeline
 from hits.round_parameters import RoundParameters
-from hits.tasks import plan_round
 from mitl.models import Pool, Retrieval
 from tests.factories import make_annotator, make_collection
 from tests.mitl.plugged import plug_in

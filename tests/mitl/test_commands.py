@@ -3,7 +3,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from mitl.annotators import KINDS, kind_of
+from mitl.annotators import built_in, kind_of
 from mitl.models import Annotator
 from tests.factories import make_collection, make_sample
 from tests.mitl.pictured import make_coloured_collection
@@ -78,7 +78,7 @@ def test_a_wrong_wish_ends_in_one_clear_line(zoo, arguments, message):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", built_in())
 def test_every_kind_tells_its_settings(db, kind, capsys):
     call_command("add_annotator", "any", "--kind", kind, "--tell-settings")
     told = capsys.readouterr().out

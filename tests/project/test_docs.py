@@ -19,7 +19,7 @@ def text_of(*names: str) -> str:
 
 
 def test_every_variable_that_the_settings_read_is_documented():
-    readers = ["config/settings.py", "config/environment.py", *map(str, (ROOT / "crowd/channels").rglob("*.py"))]
+    readers = ["config/settings.py", "core/environment.py", *map(str, (ROOT / "crowd/channels").rglob("*.py"))]
     read = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', text_of(*readers)))
     documented = set(re.findall(r"`([A-Z_0-9]+)`", text_of("docs/operators.md")))
     assert read - documented == set()

@@ -10,7 +10,7 @@ from dataset.exports.columns import COLUMNS
 from dataset.exports.statements import labels
 from dataset.exports.tables import NUMBERS, with_labels
 from evaluation.judged_pairs import WEIGHTS
-from mitl.chat import questions
+from mitl.annotators.vlm import questions
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/metrics.md").read_text()
 TABLE = PAGE.partition("| pair of a version | `graded` | gain |\n|---|---|---|\n")[2].partition("\n\n")[0]

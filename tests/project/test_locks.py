@@ -22,7 +22,7 @@ from annotation.payments import mark_reward_paid, owe, owe_bonus, withdraw
 from annotation.payroll import mark_wages, write_wages
 from annotation.submissions import submit_answers
 from annotation.workers import exclude, readmit
-from console.tasks import start_export, start_once
+from core.jobs import open_once
 from corpus.matches import seal_source
 from corpus.models import Collection
 from crowd.channels import Listed
@@ -33,12 +33,13 @@ from crowd.models import Posting
 from crowd.postings import post_open_seats
 from crowd.sync import keep
 from dataset.cases import open_cases
+from dataset.jobs import start_export
 from dataset.models import Version
 from dataset.release import release_version
 from dataset.reviews import second, undo
 from dataset.verdicts import aggregate_round
+from evaluation.jobs import start_scoring_run
 from evaluation.models import Run
-from evaluation.tasks import start_scoring_run
 from hits.models import Round, Seat
 from tests.annotation.answering import leased, right_answers
 from tests.annotation.cast import answer, candidates
@@ -175,7 +176,7 @@ def test_a_button_pressed_twice_waits_for_the_first_press(person, researcher):
     zoo = make_collection()
     version = release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
     made = make_round(zoo)
-    assert locked_by(lambda: start_once("Audit", "none", made, by=person)) == {Round}
+    assert locked_by(lambda: open_once("Audit", "none", {"round": made.name}, lock=made, by=person)) == {Round}
     assert locked_by(lambda: start_export(version, "judgments-csv", by=person)) == {Version}
     assert locked_by(lambda: start_scoring_run(Run(pk=1, collection=zoo, model="m"), by=person)) == {Collection}
     assert locked_by(lambda: researcher.post("/collections/zoo/clean-up/")) == {Collection}

@@ -19,10 +19,10 @@ APPS = (
     "demo",
 )
 # What every Django app has under these names.
-OF_EVERY_APP = {"__init__", "admin", "apps", "forms", "models", "tasks", "urls", "views"}
+OF_EVERY_APP = {"__init__", "admin", "apps", "forms", "jobs", "models", "tasks", "urls", "views"}
 # Modules of one part in different places: a base class or errors of their package, a format that is read and written.
-# An annotator's module has the name of its kind.
-SAME_PART = {"base", "coco", "errors", "files"}
+# A kind of annotator that is a folder has its work in ``annotator``, its own network and loss in these.
+SAME_PART = {"annotator", "loss", "network", "base", "coco", "errors", "files"}
 # A command, a page, a form or a model of a subject has the subject's name; a folder of a platform's has its words.
 OF_A_SUBJECT = ("management/commands", "console/views", "console/forms", "annotation/models", "mturk", "prolific")
 

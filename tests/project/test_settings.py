@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import SystemCheckError
 from django.db import ConnectionHandler, close_old_connections, connection
 
-from config.environment import database, kept_secrets
+from core.environment import database, kept_secrets
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -5,7 +5,7 @@ import gzip
 from django.conf import settings
 from django.templatetags.static import static
 
-from config.environment import fingerprint
+from core.environment import fingerprint
 
 TAKES_GZIP = {"HTTP_ACCEPT_ENCODING": "gzip"}
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from config.environment import env, is_local
+from core.environment import env, is_local
 from crowd.channels.base import ChannelError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from evaluation.analyses import Findings, subjects, write_table
+from evaluation.analyses import Findings, parameters_of, subjects, write_table
 from mitl.charts import check_chart_path, write_chart
 
 
@@ -19,7 +19,7 @@ class Command(ActCommand):
         parsers = parser.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
         for name, subject in subjects().items():
             one = parsers.add_parser(name, help=subject.HELP, description=subject.HELP)
-            subject.add_arguments(one)
+            parameters_of(subject).add_options(one)
             one.add_argument("--plot", type=Path, metavar="FILE", help="plot the figures into this .svg or .png file")
             one.add_argument("--csv", type=Path, metavar="FILE", help="write the figures into this .csv file")
             one.add_argument("--json", action="store_true", help="print the figures as JSON")
@@ -30,7 +30,8 @@ class Command(ActCommand):
             check_chart_path(plot)
         if table:
             _check_table_path(table)
-        findings: Findings = subjects()[options["subject"]].analyse(progress=progress, **options)
+        subject = subjects()[options["subject"]]
+        findings: Findings = subject.analyse(parameters_of(subject).from_options(options), progress=progress)
         if plot:
             write_chart(findings.chart, plot)
         if table:

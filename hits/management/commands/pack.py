@@ -19,16 +19,16 @@ from mitl.pooling import pool_sample
 class Command(ActCommand):
     help = "Pack a pool's pairs into a draft round of HITs with gold controls; nothing is published."
     figures = True
+    parameters = PackParameters
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="name of the new round")
         asked = parser.add_mutually_exclusive_group(required=True)
         asked.add_argument("--pool", help="pool whose pairs are judged")
         asked.add_argument("--sample", help="sample whose images are described; with --task caption")
-        PackParameters.add_options(parser)
+        super().add_arguments(parser)
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        parameters = PackParameters.from_options(options)
+    def act(self, progress: TerminalBar, *, parameters: PackParameters, **options: Any) -> dict[str, Any]:
         if options["pool"]:
             pool = Pool.objects.named(options["pool"])
             return figures_of(pack_round(options["round"], pool, parameters, progress=progress))

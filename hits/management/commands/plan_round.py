@@ -19,12 +19,13 @@ class Command(ActCommand):
     )
     figures = True
 
+    parameters = RoundParameters
+
     def add_arguments(self, parser: CommandParser) -> None:
-        RoundParameters.add_options(parser, positional=["round"])
+        super().add_arguments(parser)
         parser.add_argument("--background", action="store_true", help="queue it as a job and print the job's id")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        parameters = RoundParameters.from_options(options)
+    def act(self, progress: TerminalBar, *, parameters: RoundParameters, **options: Any) -> dict[str, Any]:
         if options["background"]:
             return {"job": str(start_pipeline(parameters).pk)}
         made = run_pipeline(parameters, actor="command", progress=progress)

@@ -211,7 +211,7 @@ def test_money_that_the_platform_surely_did_not_move_can_be_withdrawn(db, platfo
 
 
 def test_the_browser_pool_asks_no_platform_anything(db, monkeypatch, django_capture_on_commit_callbacks):
-    monkeypatch.setattr("annotation.platforms.app.signature", None)
+    monkeypatch.setattr("annotation.platforms.current_app.signature", None)
     with django_capture_on_commit_callbacks() as callbacks:
         owe(excluded(make_round()))
     assert (callbacks, Payment.objects.get().call) == ([], Payment.Call.NONE)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from mitl.annotators.clip import FAMILY
+from mitl.annotators.clip.annotator import FAMILY
 from mitl.nn.towers import embed_pictures, embed_texts
 from tests.mitl.nn.pretrained import fixture_arrays, fixture_json, fixture_state, network_of
 

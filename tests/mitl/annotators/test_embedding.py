@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mitl.annotators.embedding import RIDGE, _ridge
+from mitl.annotators.embedding.annotator import RIDGE, _ridge
 
 
 @pytest.mark.parametrize("shape", [(5, 12), (12, 5)])

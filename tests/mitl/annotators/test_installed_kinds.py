@@ -74,7 +74,13 @@ def test_a_package_that_cannot_be_imported_is_named(db, installed, tmp_path):
         annotators.module_of("palette")
 
 
-@pytest.mark.parametrize("kind", annotators.KINDS)
+def test_a_kind_whose_large_package_is_missing_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mitl.annotators.kcca.annotator", None)
+    with pytest.raises(CounterpartError, match="Annotators of kind 'kcca' cannot be loaded .* Install what is missing"):
+        annotators.module_of("kcca")
+
+
+@pytest.mark.parametrize("kind", annotators.built_in())
 def test_the_page_tells_every_kind_and_all_its_options(kind):
     rows = [row for row in PAGE.splitlines() if row.startswith(f"| `{kind}` |")]
     assert len(rows) >= 2

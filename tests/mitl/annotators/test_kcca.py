@@ -7,9 +7,10 @@ import pytest
 from django.core.management import call_command
 
 from core.errors import CounterpartError
-from mitl.annotators import kcca, load
+from mitl.annotators import load
 from mitl.annotators.base import EmbeddingAnnotator, ListAnnotator
-from mitl.annotators.kcca import best_of, dimensions, recalls_of
+from mitl.annotators.kcca import annotator as kcca
+from mitl.annotators.kcca.annotator import best_of, dimensions, recalls_of
 from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator, Direction
 from mitl.training.learners import Plan, TrainingSet

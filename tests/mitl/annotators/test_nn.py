@@ -95,7 +95,7 @@ def test_the_same_seed_keeps_the_same_arrays(colours):
 
 
 def test_its_page_tells_how_many_neighbours_there_are(colours):
-    from mitl.annotators import nn
+    from mitl.annotators.nn import annotator as nn
 
     arrays = trained_arrays("nn", colours, loss="", **FEW_WORDS)
     told = nn.architecture(settings_of("nn", **FEW_WORDS), arrays)

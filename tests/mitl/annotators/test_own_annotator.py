@@ -1,6 +1,8 @@
 """An annotator of one's own: the one that docs/annotators.md prints, and the recipe of CONTRIBUTING.md."""
 
 import re
+import shutil
+import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
@@ -9,13 +11,13 @@ import pytest
 from django.core.management import call_command
 
 from mitl import annotators
-from mitl.annotators.kinds import KINDS
 from mitl.models import Annotator, Retrieval
 from mitl.search.gallery import load_lists
 from tests.factories import make_collection
 from tests.mitl.plugged import plug_in
 
 ROOT = Path(__file__).resolve().parents[3]
+RECIPE = re.search(r"\*\*Add an annotator\.\*\*(.*?)\n\n", (ROOT / "CONTRIBUTING.md").read_text(), re.S)[1]
 
 
 @pytest.fixture
@@ -42,14 +44,44 @@ def test_the_annotator_that_the_docs_print_searches_captions_that_name_no_colour
 
 
 def test_the_recipe_for_an_annotator_makes_a_kind_that_retrieves(zoo, tmp_path, monkeypatch):
-    recipe = re.search(r"\*\*Add an annotator\.\*\*(.*?)\n\n", (ROOT / "CONTRIBUTING.md").read_text(), re.S)[1]
-    nearest = re.search(r"such as `(mitl/annotators/(\w+)\.py)`", recipe)
-    table, module = re.search(r"to `(\w+)`\s+in `(mitl/annotators/\w+)\.py`", recipe).groups()
-    assert (table, module) == ("KINDS", "mitl/annotators/kinds")
+    nearest = re.search(r"such as `(mitl/annotators/\w+\.py)`", RECIPE)
     (tmp_path / "coin.py").write_text((ROOT / nearest[1]).read_text())
     monkeypatch.setattr(annotators, "__path__", [*annotators.__path__, str(tmp_path)])
-    monkeypatch.setitem(KINDS, "coin", KINDS[nearest[2]])
     call_command("add_annotator", "mine", "--kind", "coin", stdout=StringIO())
     call_command("retrieve", "zoo", "--annotators", "mine", stdout=StringIO(), stderr=StringIO())
     assert Retrieval.objects.get().annotator == Annotator.objects.get(kind="coin")
     sys.modules.pop("mitl.annotators.coin")
+
+
+def test_a_copied_folder_is_a_kind_that_trains_and_retrieves(zoo, tmp_path, monkeypatch):
+    nearest = re.search(r"such as `(mitl/annotators/\w+)/`", RECIPE)
+    shutil.copytree(ROOT / nearest[1], tmp_path / "coins")
+    monkeypatch.setattr(annotators, "__path__", [*annotators.__path__, str(tmp_path)])
+    call_command("add_annotator", "mine", "--kind", "coins", "--option", "dim=2", stdout=StringIO())
+    call_command("train_annotator", "mine", "--collection", "zoo", stdout=StringIO(), stderr=StringIO())
+    call_command("retrieve", "zoo", "--annotators", "mine", stdout=StringIO(), stderr=StringIO())
+    assert Retrieval.objects.get().annotator == Annotator.objects.get(kind="coins")
+    for module in [name for name in sys.modules if name.startswith("mitl.annotators.coins")]:
+        sys.modules.pop(module)
+
+
+def test_an_installed_package_may_be_a_folder_whose_work_is_imported_when_it_works(zoo, tmp_path, monkeypatch):
+    (tmp_path / "coined").mkdir()
+    (tmp_path / "coined/__init__.py").write_text('CHECKPOINT = "none"\n')
+    (tmp_path / "coined/annotator.py").write_text((ROOT / "mitl/annotators/overlap.py").read_text())
+    monkeypatch.syspath_prepend(tmp_path)
+    plug_in(monkeypatch, coined="coined")
+    call_command("add_annotator", "mine", "--kind", "coined", stdout=StringIO())
+    assert "coined.annotator" not in sys.modules
+    call_command("retrieve", "zoo", "--annotators", "mine", stdout=StringIO(), stderr=StringIO())
+    assert Retrieval.objects.get().annotator == Annotator.objects.get(kind="coined")
+    sys.modules.pop("coined.annotator")
+    sys.modules.pop("coined")
+
+
+def test_what_kinds_declare_is_read_without_their_large_packages():
+    read = "from mitl.annotators import kind_of, kinds; assert all(kind_of(kind) for kind in kinds())"
+    loaded = "import sys; print({'torch', 'cv2', 'nltk', 'transformers', 'httpx'} & set(sys.modules))"
+    setup = "import django, os; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; django.setup()"
+    run = subprocess.run([sys.executable, "-c", f"{setup}; {read}; {loaded}"], capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == ("set()\n", "")

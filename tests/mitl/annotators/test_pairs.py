@@ -8,10 +8,12 @@ from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from corpus.models import Collection
-from mitl.annotators import blip, load, module_of, vilt
+from mitl.annotators import load, module_of
 from mitl.annotators.base import Arrays, CrossEncoder
-from mitl.annotators.blip import BlipPairing
-from mitl.annotators.vilt import ViltPairing
+from mitl.annotators.blip import annotator as blip
+from mitl.annotators.blip.annotator import BlipPairing
+from mitl.annotators.vilt import annotator as vilt
+from mitl.annotators.vilt.annotator import ViltPairing
 from mitl.models import Direction
 from mitl.nn.families import fresh_model
 from mitl.nn.joint import JointEncoder, draw_captions

@@ -8,9 +8,9 @@ from django.core.files.storage import default_storage
 from core.errors import CounterpartError
 from corpus.models import Caption, Image
 from mitl.annotators import load
-from mitl.annotators import pcme as embedder
 from mitl.annotators.base import ComparingAnnotator
-from mitl.annotators.pcme import build
+from mitl.annotators.pcme import annotator as embedder
+from mitl.annotators.pcme.network import build
 from mitl.item_uncertainty import UnsureAnnotator
 from mitl.models import Annotator
 from mitl.nn.vocabularies import forgetful

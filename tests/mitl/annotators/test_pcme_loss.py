@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from mitl.annotators.pcme import Regularisers, Sampled, divergence, pcme_loss, soft_contrastive, uniformity
+from mitl.annotators.pcme.loss import Regularisers, Sampled, divergence, pcme_loss, soft_contrastive, uniformity
 from tests.mitl.losses.gradients import check_gradients, leaf
 
 

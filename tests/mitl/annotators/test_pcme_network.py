@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from mitl.annotators.pcme import PCME, ImageEncoder, TextEncoder
-from mitl.nn.distributions import Distribution, MatchProbability, distances, sum_of_products
+from mitl.annotators.pcme.distributions import Distribution, MatchProbability, distances, sum_of_products
+from mitl.annotators.pcme.network import PCME, ImageEncoder, TextEncoder
 from mitl.nn.layers import ResNet, padding
-from mitl.options import TRUNKS
+from mitl.nn.network_options import TRUNKS
 from tests.mitl.nn.authors import fill_procedurally, key_lists, numbers, pictures, shapes, weights
 
 SIDES = ("image", "text")

@@ -8,8 +8,8 @@ from django.core.management import call_command
 
 from core.errors import CounterpartError
 from corpus.models import Caption
-from mitl.annotators import KINDS, load
-from mitl.annotators.pvse import build
+from mitl.annotators import kind_of, load
+from mitl.annotators.pvse.network import build
 from mitl.models import Annotator
 from mitl.registration import add_annotator
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, colours_found, settings_of, trained_arrays
@@ -133,7 +133,7 @@ def test_it_learns_what_words_look_like(colours, loss, heads):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", KINDS["pvse"].losses)
+@pytest.mark.parametrize("loss", kind_of("pvse").losses)
 @pytest.mark.parametrize("heads", [1, 2])
 def test_every_loss_it_names_trains_it(few, loss, heads):
     options = SMALL | QUICK | {"embeddings": heads, "epochs": 1}

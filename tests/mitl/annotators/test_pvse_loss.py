@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from mitl.annotators.pvse import Embedded, Polysemy, best_cosines, diversity, mmd, pvse_loss, ranking
+from mitl.annotators.pvse.loss import Embedded, Polysemy, best_cosines, diversity, mmd, pvse_loss, ranking
 from tests.mitl.losses.gradients import check_gradients, leaf
 
 TWO = torch.tensor([[0.9, 0.85], [0.1, 0.5]], dtype=torch.float64)

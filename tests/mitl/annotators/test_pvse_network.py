@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from mitl.annotators.pvse import PVSE, ImageEncoder, TextEncoder
+from mitl.annotators.pvse.network import PVSE, ImageEncoder, TextEncoder
 from mitl.nn.layers import Reading, ResNet
-from mitl.options import TRUNKS
+from mitl.nn.network_options import TRUNKS
 from tests.mitl.nn.authors import FOLDER, fill_procedurally, numbers, pictures, shapes, weights
 
 READINGS = ("legacy", "final")

@@ -6,7 +6,7 @@ import torch
 
 from core.errors import CounterpartError
 from mitl.nn.layers import ResNet
-from mitl.options import TRUNKS
+from mitl.nn.network_options import TRUNKS
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, trained_arrays
 from tests.mitl.annotators.published import LAYOUTS
 from tests.mitl.pictured import make_coloured_collection

@@ -7,8 +7,8 @@ import torch
 from core.errors import CounterpartError
 from corpus.models import Image
 from corpus.pictures import open_picture
-from mitl.annotators import KINDS, load, module_of
-from mitl.annotators.clip import FAMILY
+from mitl.annotators import kind_of, load, module_of
+from mitl.annotators.clip.annotator import FAMILY
 from mitl.nn.families import fresh_model
 from mitl.nn.preparation import TrainingViews
 from mitl.nn.towers import TwoTowers
@@ -41,7 +41,7 @@ def test_it_learns_what_words_look_like(colours, kind, loss):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", [*KINDS["clip"].losses, "sigmoid"])
+@pytest.mark.parametrize("loss", [*kind_of("clip").losses, "sigmoid"])
 def test_every_loss_it_names_falls(colours, loss):
     kind = "siglip" if loss == "sigmoid" else "clip"
     add_annotator("eyes", kind=kind, options=TINY[kind] | {"epochs": 2})

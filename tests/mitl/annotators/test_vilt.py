@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from mitl.annotators.vilt import FAMILY, ViltPairing
+from mitl.annotators.vilt.annotator import FAMILY, ViltPairing
 from mitl.nn.joint import pad
 from tests.mitl.annotators.learned import settings_of
 from tests.mitl.nn.pretrained import fixture_arrays, fixture_json, fixture_state, network_of

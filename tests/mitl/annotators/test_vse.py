@@ -6,9 +6,10 @@ import torch
 
 from core.errors import CounterpartError
 from corpus.models import Caption
-from mitl.annotators import KINDS, load
+from mitl.annotators import kind_of, load
 from mitl.annotators.base import ComparingAnnotator
-from mitl.annotators.vse import VSELearner, build, order_scores, with_new_names
+from mitl.annotators.vse.annotator import VSELearner, with_new_names
+from mitl.annotators.vse.network import build, order_scores
 from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator
 from mitl.nn.recurrent import Pictures
@@ -184,7 +185,7 @@ def test_it_learns_from_vectors(colours, vectors):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", KINDS["vse"].losses)
+@pytest.mark.parametrize("loss", kind_of("vse").losses)
 @pytest.mark.parametrize("score", ["inner", "order"])
 def test_every_loss_it_names_trains_it(few, loss, score):
     arrays = trained_arrays("vse", few, loss=loss, **SMALL | QUICK | {"epochs": 1, "score": score})

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from mitl.annotators.vse import VSE, ImageEncoder, order_scores
+from mitl.annotators.vse.network import VSE, ImageEncoder, order_scores
 from mitl.nn.layers import VGG19, ResNet, Sentences
+from mitl.nn.network_options import TRUNKS
 from mitl.nn.weights import strip_prefix
-from mitl.options import TRUNKS
 from tests.mitl.nn.authors import fill_procedurally, key_lists, numbers, pictures, shapes, weights
 
 NORMALISED = {"vsepp": True, "vse0": False}

@@ -7,8 +7,8 @@ from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from corpus.models import Caption
-from mitl.annotators import KINDS, load
-from mitl.annotators.vsrn import build
+from mitl.annotators import kind_of, load
+from mitl.annotators.vsrn.network import build
 from mitl.models import Annotator
 from mitl.nn.vocabularies import Vocabulary
 from mitl.nn.weights import read_published
@@ -208,7 +208,7 @@ def test_it_learns_from_pictures_alone(colours, variant):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", KINDS["vsrn"].losses)
+@pytest.mark.parametrize("loss", kind_of("vsrn").losses)
 def test_every_loss_it_names_trains_it(colours, regions, loss):
     options = SMALL_VSRN | {"regions": str(regions), "epochs": 1}
     arrays = trained_arrays("vsrn", colours, loss=loss, **options)

@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from mitl.annotators.vsrn import VSRN, RegionGraph, RegionReader, over_regions
+from mitl.annotators.vsrn.network import VSRN, RegionGraph, RegionReader, over_regions
 from mitl.losses import triplet_max, triplet_sum
 from mitl.nn.layers import ResNet, Sentences
-from mitl.options import TRUNKS
+from mitl.nn.network_options import TRUNKS
 from tests.mitl.nn.authors import fill_procedurally, key_lists, numbers, shapes, weights
 
 VARIANTS = ("coco", "f30k")

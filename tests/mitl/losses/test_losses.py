@@ -7,7 +7,7 @@ import torch
 
 from mitl import losses
 from mitl.losses import LOSSES, contrastive, sigmoid_contrastive
-from mitl.options import RANKING_LOSSES
+from mitl.training.schedule import RANKING_LOSSES
 
 ALL = {**LOSSES, "contrastive": contrastive, "sigmoid": sigmoid_contrastive}
 THREE = torch.tensor([[0.5, 0.6, 0.4], [0.2, 0.7, 0.6], [0.1, 0.2, 0.9]], dtype=torch.float64)

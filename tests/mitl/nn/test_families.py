@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from mitl.annotators import blip, clip, siglip, vilt
-from mitl.annotators.blip import BlipPairing
+from mitl.annotators.blip import annotator as blip
+from mitl.annotators.blip.annotator import BlipPairing
+from mitl.annotators.clip import annotator as clip
+from mitl.annotators.siglip import annotator as siglip
+from mitl.annotators.vilt import annotator as vilt
 from mitl.nn.families import fill_buffers, spread_at
 from mitl.nn.joint import pad, see_all
 from mitl.nn.towers import embed_pictures, embed_texts

@@ -5,7 +5,10 @@ import pytest
 from PIL import Image as Pillow
 
 from core.errors import CounterpartError
-from mitl.annotators import blip, clip, siglip, vilt
+from mitl.annotators.blip import annotator as blip
+from mitl.annotators.clip import annotator as clip
+from mitl.annotators.siglip import annotator as siglip
+from mitl.annotators.vilt import annotator as vilt
 from mitl.nn.preparation import Preparation
 from tests.mitl.nn.pretrained import fixture_arrays
 

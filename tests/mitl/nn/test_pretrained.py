@@ -10,7 +10,11 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from core.errors import CounterpartError
-from mitl.annotators import blip, clip, kind_of, siglip, vilt
+from mitl.annotators import kind_of
+from mitl.annotators.blip import annotator as blip
+from mitl.annotators.clip import annotator as clip
+from mitl.annotators.siglip import annotator as siglip
+from mitl.annotators.vilt import annotator as vilt
 from mitl.nn.pretrained import read_pretrained
 from tests.mitl.nn.pretrained import fixture_state, letters, words, write_folder
 

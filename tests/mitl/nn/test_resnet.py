@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from mitl.nn.layers import Bottleneck, ResNet
-from mitl.options import TRUNKS, TrunkSize
+from mitl.nn.network_options import TRUNKS, TrunkSize
 
 TORCHVISION = {"resnet50": 23_508_032, "resnet101": 42_500_160, "resnet152": 58_143_808}  # without classifier
 

@@ -12,7 +12,6 @@ from core.errors import CounterpartError
 from core.jobs import cancel, resend_stale_jobs
 from core.models import Job
 from corpus.models import Collection
-from mitl import tasks  # noqa: F401  registered with Celery, as a worker does
 from mitl.annotators.base import EmbeddingAnnotator
 from mitl.models import Annotator, Retrieval
 from mitl.registration import add_annotator

@@ -1,8 +1,8 @@
 """The little learner as a kind of annotator, for tests of entry points. It has no choice of losses."""
 
 from core.files import StoredFile, read_arrays
-from mitl.options import training_options
 from mitl.training.loop import fit, repeatable, set_weights
+from mitl.training.schedule import training_options
 from tests.mitl.training.little import LittleLearner
 
 OPTIONS = training_options(epochs=3, batch=8)

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from mitl.options import TRAINING_OPTIONS, Schedule, training_options
+from mitl.training.schedule import TRAINING_OPTIONS, Schedule, training_options
 
 
 def test_a_schedule_is_read_from_an_annotator_s_settings():
@@ -43,6 +43,6 @@ def test_none_stays():
 
 @pytest.mark.slow
 def test_options_are_read_without_torch():
-    code = "import sys; from mitl import options; sys.exit('torch' in sys.modules)"
+    code = "import sys; from mitl.training import schedule; sys.exit('torch' in sys.modules)"
     setup = "import django, os; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; django.setup();"
     assert subprocess.run([sys.executable, "-c", setup + code]).returncode == 0

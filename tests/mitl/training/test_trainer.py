@@ -7,9 +7,9 @@ from core.files import StoredFile, local_copy
 from core.models import Event, Job
 from corpus.models import Image
 from mitl.annotators import load
+from mitl.jobs import train
 from mitl.models import Annotator
 from mitl.registration import add_annotator
-from mitl.tasks import train
 from mitl.training.trainer import open_training, train_annotator
 from tests.factories import make_collection, make_pool, make_retrieval, make_sample
 from tests.mitl.pictured import COLOURS, make_coloured_collection

@@ -1,0 +1,132 @@
+"""The jobs on a round that is on a platform: publish, sync, audit and repair."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+
+from annotation.workers import mask_workers
+from core.errors import CounterpartError
+from core.events import record
+from core.jobs import JobProgress, job
+from core.models import Job
+from core.text import counted
+from crowd import differences
+from crowd.channels import listed_as, market_of
+from crowd.differences import Difference, find_differences
+from crowd.funds import note_funds
+from crowd.models import Audit
+from crowd.offers import Offer
+from crowd.outbox import deliver_due, send_failed_again, send_waiting
+from crowd.postings import overview_of
+from crowd.publication import publish_round
+from crowd.sync import sync_round
+from hits.models import Round
+
+MOST_ERRORS = 3  # shown in one line
+MOST_DIFFERENCES = 500  # stored by one audit
+
+
+@job("console.tasks.publish")
+def publish(job: Job, progress: JobProgress) -> str:
+    """Open the round and make all platform calls. Running it again resumes.
+
+    Raises CounterpartError as ``publish_round`` does, and if calls failed.
+    """
+    progress("preparing the postings", 0, None)
+    params = job.params
+    minutes, offer = params["expected_minutes"], params["offer"]
+    round = publish_round(
+        Round.objects.named(params["round"]),
+        channel=params["channel"],
+        environment=params["environment"],
+        offer=Offer.from_json(offer),
+        skip_missing=params["skip_missing"],
+        pilot=Round.objects.named(params["pilot"]) if params["pilot"] else None,
+        expected_minutes=None if minutes is None else Decimal(minutes),
+        actor=job.actor,
+    )
+    send_failed_again(round, actor=job.actor)
+    send_waiting(round)
+    deliver_due(round, progress=progress)
+    note_funds(round)
+    return _posted(round)
+
+
+@job("console.tasks.sync")
+def sync(job: Job, progress: JobProgress) -> str:
+    """Synchronize the round with its platform.
+
+    Raises CounterpartError for a round on no platform, and if nothing could be listed.
+    """
+    round = Round.objects.named(job.params["round"])
+    send_waiting(round)
+    synced = sync_round(round, progress=progress)
+    note_funds(round)
+    if synced.found_nobody:
+        raise CounterpartError(f"Nothing could be read from the platform. {mask_workers(synced.failures)[0]}")
+    outcome = (
+        f"{counted(synced.listed, 'posting')} read: {counted(synced.submitted, 'new submission')}, "
+        f"{synced.taken_in:,} stored, {counted(synced.asked_for, 'seat')} posted again, "
+        f"{counted(synced.calls_made, 'call')} made."
+    )
+    wrong = " ".join(mask_workers(synced.failures[:MOST_ERRORS]))
+    return f"{outcome} {counted(len(synced.failures), 'error')}: {wrong}" if wrong else outcome
+
+
+@job("console.tasks.audit")
+def audit(job: Job, progress: JobProgress) -> str:
+    """Compare the round with its platform and store the differences; nothing else changes.
+
+    Raises CounterpartError as ``find_differences`` does.
+    """
+    round = Round.objects.named(job.params["round"])
+    return keep_audit(round, find_differences(round, progress=progress), actor=job.actor)
+
+
+@job("console.tasks.repair")
+def repair(job: Job, progress: JobProgress) -> str:
+    """Repair the differences that an audit lists and that still exist, then audit the round again.
+
+    Raises CounterpartError as ``find_differences`` does.
+    """
+    audited = Audit.objects.select_related("round").get(pk=job.params["audit"])
+    round = audited.round
+    listed = [row for row in audited.differences if row["repairable"]]
+    found = find_differences(round, progress=progress)
+    agreed = [one for one in found if _stored(one) in listed]
+    repaired = differences.repair(round, agreed, actor=job.actor)
+    deliver_due(round, progress=progress)
+    left = keep_audit(round, find_differences(round, progress=progress), actor=job.actor, repaired=repaired)
+    return f"{repaired:,} of {counted(len(listed), 'difference')} repaired. {left}"
+
+
+def keep_audit(round: Round, found: list[Difference], *, actor: str, repaired: int | None = None) -> str:
+    """Store an audit; return the outcome in a sentence."""
+    rows = [_stored(one) for one in found[:MOST_DIFFERENCES]]
+    with transaction.atomic():
+        Audit.objects.create(round=round, by=actor, differences=rows, repaired=repaired)
+        record("audited", round, actor=actor, differences=len(found))
+    return f"{counted(len(found), 'difference')} found." if found else "No differences."
+
+
+def _stored(difference: Difference) -> dict[str, Any]:
+    """Return a difference as JSON values, without platform ids of workers."""
+    figures = difference.as_figures()
+    masked = dict(zip(figures, mask_workers([*figures.values()]), strict=True))
+    return masked | {"repairable": difference.repair is not None}
+
+
+def _posted(round: Round) -> str:
+    seen, environment = overview_of(round), market_of(round.channel, round.environment)
+    posted = (
+        f"{seen.standing:,} of {sum(seen.postings.values()):,} {listed_as(round.channel)} are posted on {environment}."
+    )
+    errors = mask_workers([*round.calls.exclude(error="").exclude(state="done").values_list("error", flat=True)[:1]])
+    first = f" First error: {errors[0]}" if errors else ""
+    if seen.failed:
+        raise CounterpartError(
+            f"Round {round} is open. {posted} {counted(seen.failed, 'call')} failed: retry on the round's page.{first}"
+        )
+    waiting = f" {counted(seen.waiting, 'call')} waiting, retried automatically.{first}" if seen.waiting else ""
+    return f"Round {round} is open: {posted}{waiting}"

@@ -1,0 +1,110 @@
+"""The parameters of ``publish``, for the command and the pages; what a platform shows is in ``crowd.offers``."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated
+
+from django import forms
+
+from annotation.admission import MOST, make_admission
+from annotation.models import Admission
+from annotation.qualification_tests import find_test
+from core.parameters import OFF_PAGE, POSITIONAL, FlagField, Option, Parameters
+from crowd.channels import CHANNELS
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishParameters(Parameters):
+    """Which round to publish, and where."""
+
+    round: Annotated[str, forms.CharField(help_text="the round's name"), POSITIONAL]
+    channel: Annotated[str, forms.CharField(help_text=f"where to publish it: {', '.join(CHANNELS)}")]
+    environment: Annotated[
+        str, forms.CharField(required=False, help_text="the channel's environment (default: its first)")
+    ] = ""
+    yes_spend_money: Annotated[bool, FlagField(help_text="needed where publishing spends real money")] = False
+    skip_missing: Annotated[
+        bool,
+        FlagField(help_text="publish although pictures are missing; their pairs are shown without one"),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdmissionParameters(Parameters):
+    """Who may join a round in the browser pool, and how many HITs they may take."""
+
+    capacity: Annotated[
+        int | None,
+        forms.IntegerField(
+            required=False,
+            min_value=1,
+            max_value=MOST,
+            label="Maximum number of workers",
+            help_text="maximum number of workers (default: unlimited)",
+        ),
+    ] = None
+    per_worker: Annotated[
+        int | None,
+        forms.IntegerField(
+            required=False,
+            min_value=1,
+            max_value=MOST,
+            label="Maximum HITs per worker",
+            help_text="maximum number of HITs for a worker (default: unlimited)",
+        ),
+    ] = None
+    test: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            label="Test before the first HIT",
+            help_text="a test of make_test that workers pass before their first HIT",
+        ),
+    ] = ""
+    practice: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            help_text="a test of make_test that workers may judge for practice, unpaid; they are shown the right "
+            "answers",
+        ),
+    ] = ""
+    invited: Annotated[
+        bool, FlagField(label="By invitation only", help_text="only with an invitation (command invite)")
+    ] = False
+
+    def admission(self) -> Admission:
+        """Return the admission. Raises CounterpartError for unknown tests and as ``make_admission`` does."""
+        return make_admission(
+            capacity=self.capacity,
+            per_worker=self.per_worker,
+            test=find_test(self.test) if self.test else None,
+            practice=find_test(self.practice) if self.practice else None,
+            invited=self.invited,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeParameters(Parameters):
+    """How long a HIT takes."""
+
+    pilot: Annotated[
+        str, forms.CharField(required=False, help_text="use this round's median active time"), Option(metavar="ROUND")
+    ] = ""
+    expected_minutes: Annotated[
+        Decimal | None,
+        forms.DecimalField(
+            required=False,
+            min_value=0,
+            label="Expected minutes per HIT",
+            help_text="your own estimate; recorded in the event log, and told to workers in the browser pool",
+        ),
+        Option(metavar="M"),
+    ] = None
+    below_floor: Annotated[
+        bool,
+        FlagField(
+            help_text="in the browser pool, where the time is unknown: slow workers may earn less than the wage floor"
+        ),
+        OFF_PAGE,
+    ] = False

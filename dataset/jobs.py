@@ -1,0 +1,86 @@
+"""The jobs that lead to a version: close a round, look for captions to clean up, release, export."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from core.errors import CounterpartError
+from core.jobs import LIVE, JobProgress, job, open_job, open_once
+from core.models import Job
+from core.text import counted
+from corpus.models import Collection
+from crowd.models import Outbox
+from crowd.outbox import deliver_due
+from crowd.postings import overview_of
+from crowd.publication import close_round
+from dataset.cases import update_queue
+from dataset.cleanup import suggest_clean_up
+from dataset.exports.downloads import make_download
+from dataset.models import Version
+from dataset.release import release as release_version
+from dataset.release_parameters import ReleaseParameters
+from hits.models import Round
+
+
+@job("console.tasks.close")
+def close(job: Job, progress: JobProgress) -> str:
+    """Close a round and end its postings; its disagreements enter the reviewers' queue.
+
+    Raises CounterpartError as ``close_round`` does, and if calls failed.
+    """
+    progress("closing the round", 0, None)
+    round = Round.objects.named(job.params["round"])
+    close_round(round, actor=job.actor)
+    deliver_due(round, progress=progress)
+    seen = overview_of(round)
+    if failed := round.calls.filter(call=Outbox.Call.CLOSE, state=Outbox.State.FAILED).count():
+        raise CounterpartError(
+            f"Round {round} is closed, but {counted(failed, 'posting')} could not be ended. "
+            "Retry the failed calls on the round's page."
+        )
+    update_queue(round)
+    left = counted(seen.postings["live"] + seen.postings["planned"], "posting")
+    return f"Round {round} is closed; {left} still to be ended."
+
+
+@job("console.tasks.clean_up")
+def clean_up(job: Job, progress: JobProgress) -> str:
+    """Look for captions and pictures of a collection that a person should look at."""
+    counts = suggest_clean_up(Collection.objects.named(job.params["collection"]), progress=progress)
+    kinds = ("meaningless", "suspicious", "duplicate")
+    return f"Waiting for a review: {', '.join(f'{counts[kind]:,} {kind}' for kind in kinds)}."
+
+
+@job("console.tasks.release")
+def release(job: Job, progress: JobProgress) -> str:
+    """Release the version that the job describes, unless an earlier run already has."""
+    name = job.params["version"]
+    of_this_job = Version.objects.filter(released_by=job.created_by, released_at__gte=job.created_at)
+    if not of_this_job.filter(name=name).exists():
+        parameters = ReleaseParameters.from_json(job.params)
+        release_version(parameters, released_by=job.created_by, progress=progress)
+    return f"Version {name} is released."
+
+
+@job("console.tasks.export")
+def export(job: Job, progress: JobProgress) -> str:
+    """Make a download of a version, unless an earlier run already has."""
+    made = make_download(Version.objects.named(job.params["version"]), job.params["what"], progress=progress)
+    return f"{made.file_name} is ready to download. SHA-256 {made.sha256}."
+
+
+def start_release(parameters: ReleaseParameters, *, by: User) -> Job:
+    """Open a job that releases a version, or return the unfinished one. Raises CounterpartError while a job releases
+    another version by the same name."""
+    name, params = parameters.version, parameters.as_json()
+    with transaction.atomic():
+        Collection.objects.select_for_update(no_key=True).get(name=parameters.collection)
+        live = Job.objects.filter(task=release.name, params__version=name, state__in=LIVE).first()
+        if live and live.params != params:
+            raise CounterpartError(f"A version {name} is being released already. Choose another name.")
+        return live or open_job(f"Release {name}", release.name, params, by=by)
+
+
+def start_export(version: Version, what: str, *, by: User) -> Job:
+    """Open a job that makes a download of the version, or return the unfinished one."""
+    params = {"version": version.name, "what": what}
+    return open_once(f"Export {version} as {what}", export.name, params, lock=version, by=by)

@@ -1,0 +1,146 @@
+"""The parameters of ``release`` and ``aggregate``, for the commands, the pages and the jobs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from core.parameters import OFF_PAGE, POSITIONAL, FlagField, NamesField, Parameters, PathField, choices
+from core.seeds import SeedField
+from core.text import NameField
+from corpus.models import Sample
+from dataset.aggregation import POSITIVE, TIES, Method, Ties
+from dataset.contents import PRECEDENCES, Precedence
+from dataset.credits import Credits
+from hits.question import Level
+
+METHODS_IN_WORDS: dict[Method, str] = {
+    "majority": "every vote is worth the same",
+    "dawid-skene": "learns which levels each worker confuses",
+    "mace": "workers answer right or always alike",
+    "glad": "workers differ in ability, pairs in difficulty",
+    "ordinal": "workers see levels too high or low, more or less exactly",
+    "consensus": "as ordinal, and annotators vote too",
+}
+"""Each method of aggregation in a few words; docs/researchers.md has more."""
+
+
+class MethodField(forms.ChoiceField):
+    """A method of aggregation."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            choices=[(name, f"{name}: {meaning}") for name, meaning in METHODS_IN_WORDS.items()],
+            label="Aggregation",
+            help_text="aggregation method; ordinal and consensus move pairs from level 2 to level 1, so strict labels "
+            "depend on it",
+        )
+
+
+class TiesField(forms.ChoiceField):
+    """Which of levels with equal shares wins."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            choices=choices(*TIES),
+            label="Tied levels",
+            help_text="of tied levels the one nearest to the median answer, the lower (nearer to yes) or the higher "
+            "one",
+        )
+
+
+class LevelsField(forms.Field):
+    """Levels as numbers, as text with commas between them, or as ``strict`` or ``lenient``; cleaned to a tuple."""
+
+    widget = forms.CheckboxSelectMultiple(choices=[(level.value, level.brief) for level in Level])
+    metavar = "LEVELS"
+
+    def to_python(self, value: Any) -> tuple[int, ...]:
+        levels = POSITIVE.get(value, value.split(",")) if isinstance(value, str) else value or ()
+        try:
+            return tuple(sorted({Level(int(level)).value for level in levels}))
+        except (TypeError, ValueError) as error:
+            raise ValidationError("Use some of 1, 2, 3, 4, as in 1,2, or strict, or lenient.") from error
+
+
+class MergeField(forms.CharField):
+    """Match sources to merge; None if nothing is said of them, which is not the same as none."""
+
+    def to_python(self, value: Any) -> str | None:
+        return None if value is None else super().to_python(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AggregateParameters(Parameters):
+    """How the votes of a round become verdicts."""
+
+    round: Annotated[str, forms.CharField(help_text="name of the round"), POSITIONAL]
+    method: Annotated[Method, MethodField()] = "majority"
+    ties: Annotated[Ties, TiesField()] = "median"
+    seed: Annotated[int, SeedField(help_text="seed of methods with random starts")] = 0
+    workers: Annotated[bool, FlagField(help_text="print a row of figures of every worker")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseParameters(Credits):
+    """What a version holds, and what its users need to cite it."""
+
+    version: Annotated[
+        str,
+        NameField(label="Version name", help_text="name of the version, and of the match source that it becomes"),
+        POSITIONAL,
+    ]
+    collection: Annotated[str, forms.CharField(help_text="name of the collection"), OFF_PAGE]
+    queries: Annotated[str, forms.CharField(help_text="the sample whose queries' positives are released")]
+    rounds: Annotated[tuple[str, ...], NamesField(required=False, help_text="rounds whose judgments are released")] = ()
+    merge: Annotated[
+        str | None,
+        MergeField(
+            required=False, help_text='match sources, as in "cxc>=3,original" (default: original if there are rounds)'
+        ),
+    ] = None
+    positive_levels: Annotated[
+        tuple[int, ...],
+        LevelsField(
+            help_text="levels that are a match: strict (1), lenient (1,2), or some separated by commas",
+        ),
+    ] = (1, 2)
+    method: Annotated[Method, MethodField()] = "majority"
+    ties: Annotated[Ties, TiesField()] = "median"
+    seed: Annotated[int, SeedField(help_text="seed of methods with random starts"), OFF_PAGE] = 0
+    precedence: Annotated[
+        Precedence,
+        forms.ChoiceField(
+            choices=list(zip(PRECEDENCES, ("keep the match", "drop the match"), strict=True)),
+            label="Where people say no and a merged source yes",
+            help_text="where people say no and a merged source yes: union keeps the match, judged drops it",
+        ),
+    ] = "union"
+    partial: Annotated[
+        bool,
+        FlagField(
+            label="Release unfinished rounds as they are (--partial)",
+            help_text="release rounds that are unfinished, and record it",
+        ),
+    ] = False
+    mixed_tasks: Annotated[
+        bool,
+        FlagField(
+            label="Count votes of different tasks alike (--mixed-tasks)",
+            help_text="count votes of different tasks alike, and record it",
+        ),
+    ] = False
+    exclude_captions: Annotated[
+        Path | None, PathField(required=False, help_text="file of caption ids to drop, one per line"), OFF_PAGE
+    ] = None
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> Self:
+        """Also read what version 0.3 stored for a job."""
+        if "sample" in given:
+            sample = Sample.objects.select_related("collection").named(given["sample"])
+            contents = {"collection": sample.collection.name, "queries": sample.name, "rounds": given["rounds"]}
+            given = {"version": given["version"], **contents, **given["options"], **given.get("credits", {})}
+        return super().from_json(given)

@@ -1,0 +1,101 @@
+"""PVSE as an annotator: files of weights, training."""
+
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from core.errors import CounterpartError
+from core.progress import Progress
+from mitl.annotators.base import Adopted, Arrays, stored_arrays
+from mitl.annotators.pvse.loss import Embedded, best_cosines, pvse_loss
+from mitl.annotators.pvse.network import PVSE, build
+from mitl.models import Annotator
+from mitl.nn import recurrent
+from mitl.nn.layers import Attended
+from mitl.nn.network_options import TRUNKS
+from mitl.nn.recurrent import TABLE, Embedder, Pictures, RecurrentLearner, size_of, trunk_in, vocabulary_for
+from mitl.nn.weights import Published, read_published
+from mitl.options import Settings, Value
+from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.loop import repeatable
+
+
+def open_annotator(annotator: Annotator, device: str) -> Embedder:
+    """Load the annotator. Raises CounterpartError if it has no weights yet."""
+    arrays, settings = stored_arrays(annotator), annotator.options
+    words = recurrent.stored_words(arrays)
+    network = recurrent.restore(lambda: build(settings, len(words)), arrays, annotator.name, device)
+    return Embedder(network, words, Pictures(settings), device)
+
+
+def adopt(path: Path, settings: Settings) -> Adopted:
+    """Read published weights in any of their four layouts, and the vocabulary that the option names.
+
+    Raises CounterpartError if either is invalid.
+    """
+    published = read_published(path)
+    decided = decided_by(published, path)
+    words = vocabulary_for(published, settings, path)
+    arrays = recurrent.adopt(lambda: build({**settings, **decided}, len(words)), published.tensors, words, path)
+    return Adopted(arrays, decided)
+
+
+def decided_by(published: Published, path: Path) -> dict[str, Value]:
+    """Return the settings that weights decide: sizes by their shapes, the reading by the training options.
+
+    Raises CounterpartError for order embeddings, which no published weights are.
+    """
+    tensors = published.tensors
+    if published.options.get("order"):
+        raise CounterpartError(f"{path} was trained with order embeddings, which only the kind vse has.")
+    decided: dict[str, Value] = {
+        "embed": size_of(tensors, "img_enc.fc.weight", 0, path),
+        "word": size_of(tensors, TABLE, 1, path),
+        "embeddings": size_of(tensors, "txt_enc.pie_net.attention.w_2.weight", 0, path),
+        "trunk": trunk_in(tensors, "img_enc.cnn.", path),
+    }
+    if "legacy" in published.options:
+        decided["reading"] = "legacy" if published.options["legacy"] else "final"
+    return decided
+
+
+def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+    """Train from initial weights, or from a trunk that was trained before."""
+    words = recurrent.words_to_learn(examples, plan.settings)
+    with repeatable(plan.seed):
+        network = build(plan.settings, len(words))
+    recurrent.prepare(network.img_enc.cnn, network.txt_enc.embed, plan.settings)
+    return recurrent.train(PVSELearner(network, words, Pictures(plan.settings), plan), words, examples, plan, progress)
+
+
+class PVSELearner(RecurrentLearner[PVSE]):
+    """PVSE with its own loss, or one over the best cosines."""
+
+    def cost(self, pictures: Tensor, token_ids: Tensor, lengths: Tensor, batch: Batch) -> Tensor:
+        images = _side(self._network.img_enc(pictures))
+        captions = _side(self._network.txt_enc(token_ids, lengths))
+        if self.loss_name == "pvse":
+            known = torch.from_numpy(batch.known).to(pictures.device)
+            return pvse_loss(images, captions, known=known)
+        return self.ranked(best_cosines(images.embeddings, captions.embeddings), batch)
+
+
+def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
+    """Describe the network for the annotator's page."""
+    words, each = arrays["network.txt_enc.embed.weight"].shape
+    embed, k = int(settings["embed"]), int(settings["embeddings"])
+    trunk, side = str(settings["trunk"]), -(-int(settings["picture"]) // 32)
+    return {
+        "trunk": f"{trunk}, {side} x {side} positions of {TRUNKS[trunk].channels:,} numbers",
+        "words": f"{words:,} of {each} numbers",
+        "reader": f"bidirectional GRU, 2 x {embed // 2}, {settings['reading']} reading",
+        "embeddings": f"{k} of {embed:,} numbers, unit length",
+        "score": "best of K x K cosines" if k > 1 else "cosine",
+    }
+
+
+def _side(attended: Attended) -> Embedded:
+    """Return one side of a batch with its axis of K, (B, K, D), even if K is 1."""
+    rows, k = len(attended.embedding), attended.attention.shape[2]
+    return Embedded(attended.embedding.view(rows, k, -1), attended.residual.view(rows, k, -1))

@@ -1,0 +1,133 @@
+"""A chat model as an annotator: the pairs of a gallery as questions, and the service that the settings describe."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from corpus.models import Caption, Image
+from corpus.pictures import open_picture
+from mitl.annotators.base import Arrays, CrossEncoder, JointScores, Pace
+from mitl.annotators.vlm import purses, read_money
+from mitl.annotators.vlm.endpoint import Asker, Prices, Question, Service
+from mitl.annotators.vlm.purses import Ceiling
+from mitl.annotators.vlm.questions import VERSION, jpeg_of
+from mitl.models import Annotator
+from mitl.options import Settings
+
+SHORTEST = 1e-4  # seconds: no answer is faster
+
+
+class ChatJudge(CrossEncoder):
+    """The score of a pair is its expected match weight, 0 to 1, by the model's probabilities of the four levels."""
+
+    def __init__(self, service: Service, asker: Asker, longest_side: int) -> None:
+        """Pictures are sent with at most ``longest_side`` pixels a side."""
+        self._service, self._asker, self._longest = service, asker, longest_side
+        self.batch_size = service.parallel
+
+    def ready(self, images: Sequence[Image], captions: Sequence[Caption]) -> "ChatScores":
+        """Prepare to judge pairs of a gallery; nothing is asked yet."""
+        return ChatScores(self._service, self._asker, self._longest, images, captions)
+
+
+class ChatScores(JointScores):
+    """The scores of one gallery's pairs, each requested once ever."""
+
+    def __init__(
+        self,
+        service: Service,
+        asker: Asker,
+        longest_side: int,
+        images: Sequence[Image],
+        captions: Sequence[Caption],
+    ) -> None:
+        self._service, self._asker, self._longest = service, asker, longest_side
+        self._images, self._captions = images, captions
+        self._last: tuple[Image, bytes] | None = None
+
+    def pairs(self, images: NDArray[np.int64], captions: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Score n pairs, (n,). Raises CounterpartError as ``Asker.ask`` does, and for unreadable pictures."""
+        named = [
+            (self._images[i], self._captions[c].text) for i, c in zip(images.tolist(), captions.tolist(), strict=True)
+        ]
+        digests = [self._digest(image, text) for image, text in named]
+        answers = purses.answers_to(digests)
+        unknown = {digest: pair for digest, pair in zip(digests, named, strict=True) if digest not in answers}
+        if unknown:
+            questions = [Question(digest, self._jpeg(image), text) for digest, (image, text) in unknown.items()]
+            answers |= self._asker.ask(questions)
+        return np.array([answers[digest].score for digest in digests], dtype=np.float32)
+
+    def pace(self) -> Pace | None:
+        """Return the speed and the price of answers, estimated from the model's last thousand."""
+        known = purses.experience(self._service.purse)
+        if known is None:
+            return None
+        rate = self._service.parallel / max(known.seconds, SHORTEST)
+        if self._service.per_minute:
+            rate = min(rate, self._service.per_minute / 60)
+        return Pace(rate, -(-known.answers // self._service.parallel), known.cost)
+
+    def _digest(self, image: Image, text: str) -> str:
+        picture = image.sha256 or hashlib.sha256(self._jpeg(image)).hexdigest()
+        decisive = [self._service.url, self._service.model, VERSION, self._longest, picture, text]
+        return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
+
+    def _jpeg(self, image: Image) -> bytes:
+        """Return a picture as it is sent; the last one is kept, as its pairs come together."""
+        if self._last is None or self._last[0] is not image:
+            self._last = image, jpeg_of(open_picture(image), self._longest)
+        return self._last[1]
+
+
+def open_annotator(annotator: Annotator, device: str) -> ChatJudge:
+    """Return the annotator; nothing is asked yet.
+
+    Raises CounterpartError where no model is named, or the environment variable of the key is not set.
+    """
+    service = service_of(annotator.options)
+    return ChatJudge(service, Asker(service), int(annotator.options["picture"]))
+
+
+def service_of(options: Settings) -> Service:
+    """Return the service that the settings describe, with the key from the environment."""
+    if not options["model"]:
+        raise CounterpartError("it names no model; add the annotator with --option model=NAME.")
+    input_price, output_price = (
+        read_money(name, str(options[name])) or Decimal(0) for name in ("input_price", "output_price")
+    )
+    return Service(
+        endpoint=str(options["endpoint"]),
+        model=str(options["model"]),
+        key_variable=str(options["key_variable"]),
+        key=_key(str(options["key_variable"])),
+        prices=Prices(input_price, output_price, int(options["picture_tokens"])),
+        ceiling=Ceiling(int(options["ceiling"]), read_money("money", str(options["money"]))),
+        attempts=int(options["attempts"]),
+        timeout=float(options["timeout"]),
+        per_minute=int(options["per_minute"]),
+        parallel=int(options["parallel"]),
+    )
+
+
+def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
+    """Describe the model for the annotator's page."""
+    return {
+        "model": str(settings["model"]),
+        "endpoint": str(settings["endpoint"]),
+        "question": f"the four levels, wording {VERSION}, pictures of at most {settings['picture']} pixels a side",
+        "score": "expected match weight: 1 x P(100% YES) + 0.5 x P(Partially YES)",
+    }
+
+
+def _key(variable: str) -> str:
+    key = os.environ.get(variable, "").strip() if variable else ""
+    if variable and not key:
+        raise CounterpartError(f"the environment variable {variable} of its key is not set; set it.")
+    return key

@@ -1,0 +1,159 @@
+"""VSRN as an annotator: regions from files, files of weights, training."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from core.errors import CounterpartError
+from core.progress import Progress
+from corpus.models import Image
+from mitl.annotators.base import Adopted, Arrays, stored_arrays
+from mitl.annotators.vsrn.network import VSRN, Captioner, build
+from mitl.models import Annotator
+from mitl.nn import recurrent
+from mitl.nn.recurrent import TABLE, Embedder, Pictures, RecurrentLearner, Source, size_of, vocabulary_for
+from mitl.nn.regions import Regions, survey
+from mitl.nn.weights import NETWORK, Published, read_published
+from mitl.options import Settings, Value
+from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.loop import repeatable
+
+CHANNELS = "img_enc.fc.weight"  # has a column per channel of a region
+UNPUBLISHED = ("no_imgnorm", "use_abs")  # modes that no published weights were trained in
+
+
+class RegionFiles:
+    """Source of the regions in the folder of the settings; ``channels`` is the length of one."""
+
+    looks_at_pictures = False
+
+    def __init__(self, settings: Settings, surveyed: Arrays) -> None:
+        self.regions = Regions(Path(str(settings["regions"])), surveyed)
+        self.channels = self.regions.shape[1]
+
+    def batches(self, images: Sequence[Image]) -> Iterator[Tensor]:
+        yield torch.from_numpy(self.regions.of(images))
+
+    def drawn(self, images: Sequence[Image], rng: np.random.Generator) -> Tensor:
+        return next(self.batches(images))
+
+
+def open_annotator(annotator: Annotator, device: str) -> Embedder:
+    """Load the annotator. Raises CounterpartError if it has no weights yet, or its folder of regions is missing."""
+    arrays, settings = stored_arrays(annotator), annotator.options
+    words = recurrent.stored_words(arrays)
+    source = RegionFiles(settings, arrays) if settings["regions"] else Pictures(settings)
+    network = recurrent.restore(lambda: build(settings, len(words), _channels(source)), arrays, annotator.name, device)
+    return Embedder(network, words, source, device)
+
+
+def adopt(path: Path, settings: Settings) -> Adopted:
+    """Read published weights of either variant, and the vocabulary and all regions that the options name.
+
+    Raises CounterpartError if any of them is invalid.
+    """
+    published = read_published(path)
+    decided = decided_by(published, path)
+    words, channels = vocabulary_for(published, settings, path), size_of(published.tensors, CHANNELS, 1, path)
+    arrays = recurrent.adopt(
+        lambda: build({**settings, **decided}, len(words), channels), published.tensors, words, path
+    )
+    return Adopted(arrays | _surveyed_for(channels, settings, path), decided)
+
+
+def decided_by(published: Published, path: Path) -> dict[str, Value]:
+    """Return the settings that weights decide.
+
+    The tensors decide the variant: until 2020 the authors' code treated both collections alike, whatever a file says.
+    Raises CounterpartError for weights of a mode that this network does not have.
+    """
+    modes = [mode for mode in UNPUBLISHED if published.options.get(mode)]
+    if modes:
+        raise CounterpartError(
+            f"{path} was trained with {' and '.join(modes)}, which no published VSRN was; pass a published one."
+        )
+    return {
+        "embed": size_of(published.tensors, CHANNELS, 0, path),
+        "word": size_of(published.tensors, TABLE, 1, path),
+        "variant": "f30k" if "img_enc.bn.weight" in published.tensors else "coco",
+    }
+
+
+def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+    """Train from initial weights, or from a trunk that was trained before; the caption loss has the weight 1."""
+    settings = plan.settings
+    words = recurrent.words_to_learn(examples, settings)
+    surveyed = survey(Path(str(settings["regions"])), progress=progress) if settings["regions"] else {}
+    source: Source = RegionFiles(settings, surveyed) if surveyed else Pictures(settings)
+    _check_regions(source, examples)
+    with repeatable(plan.seed):
+        network = build(settings, len(words), _channels(source))
+        if units := int(settings["captioner"]):
+            network.captioner = Captioner(
+                int(settings["embed"]), len(words), hidden=units, word_dim=int(settings["word"])
+            )
+    recurrent.prepare(network.cnn, network.txt_enc.embed, settings)
+    trained = recurrent.train(VSRNLearner(network, words, source, plan), words, examples, plan, progress)
+    arrays = {name: array for name, array in trained.arrays.items() if not name.startswith(f"{NETWORK}captioner.")}
+    return replace(trained, arrays=arrays | surveyed)
+
+
+class VSRNLearner(RecurrentLearner[VSRN]):
+    """VSRN with a loss over cosines, plus the loss of generating the captions."""
+
+    def cost(self, pictures: Tensor, token_ids: Tensor, lengths: Tensor, batch: Batch) -> Tensor:
+        network = self._network
+        reasoned = network.img_enc.reason(network.regions_of(pictures))
+        images = network.img_enc.summarise(reasoned)
+        captions = network.embed_captions(token_ids, lengths)
+        loss = self.ranked(images @ captions.T, batch)
+        if network.captioner is None:
+            return loss
+        return loss + network.captioner(reasoned, token_ids, lengths)
+
+
+def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
+    """Describe the network for the annotator's page."""
+    words, each = arrays["network.txt_enc.embed.weight"].shape
+    embed, channels = arrays["network.img_enc.fc.weight"].shape
+    regions = "regions from files" if settings["regions"] else f"36 cells of {settings['trunk']}"
+    return {
+        "pictures": f"{regions}, {channels:,} numbers each",
+        "reasoning": f"4 graph blocks and a GRU, {settings['variant']} variant",
+        "words": f"{words:,} of {each} numbers",
+        "reader": f"GRU, {embed:,}, state at the last word",
+        "embeddings": f"1 of {embed:,} numbers, unit length",
+        "score": "cosine",
+    }
+
+
+def _check_regions(source: Source, examples: TrainingSet) -> None:
+    """Raise CounterpartError before training starts if images have no regions in the source's folder."""
+    for split in (examples, examples.validation):
+        if isinstance(source, RegionFiles) and split:
+            source.regions.check(split.images)
+
+
+def _channels(source: Source) -> int | None:
+    return source.channels if isinstance(source, RegionFiles) else None
+
+
+def _surveyed_for(channels: int, settings: Settings, path: Path) -> Arrays:
+    """Read the folder of regions of the settings, whose length must be that of the weights."""
+    if not settings["regions"]:
+        raise CounterpartError(
+            f"{path} was trained on region features of a detector; pass --option regions=FOLDER with those of the"
+            " images."
+        )
+    surveyed = survey(Path(str(settings["regions"])))
+    found = RegionFiles(settings, surveyed).channels
+    if found != channels:
+        raise CounterpartError(
+            f"{settings['regions']} has regions of {found:,} numbers, but {path} was trained on {channels:,}; pass the"
+            " folder that belongs to it."
+        )
+    return surveyed

@@ -1,0 +1,70 @@
+"""Parameters of an act: one declaration makes a command's options, a page's form and a job's JSON."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from django import forms
+from django.core.management.base import CommandParser
+
+from core.parameters import OFF_PAGE, POSITIONAL, FlagField, NamesField, Option, Parameters, PathField
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shearing(Parameters):
+    flock: Annotated[str, forms.CharField(label="Flock", help_text="flock to shear"), POSITIONAL]
+    sheep: Annotated[int, forms.IntegerField(min_value=1, help_text="sheep to shear")] = 3
+    wool: Annotated[Path | None, PathField(required=False, help_text="file of wool"), OFF_PAGE] = None
+    wet: Annotated[bool, FlagField(help_text="shear wet sheep")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Driving(Parameters):
+    flocks: Annotated[tuple[str, ...], NamesField(required=False), POSITIONAL] = ()
+    dog: Annotated[str, forms.CharField(help_text="at 100% of its speed"), Option(name="with", metavar="DOG")] = "rex"
+
+
+def parsed(*words, parameters=Shearing):
+    parser = CommandParser()
+    parameters.add_options(parser)
+    return vars(parser.parse_args(words))
+
+
+def test_a_positional_parameter_is_an_argument_without_an_option_name():
+    assert Shearing.from_options(parsed("merino", "--sheep", "5")) == Shearing(flock="merino", sheep=5)
+
+
+def test_the_shown_options_name_positional_parameters_first_and_leave_defaults_out():
+    assert Shearing(flock="my flock", wet=True).as_options() == "'my flock' --wet"
+
+
+def test_a_form_has_no_field_of_a_parameter_that_only_the_command_has():
+    assert list(Shearing.form_fields()) == ["flock", "sheep", "wet"]
+
+
+def test_a_field_of_a_form_begins_with_the_default():
+    assert Shearing.form_fields()["sheep"].initial == 3
+
+
+def test_a_path_survives_json():
+    given = Shearing.from_options(parsed("merino", "--wool", "a/b.csv"))
+    assert given.wool == Path("a/b.csv")
+    assert Shearing.from_json(given.as_json()) == given
+
+
+def test_a_positional_parameter_with_a_default_can_be_left_out():
+    assert Driving.from_options(parsed(parameters=Driving)) == Driving()
+    assert Driving.from_options(parsed("a, b", parameters=Driving)) == Driving(flocks=("a", "b"))
+    assert Driving(flocks=("a", "b")).as_options() == "a,b"
+
+
+def test_an_option_can_have_another_name_than_its_parameter():
+    assert Driving.from_options(parsed("--with", "bello", parameters=Driving)).dog == "bello"
+    assert Driving(dog="bello").as_options() == "--with bello"
+
+
+def test_help_shows_the_default_and_the_value_that_is_wanted():
+    parser = CommandParser()
+    Driving.add_options(parser)
+    assert "--with DOG" in parser.format_help()
+    assert "at 100% of its speed (default rex)" in parser.format_help()
