@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.decisions import decide, reject
 from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
 from core.errors import CounterpartError
-from crowd import sessions
+from crowd import endings
 from crowd.arrivals import SESSION_LIFE
 from crowd.models import Outbox, Posting
 from crowd.publication import close_round
@@ -51,7 +51,7 @@ def test_a_session_that_lands_after_a_bonus_was_paid_in_its_place_is_shown_to_a_
     sync(made, commit)
     there.come("S1", "P1", "submitted")
     sync(made, commit)
-    assert (only().state, only().problem, calls(there)) == ("flagged", sessions.LANDED, ["pay"])
+    assert (only().state, only().problem, calls(there)) == ("flagged", endings.LANDED, ["pay"])
 
 
 @pytest.mark.parametrize("counts", [True, False])
@@ -77,7 +77,7 @@ def test_answers_in_a_session_that_lands_after_its_time_are_graded_as_any_others
     with commit(execute=True):
         work(client, there, listed="expired", wrong=wrong)
     sync(made, commit)
-    assert (only().state, only().problem) == ("flagged", sessions.ENDED)
+    assert (only().state, only().problem) == ("flagged", endings.ENDED)
     there.come("S1", "P1", "submitted")
     for _ in range(2):
         sync(made, commit)
@@ -92,7 +92,7 @@ def test_a_session_without_a_hit_that_lands_after_its_time_is_told_as_it_stands_
     sync(made, commit)
     there.come("S1", "P1", "submitted")
     sync(made, commit)
-    assert (only().state, only().problem) == ("flagged", sessions.LANDED_LATE)
+    assert (only().state, only().problem) == ("flagged", endings.LANDED_LATE)
     with commit(execute=True):
         decide(only(), votes_count=False, paid=True, reason="They came.", by=staff())
     sync(made, commit)
@@ -117,7 +117,7 @@ def test_work_that_was_rejected_on_the_platforms_own_site_is_paid_by_a_bonus(cli
         work(client, there, listed="rejected", wrong=wrong)
     there.reversible = timedelta(0)
     sync(made, commit)
-    assert (only().state, only().problem) == ("flagged", sessions.REJECTED_THERE)
+    assert (only().state, only().problem) == ("flagged", endings.REJECTED_THERE)
     with commit(execute=True):
         pay(only())
     sync(made, commit)
@@ -150,7 +150,7 @@ def test_who_returns_a_session_without_answers_is_owed_nothing(client, made, the
     start(client, there)
     there.come("S1", "P1", "submitted")
     sync(made, commit)
-    assert only().problem == sessions.UNANSWERED
+    assert only().problem == endings.UNANSWERED
     there.come("S1", "P1", "returned")
     sync(made, commit)
     assert (only().state, Seat.objects.filter(state="open").count(), Payment.objects.count()) == ("excluded", 2, 0)
@@ -221,7 +221,7 @@ def test_of_two_people_in_one_session_the_votes_of_the_wrong_one_do_not_count(cl
     there.come("S1", "P2", "submitted")
     sync(made, commit)
     wrong.refresh_from_db()
-    assert (wrong.state, wrong.problem) == ("flagged", sessions.FOREIGN)
+    assert (wrong.state, wrong.problem) == ("flagged", endings.FOREIGN)
 
 
 def test_work_that_the_platform_does_not_list_cannot_be_paid_there(client, made, there, commit):

@@ -13,7 +13,7 @@ from annotation.ledger import balance_of, balances
 from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
 from annotation.payments import owe_bonus
 from core.errors import CounterpartError
-from crowd import sessions
+from crowd import endings, sessions
 from crowd.models import Posting
 from crowd.postings import post_open_seats
 from crowd.publication import close_round
@@ -65,7 +65,7 @@ def test_while_the_platform_cannot_be_asked_a_visitor_is_let_in_but_not_paid(cli
     there.sessions.clear()
     Assignment.objects.update(submitted_at=timezone.now() - timedelta(hours=2))
     sync(made, commit)
-    assert Assignment.objects.get().problem == sessions.UNKNOWN
+    assert Assignment.objects.get().problem == endings.UNKNOWN
     assert not [call for call, _ in there.calls if call == "pay"]
 
 
@@ -85,7 +85,7 @@ def test_who_has_answered_in_a_session_that_ended_is_paid_by_a_person(client, ma
         work(client, there, listed=listed)
     sync(made, commit)
     assignment = Assignment.objects.get()
-    assert (assignment.state, assignment.problem) == ("flagged", sessions.ENDED)
+    assert (assignment.state, assignment.problem) == ("flagged", endings.ENDED)
     with commit(execute=True):
         decide(assignment, votes_count=True, paid=True, reason="They have finished.", by=staff())
     sync(made, commit)
@@ -103,7 +103,7 @@ def test_late_answers_are_stored_while_the_seat_is_free(client, made, there, com
     assignment = Assignment.objects.get()
     assert "DONE1" in client.post(sheet, as_form(assignment, right_answers(assignment))).text
     sync(made, commit)
-    assert Assignment.objects.get().problem == sessions.ENDED
+    assert Assignment.objects.get().problem == endings.ENDED
 
 
 def test_work_that_the_platform_settles_in_its_own_way_is_for_a_person_and_paid_by_nothing_but_a_bonus(
@@ -113,7 +113,7 @@ def test_work_that_the_platform_settles_in_its_own_way_is_for_a_person_and_paid_
         work(client, there, listed="settled")
     sync(made, commit)
     assignment = Assignment.objects.get()
-    assert (assignment.state, assignment.problem) == ("flagged", sessions.SETTLED)
+    assert (assignment.state, assignment.problem) == ("flagged", endings.SETTLED)
     with pytest.raises(CounterpartError, match="settled by its platform"):
         reject(assignment, grounds="random", evidence="x", by=staff(), reason="All the same. " * 9)
     with commit(execute=True):
@@ -133,7 +133,7 @@ def test_a_session_without_answers_that_the_platform_settles_is_for_a_person(cli
         start(client, there)
     there.come("S1", "P1", "settled")
     sync(made, commit)
-    assert (Assignment.objects.get().state, Assignment.objects.get().problem) == ("flagged", sessions.SETTLED)
+    assert (Assignment.objects.get().state, Assignment.objects.get().problem) == ("flagged", endings.SETTLED)
 
 
 def test_a_submission_without_answers_is_for_a_person(client, made, there, commit):
@@ -141,7 +141,7 @@ def test_a_submission_without_answers_is_for_a_person(client, made, there, commi
     there.come("S1", "P1", "submitted")
     sync(made, commit)
     assignment = Assignment.objects.get()
-    assert (assignment.state, assignment.problem) == ("flagged", sessions.UNANSWERED)
+    assert (assignment.state, assignment.problem) == ("flagged", endings.UNANSWERED)
     decide(assignment, votes_count=False, paid=True, reason="The page had failed.", by=staff())
     sync(made, commit)
     assert Payment.objects.get().state == "paid"
@@ -151,7 +151,7 @@ def test_a_submission_without_answers_is_for_a_person(client, made, there, commi
 def test_a_submission_of_somebody_who_never_came_is_for_a_person(made, there, commit):
     there.come("S9", "P9", "submitted")
     sync(made, commit)
-    assert Assignment.objects.get().problem == sessions.NOBODY_CAME
+    assert Assignment.objects.get().problem == endings.NOBODY_CAME
     assert WorkerIdentity.objects.get().external_id == "P9"
     sync(made, commit)
     assert Assignment.objects.count() == 1
@@ -163,7 +163,7 @@ def test_a_session_that_the_platform_gives_to_another_worker_is_for_a_person(cli
         work(client, there, "S1", "P1", listed="")
     there.come("S1", "P2", "submitted")
     sync(made, commit)
-    assert set(Assignment.objects.values_list("problem", flat=True)) == {sessions.FOREIGN, sessions.NOBODY_CAME}
+    assert set(Assignment.objects.values_list("problem", flat=True)) == {endings.FOREIGN, endings.NOBODY_CAME}
     assert not Payment.objects.filter(state="paid").exists()
 
 

@@ -1,0 +1,177 @@
+"""Endings of sessions: what becomes of one, from how it stands on the platform and how it stands here.
+
+Every pair has its rule, so that whoever changes one sees its neighbours. The table reads no database; ``sessions`` acts
+as it says.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from django.db.models import TextChoices
+
+from annotation.models import PlatformState
+
+NOBODY_CAME = "The platform lists a submission, but nobody opened a HIT in its session here. Decide whether it is paid."
+UNANSWERED = "The platform lists it as submitted, but its answers were not submitted here. Decide whether it is paid."
+ENDED = "The platform lists the session as ended and pays no reward for it. Decide: pay it by a bonus, or reject it."
+SETTLED = (
+    "The platform has screened this session out or paid it in part, and approves it no more. See there what was paid, "
+    "and give what is missing as a bonus. Then decide whether the votes count: to pay it adds nothing more."
+)
+REJECTED_THERE = "It was rejected on the platform itself. Decide: pay it by a bonus, or reject it here as well."
+LANDED = (
+    "A bonus was given in place of its reward, but the platform lists the session as submitted after all and would pay "
+    "the reward too. Ask the worker to return it."
+)
+PAID_TWICE = (
+    "The platform has paid the reward of this session after a bonus was given in its place, so that it is paid twice. "
+    "Nothing can be taken back. Decide whether the votes count: to pay it adds nothing more."
+)
+LANDED_LATE = "The platform lists the session as submitted after all, and pays its reward if you decide so."
+FOREIGN = "The platform lists the session for another worker, and pays nothing for these answers. Reject them, or wait."
+UNKNOWN = "The platform does not list the session of these answers, and pays nothing for it. Reject them, or wait."
+
+PASSING = frozenset(
+    {NOBODY_CAME, UNANSWERED, ENDED, SETTLED, REJECTED_THERE, LANDED, PAID_TWICE, LANDED_LATE, FOREIGN, UNKNOWN}
+)
+"""Questions that hold only as long as the session stands as it does."""
+
+
+class Here(TextChoices):
+    """How a session stands here."""
+
+    NOBODY = "nobody", "nobody came in it; its record, if there is one, was made from the platform's list"
+    DECLINED = "declined", "its visitor did not consent, and nothing of them is kept"
+    WORKING = "working", "its visitor has a HIT and has not submitted it"
+    LEFT = "left", "its visitor returned the HIT here, or ran out of time"
+    SILENT = "silent", "the platform lists it, but its visitor has answered nothing here"
+    CAME = "came", "there are no answers, and it was decided that coming is paid"
+    ANSWERED = "answered", "its answers are here, not yet paid and not rejected"
+    BESIDE = "beside", "a bonus in place of its reward is owed or paid"
+    PAID = "paid", "its reward is paid"
+    REFUSED = "refused", "it is rejected, or proposed to be"
+
+
+class Act(Enum):
+    """What the platform's list makes us do."""
+
+    KEEP = auto()
+    """Leave it as it is, and ask nobody any more what held only before."""
+    RECORD = auto()
+    """Keep a record of it, if there is none, and ask a person."""
+    FORGET = auto()
+    """Delete the record, if there is one."""
+    ASK = auto()
+    """Ask a person, and take back a reward that is owed until they decide."""
+    FREE_SEAT = auto()
+    """End the lease, so that somebody else can have its seat."""
+    LET_GO = auto()
+    """Pay nothing: who returns a session without answers is owed nothing."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    act: Act
+    question: str = ""
+
+
+KEEP, FORGET, FREE_SEAT, LET_GO = Rule(Act.KEEP), Rule(Act.FORGET), Rule(Act.FREE_SEAT), Rule(Act.LET_GO)
+
+
+def _ask(question: str) -> Rule:
+    return Rule(Act.ASK, question)
+
+
+def _record(question: str) -> Rule:
+    return Rule(Act.RECORD, question)
+
+
+RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
+    # Also what the list has left out for an hour: answers that the platform does not know are then a person's.
+    PlatformState.UNCONFIRMED: {
+        Here.NOBODY: KEEP,
+        Here.DECLINED: FORGET,
+        Here.WORKING: KEEP,
+        Here.LEFT: KEEP,
+        Here.SILENT: _ask(UNKNOWN),
+        Here.CAME: _ask(UNKNOWN),
+        Here.ANSWERED: _ask(UNKNOWN),
+        Here.BESIDE: _ask(UNKNOWN),
+        Here.PAID: KEEP,
+        Here.REFUSED: _ask(UNKNOWN),
+    },
+    PlatformState.SUBMITTED: {
+        Here.NOBODY: _record(NOBODY_CAME),
+        Here.DECLINED: FORGET,
+        Here.WORKING: _ask(UNANSWERED),
+        Here.LEFT: _ask(UNANSWERED),
+        Here.SILENT: _ask(UNANSWERED),
+        Here.CAME: KEEP,
+        Here.ANSWERED: KEEP,
+        Here.BESIDE: _ask(LANDED),
+        Here.PAID: KEEP,
+        Here.REFUSED: KEEP,
+    },
+    # Its reward has been marked as paid before the rule is read.
+    PlatformState.APPROVED: {
+        Here.NOBODY: _record(NOBODY_CAME),
+        Here.DECLINED: _record(NOBODY_CAME),
+        Here.WORKING: KEEP,
+        Here.LEFT: KEEP,
+        Here.SILENT: KEEP,
+        Here.CAME: KEEP,
+        Here.ANSWERED: KEEP,
+        Here.BESIDE: _ask(PAID_TWICE),
+        Here.PAID: KEEP,
+        Here.REFUSED: KEEP,
+    },
+    PlatformState.REJECTED: {
+        Here.NOBODY: _record(NOBODY_CAME),
+        Here.DECLINED: FORGET,
+        Here.WORKING: _ask(UNANSWERED),
+        Here.LEFT: _ask(UNANSWERED),
+        Here.SILENT: _ask(REJECTED_THERE),
+        Here.CAME: _ask(REJECTED_THERE),
+        Here.ANSWERED: _ask(REJECTED_THERE),
+        Here.BESIDE: KEEP,
+        Here.PAID: KEEP,
+        Here.REFUSED: KEEP,
+    },
+    PlatformState.RETURNED: {
+        Here.NOBODY: FORGET,
+        Here.DECLINED: FORGET,
+        Here.WORKING: FREE_SEAT,
+        Here.LEFT: KEEP,
+        Here.SILENT: LET_GO,
+        Here.CAME: LET_GO,
+        Here.ANSWERED: _ask(ENDED),
+        Here.BESIDE: KEEP,
+        Here.PAID: KEEP,
+        Here.REFUSED: KEEP,
+    },
+    PlatformState.EXPIRED: {
+        Here.NOBODY: KEEP,
+        Here.DECLINED: FORGET,
+        Here.WORKING: FREE_SEAT,
+        Here.LEFT: KEEP,
+        Here.SILENT: _ask(ENDED),
+        Here.CAME: _ask(ENDED),
+        Here.ANSWERED: _ask(ENDED),
+        Here.BESIDE: KEEP,
+        Here.PAID: KEEP,
+        Here.REFUSED: KEEP,
+    },
+    PlatformState.SETTLED: {
+        Here.NOBODY: _record(SETTLED),
+        Here.DECLINED: _record(SETTLED),
+        Here.WORKING: _ask(SETTLED),
+        Here.LEFT: _ask(SETTLED),
+        Here.SILENT: _ask(SETTLED),
+        Here.CAME: _ask(SETTLED),
+        Here.ANSWERED: _ask(SETTLED),
+        Here.BESIDE: _ask(SETTLED),
+        Here.PAID: KEEP,
+        Here.REFUSED: _ask(SETTLED),
+    },
+}

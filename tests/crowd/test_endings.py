@@ -1,0 +1,214 @@
+"""What becomes of a session, from each way in which it can stand on the platform and here.
+
+``endings.json`` was written by the code of 0.3.2, which had no table of endings; ``ON_PURPOSE`` names what changed.
+"""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.consent import give_consent
+from annotation.decisions import PAID_BESIDE
+from annotation.leases import lease_for_visitor
+from annotation.models import Assignment, Decision, Payment, PlatformState, Rejection, Worker
+from annotation.payments import mark_paid, owe, owe_bonus
+from annotation.receipts import receipt_of
+from annotation.workers import worker_for
+from crowd import endings, sessions
+from crowd.arrivals import TWO_PEOPLE
+from crowd.channels import Listed
+from crowd.endings import Act
+from crowd.models import Posting
+from crowd.seats import PlatformPostings, places_missing
+from hits.prices import cents
+from tests.crowd.session_fakes import made, there
+from tests.crowd.test_sessions import staff
+
+__all__ = ["made", "there"]
+
+FROZEN = json.loads(Path(__file__).with_name("endings.json").read_text())
+LONG_AGO = timezone.now() - timedelta(hours=2)
+QUESTIONS = {text: name for name, text in vars(endings).items() if isinstance(text, str) and text in endings.PASSING}
+# A question follows the platform: what it asked before holds no more. A session that is paid twice is shown.
+ON_PURPOSE = {
+    "approved | beside": "flagged PAID_TWICE; seat taken; bonus paid; reward paid; lacks 0, holds 1",
+    "rejected | silent": "flagged REJECTED_THERE; seat taken; lacks 0, holds 2",
+    "returned | silent": "excluded; seat open; lacks 0, holds 2",
+    "settled | stranger": "flagged SETTLED; no seat; lacks 1, holds 1",
+    "settled | silent": "flagged SETTLED; seat taken; lacks 0, holds 1",
+}
+
+
+def visitor(posting: Posting) -> Worker:
+    worker = worker_for(**posting.market, external_id="P1")
+    give_consent(worker)
+    return worker
+
+
+def given(posting: Posting) -> Assignment:
+    """A HIT that the session's visitor was given."""
+    where = {**posting.market, "external_id": "S1", "external_posting": posting.external_id}
+    with transaction.atomic():
+        assignment = lease_for_visitor(posting.round, worker=visitor(posting), time=timedelta(minutes=30), **where)
+    assert assignment
+    return assignment
+
+
+def put(assignment: Assignment, state: str, **fields: object) -> Assignment:
+    Assignment.objects.filter(pk=assignment.pk).update(state=state, **fields)
+    assignment.refresh_from_db()
+    return assignment
+
+
+def answered(posting: Posting, state: str = "accepted") -> Assignment:
+    assignment = given(posting)
+    assignment.seat.state = "filled"
+    assignment.seat.save()
+    return put(assignment, state, submitted_at=LONG_AGO, receipt=receipt_of(assignment))
+
+
+def decided(assignment: Assignment, *, votes_count: bool = True) -> Assignment:
+    Decision.objects.create(assignment=assignment, votes_count=votes_count, paid=True, reason="They have finished.")
+    return assignment
+
+
+def nobody(posting: Posting) -> None:
+    pass
+
+
+def working(posting: Posting) -> None:
+    given(posting)
+
+
+def left(posting: Posting) -> None:
+    seat = given(posting).seat
+    put(Assignment.objects.get(), "expired")
+    seat.state = "open"
+    seat.save()
+
+
+def came(posting: Posting) -> None:
+    assignment = decided(given(posting), votes_count=False)
+    assignment.seat.state = "open"
+    assignment.seat.save()
+    fields = {"seat": None, "has_hit": False, "receipt": receipt_of(assignment), "submitted_at": LONG_AGO}
+    owe(put(assignment, "excluded", **fields))
+
+
+def owed(posting: Posting) -> None:
+    owe(answered(posting))
+
+
+def beside(posting: Posting) -> None:
+    reward = cents(posting.round.reward)
+    bonus = owe_bonus(decided(answered(posting)), amount=reward, reason=PAID_BESIDE, actor="robin")
+    mark_paid(bonus, actor="outbox")
+
+
+def paid(posting: Posting) -> None:
+    mark_paid(owe(answered(posting)), actor="outbox")
+
+
+def refused(posting: Posting) -> None:
+    assignment = answered(posting, "excluded")
+    assignment.seat.state = "open"
+    assignment.seat.save()
+    Rejection.objects.create(assignment=assignment, by=staff(), grounds="random", reason="r", evidence="e")
+
+
+def stranger(posting: Posting) -> None:
+    sessions.keep_sessions(posting, [Listed("S1", "P1", "submitted", LONG_AGO, None, None, "")])
+
+
+def silent(posting: Posting) -> None:
+    given(posting)
+    stranger(posting)
+
+
+def proposed(posting: Posting) -> None:
+    assignment = answered(posting, "flagged")
+    words = {"grounds": "random", "reason": "r", "evidence": "e"}
+    Rejection.objects.create(assignment=assignment, by=staff(), needs_second=True, **words)
+
+
+HERE = {
+    one.__name__: one
+    for one in (nobody, stranger, working, left, silent, came, answered, owed, beside, paid, refused, proposed)
+}
+DECLINED = "declined"
+
+
+def ending(posting: Posting, listed: str, here: str) -> str:
+    """What one list of the platform makes of the session."""
+    HERE.get(here, nobody)(posting)
+    at = LONG_AGO if listed else None
+    told = [Listed("S1", "P1", listed, at, None, None, "", has_declined=here == DECLINED)] if listed else []
+    sessions.keep_sessions(posting, told)
+    return told_of(posting)
+
+
+def told_of(posting: Posting) -> str:
+    found = Assignment.objects.first()
+    sets, _ = PlatformPostings().answer_sets_due([posting.round])[posting.round_id]
+    places = f"lacks {places_missing([posting.round])[posting.round_id]}, holds {sets}"
+    if found is None:
+        return f"no record; {places}"
+    asked = QUESTIONS.get(found.problem, found.problem)
+    money = [f"{one.kind} {one.state}" for one in Payment.objects.order_by("kind")]
+    seat = f"seat {found.seat.state}" if found.seat else "no seat"
+    return "; ".join([f"{found.state} {asked}".strip(), seat, *money, places])
+
+
+CELLS = [(there, here) for there in PlatformState.values for here in [*HERE, DECLINED]]
+
+
+def test_every_pair_of_states_has_a_rule_and_every_rule_that_asks_a_question():
+    assert list(endings.RULES) == list(PlatformState)
+    for rules in endings.RULES.values():
+        assert list(rules) == list(endings.Here)
+        for rule in rules.values():
+            assert bool(rule.question) == (rule.act in (Act.ASK, Act.RECORD))
+            assert rule.question in endings.PASSING | {""}
+
+
+@pytest.mark.parametrize(("listed", "here"), CELLS)
+def test_each_session_ends_as_it_did_before_there_was_a_table(made, listed, here):
+    cell = f"{listed or '-'} | {here}"
+    assert ending(Posting.objects.get(), listed, here) == ON_PURPOSE.get(cell, FROZEN[cell])
+
+
+def flagged(posting: Posting, question: str, was: str, here: str) -> None:
+    """Answers about which a person was asked while the platform said that they ``was``."""
+    HERE[here](posting)
+    Assignment.objects.update(state="flagged", problem=question, platform_state=was)
+
+
+@pytest.mark.parametrize(
+    ("question", "was", "here", "listed", "ends"),
+    [
+        (endings.ENDED, "expired", "answered", "approved", "submitted; reward paid"),
+        (endings.ENDED, "expired", "answered", "submitted", "submitted"),
+        (endings.ENDED, "expired", "proposed", "submitted", "flagged LANDED_LATE"),
+        (endings.ENDED, "expired", "proposed", "approved", "flagged ENDED; reward paid"),
+        (endings.REJECTED_THERE, "rejected", "answered", "approved", "submitted; reward paid"),
+        (endings.UNKNOWN, "", "answered", "submitted", "submitted"),
+        (endings.FOREIGN, "", "answered", "submitted", "submitted"),
+        (endings.LANDED, "submitted", "beside", "returned", "accepted; bonus paid"),
+        (endings.LANDED, "submitted", "beside", "approved", "flagged PAID_TWICE; bonus paid; reward paid"),
+        (endings.LANDED, "submitted", "beside", "settled", "flagged SETTLED; bonus paid"),
+        (endings.SETTLED, "settled", "answered", "approved", "submitted; reward paid"),
+        (TWO_PEOPLE, "", "answered", "submitted", f"flagged {TWO_PEOPLE}"),
+        ("", "", "answered", "submitted", "flagged"),
+    ],
+)
+def test_a_question_goes_away_with_its_reason(made, question, was, here, listed, ends):
+    flagged(Posting.objects.get(), question, was, here)
+    for _ in range(2):
+        sessions.keep_sessions(Posting.objects.get(), [Listed("S1", "P1", listed, LONG_AGO, None, None, "")])
+    assert (
+        told_of(Posting.objects.get()).replace("seat filled; ", "").replace("seat taken; ", "").startswith(ends + "; ")
+    )
