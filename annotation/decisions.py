@@ -35,6 +35,8 @@ COMPENSATION = "This work was rejected by mistake. It is paid as a bonus, as its
 REVERSED = "The rejection was reversed."
 UNPAID = (*GONE, PlatformState.REJECTED)
 PAID_BESIDE = "This work is paid as a bonus, as the platform pays no reward for a session that it lists as ended."
+IN_ITS_PLACE = (COMPENSATION, PAID_BESIDE)
+"""The reasons of bonuses that are given in place of a reward."""
 
 
 def work_to_review() -> AssignmentQuerySet:
@@ -333,8 +335,7 @@ def pay_once(assignment: Assignment, *, actor: str) -> Payment | None:
 
 
 def _compensations(assignment: Assignment) -> QuerySet[Payment]:
-    bonuses = Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS)
-    return bonuses.filter(reason__in=(COMPENSATION, PAID_BESIDE))
+    return Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS, reason__in=IN_ITS_PLACE)
 
 
 def _compensate(assignment: Assignment, *, actor: str, reason: str = COMPENSATION) -> Payment:

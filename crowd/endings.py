@@ -1,16 +1,17 @@
 """Endings of sessions: what becomes of one, from how it stands on the platform and how it stands here.
 
-Every pair has its rule, so that whoever changes one sees its neighbours. The table reads no database; ``sessions`` acts
-as it says.
+Every pair has its rule, so that whoever changes one sees its neighbours. ``sessions`` acts as the rules say, and
+``seats`` counts the places.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from django.db.models import TextChoices
+from django.db.models import Case, Exists, OuterRef, Q, TextChoices, Value, When
 
-from annotation.models import PlatformState
+from annotation.decisions import IN_ITS_PLACE
+from annotation.models import Assignment, Payment, PlatformState, Rejection
 
 NOBODY_CAME = "The platform lists a submission, but nobody opened a HIT in its session here. Decide whether it is paid."
 UNANSWERED = "The platform lists it as submitted, but its answers were not submitted here. Decide whether it is paid."
@@ -46,7 +47,8 @@ class Here(TextChoices):
     WORKING = "working", "its visitor has a HIT and has not submitted it"
     LEFT = "left", "its visitor returned the HIT here, or ran out of time"
     SILENT = "silent", "the platform lists it, but its visitor has answered nothing here"
-    CAME = "came", "there are no answers, and it was decided that coming is paid"
+    WAITING = "waiting", "no HIT was left for its visitor, and a person decides whether they are paid for coming"
+    CAME = "came", "it was decided without answers: its visitor is paid for coming, or returned it"
     ANSWERED = "answered", "its answers are here, not yet paid and not rejected"
     BESIDE = "beside", "a bonus in place of its reward is owed or paid"
     PAID = "paid", "its reward is paid"
@@ -95,6 +97,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.WORKING: KEEP,
         Here.LEFT: KEEP,
         Here.SILENT: _ask(UNKNOWN),
+        Here.WAITING: _ask(UNKNOWN),
         Here.CAME: _ask(UNKNOWN),
         Here.ANSWERED: _ask(UNKNOWN),
         Here.BESIDE: _ask(UNKNOWN),
@@ -107,6 +110,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.WORKING: _ask(UNANSWERED),
         Here.LEFT: _ask(UNANSWERED),
         Here.SILENT: _ask(UNANSWERED),
+        Here.WAITING: _ask(LANDED_LATE),
         Here.CAME: KEEP,
         Here.ANSWERED: KEEP,
         Here.BESIDE: _ask(LANDED),
@@ -120,6 +124,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.WORKING: KEEP,
         Here.LEFT: KEEP,
         Here.SILENT: KEEP,
+        Here.WAITING: KEEP,
         Here.CAME: KEEP,
         Here.ANSWERED: KEEP,
         Here.BESIDE: _ask(PAID_TWICE),
@@ -132,6 +137,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.WORKING: _ask(UNANSWERED),
         Here.LEFT: _ask(UNANSWERED),
         Here.SILENT: _ask(REJECTED_THERE),
+        Here.WAITING: _ask(REJECTED_THERE),
         Here.CAME: _ask(REJECTED_THERE),
         Here.ANSWERED: _ask(REJECTED_THERE),
         Here.BESIDE: KEEP,
@@ -144,6 +150,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.WORKING: FREE_SEAT,
         Here.LEFT: KEEP,
         Here.SILENT: LET_GO,
+        Here.WAITING: LET_GO,
         Here.CAME: LET_GO,
         Here.ANSWERED: _ask(ENDED),
         Here.BESIDE: KEEP,
@@ -156,6 +163,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.WORKING: FREE_SEAT,
         Here.LEFT: KEEP,
         Here.SILENT: _ask(ENDED),
+        Here.WAITING: _ask(ENDED),
         Here.CAME: _ask(ENDED),
         Here.ANSWERED: _ask(ENDED),
         Here.BESIDE: KEEP,
@@ -168,6 +176,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.WORKING: _ask(SETTLED),
         Here.LEFT: _ask(SETTLED),
         Here.SILENT: _ask(SETTLED),
+        Here.WAITING: _ask(SETTLED),
         Here.CAME: _ask(SETTLED),
         Here.ANSWERED: _ask(SETTLED),
         Here.BESIDE: _ask(SETTLED),
@@ -175,3 +184,43 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.REFUSED: _ask(SETTLED),
     },
 }
+
+TAKES_PLACE: Mapping[PlatformState, frozenset[Here]] = {
+    # A session that the platform does not list yet takes one while it may bring answers, or has brought them.
+    PlatformState.UNCONFIRMED: frozenset({Here.WORKING, Here.SILENT, Here.ANSWERED, Here.BESIDE, Here.PAID}),
+    # Whoever was given no HIT may return the session until their pay is decided, and a place is never taken away.
+    PlatformState.SUBMITTED: frozenset(Here) - {Here.NOBODY, Here.DECLINED, Here.WAITING},
+    PlatformState.APPROVED: frozenset(Here),
+    PlatformState.SETTLED: frozenset(Here),
+    # The platform gives the place to somebody else.
+    PlatformState.REJECTED: frozenset(),
+    PlatformState.RETURNED: frozenset(),
+    PlatformState.EXPIRED: frozenset(),
+}
+"""The sessions that take a place of the posting, so that an open seat needs another one."""
+
+
+_OF_WORK = {"assignment": OuterRef("pk")}
+_beside = Payment.objects.filter(**_OF_WORK, kind=Payment.Kind.BONUS, reason__in=IN_ITS_PLACE)
+_paid = Payment.objects.filter(**_OF_WORK, kind=Payment.Kind.REWARD, state=Payment.State.PAID)
+HERE = Case(
+    When(state=Assignment.State.LEASED, then=Value(Here.WORKING)),
+    When(state__in=Assignment.ABANDONED, then=Value(Here.LEFT)),
+    When(Exists(_beside), then=Value(Here.BESIDE)),
+    When(Exists(_paid), then=Value(Here.PAID)),
+    When(Exists(Rejection.objects.filter(**_OF_WORK, dropped_at=None)), then=Value(Here.REFUSED)),
+    When(~Q(receipt=""), has_hit=True, then=Value(Here.ANSWERED)),
+    When(state=Assignment.State.EXCLUDED, then=Value(Here.CAME)),
+    When(has_hit=True, then=Value(Here.SILENT)),
+    When(~Q(receipt=""), then=Value(Here.WAITING)),
+    default=Value(Here.NOBODY),
+)
+"""How the session of an assignment stands here, for a query of assignments. Nothing is kept of who declined."""
+
+
+def takes_place() -> Q:
+    """Return the condition, for assignments with ``here=HERE``, that their sessions take a place of the posting."""
+    taking = Q()
+    for there, here in TAKES_PLACE.items():
+        taking |= Q(platform_state=there, here__in=sorted(here))
+    return taking

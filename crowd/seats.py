@@ -12,6 +12,7 @@ from annotation.models import LISTED, Assignment, Payment, PlatformState
 from annotation.platforms import Postings
 from crowd import channels
 from crowd.channels import is_by_session, session_platform
+from crowd.endings import HERE, takes_place
 from crowd.models import Posting, work_on_posting
 from hits.models import HIT, Round, Seat
 
@@ -80,24 +81,20 @@ def hits_to_post(round: Round) -> Iterator[tuple[HIT, int]]:
 
 
 def places_missing(rounds: Sequence[Round]) -> Counter[int]:
-    """Count for each round that is posted as a whole the places that its posting lacks: one for each open seat, for
-    each session that goes on, and for each submission that the platform has not rejected. A visitor who got no HIT
-    counts once their pay is decided: until then they may return the session, and a place is never taken away.
+    """Count for each round that is posted as a whole the places that its posting lacks, where it lacks any: one for
+    each open seat, and for each session that takes one (``endings.TAKES_PLACE``).
 
     One statement reads them all, so that no session is counted twice as it moves on.
     """
     work = Assignment.objects.filter(hit__round=OuterRef("pk")).exclude(external_posting="")
-    goes_on = Q(platform_state=PlatformState.UNCONFIRMED, state__in=Assignment.HOLDING)
-    taken = work.filter(goes_on | Q(platform_state__in=LISTED) & ~Q(platform_state=PlatformState.REJECTED))
-    paid_there = Q(platform_state__in=(PlatformState.APPROVED, PlatformState.SETTLED))
-    taken = taken.exclude(~paid_there, has_hit=False, state=Assignment.State.FLAGGED)
+    taken = work.annotate(here=HERE).filter(takes_place())
     open_seats = Seat.objects.filter(round=OuterRef("pk"), state=Seat.State.OPEN)
     asked = Posting.objects.filter(round=OuterRef("pk"), hit=None, state__in=COMING)
     counted = Round.objects.filter(pk__in=[round.pk for round in rounds]).annotate(
         lacking=_subquery(open_seats, Count("pk")) + _subquery(taken, Count("pk"))
         - _subquery(asked, Sum("max_assignments"))
     )  # fmt: skip
-    return +Counter(dict(counted.values_list("pk", "lacking")))
+    return Counter(dict(counted.filter(lacking__gt=0).values_list("pk", "lacking")))
 
 
 def _subquery(rows: QuerySet[Any], total: Aggregate) -> Coalesce:

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.budget import locked
-from annotation.decisions import compensation_of, standing_rejection
+from annotation.decisions import standing_rejection
 from annotation.leases import move
 from annotation.models import LISTED, Assignment, Payment, PlatformState, WorkerIdentity
 from annotation.payments import withdraw
@@ -18,7 +18,7 @@ from annotation.workers import worker_for
 from core.errors import CounterpartError
 from core.events import record
 from crowd.channels import Listed
-from crowd.endings import FOREIGN, LANDED_LATE, PASSING, RULES, UNKNOWN, Act, Here, Rule
+from crowd.endings import FOREIGN, HERE, LANDED_LATE, PASSING, RULES, UNKNOWN, Act, Here, Rule
 from crowd.intake import advance
 from crowd.models import Posting
 
@@ -99,24 +99,7 @@ def _without_record(listed: Listed) -> Here:
 
 
 def _here(assignment: Assignment) -> Here:
-    """Return how the assignment's session stands here. A bonus in place of the reward goes before the reward, and
-    what was paid goes before what was decided."""
-    if assignment.state == Assignment.State.LEASED:
-        return Here.WORKING
-    if assignment.state in Assignment.ABANDONED:
-        return Here.LEFT
-    if compensation_of(assignment):
-        return Here.BESIDE
-    rewards = Payment.objects.filter(assignment=assignment, kind=Payment.Kind.REWARD)
-    if rewards.filter(state=Payment.State.PAID).exists():
-        return Here.PAID
-    if standing_rejection(assignment):
-        return Here.REFUSED
-    if assignment.has_hit and assignment.receipt:
-        return Here.ANSWERED
-    if assignment.decisions.exists():
-        return Here.CAME
-    return Here.SILENT if assignment.has_hit else Here.NOBODY
+    return Here(Assignment.objects.annotate(here=HERE).values_list("here", flat=True).get(pk=assignment.pk))
 
 
 def _record_stranger(posting: Posting, listed: Listed) -> int:

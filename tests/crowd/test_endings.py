@@ -33,8 +33,10 @@ __all__ = ["made", "there"]
 FROZEN = json.loads(Path(__file__).with_name("endings.json").read_text())
 LONG_AGO = timezone.now() - timedelta(hours=2)
 QUESTIONS = {text: name for name, text in vars(endings).items() if isinstance(text, str) and text in endings.PASSING}
-# A question follows the platform: what it asked before holds no more. A session that is paid twice is shown.
+# A question follows the platform: what it asked before holds no more. A session that is paid twice is shown. One that
+# the platform does not know takes no place of it.
 ON_PURPOSE = {
+    "- | refused": "flagged UNKNOWN; no seat; lacks 0, holds 2",
     "approved | beside": "flagged PAID_TWICE; seat taken; bonus paid; reward paid; lacks 0, holds 1",
     "rejected | silent": "flagged REJECTED_THERE; seat taken; lacks 0, holds 2",
     "returned | silent": "excluded; seat open; lacks 0, holds 2",

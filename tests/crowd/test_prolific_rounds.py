@@ -11,10 +11,10 @@ from annotation.models import Assignment, Judgment, Payment
 from annotation.payments import owe_bonus
 from annotation.workers import exclude as exclude_worker
 from crowd.differences import find_differences
+from crowd.endings import SETTLED
 from crowd.messages import write_to
 from crowd.models import Outbox, Posting
 from crowd.publication import close_round
-from crowd.sessions import SETTLED
 from tests.crowd.prolific_rehearsal import Rehearsal, check_books, code_in, published, rehearsal, robin, sync
 
 __all__ = ["rehearsal"]
