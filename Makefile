@@ -19,7 +19,7 @@ KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
 # Python keeps compiled tests, also where the environment forbids it: otherwise each process compiles all of them.
 PYTEST = env PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
 
-.PHONY: demo check test audit ready lint kernels fast services slow browser screenshots chaos clean
+.PHONY: demo check test audit ready lint kernels fast services services-all slow browser screenshots chaos clean
 
 demo: $(VENV)/.runtime
 	@$(DEMO_ENV) $(BIN)/python manage.py demo $(ARGS)
@@ -52,8 +52,13 @@ fast: $(VENV)/.dev
 slow: $(VENV)/.dev browser
 	DATABASE_URL= REDIS_URL= $(PYTEST) --dist loadfile --no-loadscope-reorder -rfER -m "slow or browser"
 
-# What touches a database again, on PostgreSQL and Redis: those configured, those on this machine, or real ones from wheels.
+# On PostgreSQL and Redis (those configured, those on this machine, or real ones from wheels): what needs the services,
+# and again what touches a database. Slow tests send the statements of the fast ones for more data, so that they run
+# there on demand.
 services: $(VENV)/.dev
+	$(BIN)/python -m tests.services $(PYTEST) -m "service or not (slow or browser)"
+
+services-all: $(VENV)/.dev
 	$(BIN)/python -m tests.services $(PYTEST) -m "not browser"
 
 # Not in test, which needs no network. pip-audit has an environment of its own: it would replace packages of ours.

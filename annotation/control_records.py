@@ -10,8 +10,6 @@ from annotation.models import Assignment, Judgment
 from hits.models import Control
 from hits.question import RIGHT_LEVELS, Level
 
-State = Control.State
-
 ANSWERED_RIGHT = Q(
     item__control__polarity=Control.Polarity.POSITIVE, level__in=RIGHT_LEVELS[Control.Polarity.POSITIVE]
 ) | Q(item__control__polarity=Control.Polarity.NEGATIVE, level__in=RIGHT_LEVELS[Control.Polarity.NEGATIVE])
@@ -36,8 +34,8 @@ class ControlPolicy:
         """Return the state that the record calls for."""
         doubt = record.doubt(self.rate)
         if doubt >= self.retirement and len(record.answers) >= self.answers:
-            return State.RETIRED
-        return State.SUSPECTED if doubt >= self.suspicion else State.ACTIVE
+            return Control.State.RETIRED
+        return Control.State.SUSPECTED if doubt >= self.suspicion else Control.State.ACTIVE
 
 
 @dataclass(frozen=True)
@@ -143,13 +141,13 @@ def tallies_of(judgments: QuerySet[Judgment]) -> dict[int, Tally]:
 
 def unretired(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     """Return those of ``judgments`` that answer a control which is not retired."""
-    return judgments.filter(item__control__isnull=False).exclude(item__control__state=State.RETIRED)
+    return judgments.filter(item__control__isnull=False).exclude(item__control__state=Control.State.RETIRED)
 
 
 def _answer(control: Control, row: tuple, tallies: dict[int, Tally]) -> ControlAnswer:
     level, worker, pseudonym, assignment, state = row
     is_right = level in RIGHT_LEVELS[control.polarity]
     known = tallies.get(worker, Tally())
-    own = control.state != State.RETIRED  # the worker's tally then holds this answer
+    own = control.state != Control.State.RETIRED  # the worker's tally then holds this answer
     elsewhere = Tally(known.answered - own, known.right - (own and is_right))
     return ControlAnswer(assignment, state, worker, pseudonym, level, is_right, elsewhere)

@@ -25,11 +25,9 @@ from core.text import check_words
 from hits.models import Round
 from hits.prices import cents
 
-State = Assignment.State
-
 Pay = Callable[[Assignment], Payment | None]
 
-DECIDABLE = (State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
+DECIDABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 LONGEST = {"reason": 1024, "evidence": 10_000}
 COMPENSATION = "This work was rejected by mistake. It is paid as a bonus, as its reward cannot be paid any more."
 REVERSED = "The rejection was reversed."
@@ -42,7 +40,7 @@ IN_ITS_PLACE = (COMPENSATION, PAID_BESIDE)
 def work_to_review() -> AssignmentQuerySet:
     """Return the flagged work that waits for a decision; not what somebody has proposed to reject."""
     proposed = Rejection.objects.filter(assignment=OuterRef("pk"), dropped_at=None)
-    return Assignment.objects.filter(~Exists(proposed), state=State.FLAGGED)
+    return Assignment.objects.filter(~Exists(proposed), state=Assignment.State.FLAGGED)
 
 
 def held(assignment: Assignment) -> Assignment:
@@ -83,15 +81,15 @@ def rule(assignment: Assignment, *, votes_count: bool, paid: bool, reason: str, 
 
 def _settle_votes(assignment: Assignment, *, votes_count: bool, actor: str) -> None:
     """Bring a flagged, accepted or excluded assignment, and its seat, to where the decision wants them."""
-    wanted = State.ACCEPTED if votes_count else State.EXCLUDED
-    state = State(assignment.state)
+    wanted = Assignment.State.ACCEPTED if votes_count else Assignment.State.EXCLUDED
+    state = Assignment.State(assignment.state)
     if state == wanted:
         return
     if votes_count and assignment.seat_id is None:
         raise CounterpartError(f"The votes of {assignment} cannot count, as it holds no seat; keep them excluded.")
     if votes_count and assignment.lacks_answers:
         raise CounterpartError(f"The votes of {assignment} cannot count, as it has no answers; keep them excluded.")
-    if state == State.EXCLUDED and not claim(assignment.seat_id):
+    if state == Assignment.State.EXCLUDED and not claim(assignment.seat_id):
         raise CounterpartError(
             f"The seat of {assignment} was given to another worker, so its votes cannot count again. "
             "Keep them excluded."

@@ -17,7 +17,7 @@ from hits.models import Control, Item, Round
 from hits.question import RIGHT_LEVELS
 from hits.task_types import task_type_of
 
-State, RETIRED = Assignment.State, Control.State.RETIRED
+RETIRED = Control.State.RETIRED
 
 NO_CONTROLS = "The task has no controls."
 WRITTEN = "A person reads the sentences and decides whether they count: nothing else says that they are right."
@@ -106,7 +106,10 @@ def regrade(assignment: Assignment) -> bool:
     reason = f"{counted(failures, 'control')} wrong, as few as the task allows, but for retired ones."
     try:
         return _accept(
-            assignment, come_from=State.FLAGGED, failures=failures, reason=reason if failures else ALL_BUT_RETIRED
+            assignment,
+            come_from=Assignment.State.FLAGGED,
+            failures=failures,
+            reason=reason if failures else ALL_BUT_RETIRED,
         )
     except CeilingError:
         return False
@@ -120,7 +123,9 @@ def flag(assignment: Assignment, *, control_failures: int, problem: str = "") ->
     """Ask for a human check of a submitted assignment; ``problem`` says of what, if not of its controls. False: it is
     not waiting for grading any more."""
     fields = {"control_failures": control_failures} | ({"problem": problem} if problem else {})
-    return move(assignment, come_from=State.SUBMITTED, to=State.FLAGGED, actor="grading", **fields)
+    return move(
+        assignment, come_from=Assignment.State.SUBMITTED, to=Assignment.State.FLAGGED, actor="grading", **fields
+    )
 
 
 def count_failures(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
@@ -183,12 +188,14 @@ def grade_waiting(round: Round | None = None) -> int:
 
 @transaction.atomic
 def _accept(
-    assignment: Assignment, *, come_from: Assignment.State = State.SUBMITTED, failures: int, reason: str
+    assignment: Assignment, *, come_from: Assignment.State = Assignment.State.SUBMITTED, failures: int, reason: str
 ) -> bool:
     round = assignment.hit.round
     if round.settles:
         round = locked(round)
-    if not move(assignment, come_from=come_from, to=State.ACCEPTED, actor="grading", control_failures=failures):
+    if not move(
+        assignment, come_from=come_from, to=Assignment.State.ACCEPTED, actor="grading", control_failures=failures
+    ):
         return False
     Decision.objects.create(assignment=assignment, votes_count=True, paid=True, reason=reason)
     owe_in(round, assignment)

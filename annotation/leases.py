@@ -18,18 +18,16 @@ from core.events import record, record_each
 from core.fixed_queries import FixedQuery
 from hits.models import Round, Seat
 
-State = Assignment.State
-
 AT_ONCE = 500  # open seats looked at together, and leases expired in one transaction
 
 # The state of a seat follows from that of the assignment that held it.
 SEAT_AFTER = {
-    State.SUBMITTED: Seat.State.TAKEN,
-    State.FLAGGED: Seat.State.TAKEN,
-    State.ACCEPTED: Seat.State.FILLED,
-    State.EXCLUDED: Seat.State.OPEN,
-    State.RETURNED: Seat.State.OPEN,
-    State.EXPIRED: Seat.State.OPEN,
+    Assignment.State.SUBMITTED: Seat.State.TAKEN,
+    Assignment.State.FLAGGED: Seat.State.TAKEN,
+    Assignment.State.ACCEPTED: Seat.State.FILLED,
+    Assignment.State.EXCLUDED: Seat.State.OPEN,
+    Assignment.State.RETURNED: Seat.State.OPEN,
+    Assignment.State.EXPIRED: Seat.State.OPEN,
 }
 
 
@@ -112,7 +110,7 @@ def _lease_in(round: Round, worker: Worker) -> Assignment | None:
 
 
 def _leased(worker: int, round: int) -> AssignmentQuerySet:
-    return Assignment.objects.filter(worker=worker, hit__round=round, state=State.LEASED)
+    return Assignment.objects.filter(worker=worker, hit__round=round, state=Assignment.State.LEASED)
 
 
 def lease_for_visitor(round: Round, *, worker: Worker, time: timedelta, **on_platform: Any) -> Assignment | None:
@@ -130,7 +128,7 @@ def lease_for_visitor(round: Round, *, worker: Worker, time: timedelta, **on_pla
 def can_extend(assignment: Assignment) -> bool:
     """Whether its worker may take more time: once, while the lease is theirs."""
     is_first = assignment.deadline - assignment.leased_at < 1.5 * _lease_time()
-    return assignment.state == State.LEASED and is_first
+    return assignment.state == Assignment.State.LEASED and is_first
 
 
 def longest_lease(assignment: Assignment) -> datetime:
@@ -140,7 +138,7 @@ def longest_lease(assignment: Assignment) -> datetime:
 
 def extend_lease(assignment: Assignment) -> bool:
     """Give the worker LEASE_MINUTES more, once. False: they had them already, or the lease is not theirs any more."""
-    running = Assignment.objects.filter(pk=assignment.pk, state=State.LEASED, deadline=assignment.deadline)
+    running = Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.LEASED, deadline=assignment.deadline)
     with transaction.atomic():
         if not (can_extend(assignment) and running.update(deadline=assignment.deadline + _lease_time())):
             return False
@@ -150,7 +148,7 @@ def extend_lease(assignment: Assignment) -> bool:
 
 def return_assignment(assignment: Assignment, *, actor: str) -> bool:
     """Give a lease back and offer its seat again. False: it is not leased any more."""
-    return move(assignment, come_from=State.LEASED, to=State.RETURNED, actor=actor)
+    return move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.RETURNED, actor=actor)
 
 
 def expire_leases() -> int:
@@ -165,7 +163,9 @@ def idle_leases(round: Round, *, with_answers: bool = True) -> AssignmentQuerySe
     """Return the leases of the round whose workers never submitted anything, in any round; on demand only those
     without saved answers."""
     submitted = Assignment.objects.filter(worker=OuterRef("worker"), submitted_at__isnull=False)
-    idle = Assignment.objects.filter(~Exists(submitted), hit__round=round, state=State.LEASED, seat__isnull=False)
+    idle = Assignment.objects.filter(
+        ~Exists(submitted), hit__round=round, state=Assignment.State.LEASED, seat__isnull=False
+    )
     return idle if with_answers else idle.filter(drafts=None)
 
 
@@ -239,7 +239,7 @@ def _lease_time() -> timedelta:
 
 def _overdue(assignments: AssignmentQuerySet) -> AssignmentQuerySet:
     """Return those past their deadline. Of claims only their platform knows what became of them."""
-    return assignments.filter(state=State.LEASED, deadline__lte=timezone.now(), seat__isnull=False)
+    return assignments.filter(state=Assignment.State.LEASED, deadline__lte=timezone.now(), seat__isnull=False)
 
 
 @transaction.atomic
@@ -250,7 +250,9 @@ def _expire_some() -> int:
 def _expire(leases: QuerySet[Assignment], *, actor: str = "reconciler") -> int:
     """Expire those of ``leases`` that no other transaction is moving just now."""
     assignments = list(leases.select_for_update(skip_locked=True, of=("self",)))
-    Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(state=State.EXPIRED)
+    Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(
+        state=Assignment.State.EXPIRED
+    )
     Seat.objects.filter(pk__in=[assignment.seat_id for assignment in assignments]).update(state=Seat.State.OPEN)
     record_each("expired", assignments, actor=actor)
     return len(assignments)

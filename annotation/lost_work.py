@@ -12,8 +12,6 @@ from core.errors import CounterpartError
 from core.events import record
 from hits.prices import cents
 
-State = Assignment.State
-
 OUTAGE = "An error on our side kept your work from being saved. You are paid for it."
 LATE = "Your time for this HIT had run out and another worker had it. Your work is paid all the same."
 
@@ -65,7 +63,7 @@ def _pay_listed(assignment: Assignment, *, reason: str, by: User) -> Payment:
 
 def _exclude_lost(assignment: Assignment, *, reason: str, by: User) -> None:
     """Exclude work whose answers are lost, so that it can be paid. Its seat stays open."""
-    move(assignment, come_from=State.LEASED, to=State.EXCLUDED, actor=str(by), problem="")
+    move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.EXCLUDED, actor=str(by), problem="")
     Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=reason, by=by)
     record("lost in an outage", assignment, actor=str(by), reason=reason)
 
@@ -77,7 +75,7 @@ def _pay_begun(assignment: Assignment, *, words: str, verb: str, reason: str, by
         raise CounterpartError(f"The worker of {assignment} has its HIT as {other} too. A HIT is paid once.")
     # It takes no submission any more, as it would be paid twice; an expired lease holds no seat.
     if not return_assignment(assignment, actor=str(by)):
-        move(assignment, come_from=State.EXPIRED, to=State.RETURNED, actor=str(by))
+        move(assignment, come_from=Assignment.State.EXPIRED, to=Assignment.State.RETURNED, actor=str(by))
     payment = owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=words, actor=str(by))
     record(verb, assignment, actor=str(by), reason=reason)
     return payment

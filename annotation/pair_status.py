@@ -11,8 +11,6 @@ from annotation.models import Assignment, Judgment
 from hits.models import HIT, Item, Round, Seat
 from hits.task_types import task_type_of
 
-State = Assignment.State
-
 
 @dataclass(frozen=True)
 class PairStatus:
@@ -50,13 +48,13 @@ def status_of(round: Round, image: int, caption: int) -> PairStatus | None:
     excluded = " and ".join(side for side, at in zip(("picture", "caption"), by_review, strict=True) if at)
     votes = list(Judgment.objects.counted().filter(item__in=items).aggregate(**BY_LEVEL).values())
     done, open_seats = sum(votes), by_state[Seat.State.OPEN]
-    opened = min(open_seats, Assignment.objects.filter(hit__in=hits, seat=None, state=State.LEASED).count())
+    opened = min(open_seats, Assignment.objects.filter(hit__in=hits, seat=None, state=Assignment.State.LEASED).count())
     figures = {
         "wanted": by_state.total(),
         "done": done,
-        "leased": held[State.LEASED] + held[State.SUBMITTED] + opened,
-        "waiting": held[State.FLAGGED],
-        "lacking": max(held[State.ACCEPTED] - done, 0),
+        "leased": held[Assignment.State.LEASED] + held[Assignment.State.SUBMITTED] + opened,
+        "waiting": held[Assignment.State.FLAGGED],
+        "lacking": max(held[Assignment.State.ACCEPTED] - done, 0),
         "open": open_seats - opened,
     }
     disputed = is_disputed(votes)

@@ -14,8 +14,6 @@ from core.text import check_words
 from hits.models import Round
 from hits.prices import cents
 
-State, Kind = Payment.State, Payment.Kind
-
 DECIDED = (Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 LONGEST_REASON = 200
 
@@ -50,14 +48,14 @@ def owe_bonus(assignment: Assignment, *, amount: Decimal, reason: str, actor: st
         raise CounterpartError(f"Invalid bonus ${amount}: use a positive amount in whole cents.")
     with transaction.atomic():
         round = locked(assignment.hit.round)
-        if given := Payment.objects.filter(assignment=assignment, kind=Kind.BONUS, reason=reason).first():
+        if given := Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS, reason=reason).first():
             return given
         if round.settles:
             _check_reachable(assignment, round)
         fee = round.fee_schedule.bonus_fee(amount)
         check_may_give(round, amount + fee)
         payment = Payment.objects.create(
-            assignment=assignment, round=round, kind=Kind.BONUS, reason=reason, amount=amount, fee=fee
+            assignment=assignment, round=round, kind=Payment.Kind.BONUS, reason=reason, amount=amount, fee=fee
         )
         record("owed", payment, actor=actor, amount=str(amount), kind="bonus")
         order_payment(payment)
@@ -72,10 +70,10 @@ def withdraw(assignment: Assignment, *, actor: str) -> bool:
     with transaction.atomic():
         locked(assignment.hit.round)
         payment = _reward_of(assignment)
-        if payment is None or payment.state == State.WITHDRAWN:
+        if payment is None or payment.state == Payment.State.WITHDRAWN:
             return False
-        owed = Payment.objects.filter(pk=payment.pk, state=State.OWED)
-        if owed.exclude(call=Payment.Call.UNDER_WAY).update(state=State.WITHDRAWN, call=Payment.Call.NONE):
+        owed = Payment.objects.filter(pk=payment.pk, state=Payment.State.OWED)
+        if owed.exclude(call=Payment.Call.UNDER_WAY).update(state=Payment.State.WITHDRAWN, call=Payment.Call.NONE):
             record("withdrawn", payment, actor=actor, amount=str(payment.amount))
             return True
         if owed.exists():
@@ -89,12 +87,12 @@ def withdraw(assignment: Assignment, *, actor: str) -> bool:
 
 def mark_paid(payment: Payment, *, actor: str) -> bool:
     """Mark an owed payment as paid, by the channel or by hand. False: it is paid or withdrawn."""
-    return _move(payment, State.OWED, State.PAID, verb="paid", actor=actor)
+    return _move(payment, Payment.State.OWED, Payment.State.PAID, verb="paid", actor=actor)
 
 
 def mark_unpaid(payment: Payment, *, actor: str) -> bool:
     """Mark a payment as owed that was marked as paid by mistake. False: it is not marked as paid."""
-    return _move(payment, State.PAID, State.OWED, verb="not paid after all", actor=actor)
+    return _move(payment, Payment.State.PAID, Payment.State.OWED, verb="not paid after all", actor=actor)
 
 
 def mark_reward_paid(assignment: Assignment) -> Payment:
@@ -117,9 +115,9 @@ def order_payment(payment: Payment) -> None:
 def _owe(assignment: Assignment, round: Round, *, has_gone: bool = False) -> tuple[Payment, bool]:
     """Return the assignment's reward, and whether it is owed only now."""
     payment = _reward_of(assignment) or Payment(assignment=assignment, round=round)
-    if payment.pk and payment.state != State.WITHDRAWN:
+    if payment.pk and payment.state != Payment.State.WITHDRAWN:
         return payment, False
-    payment.amount, payment.state = cents(round.reward), State.OWED
+    payment.amount, payment.state = cents(round.reward), Payment.State.OWED
     payment.fee = round.seat_cost - payment.amount
     payment.save()
     if not has_gone:
@@ -129,7 +127,7 @@ def _owe(assignment: Assignment, round: Round, *, has_gone: bool = False) -> tup
 
 
 def _move(payment: Payment, come_from: str, to: str, *, verb: str, actor: str) -> bool:
-    paid_at = timezone.now() if to == State.PAID else None
+    paid_at = timezone.now() if to == Payment.State.PAID else None
     with transaction.atomic(savepoint=False):
         if not Payment.objects.filter(pk=payment.pk, state=come_from).update(state=to, paid_at=paid_at):
             return False
@@ -146,7 +144,7 @@ def _check_reachable(assignment: Assignment, round: Round) -> None:
 
 
 def _reward_of(assignment: Assignment) -> Payment | None:
-    return Payment.objects.filter(assignment=assignment, kind=Kind.REWARD).first()
+    return Payment.objects.filter(assignment=assignment, kind=Payment.Kind.REWARD).first()
 
 
 def _lock_round_of(assignment: Assignment) -> Round:

@@ -17,8 +17,7 @@ COMPLETION, COMPLETION_LENGTH = "hits.completion", 12
 RECEIPT, RECEIPT_LENGTH = "hits.receipt", 10
 COMPLETION_CODE = re.compile(r"c(\d{1,18})-(\d{1,18})-([0-9a-f]{12})")
 RECEIPT_CODE = re.compile(r"(\d{1,18})-([0-9a-f]{10})")
-State = Assignment.State
-SUBMITTED = (State.SUBMITTED, State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
+SUBMITTED = (Assignment.State.SUBMITTED, Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,6 @@ from core.text import check_words
 from corpus.models import Collection
 from hits.models import Control
 
-State = Control.State
-
 RULE = "control rule"
 LONGEST_REASON = 2_000
 
@@ -57,7 +55,7 @@ def retire_controls_of(
     none. Raises CounterpartError without a reason."""
     reason = check_words(reason, what="reason", at_most=LONGEST_REASON)
     shown = Q(image__in=list(images)) | Q(caption__in=list(captions))
-    controls = Control.objects.filter(shown, round__pool__collection=collection).exclude(state=State.RETIRED)
+    controls = Control.objects.filter(shown, round__pool__collection=collection).exclude(state=Control.State.RETIRED)
     ruled = partial(_rule, retired=True, reason=reason, by=actor, exclusion=True)
     retired = [control.pk for control in controls if ruled(control)]
     _regrade(Control.objects.filter(pk__in=retired))
@@ -71,7 +69,7 @@ def reinstate_controls_of(
     then retire them again. Returns how many were reinstated."""
     shown = Q(image__in=list(images)) | Q(caption__in=list(captions))
     last = ControlRuling.objects.filter(control=OuterRef("pk")).order_by("-pk").values("exclusion")[:1]
-    retired = Control.objects.filter(shown, round__pool__collection=collection, state=State.RETIRED)
+    retired = Control.objects.filter(shown, round__pool__collection=collection, state=Control.State.RETIRED)
     usable = retired.filter(image__excluded_at=None, caption__excluded_at=None)
     reason = "Nothing that it shows is excluded any more."
     ruled = partial(_rule, retired=False, reason=reason, by=actor, exclusion=True)
@@ -84,7 +82,7 @@ def reinstate_controls_of(
 def review_controls_of(assignment: Assignment) -> int:
     """Apply the rule to the controls that a graded assignment failed, and to the suspected ones that it answered.
     Returns how many assignments were accepted for it."""
-    doubted = Q(item__control__state=State.SUSPECTED) | ~ANSWERED_RIGHT
+    doubted = Q(item__control__state=Control.State.SUSPECTED) | ~ANSWERED_RIGHT
     answers = assignment.judgments.filter(doubted, item__control__isnull=False).order_by()
     controls = set(answers.values_list("item__control", flat=True))
     return review_controls(Control.objects.filter(pk__in=controls)) if controls else 0
@@ -98,11 +96,11 @@ def review_controls(
     """Suspect, clear or retire controls by the rule, and grade again who was judged by those retired. Controls that are
     retired, or that a person ruled on, stay as they are. Returns how many assignments were accepted."""
     by_person = ControlRuling.objects.filter(exclusion=False).exclude(by="")
-    open_ones = controls.exclude(state=State.RETIRED).exclude(rulings__in=by_person)
+    open_ones = controls.exclude(state=Control.State.RETIRED).exclude(rulings__in=by_person)
     retired = []
     for found in records_of(open_ones):
         wanted = policy.state_of(found)
-        if wanted == State.RETIRED:
+        if wanted == Control.State.RETIRED:
             retired += [found.control.pk] if _rule(found.control, retired=True, reason=_account(found)) else []
         elif wanted != found.control.state:
             _suspect(found.control, wanted)
@@ -121,7 +119,7 @@ def repair_controls() -> int:
 @transaction.atomic
 def _rule(control: Control, *, retired: bool, reason: str, by: str = "", exclusion: bool = False) -> bool:
     """Move a control to or from ``retired``. False: it is there already."""
-    to = State.RETIRED if retired else State.ACTIVE
+    to = Control.State.RETIRED if retired else Control.State.ACTIVE
     if not Control.objects.filter(pk=control.pk).exclude(state=to).update(state=to):
         return False
     ruling = ControlRuling.objects.create(control=control, retired=retired, reason=reason, by=by, exclusion=exclusion)
@@ -134,7 +132,7 @@ def _rule(control: Control, *, retired: bool, reason: str, by: str = "", exclusi
 def _suspect(control: Control, state: str) -> None:
     """Move a control between active and suspected, unless it was moved meanwhile."""
     if Control.objects.filter(pk=control.pk, state=control.state).update(state=state):
-        record("suspected" if state == State.SUSPECTED else "cleared", control, actor=RULE)
+        record("suspected" if state == Control.State.SUSPECTED else "cleared", control, actor=RULE)
 
 
 def _account(found: ControlRecord) -> str:
@@ -149,7 +147,7 @@ def _regrade(controls: QuerySet[Control]) -> int:
     Returns how many were accepted. Work with a problem, without a seat, that a person proposed to reject or that its
     platform has rejected waits for a person."""
     _recount(controls)
-    retired = controls.filter(state=State.RETIRED)
+    retired = controls.filter(state=Control.State.RETIRED)
     held = Assignment.objects.filter(state=Assignment.State.FLAGGED, problem="", seat__isnull=False)
     held = held.exclude(platform_state=PlatformState.REJECTED).exclude(
         rejections__in=Rejection.objects.filter(dropped_at=None)

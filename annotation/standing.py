@@ -10,9 +10,9 @@ from annotation.models import Assignment, Payment
 from hits.models import Round, Seat
 from hits.prices import cents
 
-SeatState, State, Pay = Seat.State, Assignment.State, Payment.State
-
-ARRIVED = Q(state__in=(State.SUBMITTED, State.FLAGGED, State.ACCEPTED), seat__isnull=False)
+ARRIVED = Q(
+    state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED, Assignment.State.ACCEPTED), seat__isnull=False
+)
 """Answer sets that fill a seat, or will if they are accepted."""
 
 
@@ -42,7 +42,7 @@ class Standing:
 
     @property
     def filled(self) -> int:
-        return self.seats[SeatState.FILLED]
+        return self.seats[Seat.State.FILLED]
 
     @property
     def share(self) -> float:
@@ -61,7 +61,7 @@ class Standing:
     @property
     def waiting(self) -> int:
         """Assignments that a person has to look at."""
-        return self.work[State.FLAGGED]
+        return self.work[Assignment.State.FLAGGED]
 
     @property
     def cost(self) -> Decimal:
@@ -86,11 +86,11 @@ def standing_of(round: Round) -> Standing:
 
 def standings(rounds: Sequence[Round]) -> dict[int, Standing]:
     """Return the standing of each round, by its id."""
-    seats = _counted(Seat.objects.all(), rounds, _counts("state", SeatState.values))
+    seats = _counted(Seat.objects.all(), rounds, _counts("state", Seat.State.values))
     work = _counted(
         Assignment.objects.without_claims(),
         rounds,
-        _counts("state", State.values)
+        _counts("state", Assignment.State.values)
         | {
             "workers": Count("worker", distinct=True, filter=Q(submitted_at__isnull=False, has_hit=True)),
             "arrived": Count("pk", filter=ARRIVED),
@@ -123,14 +123,14 @@ def _money(rounds: Sequence[Round]) -> dict[int, dict[str, Decimal]]:
 
 
 def _standing(round: Round, seats: dict[str, int], work: dict[str, int], money: dict[str, Decimal]) -> Standing:
-    due = [SeatState.TAKEN] if round.closed_at else [SeatState.TAKEN, SeatState.OPEN]
+    due = [Seat.State.TAKEN] if round.closed_at else [Seat.State.TAKEN, Seat.State.OPEN]
     return Standing(
-        seats={state: seats.get(state, 0) for state in SeatState.values},
-        work={state: work.get(state, 0) for state in State.values},
+        seats={state: seats.get(state, 0) for state in Seat.State.values},
+        work={state: work.get(state, 0) for state in Assignment.State.values},
         workers=work.get("workers", 0),
         arrived=work.get("arrived", 0),
-        owed=money.get(Pay.OWED, Decimal(0)),
-        spent=money.get(Pay.PAID, Decimal(0)),
+        owed=money.get(Payment.State.OWED, Decimal(0)),
+        spent=money.get(Payment.State.PAID, Decimal(0)),
         ceiling=round.ceiling,
         seat_cost=round.seat_cost,
         due=sum(seats.get(state, 0) for state in due),

@@ -23,7 +23,7 @@ from core.text import counted
 from hits.models import Control, Item
 from hits.task_types import task_type_of
 
-State, SUSPECTED = Assignment.State, Control.State.SUSPECTED
+SUSPECTED = Control.State.SUSPECTED
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,23 @@ def mark_submitted(assignment: Assignment, *, active_seconds: int | None, at: da
     }
     actor = actor_of(assignment.worker)
     with transaction.atomic(savepoint=False):
-        if move(assignment, come_from=State.LEASED, to=State.SUBMITTED, actor=actor, **fields):
+        if move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.SUBMITTED, actor=actor, **fields):
             return assignment.receipt
-        if _regain(assignment) and move(assignment, come_from=State.EXPIRED, to=State.SUBMITTED, actor=actor, **fields):
+        if _regain(assignment) and move(
+            assignment, come_from=Assignment.State.EXPIRED, to=Assignment.State.SUBMITTED, actor=actor, **fields
+        ):
             return assignment.receipt
         listed = Assignment.objects.listed().filter(pk=assignment.pk, receipt="")
-        flagged = listed.filter(state=State.FLAGGED).exclude(seat=None)
+        flagged = listed.filter(state=Assignment.State.FLAGGED).exclude(seat=None)
         if flagged.update(receipt=fields["receipt"]):  # its platform listed it before it was answered
-            move(assignment, come_from=State.FLAGGED, to=State.SUBMITTED, actor=actor, problem="", **fields)
+            move(
+                assignment,
+                come_from=Assignment.State.FLAGGED,
+                to=Assignment.State.SUBMITTED,
+                actor=actor,
+                problem="",
+                **fields,
+            )
             return assignment.receipt
     return None
 
@@ -215,7 +224,7 @@ def _regain(assignment: Assignment) -> bool:
     """Take back the seat of a lease that ran out. False: somebody else has it, the worker has taken the HIT again or as
     many others as one worker may, or the round's ceiling is reached."""
     worker = locked(assignment.worker_id)
-    if not Assignment.objects.filter(pk=assignment.pk, state=State.EXPIRED).exists():
+    if not Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.EXPIRED).exists():
         return False
     again, round = worker.assignments.filter(hit=assignment.hit_id), assignment.hit.round
     if again.exclude(state__in=Assignment.ABANDONED).exists() or not has_room(round, worker):

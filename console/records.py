@@ -185,9 +185,6 @@ def _workers(submitted: QuerySet[Assignment], judgments: QuerySet[Judgment]) -> 
     ]
 
 
-State, Pay = Assignment.State, Payment.State
-
-
 @dataclass(frozen=True)
 class InRound:
     """A worker's work in one round; ``owed`` and ``paid`` are US dollars without platform fees."""
@@ -221,9 +218,9 @@ def rounds_of(worker: Worker) -> list[InRound]:
     work = Assignment.objects.without_claims().filter(worker=worker).order_by().values_list("hit__round__name")
     rows = work.annotate(
         submitted=Count("submitted_at"),
-        accepted=Count("pk", filter=Q(state=State.ACCEPTED)),
-        flagged=Count("pk", filter=Q(state=State.FLAGGED)),
-        excluded=Count("pk", filter=Q(state=State.EXCLUDED)),
+        accepted=Count("pk", filter=Q(state=Assignment.State.ACCEPTED)),
+        flagged=Count("pk", filter=Q(state=Assignment.State.FLAGGED)),
+        excluded=Count("pk", filter=Q(state=Assignment.State.EXCLUDED)),
     )
     named = rows.order_by("hit__round__name")
     return [InRound(name, *counts, *money.get(name, nothing)) for name, *counts in named]  # type: ignore[call-arg]
@@ -243,7 +240,7 @@ def current_exclusion(worker: Worker) -> Exclusion | None:
 
 def _money_of(worker: Worker) -> dict[str, tuple[Decimal, Decimal]]:
     """Return the dollars that a worker is owed and was paid, by round name."""
-    owed, paid = Sum("amount", filter=Q(state=Pay.OWED)), Sum("amount", filter=Q(state=Pay.PAID))
+    owed, paid = Sum("amount", filter=Q(state=Payment.State.OWED)), Sum("amount", filter=Q(state=Payment.State.PAID))
     rows = Payment.objects.filter(assignment__worker=worker).order_by().values("round__name")
     return {
         row["round__name"]: (cents(row["owed"] or Decimal(0)), cents(row["paid"] or Decimal(0)))

@@ -25,8 +25,7 @@ logger = logging.getLogger(__name__)
 STALE_AFTER = timedelta(minutes=2)
 MAX_ATTEMPTS = 5
 STEP_LENGTH = 100  # length of the column
-State = Job.State
-LIVE = (State.QUEUED, State.RUNNING)
+LIVE = (Job.State.QUEUED, Job.State.RUNNING)
 
 
 class Cancelled(Exception):  # noqa: N818  a request, not an error
@@ -67,13 +66,13 @@ def send(job: Job) -> None:
 
 def cancel(job: Job, *, actor: str) -> bool:
     """Ask a running job to stop at its next safe point; a queued job stops at once. False if it had ended."""
-    if _end(job.pk, State.CANCELLED, "Cancelled.", actor=actor, only_if={"state": State.QUEUED}):
+    if _end(job.pk, Job.State.CANCELLED, "Cancelled.", actor=actor, only_if={"state": Job.State.QUEUED}):
         return True
     with transaction.atomic():
-        asked = Job.objects.filter(pk=job.pk, state=State.RUNNING, cancel_requested=False)
+        asked = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, cancel_requested=False)
         if asked.update(cancel_requested=True):
             record("cancel requested", job, actor=actor)
-    return Job.objects.filter(pk=job.pk, state=State.RUNNING, cancel_requested=True).exists()
+    return Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, cancel_requested=True).exists()
 
 
 class JobProgress:
@@ -81,7 +80,7 @@ class JobProgress:
     when this attempt was considered lost and another one may be running."""
 
     def __init__(self, job_id: UUID | str, attempt: int) -> None:
-        self._mine = {"pk": job_id, "state": State.RUNNING, "attempts": attempt}
+        self._mine = {"pk": job_id, "state": Job.State.RUNNING, "attempts": attempt}
         self._written = 0.0
         self._step = ""
 
@@ -113,15 +112,15 @@ def running(job_id: UUID | str) -> Iterator[JobProgress | None]:
         yield JobProgress(job_id, attempt)
         _queue_again(job_id, attempt)
     except Cancelled:
-        _end(job_id, State.CANCELLED, "Cancelled.", only_if={"cancel_requested": True, **mine})
+        _end(job_id, Job.State.CANCELLED, "Cancelled.", only_if={"cancel_requested": True, **mine})
     except CounterpartError as error:
-        _end(job_id, State.FAILED, str(error), only_if=mine)
+        _end(job_id, Job.State.FAILED, str(error), only_if=mine)
     except DATABASE_LOST:
         # The connection to the database was cut: this attempt is as lost as one that was killed.
         logger.exception("job %s lost its database", job_id)
         raise
     except Exception as error:
-        _end(job_id, State.FAILED, f"Unexpected {type(error).__name__}. The log has the details.", only_if=mine)
+        _end(job_id, Job.State.FAILED, f"Unexpected {type(error).__name__}. The log has the details.", only_if=mine)
         logger.exception("job %s failed", job_id)
         raise
 
@@ -151,7 +150,7 @@ def job(name: str, *, last: Callable[[str], None] | None = None) -> Callable[[Ca
 
 def finish(job_id: UUID | str, message: str) -> None:
     """Mark a job as done. Does nothing if it has ended."""
-    _end(job_id, State.DONE, message)
+    _end(job_id, Job.State.DONE, message)
 
 
 def resend_stale_jobs() -> int:
@@ -188,18 +187,18 @@ def _write_now(write: Callable[[], int]) -> int:
 
 def _start(job_id: UUID | str) -> int | None:
     """Start a queued job; return the number of this attempt, or None if the job cannot be started."""
-    queued = Job.objects.filter(pk=job_id, state=State.QUEUED)
-    if queued.filter(cancel_requested=False).update(state=State.RUNNING, heartbeat_at=timezone.now()):
+    queued = Job.objects.filter(pk=job_id, state=Job.State.QUEUED)
+    if queued.filter(cancel_requested=False).update(state=Job.State.RUNNING, heartbeat_at=timezone.now()):
         return Job.objects.values_list("attempts", flat=True).get(pk=job_id)
-    _end(job_id, State.CANCELLED, "Cancelled.", only_if={"state": State.QUEUED, "cancel_requested": True})
+    _end(job_id, Job.State.CANCELLED, "Cancelled.", only_if={"state": Job.State.QUEUED, "cancel_requested": True})
     return None
 
 
 def _queue_again(job_id: UUID | str, attempt: int) -> None:
     """Queue a running job for its next task, unless a user asked it to stop."""
-    mine = Job.objects.filter(pk=job_id, state=State.RUNNING, attempts=attempt)
-    if not mine.filter(cancel_requested=False).update(state=State.QUEUED, heartbeat_at=timezone.now()):
-        _end(job_id, State.CANCELLED, "Cancelled.", only_if={"cancel_requested": True, "attempts": attempt})
+    mine = Job.objects.filter(pk=job_id, state=Job.State.RUNNING, attempts=attempt)
+    if not mine.filter(cancel_requested=False).update(state=Job.State.QUEUED, heartbeat_at=timezone.now()):
+        _end(job_id, Job.State.CANCELLED, "Cancelled.", only_if={"cancel_requested": True, "attempts": attempt})
 
 
 @transaction.atomic
@@ -224,16 +223,16 @@ def _log(job: Job) -> None:
 
 @transaction.atomic
 def _resend(job: Job) -> bool:
-    lost = job.state == State.RUNNING
+    lost = job.state == Job.State.RUNNING
     unchanged = {"state": job.state, "heartbeat_at": job.heartbeat_at}
     # Whoever has the row locked is changing it.
     if not Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=job.pk, **unchanged).first():
         return False
     if lost and job.attempts >= MAX_ATTEMPTS:
         message = f"Lost {MAX_ATTEMPTS} times without finishing. See the worker's log."
-        _end(job.pk, State.FAILED, message, actor="reconciler", only_if=unchanged)
+        _end(job.pk, Job.State.FAILED, message, actor="reconciler", only_if=unchanged)
         return False
-    waiting = {"state": State.QUEUED, "heartbeat_at": timezone.now(), "attempts": job.attempts + lost}
+    waiting = {"state": Job.State.QUEUED, "heartbeat_at": timezone.now(), "attempts": job.attempts + lost}
     Job.objects.filter(pk=job.pk).update(**waiting)
     record("resent", job, actor="reconciler", lost=lost)
     transaction.on_commit(lambda: send(job))

@@ -18,7 +18,6 @@ from crowd.models import Message, Outbox, Posting
 from crowd.single_payments import pay_bonus
 
 Result = Callable[[], object]
-Call, State = Outbox.Call, Posting.State
 
 NOT_KNOWN = "The process that sent it was stopped. It is unknown whether it arrived."
 
@@ -30,7 +29,7 @@ def make_call(row: Outbox) -> Result:
     """
     platform = channels.platform(row.channel)
     platform.check(row.environment)
-    return CALLS[Call(row.call)](platform, row, row.subject.partition(":")[2])
+    return CALLS[Outbox.Call(row.call)](platform, row, row.subject.partition(":")[2])
 
 
 def mark_posted(posting: Posting) -> None:
@@ -38,9 +37,9 @@ def mark_posted(posting: Posting) -> None:
     names = ("external_id", "terms_id", "excludes", "status", "posted_at", "expires_at")
     fields = {name: getattr(posting, name) for name in names} | {"posted_assignments": posting.max_assignments}
     round = locked(posting.round)
-    _move(posting, State.PLANNED, State.LIVE, **fields)
+    _move(posting, Posting.State.PLANNED, Posting.State.LIVE, **fields)
     if round.state == "closed":  # The call that closes the posting may have found nothing to close.
-        Outbox.objects.get(call=Call.CLOSE, subject=subject_of(posting)).make_again()
+        Outbox.objects.get(call=Outbox.Call.CLOSE, subject=subject_of(posting)).make_again()
 
 
 def mark_extended(posting: Posting) -> None:
@@ -54,14 +53,14 @@ def mark_extended(posting: Posting) -> None:
 
 def mark_prolonged(posting: Posting, until: datetime) -> None:
     """Record that workers can accept the posting until then."""
-    live = Posting.objects.filter(pk=posting.pk, state=State.LIVE, settled_at=None)
+    live = Posting.objects.filter(pk=posting.pk, state=Posting.State.LIVE, settled_at=None)
     if live.update(expires_at=until, over_since=None):
         record("prolonged", posting, actor="outbox", until=until.isoformat())
 
 
 def mark_closed(posting: Posting) -> None:
     """Record that no worker can accept the posting any more. Work that was accepted before may still be submitted."""
-    _move(posting, State.LIVE, State.CLOSED)
+    _move(posting, Posting.State.LIVE, Posting.State.CLOSED)
 
 
 def mark_over(posting: Posting, *, unused: int) -> None:
@@ -73,7 +72,7 @@ def mark_over(posting: Posting, *, unused: int) -> None:
 
 def mark_disposed(posting: Posting) -> None:
     """Record that the posting was removed from the platform."""
-    _move(posting, State.CLOSED, State.DISPOSED)
+    _move(posting, Posting.State.CLOSED, Posting.State.DISPOSED)
 
 
 def mark_rejected(assignment: Assignment) -> bool:
@@ -92,7 +91,7 @@ def mark_rejected(assignment: Assignment) -> bool:
 
 def _mark_called_off(posting: Posting) -> None:
     """Record that the posting will never be on the platform."""
-    _move(posting, State.PLANNED, State.CLOSED, settled_at=timezone.now())
+    _move(posting, Posting.State.PLANNED, Posting.State.CLOSED, settled_at=timezone.now())
 
 
 def _mark_paid(payment: Payment) -> None:
@@ -118,7 +117,7 @@ def _nothing() -> None:
 
 def _publish(platform: Platform, row: Outbox, key: str) -> Result:
     posting = _posting(key)
-    if posting.state != State.PLANNED:
+    if posting.state != Posting.State.PLANNED:
         return _nothing
     if posting.round.state == "closed" and not row.unclear:  # otherwise it may have been posted before
         return partial(_mark_called_off, posting)
@@ -128,7 +127,7 @@ def _publish(platform: Platform, row: Outbox, key: str) -> Result:
 
 def _extend(platform: Platform, row: Outbox, key: str) -> Result:
     posting = _posting(key)
-    if posting.state != State.LIVE:
+    if posting.state != Posting.State.LIVE:
         return _nothing
     platform.extend(posting, token=str(row.pk))
     return partial(mark_extended, posting)
@@ -136,7 +135,7 @@ def _extend(platform: Platform, row: Outbox, key: str) -> Result:
 
 def _prolong(platform: Platform, row: Outbox, key: str) -> Result:
     posting, until = _posting(key), datetime.fromisoformat(row.payload["until"])
-    if posting.state != State.LIVE:
+    if posting.state != Posting.State.LIVE:
         return _nothing
     platform.prolong(posting, until, token=str(row.pk))
     return partial(mark_prolonged, posting, until)
@@ -144,7 +143,7 @@ def _prolong(platform: Platform, row: Outbox, key: str) -> Result:
 
 def _close(platform: Platform, row: Outbox, key: str) -> Result:
     posting = _posting(key)
-    if posting.state != State.LIVE:
+    if posting.state != Posting.State.LIVE:
         return _nothing
     platform.close(posting, token=str(row.pk))
     return partial(mark_closed, posting)
@@ -152,7 +151,7 @@ def _close(platform: Platform, row: Outbox, key: str) -> Result:
 
 def _pause(platform: Platform, row: Outbox, key: str) -> Result:
     posting = _posting(key)
-    if posting.state != State.LIVE:
+    if posting.state != Posting.State.LIVE:
         return _nothing
     paused = not posting.wants_visitors  # as it is now: the call may have waited
     channels.session_platform(row.channel).pause(posting, paused=paused)
@@ -161,7 +160,7 @@ def _pause(platform: Platform, row: Outbox, key: str) -> Result:
 
 def _dispose(platform: Platform, row: Outbox, key: str) -> Result:
     posting = _posting(key)
-    if posting.state != State.CLOSED:
+    if posting.state != Posting.State.CLOSED:
         return _nothing
     platform.dispose(posting, token=str(row.pk))
     return partial(mark_disposed, posting)
@@ -215,15 +214,15 @@ def _posting(key: str) -> Posting:
 
 
 CALLS: dict[Outbox.Call, Callable[[Platform, Outbox, str], Result]] = {
-    Call.PUBLISH: _publish,
-    Call.EXTEND: _extend,
-    Call.PROLONG: _prolong,
-    Call.CLOSE: _close,
-    Call.PAUSE: _pause,
-    Call.DISPOSE: _dispose,
-    Call.PAY: _pay,
-    Call.REJECT: _reject,
-    Call.MESSAGE: _message,
-    Call.EXCLUDE: _exclude,
-    Call.READMIT: _readmit,
+    Outbox.Call.PUBLISH: _publish,
+    Outbox.Call.EXTEND: _extend,
+    Outbox.Call.PROLONG: _prolong,
+    Outbox.Call.CLOSE: _close,
+    Outbox.Call.PAUSE: _pause,
+    Outbox.Call.DISPOSE: _dispose,
+    Outbox.Call.PAY: _pay,
+    Outbox.Call.REJECT: _reject,
+    Outbox.Call.MESSAGE: _message,
+    Outbox.Call.EXCLUDE: _exclude,
+    Outbox.Call.READMIT: _readmit,
 }

@@ -29,7 +29,6 @@ from crowd.sync import keep
 from hits.models import Round
 from hits.prices import cents
 
-State, Pay = Posting.State, Payment.State
 Act = Callable[[], object]
 
 
@@ -130,16 +129,16 @@ def _of_strangers(
 
 def _of_posting(posting: Posting, there: Standing | None) -> Iterator[Difference]:
     name, round = f"{posting.label} ({posting.external_id or 'not posted'})", posting.round
-    if there is None and posting.state in (State.LIVE, State.CLOSED) and posting.settled_at is None:
+    if there is None and posting.state in (Posting.State.LIVE, Posting.State.CLOSED) and posting.settled_at is None:
         yield Difference(Kind.ONLY_HERE, name, posting.state, "-", "record that it is gone", partial(_gone, posting))
-    if there is None and posting.state == State.PLANNED:
+    if there is None and posting.state == Posting.State.PLANNED:
         call = Outbox.objects.filter(call=Outbox.Call.PUBLISH, subject=subject_of(posting)).first()
         resume = partial(_resume, call) if call else None
         yield Difference(Kind.ONLY_HERE, name, posting.state, "-", "make the call to post it", resume)
     if there and there.reward != round.reward:
         remedy = "check it: terms cannot be changed automatically"
         yield Difference(Kind.OTHER_AMOUNT, name, f"${round.reward} reward", f"${there.reward} reward", remedy)
-    if there and posting.state == State.LIVE and there.max_assignments != posting.max_assignments:
+    if there and posting.state == Posting.State.LIVE and there.max_assignments != posting.max_assignments:
         yield _of_size(posting, name, there.max_assignments)
 
 
@@ -180,10 +179,10 @@ def _of_assignment(posting: Posting, assignment: Assignment, listed: Listed) -> 
         return
     reward = assignment.payments.filter(kind=Payment.Kind.REWARD).first()
     paid = reward.state if reward else "not owed"
-    if listed.status == PlatformState.APPROVED and paid != Pay.PAID:
+    if listed.status == PlatformState.APPROVED and paid != Payment.State.PAID:
         note = partial(mark_reward_paid, assignment)
         yield Difference(Kind.OTHER_STATUS, f"pay for {name}", paid, "paid", "record the payment", note)
-    if listed.status != PlatformState.APPROVED and reward and reward.state == Pay.PAID:
+    if listed.status != PlatformState.APPROVED and reward and reward.state == Payment.State.PAID:
         again = partial(_pay_again, reward)
         yield Difference(Kind.OTHER_STATUS, f"pay for {name}", "paid", "not paid", "pay it", again)
 
@@ -192,7 +191,7 @@ def _of_bonuses(posting: Posting, paid: Sequence[Bonus]) -> Iterator[Difference]
     ours = Payment.objects.filter(
         assignment__in=posting.work,
         kind=Payment.Kind.BONUS,
-        state=Pay.PAID,
+        state=Payment.State.PAID,
     )
     if any(bonus.reason is None for bonus in paid) or not posting.hit:
         yield from _of_sums(paid, ours)

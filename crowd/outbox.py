@@ -27,10 +27,8 @@ from hits.models import Round
 
 logger = logging.getLogger(__name__)
 
-Call, State = Outbox.Call, Outbox.State
-
 WANTED = WantsCall.Call.WANTED
-SUBJECTS: dict[str, type[Payment] | type[Rejection]] = {Call.PAY: Payment, Call.REJECT: Rejection}
+SUBJECTS: dict[str, type[Payment] | type[Rejection]] = {Outbox.Call.PAY: Payment, Outbox.Call.REJECT: Rejection}
 
 LOST_AFTER = timedelta(minutes=5)  # a call that takes longer was lost with its process
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
@@ -77,7 +75,7 @@ def send_round_on_commit(round: Round) -> None:
 def send_again(row: Outbox, *, actor: str) -> bool:
     """Retry a failed call. Return False if it is not failed."""
     with transaction.atomic():
-        if not row.make_again(State.FAILED):
+        if not row.make_again(Outbox.State.FAILED):
             return False
         record("sent again", row, actor=actor)
         _send_on_commit(row)
@@ -86,19 +84,19 @@ def send_again(row: Outbox, *, actor: str) -> bool:
 
 def send_failed_again(round: Round, *, actor: str) -> int:
     """Retry every failed call of a round. Return their number."""
-    failed = Outbox.objects.filter(round=round, state=State.FAILED)
+    failed = Outbox.objects.filter(round=round, state=Outbox.State.FAILED)
     return sum(send_again(row, actor=actor) for row in failed)
 
 
 def send_waiting(round: Round) -> None:
     """Make due what waits because the platform asked for it: a person who acts may have added money to the account."""
-    Outbox.objects.filter(round=round, state=State.PENDING, waits__gt=0).update(due_at=timezone.now())
+    Outbox.objects.filter(round=round, state=Outbox.State.PENDING, waits__gt=0).update(due_at=timezone.now())
 
 
 def deliver_due(round: Round | None = None, *, progress: Progress = silent) -> int:
     """Make every call (of one round) that is due or was lost. Return how many were made."""
     take_wanted()
-    due = Outbox.objects.filter(state__in=(State.PENDING, State.SENDING), due_at__lte=timezone.now())
+    due = Outbox.objects.filter(state__in=(Outbox.State.PENDING, Outbox.State.SENDING), due_at__lte=timezone.now())
     waiting = list((due.filter(round=round) if round else due).values_list("pk", flat=True))
     made = 0
     for done, row_id in enumerate(waiting):
@@ -139,17 +137,19 @@ def _take(row: Any, write: Callable[[Any], list[Outbox]]) -> list[Outbox]:
 def _write_pay(payment: Payment) -> list[Outbox]:
     round = payment.round
     where = {"channel": round.channel, "environment": round.environment}
-    return [store_call(Call.PAY, payment, round=round, **where, amount=str(payment.amount))]
+    return [store_call(Outbox.Call.PAY, payment, round=round, **where, amount=str(payment.amount))]
 
 
 def _write_reject(rejection: Rejection) -> list[Outbox]:
     round = rejection.assignment.hit.round
-    return [store_call(Call.REJECT, rejection, round=round, channel=round.channel, environment=round.environment)]
+    return [
+        store_call(Outbox.Call.REJECT, rejection, round=round, channel=round.channel, environment=round.environment)
+    ]
 
 
 def _write_exclude(exclusion: Exclusion) -> list[Outbox]:
     """An exclusion and its end are sent to every platform where the worker has an id."""
-    call = Call.READMIT if exclusion.lifted_at else Call.EXCLUDE
+    call = Outbox.Call.READMIT if exclusion.lifted_at else Outbox.Call.EXCLUDE
     return [
         store_call(call, exclusion, channel=identity.channel, environment=identity.environment)
         for identity in exclusion.worker.identities.order_by("pk")
@@ -193,10 +193,10 @@ def _claim(row_id: UUID | str) -> Outbox | None:
     """Take a due row to make its call; no other process takes it for LOST_AFTER."""
     now = timezone.now()
     due = Outbox.objects.filter(pk=row_id, due_at__lte=now)
-    due.filter(state=State.SENDING).update(state=State.PENDING, unclear=True)
-    taken = due.filter(state=State.PENDING)
+    due.filter(state=Outbox.State.SENDING).update(state=Outbox.State.PENDING, unclear=True)
+    taken = due.filter(state=Outbox.State.PENDING)
     with transaction.atomic():
-        if not taken.update(state=State.SENDING, due_at=now + LOST_AFTER, attempts=F("attempts") + 1):
+        if not taken.update(state=Outbox.State.SENDING, due_at=now + LOST_AFTER, attempts=F("attempts") + 1):
             return None
         row = Outbox.objects.get(pk=row_id)
         _mark(row, under_way=True)
@@ -215,14 +215,14 @@ def _mark(row: Outbox, *, under_way: bool) -> None:
 
 def _own(row: Outbox) -> QuerySet[Outbox]:
     """Return the row, unless another process has taken it for lost meanwhile."""
-    return Outbox.objects.filter(pk=row.pk, state=State.SENDING, attempts=row.attempts)
+    return Outbox.objects.filter(pk=row.pk, state=Outbox.State.SENDING, attempts=row.attempts)
 
 
 def _finish(row: Outbox, record_result: Callable[[], object]) -> None:
     """Record the result and that the call is done, in one transaction: if that is lost, the call is made again."""
     with transaction.atomic():
         record_result()
-        if _own(row).update(state=State.DONE, unclear=False, error=""):
+        if _own(row).update(state=Outbox.State.DONE, unclear=False, error=""):
             _mark(row, under_way=False)
             record("done", row, actor="outbox", call=row.call)
 
@@ -235,7 +235,7 @@ def _put_off(row: Outbox, error: ChannelError) -> None:
         return
     with transaction.atomic():
         put_off = _own(row).update(
-            state=State.PENDING,
+            state=Outbox.State.PENDING,
             attempts=row.attempts - patient,  # a platform that asks to wait is not failing
             waits=row.waits + 1 if patient else 0,
             due_at=timezone.now() + _pause(row, error),
@@ -255,7 +255,7 @@ def _pause(row: Outbox, error: ChannelError) -> timedelta:
 
 def _fail(row: Outbox, error: str, *, unclear: bool) -> None:
     with transaction.atomic():
-        if _own(row).update(state=State.FAILED, error=error, unclear=unclear):
+        if _own(row).update(state=Outbox.State.FAILED, error=error, unclear=unclear):
             if not unclear:
                 _mark(row, under_way=False)
             # All staff may read the event log, so it has no platform ids of workers.

@@ -23,8 +23,6 @@ from crowd.seats import COMING, hits_to_post, places_missing, with_left
 from hits.models import HIT, Round
 from hits.prices import cents
 
-State, Call, CallState = Posting.State, Outbox.Call, Outbox.State
-
 LATE_AT_LEAST, LATE_SYNCS = timedelta(minutes=10), 5
 
 
@@ -64,7 +62,7 @@ def close_postings(round: Round) -> int:
     """Ask the platform to close every posting of the round. Return their number."""
     postings = Posting.objects.filter(round=round, state__in=COMING)
     for posting in postings:
-        store_call(Call.CLOSE, posting, round=round, **posting.market)
+        store_call(Outbox.Call.CLOSE, posting, round=round, **posting.market)
     send_round_on_commit(round)
     return len(postings)
 
@@ -97,14 +95,14 @@ def prolong_postings(round: Round, *, days: int, actor: str, dry: bool = False) 
             raise CounterpartError(f"Round {round} is not open on a platform, so no posting of it can be prolonged.")
         now = timezone.now()
         until = (now + timedelta(days=days)).replace(microsecond=0)
-        live = Posting.objects.filter(round=current, state=State.LIVE, settled_at=None, expires_at__lt=until)
+        live = Posting.objects.filter(round=current, state=Posting.State.LIVE, settled_at=None, expires_at__lt=until)
         postings = list(with_left(live).filter(left__gt=0))
         reopened = sum(one.left for one in postings if one.expires_at <= now)
         opened = sum(one.left for one in postings)
         told = Prolonging(until, len(postings), opened, reopened, cents(reopened * current.seat_cost))
         if postings and not dry:
             for one in postings:
-                store_call(Call.PROLONG, one, round=current, **one.market, until=until.isoformat())
+                store_call(Outbox.Call.PROLONG, one, round=current, **one.market, until=until.isoformat())
             record("prolonged", current, actor=actor, until=until.isoformat(), postings=len(postings))
             send_round_on_commit(current)
     return told
@@ -113,11 +111,11 @@ def prolong_postings(round: Round, *, days: int, actor: str, dry: bool = False) 
 def dispose_of_finished() -> int:
     """Ask the platforms to remove the closed postings whose work is all decided, once its rejections can no longer be
     reversed there. Return their number."""
-    closed = Posting.objects.filter(state=State.CLOSED, settled_at__isnull=False, hit__isnull=False)
+    closed = Posting.objects.filter(state=Posting.State.CLOSED, settled_at__isnull=False, hit__isnull=False)
     closed = closed.exclude(external_id="")
     submitted = work_on_posting().filter(submitted_at__isnull=False).order_by("-submitted_at").values("submitted_at")
     finished = closed.filter(~Exists(undecided_work())).annotate(last=Coalesce(Subquery(submitted[:1]), "settled_at"))
-    asked = set(Outbox.objects.filter(call=Call.DISPOSE).values_list("subject", flat=True))
+    asked = set(Outbox.objects.filter(call=Outbox.Call.DISPOSE).values_list("subject", flat=True))
     due = [
         posting
         for name, platform in channels.platforms().items()
@@ -125,7 +123,7 @@ def dispose_of_finished() -> int:
         if subject_of(posting) not in asked
     ]
     for posting in due:
-        put(Call.DISPOSE, posting, round=posting.round, **posting.market)
+        put(Outbox.Call.DISPOSE, posting, round=posting.round, **posting.market)
     return len(due)
 
 
@@ -147,32 +145,32 @@ class Overview:
     @property
     def waiting(self) -> int:
         """The number of calls still to be made."""
-        return self.calls[CallState.PENDING] + self.calls[CallState.SENDING]
+        return self.calls[Outbox.State.PENDING] + self.calls[Outbox.State.SENDING]
 
     @property
     def failed(self) -> int:
         """The number of calls that the platform refused, or that were lost too often."""
-        return self.calls[CallState.FAILED]
+        return self.calls[Outbox.State.FAILED]
 
     @property
     def standing(self) -> int:
         """The number of postings on the platform, open or closed."""
-        return self.postings[State.LIVE] + self.postings[State.CLOSED]
+        return self.postings[Posting.State.LIVE] + self.postings[Posting.State.CLOSED]
 
 
 def overview_of(round: Round) -> Overview:
     """Read a round's overview with four queries."""
     postings = Posting.objects.filter(round=round).order_by()
-    live = Q(state=State.LIVE)
+    live = Q(state=Posting.State.LIVE)
     facts = postings.aggregate(
         pending=Sum("pending", filter=live), listed_at=Max("seen_at"), leaves_at=Min("expires_at", filter=live),
-        **{f"n_{state}": Count("pk", filter=Q(state=state)) for state in State.values},
+        **{f"n_{state}": Count("pk", filter=Q(state=state)) for state in Posting.State.values},
     )  # fmt: skip
     work = Assignment.objects.filter(hit__round=round).exclude(external_id="")
     return Overview(
-        postings={state: facts[f"n_{state}"] for state in State.values},
+        postings={state: facts[f"n_{state}"] for state in Posting.State.values},
         work=_by("platform_state", work, PlatformState.values),
-        calls=_by("state", Outbox.objects.filter(round=round), CallState.values),
+        calls=_by("state", Outbox.objects.filter(round=round), Outbox.State.values),
         pending=facts["pending"] or 0,
         listed_at=facts["listed_at"],
         leaves_at=facts["leaves_at"],
@@ -193,7 +191,7 @@ def late_rounds() -> list[tuple[str, datetime]]:
     """Return the names of unfinished rounds whose platform was not read for five sync intervals (at least ten minutes),
     each with the time when it was last read."""
     patience = max(LATE_AT_LEAST, LATE_SYNCS * timedelta(seconds=settings.SYNC_SECONDS))
-    posted = Posting.objects.unfinished().filter(state__in=(State.LIVE, State.CLOSED)).order_by()
+    posted = Posting.objects.unfinished().filter(state__in=(Posting.State.LIVE, Posting.State.CLOSED)).order_by()
     last = posted.values("round__name").annotate(last=Max(Coalesce("seen_at", "posted_at", "created_at")))
     late = last.filter(last__lt=timezone.now() - patience).order_by("last")
     return list(late.values_list("round__name", "last"))
@@ -203,17 +201,17 @@ def _post(round: Round, hit: HIT, missing: int) -> int:
     if missing <= 0:
         return 0
     most = channels.platform(round.channel).most_assignments
-    live = hit.postings.filter(state=State.LIVE, max_assignments__lte=most - missing).first()
+    live = hit.postings.filter(state=Posting.State.LIVE, max_assignments__lte=most - missing).first()
     if live:
         Posting.objects.filter(pk=live.pk).update(max_assignments=F("max_assignments") + missing)
-        store_call(Call.EXTEND, live, round=round, **live.market)
+        store_call(Outbox.Call.EXTEND, live, round=round, **live.market)
         return missing
     where = {"channel": round.channel, "environment": round.environment}
     for start in range(0, missing, most):
         slots = min(most, missing - start)
         posting = Posting.objects.create(round=round, hit=hit, **where, max_assignments=slots)
         record("planned", posting, actor="posting", slots=slots)
-        store_call(Call.PUBLISH, posting, round=round, **where)
+        store_call(Outbox.Call.PUBLISH, posting, round=round, **where)
     return missing
 
 
@@ -221,15 +219,15 @@ def _post_places(round: Round, missing: int) -> int:
     """Post the round, or add places to its posting; 0 while that is being posted."""
     where = {"channel": round.channel, "environment": round.environment}
     posting = round.postings.filter(hit=None, state__in=COMING).first()
-    if missing <= 0 or (posting and posting.state == State.PLANNED):
+    if missing <= 0 or (posting and posting.state == Posting.State.PLANNED):
         return 0
     if posting:
         Posting.objects.filter(pk=posting.pk).update(max_assignments=F("max_assignments") + missing)
-        store_call(Call.EXTEND, posting, round=round, **where)
+        store_call(Outbox.Call.EXTEND, posting, round=round, **where)
         return missing
     posting = Posting.objects.create(round=round, **where, max_assignments=missing)
     record("planned", posting, actor="posting", slots=missing)
-    store_call(Call.PUBLISH, posting, round=round, **where)
+    store_call(Outbox.Call.PUBLISH, posting, round=round, **where)
     return missing
 
 

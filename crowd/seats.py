@@ -16,9 +16,7 @@ from crowd.endings import HERE, takes_place
 from crowd.models import Posting, work_on_posting
 from hits.models import HIT, Round, Seat
 
-State = Posting.State
-
-COMING = (State.PLANNED, State.LIVE)
+COMING = (Posting.State.PLANNED, Posting.State.LIVE)
 
 
 class PlatformPostings(Postings):
@@ -64,7 +62,7 @@ class PlatformPostings(Postings):
 
     def can_pay_reward(self, assignment: Assignment) -> bool:
         postings = Posting.objects.filter(round=assignment.hit.round_id, external_id=assignment.external_posting)
-        return postings.exclude(state=State.DISPOSED).exists()
+        return postings.exclude(state=Posting.State.DISPOSED).exists()
 
 
 def with_left(postings: QuerySet[Posting]) -> QuerySet[Any]:

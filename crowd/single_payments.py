@@ -17,8 +17,6 @@ from crowd.channels import ChannelError, OneShotBonuses
 from crowd.models import Outbox
 from hits.models import Round
 
-State = Outbox.State
-
 AGAIN = timedelta(seconds=30)
 WAIT = timedelta(seconds=20)
 
@@ -46,7 +44,7 @@ def pay_bonus(platform: OneShotBonuses, payment: Payment, row: Outbox) -> None:
 
 def unclear_payments() -> QuerySet[Outbox]:
     """Return the payments that were sent without a clear result."""
-    return Outbox.objects.filter(call=Outbox.Call.PAY, state=State.FAILED, sent__isnull=False)
+    return Outbox.objects.filter(call=Outbox.Call.PAY, state=Outbox.State.FAILED, sent__isnull=False)
 
 
 def is_listed(row: Outbox) -> bool:
@@ -77,9 +75,9 @@ def settle(row: Outbox, *, was_paid: bool, by: str) -> None:
     unclear = unclear_payments().filter(pk=row.pk)
     with transaction.atomic():
         if was_paid:
-            changed = unclear.update(state=State.DONE, unclear=False, error="")
+            changed = unclear.update(state=Outbox.State.DONE, unclear=False, error="")
         else:
-            again = {"state": State.PENDING, "attempts": 0, "waits": 0, "due_at": timezone.now(), "error": ""}
+            again = {"state": Outbox.State.PENDING, "attempts": 0, "waits": 0, "due_at": timezone.now(), "error": ""}
             changed = unclear.update(**again, sent=None, unclear=False)
         if not changed:
             raise CounterpartError(f"The {row} is not unclear any more; reload the page.")
@@ -98,14 +96,14 @@ def _mark_sent(row: Outbox, payment: Payment, prepared: dict[str, Any]) -> None:
     apart; and for a row that another process has taken over."""
     account = Outbox.objects.filter(channel=row.channel, environment=row.environment, call=Outbox.Call.PAY)
     # Locked in one order, so that of two processes one waits until the other has left its mark.
-    open_calls = list(account.exclude(state=State.DONE).select_for_update().order_by("pk"))
+    open_calls = list(account.exclude(state=Outbox.State.DONE).select_for_update().order_by("pk"))
     others = Payment.objects.filter(assignment=payment.assignment_id).exclude(pk=payment.pk)
     of_this_work = {subject_of(other) for other in others}
     for other in open_calls:
         is_open = other.pk != row.pk and other.sent is not None
-        if is_open and (other.state == State.SENDING or other.subject in of_this_work):
+        if is_open and (other.state == Outbox.State.SENDING or other.subject in of_this_work):
             raise ChannelError("Another payment is not confirmed yet.", reached=False, retry_after=WAIT)
-    mine = Outbox.objects.filter(pk=row.pk, state=State.SENDING, attempts=row.attempts, sent__isnull=True)
+    mine = Outbox.objects.filter(pk=row.pk, state=Outbox.State.SENDING, attempts=row.attempts, sent__isnull=True)
     if not mine.update(sent=prepared):
         raise ChannelError("Another process makes this call.", reached=False, retry_after=WAIT)
     row.sent = prepared

@@ -23,15 +23,14 @@ from hits.question import Level
 
 Pair = tuple[int, int]
 """Database ids of an image and a caption."""
-Reason = Case.Reason
 
 WEIGHTS: Mapping[str, int] = {
-    Reason.CONFLICT: 40,
-    Reason.SUSPICIOUS: 30,
-    Reason.MEANINGLESS: 25,
-    Reason.DISAGREEMENT: 20,
-    Reason.REPORTED: 15,
-    Reason.DUPLICATE: 10,
+    Case.Reason.CONFLICT: 40,
+    Case.Reason.SUSPICIOUS: 30,
+    Case.Reason.MEANINGLESS: 25,
+    Case.Reason.DISAGREEMENT: 20,
+    Case.Reason.REPORTED: 15,
+    Case.Reason.DUPLICATE: 10,
 }
 """What each reason adds to the priority of a case; ``reported`` for each worker who reports the pair."""
 VERY_LOW = MergeTerm("cxc", "<", 2)
@@ -47,15 +46,15 @@ def queue_of(collection: Collection, reason: str = "") -> CaseQuerySet:
 
 def counts_of(collection: Collection) -> dict[str, int]:
     """Return the number of waiting cases: of each reason, and ``waiting`` in all."""
-    by_reason = {reason: Count("pk", filter=Q(reasons__has_key=reason)) for reason in Reason.values}
+    by_reason = {reason: Count("pk", filter=Q(reasons__has_key=reason)) for reason in Case.Reason.values}
     return queue_of(collection).order_by().aggregate(waiting=Count("pk"), **by_reason)
 
 
 def refresh_queue(collection: Collection) -> dict[str, int]:
     """Bring disagreements, suspicious originals and workers' reports up to date; return the counts of the queue."""
-    open_cases(collection, Reason.DISAGREEMENT, disagreements(collection))
-    open_cases(collection, Reason.REPORTED, reported_pairs(collection))
-    open_cases(collection, Reason.SUSPICIOUS, suspicious_originals(collection))
+    open_cases(collection, Case.Reason.DISAGREEMENT, disagreements(collection))
+    open_cases(collection, Case.Reason.REPORTED, reported_pairs(collection))
+    open_cases(collection, Case.Reason.SUSPICIOUS, suspicious_originals(collection))
     return counts_of(collection)
 
 
@@ -170,7 +169,7 @@ def hidden_disagreements(round: Round) -> set[Pair]:
         votes[image, caption][level] += 1
     asked = Item.objects.filter(hit__round=round).order_by().values_list("image_id", "caption_id")
     disputed = {pair for pair in set(asked) & votes.keys() if _has_no_majority(votes[pair])}
-    seen = Case.objects.filter(Q(reasons__has_key=Reason.DISAGREEMENT) | ~Q(done_at=None), collection=collection)
+    seen = Case.objects.filter(Q(reasons__has_key=Case.Reason.DISAGREEMENT) | ~Q(done_at=None), collection=collection)
     reviewed = Review.objects.holding(collection)
     hidden = disputed - set(seen.values_list("image_id", "caption_id"))
     return {pair for pair in hidden if pair not in reviewed and not _is_excluded(pair, reviewed)}
@@ -192,7 +191,7 @@ def _reporters(collection: Collection) -> dict[Pair, int]:
 
 
 def _with(case: Case, reasons: dict[str, str], reporters: Mapping[Pair, int]) -> Case:
-    times: dict[str, int] = {Reason.REPORTED: reporters.get((case.image_id, case.caption_id), 0)}
+    times: dict[str, int] = {Case.Reason.REPORTED: reporters.get((case.image_id, case.caption_id), 0)}
     case.reasons = reasons
     case.priority = sum(WEIGHTS[reason] * times.get(reason, 1) for reason in reasons)
     return case

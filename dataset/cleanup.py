@@ -5,8 +5,9 @@ from pathlib import Path
 from core.progress import Progress, silent
 from corpus.looks import alike, folder_looks, hash_pictures
 from corpus.models import Collection
-from dataset.cases import Pair, Reason, counts_of, open_cases, suspicious_originals
+from dataset.cases import Pair, counts_of, open_cases, suspicious_originals
 from dataset.meaningless import meaningless
+from dataset.models import Case
 
 
 def suggest_clean_up(
@@ -24,9 +25,11 @@ def suggest_clean_up(
     suspect = meaningless((caption, text) for caption, _, text in texts)
     hash_pictures(collection, progress=progress)
     repeated = _repeated_pictures(collection) | (_listed_pictures(collection, against, progress) if against else {})
-    open_cases(collection, Reason.MEANINGLESS, {(images[caption], caption): why for caption, why in suspect.items()})
-    open_cases(collection, Reason.SUSPICIOUS, suspicious_originals(collection))
-    open_cases(collection, Reason.DUPLICATE, repeated, replace=against is not None)
+    open_cases(
+        collection, Case.Reason.MEANINGLESS, {(images[caption], caption): why for caption, why in suspect.items()}
+    )
+    open_cases(collection, Case.Reason.SUSPICIOUS, suspicious_originals(collection))
+    open_cases(collection, Case.Reason.DUPLICATE, repeated, replace=against is not None)
     return counts_of(collection)
 
 

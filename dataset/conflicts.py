@@ -9,9 +9,10 @@ import pandas as pd
 from core.errors import CounterpartError, some_of
 from core.text import counted
 from corpus.models import Collection, Sample
-from dataset.cases import Reason, open_cases
+from dataset.cases import open_cases
 from dataset.contents import JUDGED, Contents, Policies, gather_contents, proposals_of, queries_of
 from dataset.merging import Pair, check_sources
+from dataset.models import Case
 from dataset.review_rows import Reviewed, review_rows
 from dataset.verdicts import votes_of
 from hits.models import Round
@@ -100,7 +101,7 @@ def send_to_review(collection: Collection, conflicts: Sequence[Conflict]) -> int
         for one in conflicts
         if not one.review
     }
-    return open_cases(collection, Reason.CONFLICT, found, replace=False)
+    return open_cases(collection, Case.Reason.CONFLICT, found, replace=False)
 
 
 def pair_ids(collection: Collection, pairs: Sequence[Pair]) -> dict[Pair, tuple[int, int]]:

@@ -26,7 +26,6 @@ from hits.task_types import require_pairs
 CHANNEL = "import"
 _PAIR, _ANSWER = ["image", "caption"], ["level", "shortcoming", "wrong_way"]
 _BATCH = 2_000
-State = Assignment.State
 
 
 @dataclass(frozen=True)
@@ -222,7 +221,7 @@ def _assignments(
                 hit_id=row.hit_id,
                 worker=workers[row.worker],
                 channel=CHANNEL,
-                state=State.ACCEPTED if row.counted else State.EXCLUDED,
+                state=Assignment.State.ACCEPTED if row.counted else Assignment.State.EXCLUDED,
                 leased_at=row.first - timedelta(seconds=seconds or 0),
                 deadline=row.last,
                 submitted_at=row.last,
@@ -234,7 +233,10 @@ def _assignments(
     Decision.objects.bulk_create(
         (
             Decision(
-                assignment=one, votes_count=one.state == State.ACCEPTED, paid=False, reason=f"Imported from {source}."
+                assignment=one,
+                votes_count=one.state == Assignment.State.ACCEPTED,
+                paid=False,
+                reason=f"Imported from {source}.",
             )
             for one in assignments
         ),

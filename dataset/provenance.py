@@ -11,8 +11,6 @@ from dataset.judgment_rows import BROWSER
 from hits.models import Round, Seat
 from hits.task_types import TASK_TYPES
 
-State = Assignment.State
-
 
 def provenance_of(round: Round) -> dict[str, Any]:
     """Return a round's channel, dates, workers, answer sets and pairs, as a manifest lists them."""
@@ -43,7 +41,9 @@ def unfinished(round: Round) -> dict[str, int]:
     """Return how many seats of the round have no counted answers yet, and how many answer sets wait for a person;
     nothing if the round is complete."""
     seats = Seat.objects.filter(round=round).exclude(state=Seat.State.FILLED).count()
-    waiting = Assignment.objects.filter(hit__round=round, state__in=(State.SUBMITTED, State.FLAGGED)).count()
+    waiting = Assignment.objects.filter(
+        hit__round=round, state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED)
+    ).count()
     return {name: count for name, count in {"seats": seats, "waiting_for_review": waiting}.items() if count}
 
 
@@ -82,7 +82,8 @@ def mixed_tasks(tasks: Mapping[str, str]) -> str:
 def _answer_sets(round: Round) -> dict[str, int]:
     submitted = Assignment.objects.with_hit().filter(hit__round=round, state__in=Assignment.SUBMITTED)
     counts = submitted.aggregate(
-        counted=Count("pk", filter=Q(state=State.ACCEPTED)), excluded=Count("pk", filter=Q(state=State.EXCLUDED))
+        counted=Count("pk", filter=Q(state=Assignment.State.ACCEPTED)),
+        excluded=Count("pk", filter=Q(state=Assignment.State.EXCLUDED)),
     )
     return dict(counts)
 

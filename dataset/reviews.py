@@ -22,7 +22,6 @@ from dataset.models import Case, Review, ReviewQuerySet, Subject
 from hits.question import Level
 
 LONGEST_REASON = 1024
-Kind, Grounds = Review.Conclusion, Review.Grounds
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Conclusion:
         return (self.kind, self.level) == (other.kind, other.level)
 
 
-KEPT = Conclusion(Kind.KEPT)
+KEPT = Conclusion(Review.Conclusion.KEPT)
 
 
 def conclude(
@@ -140,17 +139,21 @@ def require_two_reviewers(collection: Collection, required: bool, *, actor: str)
 def _check(conclusion: Conclusion, subjects: Sequence[Subject]) -> None:
     if not subjects:
         raise CounterpartError("There is nothing to review; name a pair, a caption or an image.")
-    if conclusion.kind not in Kind.values:
-        raise CounterpartError(f"Invalid conclusion {conclusion.kind!r}: use one of {some_of(Kind.values)}.")
+    if conclusion.kind not in Review.Conclusion.values:
+        raise CounterpartError(
+            f"Invalid conclusion {conclusion.kind!r}: use one of {some_of(Review.Conclusion.values)}."
+        )
     pairs = all(None not in subject for subject in subjects)
-    if conclusion.kind == Kind.LEVEL and (conclusion.level not in Level.values or not pairs):
+    if conclusion.kind == Review.Conclusion.LEVEL and (conclusion.level not in Level.values or not pairs):
         raise CounterpartError(f"Invalid level {conclusion.level!r}: a pair has a level from 1 to 4.")
-    if conclusion.kind == Kind.EXCLUDED:
+    if conclusion.kind == Review.Conclusion.EXCLUDED:
         if any(None not in subject for subject in subjects):
             raise CounterpartError("A pair cannot be excluded: give it a level, or exclude its caption or image.")
-        if conclusion.grounds not in Grounds.values:
-            raise CounterpartError(f"Invalid grounds {conclusion.grounds!r}: use one of {some_of(Grounds.values)}.")
-    if conclusion.kind == Kind.EXCLUDED or conclusion.reason.strip():
+        if conclusion.grounds not in Review.Grounds.values:
+            raise CounterpartError(
+                f"Invalid grounds {conclusion.grounds!r}: use one of {some_of(Review.Grounds.values)}."
+            )
+    if conclusion.kind == Review.Conclusion.EXCLUDED or conclusion.reason.strip():
         check_words(conclusion.reason, what="reason", at_most=LONGEST_REASON)
 
 
@@ -232,7 +235,7 @@ def _mark(review: Review) -> None:
     subject = review.caption if review.image is None else review.image if review.caption is None else None
     if subject is None:
         return
-    subject.excluded_at = _settled_at(review) if review.conclusion == Kind.EXCLUDED else None
+    subject.excluded_at = _settled_at(review) if review.conclusion == Review.Conclusion.EXCLUDED else None
     subject.save(update_fields=["excluded_at"])
     shown = {"images": [review.image_id]} if review.image_id else {"captions": [review.caption_id]}
     if subject.excluded_at:
@@ -243,7 +246,7 @@ def _mark(review: Review) -> None:
 
 def _close_cases(review: Review) -> None:
     """Close the cases that a settled review answers: its pair's, or all of an excluded caption or image."""
-    if review.conclusion != Kind.EXCLUDED and None in review.subject:
+    if review.conclusion != Review.Conclusion.EXCLUDED and None in review.subject:
         return
     concerned = Q(image=review.image_id) if review.image_id else Q()
     concerned &= Q(caption=review.caption_id) if review.caption_id else Q()

@@ -14,14 +14,12 @@ from annotation.judging.links import Visit
 from annotation.models import Appeal, Assignment, Payment, Rejection, Worker
 from annotation.receipts import completion_code
 
-State = Assignment.State
-
 CHECKED, REFUSED, NOT_SUBMITTED = "being checked", "not paid", "not submitted in time"
 OUTCOMES = {
-    State.SUBMITTED: CHECKED,
-    State.FLAGGED: CHECKED,
-    State.ACCEPTED: "accepted",
-    State.EXCLUDED: "not counted",
+    Assignment.State.SUBMITTED: CHECKED,
+    Assignment.State.FLAGGED: CHECKED,
+    Assignment.State.ACCEPTED: "accepted",
+    Assignment.State.EXCLUDED: "not counted",
 }
 
 
@@ -45,7 +43,7 @@ class Work:
 
     @property
     def is_uncounted(self) -> bool:
-        return self.outcome == OUTCOMES[State.EXCLUDED]
+        return self.outcome == OUTCOMES[Assignment.State.EXCLUDED]
 
 
 @dataclass(frozen=True)
@@ -140,7 +138,7 @@ def lost_work_of(worker: Worker) -> list[LostWork]:
 def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> Work:
     """A rejection that holds or was reversed is told to its worker at once, who may appeal."""
     told = bool(rejections) or _may_be_told(assignment)
-    outcome = OUTCOMES.get(State(assignment.state), NOT_SUBMITTED) if told else CHECKED
+    outcome = OUTCOMES.get(Assignment.State(assignment.state), NOT_SUBMITTED) if told else CHECKED
     if any(one.holds for one in rejections):
         outcome = REFUSED
     payments = [payment for payment in assignment.payments.all() if told and payment.state != Payment.State.WITHDRAWN]

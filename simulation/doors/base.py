@@ -19,8 +19,6 @@ from hits.models import Round
 from simulation.http_browser import Page
 from simulation.simulated_workers import Reviewer
 
-State = Assignment.State
-
 
 class Turn(Protocol):
     """One HIT that a worker has taken. ``can_work``: false if its page turned the worker away."""
@@ -65,7 +63,7 @@ class OwnDoor:
 
     @property
     def done(self) -> int:
-        return self._outcomes.total() - self._outcomes[State.EXCLUDED]
+        return self._outcomes.total() - self._outcomes[Assignment.State.EXCLUDED]
 
     def wait(self, *, begun: int) -> bool:
         """Ask for further votes on disputed pairs, as the reconciler would."""
@@ -75,7 +73,7 @@ class OwnDoor:
         """A flag may have been lifted since, as the control was retired."""
         flagged = Assignment.objects.in_bulk(self._flagged)
         now = Counter(assignment.state for assignment in flagged.values())
-        return self._outcomes - Counter({State.FLAGGED: len(flagged)}) + now
+        return self._outcomes - Counter({Assignment.State.FLAGGED: len(flagged)}) + now
 
     def report(self) -> dict[str, object]:
         return {}
@@ -85,9 +83,9 @@ class OwnDoor:
         assignment = Assignment.objects.select_related("hit").get(pk=assignment_id)
         self._reviewer.review(assignment, rng)
         self._outcomes[assignment.state] += 1
-        if assignment.state == State.FLAGGED:
+        if assignment.state == Assignment.State.FLAGGED:
             self._flagged.append(assignment_id)
-        return assignment.state == State.EXCLUDED
+        return assignment.state == Assignment.State.EXCLUDED
 
 
 def form_of(assignment: Assignment, answers: Sequence[Answer], *, seconds: int) -> dict[str, str]:

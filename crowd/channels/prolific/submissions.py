@@ -12,8 +12,6 @@ from crowd.channels.prolific.client import Client, ProlificError
 from crowd.channels.prolific.studies import FULL, code_of
 from crowd.models import Posting
 
-Grounds = Rejection.Grounds
-
 WORKING = ("RESERVED", "ACTIVE")
 PROCESSING = "PROCESSING"  # fleeting: what it was before or will be is read later
 STATES = {
@@ -26,11 +24,11 @@ STATES = {
     "PARTIALLY APPROVED": PlatformState.SETTLED,
 }
 CATEGORIES = {
-    Grounds.EMPTY: "NO_DATA",
-    Grounds.RANDOM: "LOW_EFFORT",
-    Grounds.AUTOMATED: "OTHER",
-    Grounds.INSTRUCTIONS: "FAILED_INSTRUCTIONS",
-    Grounds.TOO_FAST: "TOO_QUICKLY",
+    Rejection.Grounds.EMPTY: "NO_DATA",
+    Rejection.Grounds.RANDOM: "LOW_EFFORT",
+    Rejection.Grounds.AUTOMATED: "OTHER",
+    Rejection.Grounds.INSTRUCTIONS: "FAILED_INSTRUCTIONS",
+    Rejection.Grounds.TOO_FAST: "TOO_QUICKLY",
 }
 APPROVED_AFTER = timedelta(days=21)  # Prolific approves by itself what nobody has decided
 PAGE = 100
@@ -86,7 +84,7 @@ def reject(client: Client, rejection: Rejection) -> None:
     assignment = rejection.assignment
     if _may_decide(client, assignment, done="REJECTED"):
         decision = {"action": "REJECT", "message": rejection.reason}
-        category = CATEGORIES[Grounds(rejection.grounds)]
+        category = CATEGORIES[Rejection.Grounds(rejection.grounds)]
         client.post(f"submissions/{assignment.external_id}/transition/", decision | {"rejection_category": category})
 
 
