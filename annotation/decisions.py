@@ -10,14 +10,14 @@ from functools import partial
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from annotation import platforms
 from annotation.budget import locked
 from annotation.leases import claim, move
 from annotation.models import GONE, Appeal, Assignment, AssignmentQuerySet, Decision, Payment, PlatformState, Rejection
-from annotation.payments import owe, owe_bonus, withdraw
+from annotation.payments import COMPENSATION, PAID_BESIDE, compensation_of, owe, owe_bonus, withdraw
 from annotation.platforms import want_call
 from core.errors import CounterpartError, some_of
 from core.events import record
@@ -29,12 +29,8 @@ Pay = Callable[[Assignment], Payment | None]
 
 DECIDABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 LONGEST = {"reason": 1024, "evidence": 10_000}
-COMPENSATION = "This work was rejected by mistake. It is paid as a bonus, as its reward cannot be paid any more."
 REVERSED = "The rejection was reversed."
 UNPAID = (*GONE, PlatformState.REJECTED)
-PAID_BESIDE = "This work is paid as a bonus, as the platform pays no reward for a session that it lists as ended."
-IN_ITS_PLACE = (COMPENSATION, PAID_BESIDE)
-"""The reasons of bonuses that are given in place of a reward."""
 
 
 def work_to_review() -> AssignmentQuerySet:
@@ -296,19 +292,6 @@ def gives_reward(work: Assignment) -> bool:
     return until is not None and timezone.now() < until and platforms.postings.can_pay_reward(work)
 
 
-def compensation_of(assignment: Assignment) -> Payment | None:
-    """Return the bonus that was given in place of the reward, where there was one."""
-    return _compensations(assignment).first()
-
-
-def withdraw_compensation(assignment: Assignment) -> None:
-    """Take back a bonus that is still owed in place of a reward which the platform has paid after all."""
-    for bonus in _compensations(assignment):
-        owed = Payment.objects.filter(pk=bonus.pk, state=Payment.State.OWED).exclude(call=Payment.Call.UNDER_WAY)
-        if owed.update(state=Payment.State.WITHDRAWN, call=Payment.Call.NONE):
-            record("withdrawn", bonus, actor="platform", amount=str(bonus.amount))
-
-
 def pay_once(assignment: Assignment, *, actor: str) -> Payment | None:
     """Owe the reward, unless as much was given as a bonus already; a bonus in its place where the platform lists the
     session as ended, or has rejected it for good; nothing where it has settled the session in its own way.
@@ -330,10 +313,6 @@ def pay_once(assignment: Assignment, *, actor: str) -> Payment | None:
         withdraw(assignment, actor=actor)
         return _compensate(assignment, actor=actor, reason=PAID_BESIDE)
     return owe(assignment)
-
-
-def _compensations(assignment: Assignment) -> QuerySet[Payment]:
-    return Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS, reason__in=IN_ITS_PLACE)
 
 
 def _compensate(assignment: Assignment, *, actor: str, reason: str = COMPENSATION) -> Payment:

@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.budget import check_may_give, check_owed, locked
@@ -16,6 +17,10 @@ from hits.prices import cents
 
 DECIDED = (Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 LONGEST_REASON = 200
+COMPENSATION = "This work was rejected by mistake. It is paid as a bonus, as its reward cannot be paid any more."
+PAID_BESIDE = "This work is paid as a bonus, as the platform pays no reward for a session that it lists as ended."
+IN_ITS_PLACE = (COMPENSATION, PAID_BESIDE)
+"""The reasons of bonuses that are given in place of a reward."""
 
 
 def owe(assignment: Assignment) -> Payment:
@@ -83,6 +88,19 @@ def withdraw(assignment: Assignment, *, actor: str) -> bool:
         raise CounterpartError(
             f"The ${payment.amount} for {assignment} are paid already; decide again and leave the work paid."
         )
+
+
+def compensation_of(assignment: Assignment) -> Payment | None:
+    """Return the bonus that was given in place of the reward, where there was one."""
+    return _compensations(assignment).first()
+
+
+def withdraw_compensation(assignment: Assignment) -> None:
+    """Take back a bonus that is still owed in place of a reward which the platform has paid after all."""
+    for bonus in _compensations(assignment):
+        owed = Payment.objects.filter(pk=bonus.pk, state=Payment.State.OWED).exclude(call=Payment.Call.UNDER_WAY)
+        if owed.update(state=Payment.State.WITHDRAWN, call=Payment.Call.NONE):
+            record("withdrawn", bonus, actor="platform", amount=str(bonus.amount))
 
 
 def mark_paid(payment: Payment, *, actor: str) -> bool:
@@ -154,3 +172,7 @@ def _lock_round_of(assignment: Assignment) -> Round:
     if round is None:
         raise CounterpartError(f"{assignment} was neither accepted nor excluded; decide it before it is paid.")
     return round
+
+
+def _compensations(assignment: Assignment) -> QuerySet[Payment]:
+    return Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS, reason__in=IN_ITS_PLACE)

@@ -10,9 +10,8 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotation.budget import check_may_give, locked
-from annotation.decisions import COMPENSATION, PAID_BESIDE
 from annotation.models import Assignment, Payment
-from annotation.payments import owe_bonus
+from annotation.payments import COMPENSATION, PAID_BESIDE, owe_bonus
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from core.text import counted

@@ -18,11 +18,11 @@ from annotation.answers import (
     places_of,
 )
 from annotation.consent import give_consent
-from annotation.decisions import held, withdraw_compensation
+from annotation.decisions import held
 from annotation.grading import count_failures, flag
 from annotation.leases import bind_seat, move
 from annotation.models import Assignment, PlatformState
-from annotation.payments import mark_reward_paid
+from annotation.payments import mark_reward_paid, withdraw_compensation
 from annotation.receipts import receipt_of
 from annotation.submissions import items_of, judged_before, store_answers
 from annotation.workers import locked

@@ -12,10 +12,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.consent import give_consent
-from annotation.decisions import PAID_BESIDE
 from annotation.leases import lease_for_visitor
 from annotation.models import Assignment, Decision, Payment, PlatformState, Rejection, Worker
-from annotation.payments import mark_paid, owe, owe_bonus
+from annotation.payments import PAID_BESIDE, mark_paid, owe, owe_bonus
 from annotation.receipts import receipt_of
 from annotation.workers import worker_for
 from crowd import endings, sessions

@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.decisions import (
-    COMPENSATION,
     MassPolicy,
     decide,
     drop_proposal,
@@ -22,7 +21,7 @@ from annotation.decisions import (
     second,
 )
 from annotation.models import Assignment, Decision, Payment, Rejection
-from annotation.payments import owe_bonus
+from annotation.payments import COMPENSATION, owe_bonus
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.channels import ChannelError
