@@ -1,6 +1,6 @@
 """The job that pays a round's shortfall to the wage floor."""
 
-from annotation.wages import pay_shortfall
+from annotation.money.wages import pay_shortfall
 from core.jobs import JobProgress, job
 from core.models import Job
 from core.text import counted

@@ -232,9 +232,9 @@ def count_queries(name: str) -> None:
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
-    from annotation.consent import give_consent
     from annotation.judging.links import worker_token
-    from annotation.workers import worker_for
+    from annotation.people.consent import give_consent
+    from annotation.people.workers import worker_for
     from hits.models import Round
 
     worker = worker_for(channel="browser", external_id="query counter")

@@ -37,11 +37,11 @@ def main() -> None:
 
 def answer_some() -> None:
     """Answer the first HITs, each as a different worker."""
-    from annotation.answers import Answer
-    from annotation.consent import give_consent
-    from annotation.leases import lease_seat
-    from annotation.submissions import submit_answers
-    from annotation.workers import worker_for
+    from annotation.people.consent import give_consent
+    from annotation.people.workers import worker_for
+    from annotation.work.answers import Answer
+    from annotation.work.leases import lease_seat
+    from annotation.work.submissions import submit_answers
     from crowd.publication import publish_round
     from hits.models import Round
 

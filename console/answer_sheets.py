@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotation.answers import NO_PICTURE
-from annotation.appeals import appealable_until
-from annotation.decisions import gives_reward, reversible_until
 from annotation.models import Appeal, Assignment, Draft, Judgment, Rejection, Report
+from annotation.review.appeals import appealable_until
+from annotation.review.decisions import gives_reward, reversible_until
+from annotation.work.answers import NO_PICTURE
 from hits.models import HIT, Item
 from hits.question import RIGHT_LEVELS
 from hits.task_types import task_type_of

@@ -23,7 +23,7 @@ from django.db import OperationalError, ProgrammingError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from annotation.consent import untold
+from annotation.people.consent import untold
 from console.login_lock import KNOWN_FOR
 from core import health
 from core.environment import is_local

@@ -9,7 +9,7 @@ import scipy
 from django.utils import timezone
 
 from annotation.models import Assignment
-from annotation.standing import ARRIVED, Standing
+from annotation.work.standing import ARRIVED, Standing
 from hits.models import Round
 
 RECENT = timedelta(days=3)  # older arrivals say little of the pace now

@@ -9,9 +9,9 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Count, Model, QuerySet
 
-from annotation.ledger import owed_to_simulated
 from annotation.models import Assignment, Participant, QualificationTest
-from annotation.standing import standing_of
+from annotation.money.ledger import owed_to_simulated
+from annotation.work.standing import standing_of
 from console.benchmark_boards import figures_path
 from console.measured_charts import chart_path
 from console.plots import CHARTED

@@ -10,8 +10,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.decisions import work_to_review
 from annotation.models import CLAIM, Appeal, Assignment, PlatformState, Rejection
+from annotation.review.decisions import work_to_review
 from console.templatetags.console import ago, dollars
 from core.jobs import stale_jobs
 from core.models import Job

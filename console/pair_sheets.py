@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import Q
 
-from annotation.control_records import Tally, tallies_of
 from annotation.models import Assignment, Judgment, Report
-from annotation.pair_status import PairStatus, status_of
+from annotation.work.control_records import Tally, tallies_of
+from annotation.work.pair_status import PairStatus, status_of
 from corpus.models import Caption, Image, Match
 from dataset.models import Case, Review, Verdict, Version
 from dataset.near_duplicates import group_of

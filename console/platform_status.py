@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.db.models import Count, QuerySet
 
 from annotation.models import Assignment
-from annotation.workers import mask_workers
+from annotation.people.workers import mask_workers
 from crowd import channels
 from crowd.channels import Market, market_of
 from crowd.funds import noted_funds, still_to_fund

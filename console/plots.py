@@ -14,7 +14,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.models import ControlRuling, Decision
-from annotation.standing import standing_of
+from annotation.work.standing import standing_of
 from core.parameters import Parameters
 from core.progress import Progress, silent
 from core.version import software_version

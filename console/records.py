@@ -11,11 +11,11 @@ from django.core.cache import cache
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 from django.utils import timezone
 
-from annotation.control_records import ANSWERED_RIGHT, Tally, tallies_of, unretired
-from annotation.disputes import BY_LEVEL
 from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
-from annotation.wages import Timing, timing_of
-from annotation.workers import mask_workers
+from annotation.money.wages import Timing, timing_of
+from annotation.people.workers import mask_workers
+from annotation.work.control_records import ANSWERED_RIGHT, Tally, tallies_of, unretired
+from annotation.work.disputes import BY_LEVEL
 from crowd.channels import CHANNELS, market_of
 from crowd.models import Message
 from dataset.models import Aggregation

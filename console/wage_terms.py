@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from annotation.judging.sheet import terms_of
-from annotation.wages import Timing, fair_reward, pilot_of, slow_seconds
+from annotation.money.wages import Timing, fair_reward, pilot_of, slow_seconds
 from core.errors import CounterpartError
 from hits.models import Round
 from hits.round_parameters import PackParameters

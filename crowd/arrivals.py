@@ -13,14 +13,14 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.admission import is_excluded
-from annotation.budget import CeilingError
-from annotation.consent import give_consent
-from annotation.leases import lease_for_visitor, move
 from annotation.models import Assignment, AssignmentQuerySet, Decision, Worker
-from annotation.payments import owe
-from annotation.receipts import receipt_of
-from annotation.workers import actor_of, locked
+from annotation.money.budget import CeilingError
+from annotation.money.payments import owe
+from annotation.people.admission import is_excluded
+from annotation.people.consent import give_consent
+from annotation.people.receipts import receipt_of
+from annotation.people.workers import actor_of, locked
+from annotation.work.leases import lease_for_visitor, move
 from core.errors import CounterpartError
 from core.events import record
 from crowd import channels

@@ -7,10 +7,10 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotation.admission import is_excluded, pairs_seen
-from annotation.leases import AT_ONCE
 from annotation.models import CLAIM, Assignment, AssignmentQuerySet, PlatformState, Report, Worker
-from annotation.workers import actor_of, locked, worker_for
+from annotation.people.admission import is_excluded, pairs_seen
+from annotation.people.workers import actor_of, locked, worker_for
+from annotation.work.leases import AT_ONCE
 from core.events import record, record_each
 from crowd.arrivals import TurnedAwayError, excluded, not_theirs, strangers
 from crowd.channels import Arrival

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from django.db.models import Sum
 
-from annotation.ledger import balance_of
+from annotation.money.ledger import balance_of
 from core.errors import CounterpartError
 from crowd import channels
 from crowd.channels import AsksFees, ChannelError, Platform

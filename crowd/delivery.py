@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.budget import locked
 from annotation.models import GONE, Assignment, Exclusion, Payment, PlatformState, Rejection
-from annotation.payments import mark_paid
+from annotation.money.budget import locked
+from annotation.money.payments import mark_paid
 from core.events import record, subject_of
 from crowd import channels
 from crowd.channels import OneShotBonuses, Platform

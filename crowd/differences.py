@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.models import LISTED, Assignment, Payment, PlatformState
-from annotation.payments import mark_reward_paid, mark_unpaid, order_payment
+from annotation.money.payments import mark_reward_paid, mark_unpaid, order_payment
 from core.errors import CounterpartError
 from core.events import record, subject_of
 from core.progress import Progress, silent

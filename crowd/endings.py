@@ -11,7 +11,7 @@ from enum import Enum, auto
 from django.db.models import Case, Exists, OuterRef, Q, TextChoices, Value, When
 
 from annotation.models import Assignment, Payment, PlatformState, Rejection
-from annotation.payments import IN_ITS_PLACE
+from annotation.money.payments import IN_ITS_PLACE
 
 NOBODY_CAME = "The platform lists a submission, but nobody opened a HIT in its session here. Decide whether it is paid."
 UNANSWERED = "The platform lists it as submitted, but its answers were not submitted here. Decide whether it is paid."

@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import F, Sum
 from django.utils import timezone
 
-from annotation.ledger import balance_of, balances_of
 from annotation.models import Payment
+from annotation.money.ledger import balance_of, balances_of
 from core.events import record
 from crowd import channels
 from crowd.channels import ChannelError

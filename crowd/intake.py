@@ -8,7 +8,13 @@ from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
-from annotation.answers import (
+from annotation.models import Assignment, PlatformState
+from annotation.money.payments import mark_reward_paid, withdraw_compensation
+from annotation.people.consent import give_consent
+from annotation.people.receipts import receipt_of
+from annotation.people.workers import locked
+from annotation.review.decisions import held
+from annotation.work.answers import (
     ANSWERS_FIELD,
     RECEIPT_FIELD,
     Answer,
@@ -17,15 +23,9 @@ from annotation.answers import (
     drafted_answers,
     places_of,
 )
-from annotation.consent import give_consent
-from annotation.decisions import held
-from annotation.grading import count_failures, flag
-from annotation.leases import bind_seat, move
-from annotation.models import Assignment, PlatformState
-from annotation.payments import mark_reward_paid, withdraw_compensation
-from annotation.receipts import receipt_of
-from annotation.submissions import items_of, judged_before, store_answers
-from annotation.workers import locked
+from annotation.work.grading import count_failures, flag
+from annotation.work.leases import bind_seat, move
+from annotation.work.submissions import items_of, judged_before, store_answers
 from core.errors import CounterpartError
 from core.events import record
 from core.progress import Progress, silent

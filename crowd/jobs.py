@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.workers import mask_workers
+from annotation.people.workers import mask_workers
 from core.errors import CounterpartError
 from core.events import record
 from core.jobs import JobProgress, job

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Worker, WorkerIdentity
-from annotation.workers import locked
+from annotation.people.workers import locked
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import check_words, counted

@@ -16,7 +16,7 @@ from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
 from annotation.models import GONE, Exclusion, Payment, PlatformState, Rejection, WantsCall
-from annotation.workers import mask_workers
+from annotation.people.workers import mask_workers
 from core.events import record, subject_of
 from core.progress import Progress, silent
 from crowd import channels

@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from annotation.budget import locked
+from annotation.money.budget import locked
 from core.errors import CounterpartError
 from core.events import record
 from crowd.models import Outbox, Posting

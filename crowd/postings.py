@@ -10,8 +10,8 @@ from django.db.models import Count, Exists, F, Max, Min, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.budget import locked, room
 from annotation.models import CLAIM, Assignment, PlatformState
+from annotation.money.budget import locked, room
 from core.errors import CounterpartError
 from core.events import record, subject_of
 from crowd import channels

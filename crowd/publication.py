@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.models import Admission
-from annotation.wages import Expectation, check_wage
+from annotation.money.wages import Expectation, check_wage
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import counted
@@ -64,7 +64,7 @@ def publish_round(
     ``offer`` is what a platform shows and requires (default: that of its type of task), ``admission`` limits who may
     join in the browser pool. ``skip_missing``: publish although pictures are missing; their pairs are shown without
     one. ``pilot`` or ``expected_minutes`` give the time of a HIT; ``below_floor``: slow workers may earn less than the
-    round's wage floor where nobody knows the time (``annotation.wages.check_wage``).
+    round's wage floor where nobody knows the time (``annotation.money.wages.check_wage``).
     Raises CounterpartError, and publishes nothing, for an unknown channel or environment, a round that is closed or
     open elsewhere, missing pictures, an admission on a platform, a cost above the round's ceiling, a reward below its
     wage floor, HITs that take longer than workers may have them, and a platform that cannot be used or whose balance is

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from django import forms
 
-from annotation.admission import MOST, make_admission
 from annotation.models import Admission
-from annotation.qualification_tests import find_test
+from annotation.people.admission import MOST, make_admission
+from annotation.people.qualification_tests import find_test
 from core.parameters import OFF_PAGE, POSITIONAL, FlagField, Option, Parameters
 from crowd.channels import CHANNELS
 

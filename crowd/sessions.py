@@ -9,12 +9,12 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.budget import locked
-from annotation.decisions import standing_rejection
-from annotation.leases import move
 from annotation.models import LISTED, Assignment, Payment, PlatformState, WorkerIdentity
-from annotation.payments import withdraw
-from annotation.workers import worker_for
+from annotation.money.budget import locked
+from annotation.money.payments import withdraw
+from annotation.people.workers import worker_for
+from annotation.review.decisions import standing_rejection
+from annotation.work.leases import move
 from core.errors import CounterpartError
 from core.events import record
 from crowd.channels import Listed

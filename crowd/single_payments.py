@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.models import Payment
-from annotation.payments import mark_paid
+from annotation.money.payments import mark_paid
 from core.errors import CounterpartError
 from core.events import record, subject_of
 from crowd import channels

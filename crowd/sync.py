@@ -14,11 +14,11 @@ from django.db import transaction
 from django.db.models import Exists, F, Q
 from django.utils import timezone
 
-from annotation.budget import locked
-from annotation.disputes import top_up
-from annotation.grading import grade_waiting
 from annotation.models import Assignment, AssignmentQuerySet, Draft, PlatformState, WorkerIdentity
-from annotation.workers import worker_for
+from annotation.money.budget import locked
+from annotation.people.workers import worker_for
+from annotation.work.disputes import top_up
+from annotation.work.grading import grade_waiting
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent

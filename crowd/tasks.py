@@ -7,7 +7,7 @@ from celery import shared_task
 from django.conf import settings
 from django.core.cache import cache
 
-from annotation.repair import repair, run_each
+from annotation.work.repair import repair, run_each
 from core.files import PART, remove_stale
 from core.jobs import resend_stale_jobs
 from crowd import outbox

@@ -20,11 +20,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.consent import current_sheet
 from annotation.judging.links import Trouble, View, answered, assignment_token, read_assignment_token, refuse_large
 from annotation.judging.sheet import SAMPLE, terms_of
 from annotation.models import Assignment, Worker, WorkerIdentity
-from annotation.workers import worker_for
+from annotation.people.consent import current_sheet
+from annotation.people.workers import worker_for
 from core.errors import CounterpartError
 from core.throttles import Throttle
 from crowd import channels

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Decision, Judgment, Worker, WorkerIdentity
-from annotation.workers import mark_simulated, worker_for
+from annotation.people.workers import mark_simulated, worker_for
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.inserts import insert_rows

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from django.utils.crypto import salted_hmac
 
-from annotation.answers import order_of
 from annotation.models import Assignment, Judgment
+from annotation.work.answers import order_of
 from hits.models import Control, Item, Round
 from hits.task_types import task_type_of
 

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.retirement import reinstate_controls_of, retire_controls_of
+from annotation.work.retirement import reinstate_controls_of, retire_controls_of
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import check_words

@@ -15,8 +15,8 @@ from django import forms
 from django.db.models import Count, Max
 from numpy.typing import NDArray
 
-from annotation.disputes import disputed_pairs
 from annotation.models import Assignment, Judgment
+from annotation.work.disputes import disputed_pairs
 from core.errors import CounterpartError
 from core.parameters import ConfidenceField, Option, Parameters, choices
 from core.progress import Progress, silent, tracked

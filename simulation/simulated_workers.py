@@ -8,9 +8,9 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from numpy.typing import NDArray
 
-from annotation.answers import Answer
-from annotation.decisions import decide
 from annotation.models import Assignment, Judgment
+from annotation.review.decisions import decide
+from annotation.work.answers import Answer
 from hits.question import Shortcoming, WrongWay
 from hits.task_types import task_type_of
 from hits.task_types.task_type import TaskType

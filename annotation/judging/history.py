@@ -8,11 +8,11 @@ from decimal import Decimal
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
-from annotation.admission import Permit, hits_of
-from annotation.appeals import appealable_until, pay_askable_until
 from annotation.judging.links import Visit
 from annotation.models import Appeal, Assignment, Payment, Rejection, Worker
-from annotation.receipts import completion_code
+from annotation.people.admission import Permit, hits_of
+from annotation.people.receipts import completion_code
+from annotation.review.appeals import appealable_until, pay_askable_until
 
 CHECKED, REFUSED, NOT_SUBMITTED = "being checked", "not paid", "not submitted in time"
 OUTCOMES = {

@@ -18,8 +18,8 @@ from django.urls import reverse
 from django.utils.crypto import salted_hmac
 from django.views.decorators.csrf import csrf_exempt
 
-from annotation.admission import is_excluded
 from annotation.models import Assignment, Invitation, Worker
+from annotation.people.admission import is_excluded
 from core.fixed_queries import FixedQuery
 from hits.models import Round
 

@@ -11,8 +11,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.admission import admission_of
-from annotation.answers import Answer
 from annotation.judging.hit_pictures import picture_response
 from annotation.judging.links import (
     PRACTICE_PICTURES_SALT,
@@ -25,6 +23,8 @@ from annotation.judging.links import (
 from annotation.judging.sheet import question_of, sheet_of, shown_of
 from annotation.judging.sheet_answers import parse_answers
 from annotation.models import QualificationTest
+from annotation.people.admission import admission_of
+from annotation.work.answers import Answer
 from core.errors import CounterpartError, some_of
 from hits.question import RIGHT_LEVELS
 from hits.task_types.task_type import Question

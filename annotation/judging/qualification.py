@@ -9,8 +9,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.admission import permit_of
-from annotation.answers import Answer, Places
 from annotation.judging.hit_pictures import picture_response
 from annotation.judging.links import (
     TEST_PICTURES_SALT,
@@ -24,7 +22,9 @@ from annotation.judging.links import (
 from annotation.judging.sheet import question_of, sheet_of, shown_of
 from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import QualificationTest, TestAttempt
-from annotation.qualification_tests import Tries, answer_test
+from annotation.people.admission import permit_of
+from annotation.people.qualification_tests import Tries, answer_test
+from annotation.work.answers import Answer, Places
 from core.errors import CounterpartError
 from hits.task_types.task_type import Question
 

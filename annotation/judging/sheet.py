@@ -16,14 +16,14 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from annotation.answers import Answer, Places, drafted_answers, places_among
-from annotation.consent import contact
 from annotation.judging.hit_pictures import sealed
 from annotation.judging.links import address_of_pictures, copy_key, visit_behind
-from annotation.leases import can_extend, longest_lease
 from annotation.models import Assignment, QualificationTest, Report, TestItem
-from annotation.reports import LONGEST_NOTE, reported_problems
-from annotation.sentences import FEWEST_LETTERS, FEWEST_WORDS, LONGEST, has_words
+from annotation.people.consent import contact
+from annotation.work.answers import Answer, Places, drafted_answers, places_among
+from annotation.work.leases import can_extend, longest_lease
+from annotation.work.reports import LONGEST_NOTE, reported_problems
+from annotation.work.sentences import FEWEST_LETTERS, FEWEST_WORDS, LONGEST, has_words
 from hits.designs import Design
 from hits.models import Item, Round
 from hits.question import Level, Shortcoming, WrongWay

@@ -7,9 +7,9 @@ from datetime import datetime
 from django.http import QueryDict
 from django.utils import timezone
 
-from annotation.answers import Answer, Places
-from annotation.reports import Complaint
-from annotation.sentences import tidied
+from annotation.work.answers import Answer, Places
+from annotation.work.reports import Complaint
+from annotation.work.sentences import tidied
 from core.errors import CounterpartError, some_of
 from core.text import counted
 from hits.question import Level, Shortcoming

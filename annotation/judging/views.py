@@ -8,20 +8,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.admission import permit_of
-from annotation.answers import (
-    ANSWERS_FIELD,
-    RECEIPT_FIELD,
-    Answer,
-    SeatLostError,
-    drafted_answers,
-    encode_answers,
-    items_in,
-    places_among,
-    places_of,
-    save_draft,
-)
-from annotation.consent import contact
 from annotation.judging.history import completion_code_of, receipt_of
 from annotation.judging.hit_pictures import picture_response
 from annotation.judging.links import (
@@ -42,12 +28,26 @@ from annotation.judging.sheet_answers import (
     parse_reports,
 )
 from annotation.judging.visits import to_home
-from annotation.leases import extend_lease, return_assignment
-from annotation.lost_work import work_again
 from annotation.models import LISTED, Assignment
-from annotation.reports import report_pair
-from annotation.submissions import items_of, submit_answers
-from annotation.workers import actor_of
+from annotation.people.admission import permit_of
+from annotation.people.consent import contact
+from annotation.people.workers import actor_of
+from annotation.review.lost_work import work_again
+from annotation.work.answers import (
+    ANSWERS_FIELD,
+    RECEIPT_FIELD,
+    Answer,
+    SeatLostError,
+    drafted_answers,
+    encode_answers,
+    items_in,
+    places_among,
+    places_of,
+    save_draft,
+)
+from annotation.work.leases import extend_lease, return_assignment
+from annotation.work.reports import report_pair
+from annotation.work.submissions import items_of, submit_answers
 from core.errors import CounterpartError
 from core.text import counted
 from hits.models import Item, Seat

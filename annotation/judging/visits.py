@@ -12,10 +12,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.admission import NotAdmittedError, admission_of, has_joined, hits_of, is_full, join_round, permit_of
-from annotation.appeals import appeal, ask_for_pay
-from annotation.consent import current_sheet, give_consent
-from annotation.invitations import use_invitation
 from annotation.judging.history import (
     completion_code_of,
     earned,
@@ -38,9 +34,21 @@ from annotation.judging.links import (
     visit_token,
 )
 from annotation.judging.sheet import hit_page, terms_of
-from annotation.leases import lease_seat
 from annotation.models import Assignment, Invitation, Rejection
-from annotation.workers import actor_of, worker_for
+from annotation.people.admission import (
+    NotAdmittedError,
+    admission_of,
+    has_joined,
+    hits_of,
+    is_full,
+    join_round,
+    permit_of,
+)
+from annotation.people.consent import current_sheet, give_consent
+from annotation.people.invitations import use_invitation
+from annotation.people.workers import actor_of, worker_for
+from annotation.review.appeals import appeal, ask_for_pay
+from annotation.work.leases import lease_seat
 from core.errors import CounterpartError
 from core.throttles import Throttle
 from hits.models import Round, Seat

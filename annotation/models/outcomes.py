@@ -41,8 +41,8 @@ class Decision(models.Model):
 class ControlRuling(models.Model):
     """Whether a control judges work: retired, or reinstated. Only added; the latest holds.
 
-    ``by`` is empty where the rule of ``annotation.retirement`` retired it. What a person has ruled on, the rule leaves
-    alone, unless only its caption or image was excluded and is so no longer.
+    ``by`` is empty where the rule of ``annotation.work.retirement`` retired it. What a person has ruled on, the rule
+    leaves alone, unless only its caption or image was excluded and is so no longer.
     """
 
     control = models.ForeignKey(Control, on_delete=models.PROTECT, related_name="rulings")

@@ -5,9 +5,9 @@ from typing import Any
 
 from django import forms
 
-from annotation.admission import make_admission
 from annotation.models import Admission, QualificationTest
-from annotation.wages import alike_rounds
+from annotation.money.wages import alike_rounds
+from annotation.people.admission import make_admission
 from console.forms.fields import choose
 from core.errors import CounterpartError, some_of
 from crowd.offers import LIFETIME_DAYS, Offer, offer_of

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from annotation.models import Rejection
-from annotation.payments import LONGEST_REASON
+from annotation.money.payments import LONGEST_REASON
 from crowd.returns import LONGEST as LONGEST_REQUEST
 
 ALL_RIGHT = "The answers were looked at and count."

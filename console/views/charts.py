@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.wages import was_played
+from annotation.money.wages import was_played
 from console.jobs import jobs_of_chart, start_chart
 from console.measured_charts import stored_chart
 from console.permissions import StaffRequest, is_steward, members_only, researchers_only

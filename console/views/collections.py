@@ -15,7 +15,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import QualificationTest
-from annotation.qualification_tests import Plan, make_sentence_test, make_test
+from annotation.people.qualification_tests import Plan, make_sentence_test, make_test
 from console import upload_jobs
 from console.forms.collections import LARGEST_LIST, ImportForm, MatchesForm, SampleForm, TestForm
 from console.pagination import count_of, page_of

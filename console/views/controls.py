@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.control_records import ANSWERED_RIGHT, ControlPolicy, records_of
 from annotation.models import Judgment
-from annotation.retirement import reinstate, retire
+from annotation.work.control_records import ANSWERED_RIGHT, ControlPolicy, records_of
+from annotation.work.retirement import reinstate, retire
 from console.answer_sheets import right_answers
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, reviewers_only

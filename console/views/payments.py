@@ -8,12 +8,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import jobs
-from annotation.budget import set_ceiling
-from annotation.ledger import accounts_of, earners_of, owed_to_simulated, payments_as_csv
 from annotation.models import Payment
-from annotation.payroll import MAX_BYTES, as_text, mark_wages, wages_of, write_wages
-from annotation.receipts import Proof, verify_code
-from annotation.wages import fair_reward, shortfall_of, timing_of
+from annotation.money.budget import set_ceiling
+from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated, payments_as_csv
+from annotation.money.payroll import MAX_BYTES, as_text, mark_wages, wages_of, write_wages
+from annotation.money.wages import fair_reward, shortfall_of, timing_of
+from annotation.people.receipts import Proof, verify_code
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, payers_only, researchers_only
 from core.errors import CounterpartError

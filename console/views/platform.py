@@ -8,9 +8,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.lost_work import pay_for_outage
 from annotation.models import Assignment
-from annotation.workers import mask_workers
+from annotation.people.workers import mask_workers
+from annotation.review.lost_work import pay_for_outage
 from console.forms.publishing import ProlongForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only

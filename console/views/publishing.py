@@ -8,12 +8,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.admission import places_left
-from annotation.consent import untold
-from annotation.invitations import make_invitations, revoke_invitations
 from annotation.judging.links import invitation_link
 from annotation.models import Admission, Invitation
-from annotation.wages import Expectation, fair_reward, pilot_of
+from annotation.money.wages import Expectation, fair_reward, pilot_of
+from annotation.people.admission import places_left
+from annotation.people.consent import untold
+from annotation.people.invitations import make_invitations, revoke_invitations
 from console.forms.publishing import AdmissionForm, OfferForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, researchers_only

@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.answers import Answer
 from annotation.judging.hit_pictures import picture_response
 from annotation.judging.sheet import sheet_of, shown_in
 from annotation.judging.sheet_answers import parse_answers, parse_number
-from annotation.wages import fair_reward
+from annotation.money.wages import fair_reward
+from annotation.work.answers import Answer
 from console.permissions import researchers_only
 from core.errors import CounterpartError, some_of
 from hits.models import HIT, Item, Round

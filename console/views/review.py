@@ -9,11 +9,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import platforms
-from annotation.appeals import answer_appeal, appeal
-from annotation.decisions import decide, drop_proposal, reverse, second, work_to_review
 from annotation.models import Appeal, Assignment, Payment, Rejection
-from annotation.payments import owe_bonus
-from annotation.workers import mask_workers
+from annotation.money.payments import owe_bonus
+from annotation.people.workers import mask_workers
+from annotation.review.appeals import answer_appeal, appeal
+from annotation.review.decisions import decide, drop_proposal, reverse, second, work_to_review
 from console.answer_sheets import RejectionSheet, answers_of, rejections_of
 from console.forms.review import BonusForm, DecisionForm, ReturnForm
 from console.pagination import count_of, page_of

@@ -13,12 +13,12 @@ from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.leases import end_idle_leases, idle_leases
-from annotation.ledger import commitment_of, owed_to_simulated
 from annotation.models import Judgment
-from annotation.pair_status import unfinished_pairs
-from annotation.standing import standing_of, standings
-from annotation.written_captions import as_lines, captions_of
+from annotation.money.ledger import commitment_of, owed_to_simulated
+from annotation.work.leases import end_idle_leases, idle_leases
+from annotation.work.pair_status import unfinished_pairs
+from annotation.work.standing import standing_of, standings
+from annotation.work.written_captions import as_lines, captions_of
 from console.answer_sheets import pairs_of
 from console.figures import level_bar
 from console.forecasts import forecast_of

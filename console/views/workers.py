@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.erasure import forget_worker
 from annotation.judging.links import worker_token
 from annotation.models import Assignment, Exclusion, Payment, Worker
-from annotation.workers import exclude, readmit, renew_links
+from annotation.people.erasure import forget_worker
+from annotation.people.workers import exclude, readmit, renew_links
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, payers_only, stewards_only
 from console.records import current_exclusion, messages_to, origins_of, record_of, rounds_of

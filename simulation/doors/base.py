@@ -10,10 +10,10 @@ import numpy as np
 from django.core.signing import BadSignature
 from django.urls import Resolver404, ResolverMatch, resolve
 
-from annotation.answers import Answer, places_of
-from annotation.disputes import top_up
 from annotation.judging.links import read_assignment_token
 from annotation.models import Assignment
+from annotation.work.answers import Answer, places_of
+from annotation.work.disputes import top_up
 from core.errors import CounterpartError
 from hits.models import Round
 from simulation.http_browser import Page

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.admission import join_round
-from annotation.answers import Answer
-from annotation.consent import give_consent
-from annotation.leases import lease_seat
 from annotation.models import Assignment, Worker
-from annotation.submissions import submit_answers
-from annotation.workers import mark_simulated, worker_for
+from annotation.people.admission import join_round
+from annotation.people.consent import give_consent
+from annotation.people.workers import mark_simulated, worker_for
+from annotation.work.answers import Answer
+from annotation.work.leases import lease_seat
+from annotation.work.submissions import submit_answers
 from hits.models import Round
 from simulation.doors.base import OwnDoor
 from simulation.simulated_workers import Reviewer

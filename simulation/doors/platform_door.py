@@ -10,8 +10,8 @@ import numpy as np
 from django.db.models import Exists, Q
 from lxml.html import FormElement
 
-from annotation.answers import Answer
 from annotation.models import GONE, Assignment, AssignmentQuerySet, WorkerIdentity
+from annotation.work.answers import Answer
 from core.errors import CounterpartError
 from core.progress import Progress
 from crowd.models import Posting

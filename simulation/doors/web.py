@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 import numpy as np
 from lxml.html import FormElement
 
-from annotation.answers import Answer
-from annotation.invitations import make_invitations
 from annotation.judging.links import invitation_link
 from annotation.models import Assignment, Invitation
-from annotation.workers import mark_simulated
+from annotation.people.invitations import make_invitations
+from annotation.people.workers import mark_simulated
+from annotation.work.answers import Answer
 from core.errors import CounterpartError
 from hits.models import Round
 from simulation.doors.base import OwnDoor, assignment_of, form_of, hit_page, view_of

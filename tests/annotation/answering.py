@@ -5,12 +5,12 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from annotation.answers import places_of, save_draft
-from annotation.consent import current_sheet
 from annotation.judging.links import address_of_pictures, assignment_token, visit_token, worker_token
-from annotation.leases import expire_leases, lease_seat
 from annotation.models import Assignment, Draft, Judgment, Worker
-from annotation.submissions import Answer
+from annotation.people.consent import current_sheet
+from annotation.work.answers import places_of, save_draft
+from annotation.work.leases import expire_leases, lease_seat
+from annotation.work.submissions import Answer
 from hits.models import Control, Item, Round, Seat
 from tests.factories import make_assignment, make_worker
 

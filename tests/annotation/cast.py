@@ -1,7 +1,7 @@
 """What tests about conclusions need: HITs answered without the judging pages in between."""
 
-from annotation.leases import SEAT_AFTER
 from annotation.models import Assignment, Judgment, Worker
+from annotation.work.leases import SEAT_AFTER
 from corpus.models import Match, Sample
 from hits.models import HIT, Control, Item, Round, Seat
 from mitl.models import Proposal

@@ -2,10 +2,10 @@
 
 from django.db import transaction
 
-from annotation.grading import grade
 from annotation.models import Assignment, Worker
-from annotation.retirement import review_controls_of
-from annotation.submissions import store_answers, submit_answers
+from annotation.work.grading import grade
+from annotation.work.retirement import review_controls_of
+from annotation.work.submissions import store_answers, submit_answers
 from hits.models import Control, Item, Round, Seat
 from tests.annotation.answering import right_answers
 from tests.annotation.cast import say

@@ -1,7 +1,7 @@
 """Votes on whole HITs, and the levels at which workers agree or not."""
 
 from annotation.models import Assignment, Worker
-from annotation.submissions import submit_answers
+from annotation.work.submissions import submit_answers
 from hits.models import HIT, Round, Seat
 from tests.annotation.answering import right_answers
 from tests.annotation.controlling import settle

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from django.db import DatabaseError, connection
 
-from annotation.answers import places_of
 from annotation.models import Assignment
+from annotation.work.answers import places_of
 from core.errors import CounterpartError
 from hits.models import Round
 from simulation.doors.base import assignment_of, hit_page, view_of

@@ -15,9 +15,9 @@ from django.db import connection, transaction
 from django.db.models import Count
 from django.utils import timezone
 
-from annotation.grading import count_failures
-from annotation.ledger import balances
 from annotation.models import Assignment, Decision, Draft, Judgment, Payment
+from annotation.money.ledger import balances
+from annotation.work.grading import count_failures
 from core.models import Event, Job
 from crowd.models import Outbox
 from dataset.models import Version

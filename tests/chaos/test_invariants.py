@@ -6,11 +6,11 @@ from django.db.models import F
 from django.db.transaction import atomic
 from django.utils import timezone
 
-from annotation.answers import Answer
-from annotation.grading import grade_waiting
-from annotation.leases import lease_seat
 from annotation.models import Assignment, Decision, Draft, Judgment, Payment
-from annotation.submissions import submit_answers
+from annotation.work.answers import Answer
+from annotation.work.grading import grade_waiting
+from annotation.work.leases import lease_seat
+from annotation.work.submissions import submit_answers
 from core.models import Event, Job
 from crowd.models import Outbox
 from dataset.models import Version

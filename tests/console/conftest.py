@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from annotation.answers import Answer
-from annotation.grading import grade
 from annotation.models import Assignment
-from annotation.submissions import submit_answers
+from annotation.work.answers import Answer
+from annotation.work.grading import grade
+from annotation.work.submissions import submit_answers
 from corpus.models import Collection
 from dataset.models import Version
 from dataset.release import release_version

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Worker
-from annotation.retirement import retire
+from annotation.work.retirement import retire
 from console.plots import OFFERED, PLOTS, THEME, drawn, offered, state_of
 from evaluation.analyses import subjects
 from hits.models import Control

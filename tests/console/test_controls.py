@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from annotation.decisions import decide
 from annotation.models import Assignment, ControlRuling
+from annotation.review.decisions import decide
 from hits.models import Control
 from tests.annotation.controlling import judge
 from tests.factories import make_round

@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment
-from annotation.standing import standing_of
+from annotation.work.standing import standing_of
 from console.forecasts import forecast_of, waits
 from crowd.publication import close_round
 from hits.models import Round

@@ -7,8 +7,8 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
-from annotation.leases import lease_seat
 from annotation.models import Assignment
+from annotation.work.leases import lease_seat
 from console.benchmark_boards import figures_path
 from console.inventory import THINGS, shown
 from core.files import write_file

@@ -7,12 +7,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation.leases import lease_seat
 from annotation.models import Admission, Assignment, Payment, WorkerIdentity
-from annotation.qualification_tests import Plan, make_test
-from annotation.receipts import completion_code
-from annotation.submissions import submit_answers
-from annotation.workers import mark_simulated
+from annotation.people.qualification_tests import Plan, make_test
+from annotation.people.receipts import completion_code
+from annotation.people.workers import mark_simulated
+from annotation.work.leases import lease_seat
+from annotation.work.submissions import submit_answers
 from core.models import Event
 from hits.models import Round
 from tests.annotation.answering import right_answers

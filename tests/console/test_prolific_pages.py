@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.models import Assignment, Payment
-from annotation.payments import owe_bonus
+from annotation.money.payments import owe_bonus
 from crowd.models import Outbox, Posting
 from crowd.publication import close_round
 from tests.crowd.prolific_rehearsal import published, rehearsal, sync

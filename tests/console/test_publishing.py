@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
-from annotation.admission import join_round
-from annotation.invitations import make_invitations
 from annotation.models import Admission, Invitation
+from annotation.people.admission import join_round
+from annotation.people.invitations import make_invitations
 from core.models import Event, Job
 from crowd import channels
 from crowd.channels import ChannelError

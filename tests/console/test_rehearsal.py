@@ -5,7 +5,7 @@ import re
 import pytest
 
 from annotation.models import Assignment, Draft, Judgment, Worker
-from annotation.workers import mark_simulated
+from annotation.people.workers import mark_simulated
 from core.models import Event
 from hits.models import Round, Seat
 from tests.console.conftest import answer_rightly

@@ -8,9 +8,9 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from annotation.appeals import appeal, ask_for_pay
-from annotation.decisions import MassPolicy, reject
 from annotation.models import Appeal, Assignment, Payment, Rejection
+from annotation.review.appeals import appeal, ask_for_pay
+from annotation.review.decisions import MassPolicy, reject
 from console.needs import needs_of_all_rounds
 from crowd import channels
 from crowd.outbox import deliver_due

@@ -1,7 +1,7 @@
 import pytest
 
-from annotation.decisions import MassPolicy, reject
 from annotation.models import Assignment, Report
+from annotation.review.decisions import MassPolicy, reject
 from core.models import Event
 from corpus.models import Collection
 from hits.models import Seat

@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from annotation.decisions import decide
-from annotation.disputes import top_up
-from annotation.leases import lease_seat
 from annotation.models import Worker
+from annotation.review.decisions import decide
+from annotation.work.disputes import top_up
+from annotation.work.leases import lease_seat
 from console.needs import needs_of_all_rounds
 from core.models import Event
 from core.progress import silent

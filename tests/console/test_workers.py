@@ -2,10 +2,10 @@
 
 import pytest
 
-from annotation.admission import join_round
-from annotation.grading import grade
 from annotation.models import Assignment, Exclusion, Payment, Worker, WorkerIdentity
-from annotation.workers import exclude
+from annotation.people.admission import join_round
+from annotation.people.workers import exclude
+from annotation.work.grading import grade
 from core.models import Event
 from crowd import channels
 from crowd.models import Message, Outbox

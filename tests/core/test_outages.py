@@ -58,7 +58,7 @@ def test_a_submission_whose_connection_is_cut_is_answered_503_and_stored_once_wh
     assignment = leased(make_round())
     form = {f"level-{place}": "1" for place in range(1, 5)}
     with monkeypatch.context() as patch:
-        patch.setattr("annotation.leases.record", cut)
+        patch.setattr("annotation.work.leases.record", cut)
         answer = visitor.post(address("task", assignment), form)
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert not Judgment.objects.exists()

@@ -94,8 +94,8 @@ class Rehearsal:
 
 def golds(address: str, *, wrong: bool) -> dict[str, str]:
     """The levels for the controls of the turn's HIT, all right or all wrong, by the names of the form's fields."""
-    from annotation.answers import places_of
     from annotation.judging.links import read_assignment_token
+    from annotation.work.answers import places_of
     from hits.models import Item
 
     shown = places_of(read_assignment_token(address.rstrip("/").split("/")[-1]))

@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 
-from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
+from annotation.money.ledger import balances
 from crowd.differences import find_differences
 from crowd.models import Outbox
 from hits.models import Round

@@ -17,9 +17,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from annotation.decisions import decide
-from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
+from annotation.money.ledger import balances
+from annotation.review.decisions import decide
 from crowd.models import Outbox, Posting
 from emulators.clock import Clock
 from emulators.prolific.emulator import Emulator

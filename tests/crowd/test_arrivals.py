@@ -1,8 +1,8 @@
 """A visitor of a round that a platform lists as a whole: what they read, agree to and are given."""
 
-from annotation.admission import pairs_seen
-from annotation.ledger import balances
 from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
+from annotation.money.ledger import balances
+from annotation.people.admission import pairs_seen
 from core.models import Event
 from crowd.arrivals import TWO_PEOPLE
 from crowd.seats import places_missing

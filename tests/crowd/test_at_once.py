@@ -4,10 +4,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from annotation.answers import drafted_answers
-from annotation.lost_work import pay_for_outage
 from annotation.models import Assignment, Decision, Judgment, Payment
-from annotation.submissions import submit_answers
+from annotation.review.lost_work import pay_for_outage
+from annotation.work.answers import drafted_answers
+from annotation.work.submissions import submit_answers
 from crowd.intake import take_in
 from dataset.models import Verdict
 from dataset.verdicts import aggregate_round

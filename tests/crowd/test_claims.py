@@ -5,9 +5,9 @@ from django.core.cache import cache
 from django.db import connection, transaction
 from django.utils import timezone
 
-from annotation.leases import expire_leases
 from annotation.models import Assignment, Draft, Report, Worker
-from annotation.workers import exclude
+from annotation.people.workers import exclude
+from annotation.work.leases import expire_leases
 from core.models import Event
 from crowd.channels import Listed
 from crowd.claims import purge_claims

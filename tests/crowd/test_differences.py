@@ -5,9 +5,9 @@ import json
 import pytest
 from django.core.management import call_command
 
-from annotation.ledger import balances
 from annotation.models import Assignment, Payment
-from annotation.payments import mark_paid
+from annotation.money.ledger import balances
+from annotation.money.payments import mark_paid
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.differences import Kind, find_differences, repair

@@ -11,12 +11,12 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.consent import give_consent
-from annotation.leases import lease_for_visitor
 from annotation.models import Assignment, Decision, Payment, PlatformState, Rejection, Worker
-from annotation.payments import PAID_BESIDE, mark_paid, owe, owe_bonus
-from annotation.receipts import receipt_of
-from annotation.workers import worker_for
+from annotation.money.payments import PAID_BESIDE, mark_paid, owe, owe_bonus
+from annotation.people.consent import give_consent
+from annotation.people.receipts import receipt_of
+from annotation.people.workers import worker_for
+from annotation.work.leases import lease_for_visitor
 from crowd import endings, sessions
 from crowd.arrivals import TWO_PEOPLE
 from crowd.channels import Listed

@@ -17,8 +17,8 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.db.transaction import Atomic
 
-from annotation.ledger import balances
 from annotation.models import Assignment, Draft, Judgment, Payment
+from annotation.money.ledger import balances
 from crowd.intake import FOREIGN, LOST
 from crowd.models import Outbox, Posting
 from crowd.publication import close_round

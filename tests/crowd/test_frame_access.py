@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.judging.links import assignment_token
 from annotation.models import Assignment, Exclusion, Worker
-from annotation.workers import worker_for
+from annotation.people.workers import worker_for
 from crowd.models import Posting
 from hits.models import Item, Round
 from tests.annotation.answering import leased

@@ -5,8 +5,8 @@ from copy import copy
 
 import pytest
 
-from annotation.answers import decode_answers, drafted_answers, places_of
 from annotation.models import Assignment, Draft, Judgment, Report, Worker, WorkerIdentity
+from annotation.work.answers import decode_answers, drafted_answers, places_of
 from core.models import Event
 from crowd.models import Posting
 from tests.crowd.framing import FRAME, ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk

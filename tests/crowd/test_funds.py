@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.payments import owe_bonus
+from annotation.money.payments import owe_bonus
 from core.models import Event
 from crowd.channels import ChannelError
 from crowd.funds import ask_funds, note_funds, noted_funds, shortages, still_to_fund

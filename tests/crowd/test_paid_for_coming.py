@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment
-from annotation.standing import standing_of
+from annotation.work.standing import standing_of
 from console.records import record_of, workers_of
 from core.progress import silent
 from dataset.provenance import provenance_of

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from annotation.models import Assignment, Judgment, Payment
-from annotation.payments import owe_bonus
+from annotation.money.payments import owe_bonus
 from crowd.models import Outbox, Posting
 from crowd.outbox import deliver_due
 from crowd.pauses import pause_round, resume_round

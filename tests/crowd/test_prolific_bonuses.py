@@ -9,8 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Payment
-from annotation.payments import owe_bonus
-from annotation.wages import pay_shortfall
+from annotation.money.payments import owe_bonus
+from annotation.money.wages import pay_shortfall
 from core.errors import CounterpartError
 from crowd import single_payments
 from crowd.channels import patience

@@ -6,8 +6,8 @@ import pytest
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotation.answers import places_of
 from annotation.models import Assignment, Judgment, Payment
+from annotation.work.answers import places_of
 from crowd.models import Outbox
 from crowd.sync import sync_round
 from hits.models import Seat

@@ -14,10 +14,10 @@ from django.core.management import call_command
 from django.db import transaction
 from django.db.transaction import Atomic
 
-from annotation.decisions import decide
-from annotation.ledger import balances
 from annotation.models import Assignment, Payment
-from annotation.payments import owe_bonus
+from annotation.money.ledger import balances
+from annotation.money.payments import owe_bonus
+from annotation.review.decisions import decide
 from crowd.channels.prolific.client import Client
 from crowd.models import Posting
 from crowd.postings import post_open_seats

@@ -5,11 +5,11 @@ from copy import copy
 
 from django.utils import timezone
 
-from annotation.budget import set_ceiling
-from annotation.decisions import decide
-from annotation.ledger import balances
 from annotation.models import Assignment, Payment
-from annotation.wages import pay_shortfall
+from annotation.money.budget import set_ceiling
+from annotation.money.ledger import balances
+from annotation.money.wages import pay_shortfall
+from annotation.review.decisions import decide
 from crowd.channels.prolific.client import Client
 from crowd.differences import find_differences, repair
 from crowd.messages import write_to

@@ -4,9 +4,9 @@ stored once, everybody paid once, and books that agree with Prolific's."""
 import pytest
 from django.core.management import call_command
 
-from annotation.decisions import decide
 from annotation.models import Assignment
-from annotation.workers import exclude, readmit
+from annotation.people.workers import exclude, readmit
+from annotation.review.decisions import decide
 from crowd.channels.prolific import submissions
 from crowd.models import Outbox, Posting
 from crowd.postings import post_open_seats

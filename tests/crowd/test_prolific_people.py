@@ -3,8 +3,8 @@ sides' books agree."""
 
 import pytest
 
-from annotation.decisions import decide
 from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
+from annotation.review.decisions import decide
 from crowd.differences import find_differences
 from emulators.marketplace import Refusal
 from hits.models import Seat

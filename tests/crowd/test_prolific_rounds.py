@@ -5,11 +5,11 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.decisions import decide, reject
-from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
-from annotation.payments import owe_bonus
-from annotation.workers import exclude as exclude_worker
+from annotation.money.ledger import balances
+from annotation.money.payments import owe_bonus
+from annotation.people.workers import exclude as exclude_worker
+from annotation.review.decisions import decide, reject
 from crowd.differences import find_differences
 from crowd.endings import SETTLED
 from crowd.messages import write_to

@@ -12,9 +12,9 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from pydantic import BaseModel, Field, TypeAdapter
 
-from annotation.decisions import decide, reject
-from annotation.payments import owe_bonus
-from annotation.workers import exclude, readmit
+from annotation.money.payments import owe_bonus
+from annotation.people.workers import exclude, readmit
+from annotation.review.decisions import decide, reject
 from crowd.messages import write_to
 from crowd.publication import close_round
 from crowd.returns import request_return

@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.leases import lease_seat
+from annotation.work.leases import lease_seat
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Image

@@ -2,11 +2,11 @@
 
 import pytest
 
-from annotation.consent import give_consent
-from annotation.leases import lease_seat
 from annotation.models import Assignment, Judgment
-from annotation.submissions import submit_answers
-from annotation.workers import worker_for
+from annotation.people.consent import give_consent
+from annotation.people.workers import worker_for
+from annotation.work.leases import lease_seat
+from annotation.work.submissions import submit_answers
 from crowd.intake import take_in
 from hits.models import Control, Item, Round
 from tests.annotation.answering import right_answers

@@ -8,8 +8,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from annotation.decisions import decide, reject
 from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
+from annotation.review.decisions import decide, reject
 from core.errors import CounterpartError
 from crowd import endings
 from crowd.arrivals import SESSION_LIFE

@@ -8,10 +8,10 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.decisions import decide, reject
-from annotation.ledger import balance_of, balances
 from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
-from annotation.payments import PAID_BESIDE, owe_bonus
+from annotation.money.ledger import balance_of, balances
+from annotation.money.payments import PAID_BESIDE, owe_bonus
+from annotation.review.decisions import decide, reject
 from core.errors import CounterpartError
 from crowd import endings, sessions
 from crowd.models import Posting

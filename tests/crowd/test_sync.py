@@ -12,9 +12,9 @@ from django.db.models import Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
-from annotation.decisions import decide
-from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
+from annotation.money.ledger import balances
+from annotation.review.decisions import decide
 from core.errors import CounterpartError
 from core.models import Event
 from crowd import tasks

@@ -5,7 +5,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Judgment
-from annotation.reports import Complaint, report_pair
+from annotation.work.reports import Complaint, report_pair
 from dataset import cases
 from dataset.cases import check_queue, counts_of, disagreements, queue_of, refresh_queue, suspicious_originals
 from dataset.models import Case, QueueCheck

@@ -9,8 +9,8 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.decisions import decide
 from annotation.models import Assignment
+from annotation.review.decisions import decide
 from core.errors import CounterpartError
 from corpus.models import Sample
 from dataset.changes import Cause, changes_between, count_causes

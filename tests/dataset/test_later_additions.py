@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.disputes import top_up
+from annotation.work.disputes import top_up
 from core.errors import CounterpartError
 from corpus.imports import import_collection
 from corpus.matches import import_matches

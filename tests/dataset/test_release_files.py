@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotation.answers import places_of
 from annotation.models import Assignment, Judgment, Worker
+from annotation.work.answers import places_of
 from core.errors import CounterpartError
 from core.files import write_file
 from corpus.models import Match

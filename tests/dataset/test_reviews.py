@@ -1,10 +1,10 @@
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.disputes import disputed_pairs, top_up
 from annotation.models import Judgment
-from annotation.pair_status import status_of
-from annotation.retirement import retire
+from annotation.work.disputes import disputed_pairs, top_up
+from annotation.work.pair_status import status_of
+from annotation.work.retirement import retire
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Caption, Image

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as checked
 from hypothesis import strategies as st
 
-from annotation.decisions import decide
-from annotation.disputes import top_up
 from annotation.models import Assignment, Judgment
+from annotation.review.decisions import decide
+from annotation.work.disputes import top_up
 from corpus.models import Caption, Image, Match
 from dataset import release
 from dataset.aggregation import METHODS

@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import Judgment
-from annotation.standing import standing_of
-from annotation.wages import fair_reward, timing_of
+from annotation.money.wages import fair_reward, timing_of
+from annotation.work.standing import standing_of
 from dataset.changes import Cause, changes_between
 from dataset.models import Verdict, Version
 from dataset.verification import verify_version

@@ -1,10 +1,10 @@
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from annotation.grading import accept
-from annotation.leases import lease_seat
 from annotation.models import Payment, WorkerIdentity
-from annotation.submissions import mark_submitted
+from annotation.work.grading import accept
+from annotation.work.leases import lease_seat
+from annotation.work.submissions import mark_submitted
 from crowd.models import Outbox, Posting
 from crowd.outbox import put
 from tests.factories import make_round, make_worker

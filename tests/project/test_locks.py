@@ -10,18 +10,18 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.admission import join_round
-from annotation.answers import save_draft
-from annotation.budget import set_ceiling
-from annotation.decisions import decide
-from annotation.grading import accept
-from annotation.leases import bind_seat, lease_seat
-from annotation.lost_work import pay_for_lateness, pay_for_outage
 from annotation.models import Admission, Assignment, Exclusion, Payment, Worker, WorkerIdentity
-from annotation.payments import mark_reward_paid, owe, owe_bonus, withdraw
-from annotation.payroll import mark_wages, write_wages
-from annotation.submissions import submit_answers
-from annotation.workers import exclude, readmit
+from annotation.money.budget import set_ceiling
+from annotation.money.payments import mark_reward_paid, owe, owe_bonus, withdraw
+from annotation.money.payroll import mark_wages, write_wages
+from annotation.people.admission import join_round
+from annotation.people.workers import exclude, readmit
+from annotation.review.decisions import decide
+from annotation.review.lost_work import pay_for_lateness, pay_for_outage
+from annotation.work.answers import save_draft
+from annotation.work.grading import accept
+from annotation.work.leases import bind_seat, lease_seat
+from annotation.work.submissions import submit_answers
 from core.jobs import open_once
 from corpus.matches import seal_source
 from corpus.models import Collection

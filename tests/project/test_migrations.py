@@ -11,7 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from annotation.models import Assignment, Decision, Report, Worker
-from annotation.workers import worker_for
+from annotation.people.workers import worker_for
 from corpus.models import Caption, Image
 from crowd.offers import offer_of
 from dataset.reviews import undo

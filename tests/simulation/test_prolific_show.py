@@ -8,9 +8,9 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from annotation.decisions import decide
-from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
+from annotation.money.ledger import balances
+from annotation.review.decisions import decide
 from crowd.arrivals import NOTHING_LEFT
 from crowd.differences import find_differences
 from crowd.models import Outbox

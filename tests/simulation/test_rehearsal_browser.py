@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotation.decisions import decide
 from annotation.models import Assignment, Judgment
+from annotation.review.decisions import decide
 from hits.models import Round
 from tests.browser import PATIENCE, Underway, press
 from tests.crowd.platform import rehearsing

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from annotation.disputes import disputed_pairs
 from annotation.models import Judgment
+from annotation.work.disputes import disputed_pairs
 from hits.models import Round, Seat, TopUp
 from hits.top_ups import plan_again
 from simulation.simulated_rounds import simulate_round

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.models import Assignment
-from annotation.payments import owe_bonus
+from annotation.money.payments import owe_bonus
 from core.commands import ActCommand, person_named
 from core.errors import CounterpartError
 from core.progress import TerminalBar

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.decisions import decide
 from annotation.models import Assignment, Rejection
+from annotation.review.decisions import decide
 from core.commands import ActCommand, person_named
 from core.progress import TerminalBar
 

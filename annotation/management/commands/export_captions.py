@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.written_captions import as_lines, captions_of, counts_of
+from annotation.work.written_captions import as_lines, captions_of, counts_of
 from core.commands import ActCommand
 from core.files import whole_file
 from core.progress import TerminalBar

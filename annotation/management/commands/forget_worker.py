@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.erasure import check_forgettable, forget_worker
+from annotation.people.erasure import check_forgettable, forget_worker
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.invitations import make_invitations, revoke_invitations
 from annotation.judging.links import invitation_link
 from annotation.models import Invitation
+from annotation.people.invitations import make_invitations, revoke_invitations
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar

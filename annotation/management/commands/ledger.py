@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.ledger import accounts_of, earners_of, owed_to_simulated
-from annotation.wages import timing_of
+from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated
+from annotation.money.wages import timing_of
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.models import Round

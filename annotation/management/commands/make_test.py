@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.models import QualificationTest
-from annotation.qualification_tests import Plan, make_sentence_test, make_test
+from annotation.people.qualification_tests import Plan, make_sentence_test, make_test
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.payroll import mark_wages, read_list
+from annotation.money.payroll import mark_wages, read_list
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from core.text import counted

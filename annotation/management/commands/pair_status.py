@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.pair_status import status_of
+from annotation.work.pair_status import status_of
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.payroll import wages_of, write_wages
+from annotation.money.payroll import wages_of, write_wages
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.budget import set_ceiling
+from annotation.money.budget import set_ceiling
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.models import Round

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.receipts import verify_code
+from annotation.people.receipts import verify_code
 from core.commands import ActCommand
 from core.progress import TerminalBar
 

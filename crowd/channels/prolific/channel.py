@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from annotation.models import Assignment, Exclusion, Payment, Rejection
-from annotation.wages import fair_reward
+from annotation.money.wages import fair_reward
 from crowd.channels.base import Arrival, Bonus, ChannelError, Listing, Outcome, Standing
 from crowd.channels.prolific import groups, hooks, money, payments, studies, submissions
 from crowd.channels.prolific.client import DESCRIPTIONS, NAMES, ProlificError, client_for, environment_of

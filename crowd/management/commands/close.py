@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.models import Assignment
-from annotation.standing import standing_of
+from annotation.work.standing import standing_of
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from crowd.publication import close_round

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.lost_work import pay_for_outage
 from annotation.models import Assignment
+from annotation.review.lost_work import pay_for_outage
 from core.commands import ActCommand, person_named
 from core.errors import CounterpartError
 from core.progress import TerminalBar

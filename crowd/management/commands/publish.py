@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.admission import admission_of
+from annotation.people.admission import admission_of
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.wages import pay_shortfall, shortfall_of
+from annotation.money.wages import pay_shortfall, shortfall_of
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.models import Round

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.workers import mask_workers
+from annotation.people.workers import mask_workers
 from core.commands import ActCommand, person_named
 from core.progress import TerminalBar
 from crowd.messages import write_to_round

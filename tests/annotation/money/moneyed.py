@@ -5,10 +5,10 @@ from decimal import Decimal
 
 from django.utils import timezone
 
-from annotation.grading import accept, flag
-from annotation.leases import claim, lease_seat
 from annotation.models import Assignment
-from annotation.submissions import mark_submitted
+from annotation.work.grading import accept, flag
+from annotation.work.leases import claim, lease_seat
+from annotation.work.submissions import mark_submitted
 from crowd.models import Posting
 from crowd.outbox import deliver_due
 from crowd.publication import publish_round

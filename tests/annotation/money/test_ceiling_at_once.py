@@ -9,13 +9,13 @@ from itertools import count
 import pytest
 from django.db import connection
 
-from annotation.budget import CeilingError, set_ceiling
-from annotation.grading import accept
-from annotation.leases import lease_seat
-from annotation.ledger import commitment_of
 from annotation.models import Assignment, Payment
-from annotation.payments import owe_bonus
-from annotation.submissions import mark_submitted
+from annotation.money.budget import CeilingError, set_ceiling
+from annotation.money.ledger import commitment_of
+from annotation.money.payments import owe_bonus
+from annotation.work.grading import accept
+from annotation.work.leases import lease_seat
+from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from hits.models import Round
 from tests.annotation.money.moneyed import accepted, submit

@@ -7,14 +7,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from annotation import ledger
-from annotation.budget import CeilingError, set_ceiling
-from annotation.decisions import decide
-from annotation.leases import expire_leases, lease_seat, return_assignment
-from annotation.ledger import balance_of, balances, commitment_of, earners_of, payments_as_csv
 from annotation.models import Assignment, Payment
-from annotation.payments import mark_paid, mark_reward_paid, owe_bonus
-from annotation.workers import mark_simulated
+from annotation.money import ledger
+from annotation.money.budget import CeilingError, set_ceiling
+from annotation.money.ledger import balance_of, balances, commitment_of, earners_of, payments_as_csv
+from annotation.money.payments import mark_paid, mark_reward_paid, owe_bonus
+from annotation.people.workers import mark_simulated
+from annotation.review.decisions import decide
+from annotation.work.leases import expire_leases, lease_seat, return_assignment
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.delivery import mark_closed, mark_over, mark_posted

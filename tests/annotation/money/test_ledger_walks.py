@@ -9,14 +9,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.budget import set_ceiling
-from annotation.decisions import decide, drop_proposal, second
-from annotation.grading import accept
-from annotation.leases import expire_leases, return_assignment
-from annotation.ledger import balances
 from annotation.models import Assignment, Payment, Rejection
-from annotation.payments import mark_paid, mark_reward_paid, owe_bonus, withdraw
-from annotation.repair import free_orphaned_seats
+from annotation.money.budget import set_ceiling
+from annotation.money.ledger import balances
+from annotation.money.payments import mark_paid, mark_reward_paid, owe_bonus, withdraw
+from annotation.review.decisions import decide, drop_proposal, second
+from annotation.work.grading import accept
+from annotation.work.leases import expire_leases, return_assignment
+from annotation.work.repair import free_orphaned_seats
 from core.errors import CounterpartError
 from crowd.channels import ChannelError
 from crowd.delivery import mark_closed, mark_over, mark_rejected

@@ -3,13 +3,13 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from annotation.budget import CeilingError
-from annotation.grading import accept
-from annotation.leases import lease_seat, move
-from annotation.ledger import balance_of
 from annotation.models import Assignment, Payment
-from annotation.payments import mark_paid, owe, owe_bonus, withdraw
-from annotation.submissions import mark_submitted
+from annotation.money.budget import CeilingError
+from annotation.money.ledger import balance_of
+from annotation.money.payments import mark_paid, owe, owe_bonus, withdraw
+from annotation.work.grading import accept
+from annotation.work.leases import lease_seat, move
+from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
 from crowd import outbox

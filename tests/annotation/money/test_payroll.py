@@ -7,14 +7,14 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.grading import accept
-from annotation.leases import lease_seat
-from annotation.ledger import balances
 from annotation.models import Assignment, Payment, Worker, WorkerIdentity
-from annotation.payroll import mark_wages, wages_of, write_wages
-from annotation.receipts import completion_code
-from annotation.submissions import mark_submitted
-from annotation.workers import mark_simulated
+from annotation.money.ledger import balances
+from annotation.money.payroll import mark_wages, wages_of, write_wages
+from annotation.people.receipts import completion_code
+from annotation.people.workers import mark_simulated
+from annotation.work.grading import accept
+from annotation.work.leases import lease_seat
+from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
 from hits.models import Round

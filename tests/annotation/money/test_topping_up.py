@@ -4,13 +4,13 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.budget import CeilingError, set_ceiling
-from annotation.erasure import forget_worker
 from annotation.models import Assignment, Payment
-from annotation.payments import owe_bonus
-from annotation.payroll import mark_wages, write_wages
-from annotation.wages import TOP_UP, pay_shortfall, shortfall_of
-from annotation.workers import mark_simulated
+from annotation.money.budget import CeilingError, set_ceiling
+from annotation.money.payments import owe_bonus
+from annotation.money.payroll import mark_wages, write_wages
+from annotation.money.wages import TOP_UP, pay_shortfall, shortfall_of
+from annotation.people.erasure import forget_worker
+from annotation.people.workers import mark_simulated
 from core.errors import CounterpartError
 from crowd.outbox import deliver_due
 from tests.annotation.money.moneyed import accepted, flagged, pooled, posted

@@ -5,8 +5,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment, Rejection
-from annotation.wages import PILOT_SIZE, check_wage, fair_reward, pilot_of, timing_of
-from annotation.workers import mark_simulated
+from annotation.money.wages import PILOT_SIZE, check_wage, fair_reward, pilot_of, timing_of
+from annotation.people.workers import mark_simulated
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.publication import publish_round

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.admission import NotAdmittedError, join_round, make_admission, permit_of
-from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Admission, Assignment, Exclusion, Participant, TestItem, Worker
-from annotation.qualification_tests import Plan, answer_test, make_test
-from annotation.submissions import mark_submitted
+from annotation.people.admission import NotAdmittedError, join_round, make_admission, permit_of
+from annotation.people.qualification_tests import Plan, answer_test, make_test
+from annotation.work.leases import expire_leases, lease_seat, return_assignment
+from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.publication import publish_round

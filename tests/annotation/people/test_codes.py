@@ -6,11 +6,11 @@ import re
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.grading import accept
-from annotation.leases import lease_seat, return_assignment
 from annotation.models import Assignment, Worker
-from annotation.receipts import completion_code, receipt_of, verify_code
-from annotation.submissions import mark_submitted
+from annotation.people.receipts import completion_code, receipt_of, verify_code
+from annotation.work.grading import accept
+from annotation.work.leases import lease_seat, return_assignment
+from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from hits.models import Round
 from tests.factories import make_round, make_worker

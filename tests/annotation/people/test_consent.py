@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.consent import current_sheet, give_consent
 from annotation.models import ConsentSheet, Worker
+from annotation.people.consent import current_sheet, give_consent
 from core.models import Event
 from tests.annotation.answering import agreement
 from tests.factories import make_round, make_worker

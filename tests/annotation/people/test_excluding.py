@@ -1,7 +1,7 @@
 import pytest
 
 from annotation.models import Exclusion, WorkerIdentity
-from annotation.workers import exclude, readmit
+from annotation.people.workers import exclude, readmit
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.messages import write_to

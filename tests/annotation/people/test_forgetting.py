@@ -5,14 +5,14 @@ from django.db import connection, transaction
 from django.db.models import JSONField, TextField
 from django.utils import timezone
 
-from annotation.consent import give_consent
-from annotation.erasure import forget_worker
-from annotation.grading import accept
-from annotation.leases import lease_seat
 from annotation.models import Appeal, Assignment, Decision, Exclusion, Payment, Rejection, Worker, WorkerIdentity
-from annotation.payments import mark_paid
-from annotation.submissions import mark_submitted
-from annotation.workers import worker_for
+from annotation.money.payments import mark_paid
+from annotation.people.consent import give_consent
+from annotation.people.erasure import forget_worker
+from annotation.people.workers import worker_for
+from annotation.work.grading import accept
+from annotation.work.leases import lease_seat
+from annotation.work.submissions import mark_submitted
 from core import events
 from core.errors import CounterpartError
 from core.models import Event

@@ -8,14 +8,14 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 
-from annotation.invitations import make_invitations, revoke_invitations
 from annotation.judging import links
 from annotation.models import Admission, Invitation, Participant, Worker
+from annotation.people.invitations import make_invitations, revoke_invitations
 from core.errors import CounterpartError
 from core.models import Event
 from hits.models import Round
 from tests.annotation.answering import agreement
-from tests.annotation.test_pool_pages import consent, join_page
+from tests.annotation.judging.test_pool_pages import consent, join_page
 from tests.at_once import at_once
 from tests.factories import make_round
 

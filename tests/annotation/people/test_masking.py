@@ -1,5 +1,5 @@
 from annotation.models import WorkerIdentity
-from annotation.workers import mask_workers
+from annotation.people.workers import mask_workers
 from tests.factories import make_worker
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from annotation.models import QualificationTest, TestAttempt, TestItem
-from annotation.qualification_tests import Plan, answer_test, make_test, tries_of
+from annotation.people.qualification_tests import Plan, answer_test, make_test, tries_of
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Caption, Image, Match

@@ -3,10 +3,10 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.admission import NotAdmittedError, make_admission
-from annotation.leases import lease_seat
 from annotation.models import Admission, QualificationTest, TestAttempt
-from annotation.qualification_tests import make_sentence_test
+from annotation.people.admission import NotAdmittedError, make_admission
+from annotation.people.qualification_tests import make_sentence_test
+from annotation.work.leases import lease_seat
 from core.errors import CounterpartError
 from tests.annotation.answering import home_of
 from tests.factories import make_collection, make_round, make_worker

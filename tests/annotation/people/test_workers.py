@@ -1,9 +1,9 @@
 import pytest
 
-from annotation import workers
-from annotation.consent import give_consent
 from annotation.models import Worker
-from annotation.workers import actor_of, worker_for
+from annotation.people import workers
+from annotation.people.consent import give_consent
+from annotation.people.workers import actor_of, worker_for
 from core.models import Event
 from tests.factories import make_worker
 

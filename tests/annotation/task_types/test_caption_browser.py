@@ -5,10 +5,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Admission, Assignment, Draft, Judgment, Report
-from annotation.qualification_tests import make_sentence_test
+from annotation.people.qualification_tests import make_sentence_test
 from hits.models import Round
 from tests.annotation.answering import shown
-from tests.annotation.test_judging_browser import at, saved, take
+from tests.annotation.judging.test_judging_browser import at, saved, take
 from tests.browser import accessible, press
 from tests.hits.captions import pack_captions
 

@@ -5,13 +5,13 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.answers import Answer, decode_answers, encode_answers, places_of
-from annotation.decisions import decide
-from annotation.erasure import forget_worker
 from annotation.models import Assignment, Draft, Judgment, Report
-from annotation.payments import mark_paid
-from annotation.sentences import core_of, has_words
-from annotation.submissions import submit_answers
+from annotation.money.payments import mark_paid
+from annotation.people.erasure import forget_worker
+from annotation.review.decisions import decide
+from annotation.work.answers import Answer, decode_answers, encode_answers, places_of
+from annotation.work.sentences import core_of, has_words
+from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
 from corpus.imports import import_collection
 from corpus.models import Caption, Collection

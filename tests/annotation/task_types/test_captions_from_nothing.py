@@ -5,9 +5,9 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.answers import Answer
-from annotation.decisions import decide
-from annotation.submissions import submit_answers
+from annotation.review.decisions import decide
+from annotation.work.answers import Answer
+from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
 from corpus.models import Collection, Image, Sample
 from hits.models import Round

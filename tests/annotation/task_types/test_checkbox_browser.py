@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Draft, Judgment
 from hits.models import Round
-from tests.annotation.test_judging_browser import at, saved, stored, take
+from tests.annotation.judging.test_judging_browser import at, saved, stored, take
 from tests.browser import accessible, press
 from tests.hits.boxes import pack_boxes
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from annotation.answers import places_of
 from annotation.models import Assignment, Decision, Draft, Judgment
-from annotation.submissions import submit_answers
+from annotation.work.answers import places_of
+from annotation.work.submissions import submit_answers
 from corpus.models import Match
 from dataset.models import Verdict
 from dataset.release import release_version

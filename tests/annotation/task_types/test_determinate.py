@@ -8,9 +8,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from annotation.answers import Answer
 from annotation.models import Assignment, Decision, Judgment
-from annotation.submissions import submit_answers
+from annotation.work.answers import Answer
+from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
 from dataset.cases import disagreements
 from dataset.judgment_import import import_judgments
@@ -18,7 +18,7 @@ from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from hits.models import Control, Item, Round, Seat
 from tests.annotation.answering import address, leased
-from tests.annotation.test_judging_browser import at, saved, stored, take
+from tests.annotation.judging.test_judging_browser import at, saved, stored, take
 from tests.browser import press
 from tests.evaluation.analysing import analyse, figures_of
 from tests.factories import make_assignment, make_worker

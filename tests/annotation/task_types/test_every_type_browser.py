@@ -6,8 +6,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment
 from hits.models import Item
+from tests.annotation.judging.test_judging_browser import take
 from tests.annotation.task_types.rounds import EVERY_TYPE, open_round
-from tests.annotation.test_judging_browser import take
 from tests.browser import accessible
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -5,7 +5,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.models import Assignment, Judgment
-from annotation.submissions import submit_answers
+from annotation.work.submissions import submit_answers
 from corpus.models import Match
 from dataset.models import Verdict
 from dataset.release import release_version
@@ -14,7 +14,7 @@ from hits.models import Item, Round, Seat
 from hits.task_types import EXPERT
 from simulation.simulated_rounds import simulate_round
 from tests.annotation.answering import address, as_form, leased, right_answers
-from tests.annotation.test_judging_browser import at, stored, take
+from tests.annotation.judging.test_judging_browser import at, stored, take
 from tests.browser import press
 from tests.factories import make_assignment, make_round, make_worker
 from tests.hits.pools import pack, pool_of

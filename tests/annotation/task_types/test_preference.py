@@ -6,9 +6,9 @@ import pytest
 from django.core.management import CommandError
 from django.utils import timezone
 
-from annotation.answers import Answer, places_of
 from annotation.models import Judgment, Report
-from annotation.submissions import submit_answers
+from annotation.work.answers import Answer, places_of
+from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
 from corpus.models import Match
 from dataset.verdicts import aggregate_round
@@ -19,7 +19,7 @@ from hits.models import HIT, Item, Round
 from hits.task_types.ranking_preference import SYSTEMS, made_rankings
 from mitl.models import Pool
 from tests.annotation.answering import address, leased
-from tests.annotation.test_judging_browser import at, stored, take
+from tests.annotation.judging.test_judging_browser import at, stored, take
 from tests.browser import accessible, press
 from tests.evaluation.analysing import analyse, figures_of
 from tests.factories import make_assignment, make_collection, make_pool, make_sample, make_worker

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.annotation.judging.test_judging_browser import at, take
 from tests.annotation.task_types.rounds import open_round
-from tests.annotation.test_judging_browser import at, take
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

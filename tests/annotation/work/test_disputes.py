@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.disputes import disputed_pairs, is_disputed, top_up
 from annotation.models import Assignment, Judgment
-from annotation.repair import repair
-from annotation.retirement import retire
+from annotation.work.disputes import disputed_pairs, is_disputed, top_up
+from annotation.work.repair import repair
+from annotation.work.retirement import retire
 from core.models import Event
 from hits.models import HIT, Item, Round, Seat, TopUp
 from hits.top_ups import plan_again, plan_top_up
@@ -187,7 +187,7 @@ def test_a_round_that_cannot_be_topped_up_keeps_the_others_from_nothing(disputed
     def fail_for_the_first(round, *args, **options):
         return 1 / 0 if round == disputed else plan_top_up(round, *args, **options)
 
-    monkeypatch.setattr("annotation.disputes.plan_top_up", fail_for_the_first)
+    monkeypatch.setattr("annotation.work.disputes.plan_top_up", fail_for_the_first)
     assert repair()["added HITs"] == 1
     assert TopUp.objects.get().round == other
 

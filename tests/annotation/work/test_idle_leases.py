@@ -3,11 +3,11 @@
 import pytest
 from django.db import connection
 
-from annotation.admission import join_round
-from annotation.answers import save_draft
-from annotation.leases import end_idle_leases, lease_seat
 from annotation.models import Admission, Assignment
-from annotation.submissions import submit_answers
+from annotation.people.admission import join_round
+from annotation.work.answers import save_draft
+from annotation.work.leases import end_idle_leases, lease_seat
+from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
 from core.models import Event
 from hits.models import Round, Seat

@@ -3,10 +3,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation import leases as leasing
-from annotation.leases import expire_leases, extend_lease, lease_seat, return_assignment
 from annotation.models import Assignment
-from annotation.submissions import mark_submitted
+from annotation.work import leases as leasing
+from annotation.work.leases import expire_leases, extend_lease, lease_seat, return_assignment
+from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.publication import close_round

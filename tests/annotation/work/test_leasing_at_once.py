@@ -4,10 +4,10 @@ import pytest
 from django.db import connection
 from django.db.models import Count
 
-from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment
-from annotation.submissions import mark_submitted
-from annotation.workers import worker_for
+from annotation.people.workers import worker_for
+from annotation.work.leases import expire_leases, lease_seat, return_assignment
+from annotation.work.submissions import mark_submitted
 from hits.models import Round, Seat
 from tests.at_once import at_once
 from tests.factories import make_round, make_worker

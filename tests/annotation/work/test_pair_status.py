@@ -5,12 +5,12 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation import pair_status
-from annotation.admission import join_round
-from annotation.disputes import top_up
-from annotation.leases import lease_seat
 from annotation.models import Assignment, Judgment
-from annotation.pair_status import PairStatus, status_of, unfinished_pairs
+from annotation.people.admission import join_round
+from annotation.work import pair_status
+from annotation.work.disputes import top_up
+from annotation.work.leases import lease_seat
+from annotation.work.pair_status import PairStatus, status_of, unfinished_pairs
 from corpus.models import Caption, Image
 from hits.models import HIT, Item, Round, Seat
 from tests.annotation.cast import candidates

@@ -7,9 +7,9 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.leases import lease_seat
 from annotation.models import Assignment
-from annotation.repair import free_orphaned_seats
+from annotation.work.leases import lease_seat
+from annotation.work.repair import free_orphaned_seats
 from core.events import subject_of
 from core.models import Event, Job
 from crowd import tasks

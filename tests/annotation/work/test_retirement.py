@@ -2,19 +2,19 @@
 
 import pytest
 
-from annotation import retirement
-from annotation.decisions import decide, reject
-from annotation.leases import lease_seat
 from annotation.models import Assignment, ControlRuling, Decision, Payment, Worker
-from annotation.repair import repair
-from annotation.retirement import (
+from annotation.review.decisions import decide, reject
+from annotation.work import retirement
+from annotation.work.leases import lease_seat
+from annotation.work.repair import repair
+from annotation.work.retirement import (
     reinstate,
     reinstate_controls_of,
     repair_controls,
     retire,
     retire_controls_of,
 )
-from annotation.submissions import submit_answers
+from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
 from core.models import Event
 from hits.models import Control, Round, Seat

@@ -11,12 +11,12 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.decisions import decide
-from annotation.grading import accept, flag
-from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment, Decision, Payment
-from annotation.repair import free_orphaned_seats
-from annotation.submissions import mark_submitted
+from annotation.review.decisions import decide
+from annotation.work.grading import accept, flag
+from annotation.work.leases import expire_leases, lease_seat, return_assignment
+from annotation.work.repair import free_orphaned_seats
+from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from hits.models import Seat
 from tests.factories import make_round, make_worker

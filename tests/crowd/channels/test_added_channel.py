@@ -7,8 +7,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation import platforms
-from annotation.ledger import balance_of
 from annotation.models import Assignment, Judgment, Payment
+from annotation.money.ledger import balance_of
 from crowd import channels
 from crowd.messages import write_to
 from crowd.models import Posting

@@ -1,0 +1,1 @@
+"""What work earns and rounds cost: the ceiling, the ledger, payments, wages, payroll."""

@@ -1,0 +1,109 @@
+"""The one rule that no round passes its ceiling. Everything that promises money asks ``room`` first."""
+
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import Count, F, QuerySet, Subquery, Sum
+
+from annotation.models import Payment
+from annotation.money.ledger import balance_of, commitment_of
+from annotation.platforms import want_seats_posted
+from core.errors import CounterpartError
+from core.events import record
+from core.fixed_queries import FixedQuery
+from hits.models import Round, Seat
+from hits.prices import cents
+from hits.round_parameters import PackParameters
+
+
+class CeilingError(CounterpartError):
+    """The act would take a round past its ceiling."""
+
+
+def locked(round: Round) -> Round:
+    """Read the round and lock it until the transaction ends, so that its money moves one change at a time."""
+    return Round.objects.select_for_update(no_key=True).get(pk=round.pk)
+
+
+def room(round: Round, *, beside_waiting: bool = False) -> Decimal:
+    """Return how many US dollars the round may still promise under its ceiling. It locks the round, so that this holds
+    until the transaction ends.
+
+    ``beside_waiting``: what is planned for answer sets that may still come is left to them. Negative where the ceiling
+    was passed by what a platform has paid by itself.
+    """
+    current = locked(round)
+    return balance_of(current).free if beside_waiting else current.ceiling - commitment_of(current).bound
+
+
+def has_room_for_seat(round: Round) -> bool:
+    """Whether a worker of the browser pool may take one more seat."""
+    return _pays_for_every_seat(round) or room(round) >= round.seat_cost
+
+
+def _pays_for_every_seat(round: Round) -> bool:
+    """Whether the ceiling pays for every seat that is not filled, beside what is owed and paid. Nobody can pass it
+    then, and the round is not locked, as workers would wait for each other."""
+    ((ceiling, spent, unfilled),) = _needs(round.pk)
+    return cents(spent or Decimal(0)) + round.seat_cost * (unfilled or 0) <= ceiling
+
+
+@FixedQuery
+def _needs(round: int) -> QuerySet[Round, tuple[Decimal, Decimal | None, int | None]]:
+    """The round's ceiling, what it owes and has paid, and its unfilled seats: in one query, as a seat that is filled
+    and paid between two might be in neither."""
+    earned = Payment.objects.filter(round=round, state__in=Payment.EARNED).order_by().values("round")
+    unfilled = Seat.objects.filter(round=round, state__in=Seat.UNFILLED).order_by().values("round")
+    spent = earned.annotate(sum=Sum(F("amount") + F("fee"))).values("sum")
+    return Round.objects.filter(pk=round).values_list(
+        "ceiling", Subquery(spent), Subquery(unfilled.annotate(n=Count("pk")).values("n"))
+    )
+
+
+def check_owed(round: Round, amount: Decimal) -> None:
+    """Raise CeilingError if ``amount``, which this transaction has just written down as owed, has taken the round past
+    its ceiling. Where the money might be short, or a channel holds it, the round stays locked until the transaction
+    ends."""
+    if not round.settles and _pays_for_every_seat(round):
+        return
+    round = locked(round)
+    left = round.ceiling - commitment_of(round).bound
+    if left < 0:
+        promised = round.ceiling - left - amount
+        raise CeilingError(
+            f"Round {round} has committed ${promised}; ${amount} more would pass its ceiling of ${round.ceiling}. "
+            "Raise it with set_ceiling."
+        )
+
+
+def check_may_give(round: Round, amount: Decimal) -> None:
+    """Raise CeilingError if bonuses of ``amount``, fees included, need more than is promised to nobody."""
+    left = max(room(round, beside_waiting=True), Decimal(0))
+    if amount > left:
+        raise CeilingError(
+            f"Round {round} has ${left} left below its ceiling of ${round.ceiling}; this takes ${amount}. "
+            "Raise it with set_ceiling."
+        )
+
+
+def set_ceiling(round: Round, amount: Decimal | str, *, actor: str) -> Round:
+    """Set the most that a round may cost in US dollars, fees included, and post the seats that it now pays for.
+
+    Whoever takes a HIT at the very moment when a ceiling is lowered may be let in under the old one: if their pay would
+    pass the new one, their work waits for a person.
+    Raises CounterpartError for an invalid amount, and for one below what is bound: paid, owed, held by a platform or
+    being asked of it, or to be earned by those who are at work.
+    """
+    ceiling = PackParameters.from_json({"ceiling": amount}).ceiling
+    with transaction.atomic():
+        held = locked(round)
+        if ceiling < (bound := commitment_of(held).bound):
+            raise CounterpartError(
+                f"Round {round} has paid, owes or has committed ${bound}; its ceiling cannot be ${ceiling}."
+            )
+        if ceiling != held.ceiling:
+            Round.objects.filter(pk=held.pk).update(ceiling=ceiling)
+            record("set ceiling", held, actor=actor, ceiling=str(ceiling), before=str(held.ceiling))
+        want_seats_posted(held)
+    round.refresh_from_db()
+    return round

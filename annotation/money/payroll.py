@@ -1,0 +1,189 @@
+"""Payroll: the list of what a round owes each worker, and marking it as paid once it was paid outside."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from django.db import transaction
+
+from annotation.models import Payment, Worker, WorkerIdentity
+from annotation.money.payments import mark_paid
+from annotation.people.receipts import completion_code
+from core.errors import CounterpartError, some_of
+from core.text import counted, harmless
+from hits.models import Round
+
+COLUMNS = ("worker", "platform", "platform_id", "hits", "amount", "completion_code", "receipts", "payments")
+NEEDED = ("worker", "amount", "payments")  # columns that marking reads
+MAX_BYTES = 5_000_000
+
+Row = dict[str, str]
+
+
+@dataclass
+class Wage:
+    """What one worker is owed in a round: ``payments`` with their assignments. ``identity`` is their platform and the
+    id there, empty for a worker of the browser pool."""
+
+    worker: Worker
+    identity: tuple[str, str] = ("", "")
+    payments: list[Payment] = field(default_factory=list)
+
+    @property
+    def amount(self) -> Decimal:
+        return sum((payment.amount for payment in self.payments), Decimal("0.00"))
+
+    @property
+    def hits(self) -> int:
+        return len({payment.assignment_id for payment in self.payments})
+
+    @property
+    def receipts(self) -> list[str]:
+        return [payment.assignment.receipt for payment in self.payments if payment.kind == Payment.Kind.REWARD]
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What marking a list did: ``payments`` of ``amount`` US dollars are marked as paid now, ``before`` were before."""
+
+    payments: int
+    amount: Decimal
+    before: int
+
+
+def wages_of(round: Round) -> list[Wage]:
+    """Return what is owed to people and not yet paid in a round, by worker, in the order in which it was first owed."""
+    owed = Payment.objects.filter(round=round, state=Payment.State.OWED, assignment__worker__simulated=False)
+    wages: dict[int, Wage] = {}
+    for payment in (
+        owed.order_by("pk").select_related("assignment__worker").prefetch_related("assignment__worker__identities")
+    ):
+        worker = payment.assignment.worker
+        wages.setdefault(worker.pk, Wage(worker, _identity(worker))).payments.append(payment)
+    return list(wages.values())
+
+
+def write_wages(round: Round) -> str:
+    """Return the list as CSV, a row a worker. No cell of it can be taken for a formula by a spreadsheet.
+
+    Raises CounterpartError if the round's channel settles payments itself: what it pays would be paid twice.
+    """
+    _refuse_settled(round)
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for wage in wages_of(round):
+        keys = " ".join(str(payment.pk) for payment in wage.payments)
+        receipts, code = " ".join(wage.receipts), completion_code(round, wage.worker)
+        cells = [wage.worker.pseudonym, *wage.identity, wage.hits, wage.amount, code, receipts, keys]
+        writer.writerow([harmless(str(cell)) for cell in cells])
+    return written.getvalue()
+
+
+def read_list(path: Path) -> str:
+    """Read a list from a file. Raises CounterpartError if it is missing or no text."""
+    try:
+        return as_text(path.read_bytes())
+    except OSError as error:
+        raise CounterpartError(f"{path} cannot be read ({error.strerror}).") from error
+
+
+def as_text(content: bytes) -> str:
+    """Return a file's text. Raises CounterpartError for one that is too large, or not UTF-8."""
+    if len(content) > MAX_BYTES:
+        raise CounterpartError(f"The file has {len(content):,} bytes; a list of payments has at most {MAX_BYTES:,}.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CounterpartError("The file is no UTF-8 text; save it as CSV (UTF-8).") from error
+    if "\0" in text:
+        raise CounterpartError("The file holds NUL characters; save it as CSV (UTF-8).")
+    return text
+
+
+def mark_wages(round: Round, text: str, *, actor: str) -> Marked:
+    """Mark the payments that the rows of a list name as paid, each once. Who was not paid is left out of the list.
+
+    Raises CounterpartError, and marks nothing, if the round's channel settles payments itself, if the text is no such
+    list, and if the worker, the payments or the amount of a row are not what was owed.
+    """
+    _refuse_settled(round)
+    with transaction.atomic():
+        paid = [payment for row in _rows(text) for payment in _checked(round, row)]
+        if len({payment.pk for payment in paid}) != len(paid):
+            raise CounterpartError("Several rows name the same payment. Use the list as it was written.")
+        now = [payment for payment in paid if mark_paid(payment, actor=actor)]
+    return Marked(len(now), sum((payment.amount for payment in now), Decimal("0.00")), len(paid) - len(now))
+
+
+def _refuse_settled(round: Round) -> None:
+    if round.settles:
+        raise CounterpartError(f"Round {round} is paid by {round.channel} itself; there is nothing to pay by hand.")
+
+
+def _identity(worker: Worker) -> tuple[str, str]:
+    outside = [one for one in worker.identities.all() if one.channel not in WorkerIdentity.OURS]
+    return (outside[0].channel, outside[0].external_id) if outside else ("", "")
+
+
+def _rows(text: str) -> Iterator[tuple[int, Row]]:
+    """Read the rows with their line numbers; spreadsheets may have written other separators."""
+    header = text.partition("\n")[0]
+    reader = csv.DictReader(io.StringIO(text), delimiter=next((mark for mark in ";\t" if mark in header), ","))
+    try:
+        _check_columns(reader.fieldnames or ())
+        for row in reader:
+            yield reader.line_num, {name: (row[name] or "").strip() for name in NEEDED}
+    except csv.Error as error:
+        raise CounterpartError(f"Line {reader.line_num + 1} cannot be read as CSV ({error}).") from error
+
+
+def _check_columns(names: Sequence[str]) -> None:
+    if missing := [name for name in NEEDED if name not in names]:
+        raise CounterpartError(
+            f"The file lacks the columns {some_of(missing)}; it needs those that payments wrote: {', '.join(COLUMNS)}."
+        )
+
+
+def _checked(round: Round, numbered: tuple[int, Row]) -> Sequence[Payment]:
+    """Return the payments of a row that is right in all its parts."""
+    line, row = numbered
+    keys = row["payments"].removeprefix("'").split()
+    known = Payment.objects.filter(round=round, assignment__worker__pseudonym=row["worker"].removeprefix("'"))
+    named = known.filter(pk__in=[key for key in keys if _is_key(key)]).order_by("pk")
+    payments = list(named.select_for_update(of=("self",)))
+    where = f"Line {line}, worker {row['worker'] or '(none)'}"
+    if not keys or len(payments) != len(keys):
+        raise CounterpartError(
+            f"{where}: only {len(payments)} of {len(keys)} payment IDs belong to this worker in round {round}. "
+            "Restore the original row."
+        )
+    if withdrawn := [payment.pk for payment in payments if payment.state == Payment.State.WITHDRAWN]:
+        raise CounterpartError(
+            f"{where}: {counted(len(withdrawn), 'payment was', 'payments were')} withdrawn since: "
+            f"{some_of(withdrawn)}. Write the list again."
+        )
+    owed = _total(payments)
+    if _amount(row["amount"]) != owed:
+        raise CounterpartError(f"{where}: the amount is {row['amount'] or 'missing'}, but ${owed} was owed.")
+    return payments
+
+
+def _total(payments: Iterable[Payment]) -> Decimal:
+    return sum((payment.amount for payment in payments), Decimal("0.00"))
+
+
+def _amount(text: str) -> Decimal | None:
+    """Read US dollars; a comma for the point is a spreadsheet's."""
+    try:
+        amount = Decimal(text.removeprefix("'").removeprefix("$").replace(",", "."))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() else None
+
+
+def _is_key(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 18

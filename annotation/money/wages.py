@@ -1,0 +1,263 @@
+"""What a HIT's time is worth: measured in a pilot or stated by a person, held against the round's wage floor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_UP, Decimal
+from statistics import median
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from annotation.models import Assignment, Payment
+from annotation.money.budget import check_may_give, locked
+from annotation.money.payments import COMPENSATION, PAID_BESIDE, owe_bonus
+from core.errors import CounterpartError
+from core.progress import Progress, silent
+from core.text import counted
+from hits.models import Round, Seat
+from hits.prices import CENT
+from hits.task_types import task_type_of
+
+PILOT_SIZE = 30  # assignments that may go out untimed: somebody has to be the first
+LEAST_TIMED = 5  # accepted assignments below which a median tells nothing
+HOUR = 3600
+TOP_UP = "Top-up: this work took longer than we had planned."  # a bonus with this reason is given once
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long accepted work of a round took: medians in seconds over ``n`` assignments. ``active`` is with the page
+    visible and in use, half of it from ``low`` to ``high`` (quartiles), ``elapsed`` from taking to submitting it.
+    ``simulated`` of the ``n`` are of programs, which make their times up."""
+
+    n: int
+    active: float
+    low: float
+    high: float
+    elapsed: float
+    simulated: int = 0
+
+    def __str__(self) -> str:
+        half = f"half of them {self.low / 60:.1f} to {self.high / 60:.1f}"
+        return (
+            f"median active {self.active / 60:.1f} min ({half}), elapsed {self.elapsed / 60:.1f} min, "
+            f"of {counted(self.n, 'accepted assignment')}"
+            + (f", {self.simulated:,} of them simulated" if self.simulated else "")
+        )
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """How long a HIT will take in seconds (None: nobody knows), and by what that is known."""
+
+    seconds: int | None
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """What is short: ``bonus`` US dollars (or 0) for each of ``assignments``, ``total`` with the platform's fees."""
+
+    timing: Timing
+    fair: Decimal
+    bonus: Decimal
+    assignments: int
+    total: Decimal
+
+
+def timing_of(round: Round, *, at_least: int = LEAST_TIMED) -> Timing | None:
+    """Return how long the round's work took; None where less than ``at_least`` is timed. Only accepted work counts, as
+    anybody can submit; work whose rejection is proposed does not; and simulated work only while people did too little.
+    """
+    timed = Assignment.objects.filter(hit__round=round, state=Assignment.State.ACCEPTED, active_seconds__isnull=False)
+    rows = timed.exclude(rejections__dropped_at=None, rejections__isnull=False)
+    spent = rows.annotate(elapsed=F("submitted_at") - F("leased_at"))
+    times = list(spent.values_list("active_seconds", "elapsed", "worker__simulated"))
+    of_people = [one for one in times if not (one[2] or round.rehearsal)]
+    simulated = 0 if len(of_people) >= at_least else len(times) - len(of_people)
+    times = times if simulated else of_people
+    if len(times) < at_least:
+        return None
+    active = [float(seconds or 0) for seconds, _, _ in times]
+    elapsed = [time.total_seconds() for _, time, _ in times]
+    low, middle, high = np.quantile(active, [0.25, 0.5, 0.75]).tolist()
+    return Timing(len(active), middle, low, high, median(elapsed), simulated)
+
+
+def pilot_of(round: Round, *, rehearsed: bool = False) -> tuple[Round, Timing] | None:
+    """Return the latest earlier round that asked the same of its workers and was answered often enough, timed.
+
+    What a crowd only played counts for nothing, unless the round itself is to be ``rehearsed``.
+    """
+    for earlier in alike_rounds(round):
+        if not rehearsed and was_played(earlier):
+            continue
+        if timing := timing_of(earlier):
+            return earlier, timing
+    return None
+
+
+def fair_reward(seconds: float, floor: Decimal) -> Decimal:
+    """Return what ``seconds`` of work must earn at ``floor`` US dollars an hour, in whole cents, rounded up."""
+    return (Decimal(str(seconds)) * floor / HOUR).quantize(CENT, rounding=ROUND_UP)
+
+
+def slow_seconds(round: Round) -> int:
+    """Return how long slow workers usually take for a HIT of the round's type of task."""
+    return task_type_of(round).usual_minutes[-1] * 60
+
+
+def check_wage(
+    round: Round,
+    *,
+    pilot: Round | None = None,
+    expected_minutes: Decimal | None = None,
+    below_floor: bool = False,
+) -> Expectation:
+    """Return how long a HIT of the round will take: as stated, or as measured in ``pilot`` or the latest similar round.
+
+    Raises CounterpartError for a reward below the round's wage floor for that time, for a pilot that asked something
+    else or has too few answers, and for a pilot together with a stated time. Where nobody knows the time, it raises
+    CounterpartError on a channel that settles payments for more than PILOT_SIZE assignments, and on others for a reward
+    below the floor for workers of the usual slow speed, unless a person says that it may be ``below_floor``.
+    """
+    expected = _expected(round, pilot, expected_minutes)
+    if expected.seconds is not None:
+        _hold_to_floor(round, expected.seconds, expected.source)
+    elif round.settles:
+        _hold_to_pilot_size(round)
+    elif not below_floor:
+        _hold_to_usual_floor(round)
+    return expected
+
+
+def shortfall_of(round: Round) -> Shortfall:
+    """Measure what the round's reward falls short of its wage floor, by the median active time of its own work.
+
+    Everybody who is paid gets the same, as one worker's own time tells little. Raises CounterpartError where too little
+    of people's work was accepted to tell; a rehearsal has no people.
+    """
+    timing = timing_of(round)
+    if timing is None or (timing.simulated and not round.rehearsal):
+        raise CounterpartError(
+            f"Round {round} has fewer than {LEAST_TIMED} timed, accepted assignments of people; it is too early to "
+            "tell."
+        )
+    fair = fair_reward(timing.active, round.wage_floor)
+    bonus = max(fair - round.reward, Decimal("0.00"))
+    if not bonus:
+        return Shortfall(timing, fair, bonus, 0, bonus)
+    wanted = _without_bonus(round).count()
+    return Shortfall(timing, fair, bonus, wanted, (bonus + round.fee_schedule.bonus_fee(bonus)) * wanted)
+
+
+def pay_shortfall(round: Round, *, actor: str, progress: Progress = silent) -> Shortfall:
+    """Owe every paid assignment of the round what it falls short, all or none of them. Who had a top-up gets no other.
+
+    Raises CounterpartError where too little was accepted, CeilingError where the ceiling leaves less than it takes.
+    """
+    with transaction.atomic():
+        held = locked(round)
+        short = shortfall_of(held)
+        check_may_give(held, short.total)
+        if short.bonus:
+            for done, assignment in enumerate(_without_bonus(held)):
+                progress("owing top-ups", done, short.assignments)
+                owe_bonus(assignment, amount=short.bonus, reason=TOP_UP, actor=actor)
+    return short
+
+
+def _expected(round: Round, pilot: Round | None, minutes: Decimal | None) -> Expectation:
+    if pilot and minutes is not None:
+        raise CounterpartError("Give a pilot or the expected minutes, not both.")
+    if minutes is not None:
+        if not minutes.is_finite() or not 0 < minutes <= 24 * 60:
+            raise CounterpartError(f"Invalid number of expected minutes {minutes}: use more than 0, up to a day.")
+        return Expectation(int((minutes * 60).to_integral_value(ROUND_UP)), "as stated")
+    if pilot and not round.rehearsal and was_played(pilot):
+        raise CounterpartError(
+            f"Round {pilot} was only rehearsed or simulated, so its times say nothing of people; choose another pilot "
+            "or state the expected minutes."
+        )
+    found = (pilot, _timing_of_pilot(round, pilot)) if pilot else pilot_of(round, rehearsed=round.rehearsal)
+    if found is None:
+        return Expectation(None)
+    return Expectation(int(-(-found[1].active // 1)), f"pilot {found[0]}: {found[1]}")
+
+
+def _timing_of_pilot(round: Round, pilot: Round) -> Timing:
+    if pilot not in alike_rounds(round):
+        raise CounterpartError(
+            f"Round {pilot} asked for other work than {round} (its design, or whether reasons are asked, differ), "
+            "so its times say nothing here; choose another pilot or state the expected minutes."
+        )
+    if timing := timing_of(pilot):
+        return timing
+    raise CounterpartError(
+        f"Round {pilot} has fewer than {LEAST_TIMED} timed, accepted assignments; wait for more, or state the expected "
+        "minutes."
+    )
+
+
+def was_played(round: Round) -> bool:
+    """Whether no people worked on the round, or simulated ones beside them."""
+    simulated = Assignment.objects.filter(hit__round=round, worker__simulated=True)
+    return round.rehearsal or simulated.exists()
+
+
+def alike_rounds(round: Round) -> Sequence[Round]:
+    """Earlier rounds with as many pairs of each kind in a HIT and the same question for reasons, the latest first."""
+    asked = {name: count for name, count in round.design.items() if name != "name"}
+    others = Round.objects.filter(task=round.task, reasons=round.reasons, published_at__isnull=False).exclude(
+        pk=round.pk
+    )
+    alike = others.order_by("-published_at")
+    return [
+        other for other in alike if {name: count for name, count in other.design.items() if name != "name"} == asked
+    ]
+
+
+def _hold_to_pilot_size(round: Round) -> None:
+    wanted = Seat.objects.filter(hit__round=round).count()
+    if wanted > PILOT_SIZE:
+        raise CounterpartError(
+            f"Round {round} asks for {wanted:,} assignments and nobody knows how long one takes. Publish a pilot "
+            f"of up to {PILOT_SIZE} first, name one with --pilot, or state the time with --expected-minutes."
+        )
+
+
+def _hold_to_usual_floor(round: Round) -> None:
+    slow = slow_seconds(round)
+    fair = fair_reward(slow, round.wage_floor)
+    if fair > round.reward:
+        raise CounterpartError(
+            f"A HIT like those of round {round} usually takes up to {slow // 60} min; at the wage floor of "
+            f"${round.wage_floor} an hour that is ${fair}, more than its reward of ${round.reward}. Pack it again with "
+            f"--reward {fair}, state the minutes that a HIT takes (--expected-minutes), or say that slow workers may "
+            "earn less than the floor (--below-floor)."
+        )
+
+
+def _hold_to_floor(round: Round, seconds: int, source: str) -> None:
+    fair = fair_reward(seconds, round.wage_floor)
+    if fair > round.reward:
+        raise CounterpartError(
+            f"A HIT of round {round} takes {seconds / 60:.1f} min ({source}); at the wage floor of "
+            f"${round.wage_floor} an hour that is ${fair}, more than its reward of ${round.reward}. "
+            f"Pack it again with --reward {fair}."
+        )
+
+
+def _without_bonus(round: Round) -> QuerySet[Assignment]:
+    """Assignments whose reward, or a bonus in its place, is owed or paid and that had no top-up yet; of people, and on
+    a platform of those it can reach."""
+    payments = Payment.objects.filter(assignment=OuterRef("pk"))
+    in_its_place = Q(reason__in=(COMPENSATION, PAID_BESIDE))
+    rewarded = payments.filter(Q(kind=Payment.Kind.REWARD) | in_its_place, state__in=Payment.EARNED)
+    given = payments.filter(kind=Payment.Kind.BONUS, reason=TOP_UP)
+    of_people = Assignment.objects.with_hit().filter(hit__round=round, worker__simulated=False)
+    theirs = of_people.filter(Exists(rewarded), ~Exists(given))
+    if round.settles:
+        theirs = theirs.filter(worker__forgotten_at=None)
+    return theirs.select_related("hit__round").order_by("pk")

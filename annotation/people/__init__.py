@@ -1,0 +1,1 @@
+"""Who works: identities, consent, admission, tests, invitations, proofs of work."""

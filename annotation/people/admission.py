@@ -1,0 +1,222 @@
+"""Admission: who may join a round of the browser pool, take how many of its HITs, and which pairs they have seen."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotation.models import (
+    CLAIM,
+    Admission,
+    Assignment,
+    AssignmentQuerySet,
+    Exclusion,
+    Participant,
+    Payment,
+    PlatformState,
+    QualificationTest,
+    TestAttempt,
+    TestItem,
+    Worker,
+)
+from annotation.people.qualification_tests import Tries, tries_of
+from annotation.people.workers import actor_of
+from core.errors import CounterpartError
+from core.events import record
+from core.fixed_queries import FixedQuery
+from core.text import counted
+from hits.models import Item, Round
+
+MOST = 1_000_000
+
+Pairs = set[tuple[int | None, int | None]]
+"""Keys of an image and a caption; None in HITs and tests that show only one of them, or neither."""
+
+
+class NotAdmittedError(CounterpartError):
+    """The worker may not take HITs of this round."""
+
+
+@dataclass(frozen=True)
+class Permit:
+    """What a worker may do in a round: ``left`` HITs may still be taken (None: any number); ``tries`` at its test, if
+    it has one."""
+
+    excluded: bool
+    left: int | None
+    tries: Tries | None
+
+    @property
+    def needs_test(self) -> bool:
+        return self.tries is not None and not self.tries.passed
+
+    @property
+    def failed(self) -> bool:
+        """Whether the test was not passed and cannot be tried again."""
+        return self.tries is not None and not self.tries.passed and not self.tries.left
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the worker can take no HIT any more, whatever comes."""
+        return self.excluded or self.failed or self.left == 0
+
+
+def make_admission(
+    *,
+    capacity: int | None = None,
+    per_worker: int | None = None,
+    test: QualificationTest | None = None,
+    practice: QualificationTest | None = None,
+    invited: bool = False,
+) -> Admission:
+    """Return an admission for a round to be published.
+
+    Raises CounterpartError for limits out of range, and for a practice with pairs of the test, as it shows the answers.
+    """
+    for name, wanted in {"capacity": capacity, "per_worker": per_worker}.items():
+        if wanted is not None and not 1 <= wanted <= MOST:
+            raise CounterpartError(f"Invalid {name} {wanted}: use 1 to {MOST:,}, or leave it out for no limit.")
+    if test and practice and (shared := _shown(test) & _shown(practice)):
+        raise CounterpartError(
+            f"{counted(len(shared), 'item')} of the test {test} would be answered in the practice {practice}; make "
+            "another one with make_test --seed."
+        )
+    return Admission(capacity=capacity, per_worker=per_worker, test=test, practice=practice, invited=invited)
+
+
+def _shown(test: QualificationTest) -> set[Any]:
+    return set(test.items.values_list("image", "caption", "sentence"))
+
+
+def admission_of(round: Round) -> Admission:
+    """Return who may join the round; without limits where none were set."""
+    return getattr(round, "admission", None) or Admission(round=round)
+
+
+def permit_of(round: Round, worker: Worker) -> Permit:
+    """Return what the worker may do in the round, full or not."""
+    test = admission_of(round).test
+    return Permit(
+        excluded=is_excluded(worker),
+        left=_left(round, worker),
+        tries=tries_of(test, worker) if test else None,
+    )
+
+
+def is_excluded(worker: Worker) -> bool:
+    """Whether the worker gets no more HITs from us."""
+    return Exclusion.objects.filter(worker=worker, lifted_at=None).exists()
+
+
+def has_joined(round: Round, worker: Worker) -> bool:
+    return Participant.objects.filter(round=round, worker=worker).exists()
+
+
+def is_full(round: Round) -> bool:
+    """Whether nobody else may join the round."""
+    return places_left(round) == 0
+
+
+def places_left(round: Round) -> int | None:
+    """Return how many more may join the round, None for any number. Who has failed the last try of its test takes no
+    place."""
+    admission = admission_of(round)
+    if admission.capacity is None:
+        return None
+    places = round.participants.all()
+    if test := admission.test:
+        failed = TestAttempt.objects.filter(test=test, worker=OuterRef("worker"), number=test.attempts, passed=False)
+        places = places.filter(~Exists(failed))
+    return max(0, admission.capacity - places.count())
+
+
+def join_round(round: Round, worker: Worker) -> bool:
+    """Count the worker among those who joined the round; who did before stays so. False: the round is full."""
+    with transaction.atomic():
+        if admission_of(round).capacity is not None:
+            # Those who join stand in line, or the last place would be taken twice.
+            Round.objects.select_for_update(no_key=True).get(pk=round.pk)
+        if has_joined(round, worker):
+            return True
+        if is_full(round):
+            return False
+        participant, created = Participant.objects.get_or_create(round=round, worker=worker)
+        if created:
+            record("joined", participant, actor=actor_of(worker), round=round.name)
+    return True
+
+
+def admit(round: Round, worker: Worker) -> bool:
+    """Whether the worker may take one more HIT of the round; to be called while they are locked.
+
+    False: the round is full, or they have had as many HITs as one worker may. Raises NotAdmittedError for a worker who
+    is excluded, and before the round's test is passed.
+    """
+    if is_excluded(worker):
+        raise NotAdmittedError(f"Worker {worker} is excluded. Lift the exclusion first.")
+    admission = admission_of(round)
+    if admission.test and not tries_of(admission.test, worker).passed:
+        raise NotAdmittedError(f"Worker {worker} has not passed the test {admission.test} of round {round} yet.")
+    return has_room(round, worker) and (admission.capacity is None or join_round(round, worker))
+
+
+def has_room(round: Round, worker: Worker) -> bool:
+    """Whether the worker has had fewer HITs of the round than one worker may."""
+    return _left(round, worker) != 0
+
+
+def _left(round: Round, worker: Worker) -> int | None:
+    per_worker = admission_of(round).per_worker
+    if per_worker is None:
+        return None
+    return max(0, per_worker - hits_of(worker).filter(hit__round=round).count())
+
+
+def pairs_seen(worker: Worker) -> Pairs:
+    """Return the pairs of every HIT that the worker holds or has answered, whatever its round, of their tests, and of
+    what the rounds that they joined offer for practice."""
+    first, *others = (items.order_by().values_list("image", "caption") for items in _items_seen(worker))
+    # A union, as one condition with an "or" in it would read every item there is.
+    return set(first.union(*others))
+
+
+def has_seen_pair(worker: Worker, hit: int) -> bool:
+    """Whether the HIT holds a pair of ``pairs_seen``."""
+    return bool(_hit_with_seen_pairs(worker.pk, hit))
+
+
+@FixedQuery
+def _hit_with_seen_pairs(worker: int, hit: int) -> QuerySet[Item, int]:
+    return _with_seen_pairs(Worker(pk=worker), [hit])
+
+
+def hits_with_seen_pairs(worker: Worker, hits: Collection[int]) -> set[int]:
+    """Return those of ``hits`` that hold a pair of ``pairs_seen``, which the database compares."""
+    return set(_with_seen_pairs(worker, hits))
+
+
+def _with_seen_pairs(worker: Worker, hits: Collection[int]) -> QuerySet[Item, int]:
+    items = Item.objects.filter(hit__in=hits).order_by().values_list("hit", flat=True)
+    same = {"image": OuterRef("image"), "caption": OuterRef("caption")}
+    first, *others = (items.filter(Exists(theirs.filter(**same))) for theirs in _items_seen(worker))
+    return first.union(*others)
+
+
+def _items_seen(worker: Worker) -> tuple[QuerySet[Item], QuerySet[TestItem], QuerySet[TestItem]]:
+    joined = Admission.objects.filter(round__participants__worker=worker).values("practice")
+    return (
+        Item.objects.filter(hit__in=hits_of(worker).values("hit")),
+        TestItem.objects.filter(test__tries__worker=worker),
+        TestItem.objects.filter(test__in=joined),
+    )
+
+
+def hits_of(worker: Worker) -> AssignmentQuerySet:
+    """Return the worker's assignments but for those that they returned or let expire, unpaid, sessions without a HIT,
+    and claims: until the platform lists the work, anybody may have made it in their name."""
+    # Work that we lost but paid for still counts.
+    is_paid = Exists(Payment.objects.filter(assignment=OuterRef("pk"), state__in=Payment.EARNED))
+    theirs = Assignment.objects.filter(~Q(state__in=Assignment.ABANDONED) | is_paid, worker=worker, has_hit=True)
+    return theirs.exclude(CLAIM, platform_state=PlatformState.UNCONFIRMED)

@@ -1,0 +1,89 @@
+"""Codes that workers show as proof: of one HIT (its receipt), and of all that they did in a round."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import QuerySet, Sum
+
+from annotation.models import Assignment, Payment, Worker
+from annotation.people.admission import hits_of
+from core.errors import CounterpartError
+from core.signatures import is_signature, signature
+from hits.models import Round
+from hits.prices import cents
+
+COMPLETION, COMPLETION_LENGTH = "hits.completion", 12
+RECEIPT, RECEIPT_LENGTH = "hits.receipt", 10
+COMPLETION_CODE = re.compile(r"c(\d{1,18})-(\d{1,18})-([0-9a-f]{12})")
+RECEIPT_CODE = re.compile(r"(\d{1,18})-([0-9a-f]{10})")
+SUBMITTED = (Assignment.State.SUBMITTED, Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a genuine code stands for: one HIT, or all ``hits`` that the worker submitted in the round. ``owed`` and
+    ``paid`` are US dollars, bonuses included."""
+
+    worker: Worker
+    round: Round
+    of: str
+    hits: int
+    owed: Decimal
+    paid: Decimal
+
+
+def receipt_of(assignment: Assignment) -> str:
+    """Return the code that proves to us that this assignment was submitted: its number and a signature."""
+    return f"{assignment.pk}-{signature(RECEIPT, str(assignment.pk), length=RECEIPT_LENGTH)}"
+
+
+def completion_code(round: Round, worker: Worker) -> str:
+    """Return the code for a worker's work in a round: the same until the site's key changes; nobody can make one up."""
+    name = f"{round.pk}-{worker.pk}"
+    return f"c{name}-{signature(COMPLETION, name, length=COMPLETION_LENGTH)}"
+
+
+def verify_code(code: str) -> Proof:
+    """Return what a worker's code stands for; capitals and spaces do not matter.
+
+    Raises CounterpartError for a code that is none of ours, and for one whose worker has submitted nothing.
+    """
+    wanted = "".join(code.split()).lower()
+    proof = None
+    if found := COMPLETION_CODE.fullmatch(wanted):
+        proof = _prove_round(found[3], round_id=int(found[1]), worker_id=int(found[2]))
+    elif found := RECEIPT_CODE.fullmatch(wanted):
+        proof = _prove_hit(found[2], assignment_id=int(found[1]))
+    if proof:
+        return proof
+    raise CounterpartError(
+        f"Invalid code {code.strip()[:60]!r}. Check it for typing errors, or ask the worker to copy it again."
+    )
+
+
+def _prove_round(signed: str, *, round_id: int, worker_id: int) -> Proof | None:
+    round, worker = Round.objects.filter(pk=round_id).first(), Worker.objects.filter(pk=worker_id).first()
+    if round is None or worker is None:
+        return None
+    if not is_signature(signed, COMPLETION, f"{round.pk}-{worker.pk}", length=COMPLETION_LENGTH):
+        return None
+    submitted = hits_of(worker).filter(hit__round=round, state__in=SUBMITTED).count()
+    if not submitted:
+        raise CounterpartError(f"The code is genuine, but worker {worker} has submitted nothing in round {round}.")
+    payments = Payment.objects.filter(round=round, assignment__worker=worker)
+    return Proof(worker, round, "all their HITs in the round", submitted, *_sums(payments))
+
+
+def _prove_hit(signed: str, *, assignment_id: int) -> Proof | None:
+    rows = Assignment.objects.select_related("hit__round", "worker")
+    assignment = rows.filter(pk=assignment_id, state__in=SUBMITTED).first()
+    if assignment is None or not is_signature(signed, RECEIPT, str(assignment.pk), length=RECEIPT_LENGTH):
+        return None
+    payments = Payment.objects.filter(assignment=assignment)
+    return Proof(assignment.worker, assignment.hit.round, f"HIT {assignment.hit.number}", 1, *_sums(payments))
+
+
+def _sums(payments: QuerySet[Payment]) -> tuple[Decimal, Decimal]:
+    sums = dict(payments.order_by().values_list("state").annotate(Sum("amount")))
+    return cents(sums.get(Payment.State.OWED, Decimal(0))), cents(sums.get(Payment.State.PAID, Decimal(0)))

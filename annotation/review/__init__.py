@@ -1,0 +1,1 @@
+"""What a person decides: votes and pay, rejections, appeals, lost work."""

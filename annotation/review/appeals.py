@@ -1,0 +1,103 @@
+"""Appeals: a worker contests a rejection, or asks for the pay of a HIT that another worker was given; a person
+answers."""
+
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation.models import Appeal, Assignment, Rejection
+from annotation.review.decisions import held, reverse
+from annotation.review.lost_work import pay_for_lateness, work_again
+from core.errors import CounterpartError
+from core.events import record
+from core.text import check_words
+
+WINDOW = timedelta(days=30)
+LONGEST = {"appeal": 4096, "answer": 1024}
+
+
+def appealable_until(rejection: Rejection) -> datetime:
+    """Return until when the worker may appeal."""
+    return rejection.held_at + WINDOW
+
+
+def pay_askable_until(lost: Assignment) -> datetime:
+    """Return until when the worker may ask for the pay of a HIT that another worker was given."""
+    return lost.deadline + WINDOW
+
+
+def appeal(rejection: Rejection, *, text: str, actor: str) -> Appeal:
+    """Store a worker's appeal, once; the same text again changes nothing. ``actor`` is the worker, or who entered an
+    appeal that arrived another way.
+
+    Raises CounterpartError for a rejection that does not hold, one that was appealed before or too long ago, and words
+    that are missing or too many.
+    """
+    text = check_words(text, what="appeal", at_most=LONGEST["appeal"])
+    if not rejection.holds:
+        raise CounterpartError("This work is not rejected any more; there is nothing to appeal.")
+    if timezone.now() > appealable_until(rejection):
+        raise CounterpartError(f"An appeal was possible until {appealable_until(rejection):%-d %B %Y}.")
+    return _keep(rejection.assignment, rejection, text, actor)
+
+
+def ask_for_pay(assignment: Assignment, *, text: str, actor: str) -> Appeal:
+    """Store a worker's request to be paid for a HIT that another worker was given when its time ran out, once; the same
+    text again changes nothing.
+
+    Raises CounterpartError for any other assignment, one of too long ago, and words that are missing or too many.
+    """
+    text = check_words(text, what="request", at_most=LONGEST["appeal"])
+    if not Assignment.objects.lost().filter(pk=assignment.pk).exists():
+        raise CounterpartError("No other worker was given this HIT; take it again and submit it.")
+    if work_again(assignment).exists():
+        raise CounterpartError("You have taken this HIT again since, and are paid for that.")
+    if timezone.now() > pay_askable_until(assignment):
+        raise CounterpartError(f"Pay could be asked for until {pay_askable_until(assignment):%-d %B %Y}.")
+    return _keep(assignment, None, text, actor)
+
+
+def answer_appeal(appeal: Appeal, *, upheld: bool, answer: str, by: User) -> Appeal:
+    """Answer an appeal, once; the worker reads the answer. One that is upheld reverses the rejection, if there is one,
+    and pays.
+
+    Raises CounterpartError without an answer, for one answered before, and where somebody would turn down an appeal
+    against their own rejection, or against one that holds no more.
+    """
+    answer = check_words(answer, what="answer", at_most=LONGEST["answer"])
+    rejection, assignment = Rejection.objects.filter(appeal=appeal).first(), appeal.assignment
+    if rejection and not upheld and by.pk in (rejection.by_id, rejection.seconded_by_id):
+        raise CounterpartError("You rejected this work, so somebody else has to turn the appeal down.")
+    with transaction.atomic():
+        held(assignment)
+        waiting = Appeal.objects.filter(pk=appeal.pk, answered_at=None)
+        if not waiting.update(upheld=upheld, answer=answer, answered_by=by, answered_at=timezone.now()):
+            raise CounterpartError("This appeal is answered already; reload the page.")
+        if rejection and not upheld and not rejection.holds:
+            raise CounterpartError(
+                "The rejection was reversed and the work is paid, so the appeal cannot be turned down."
+            )
+        verdict = "appeal upheld" if upheld else "appeal turned down"
+        record(verdict, assignment, actor=str(by), appeal=appeal.pk)
+        if upheld and rejection is None:
+            pay_for_lateness(assignment, reason=f"Appeal upheld: {answer}", by=by)
+        elif upheld and rejection and rejection.holds:
+            reverse(rejection, reason=f"Appeal upheld: {answer}", by=by)
+    appeal.refresh_from_db()
+    return appeal
+
+
+def _keep(assignment: Assignment, rejection: Rejection | None, text: str, actor: str) -> Appeal:
+    try:
+        with transaction.atomic():
+            made = Appeal.objects.create(assignment=assignment, rejection=rejection, text=text)
+            record("appealed", assignment, actor=actor, appeal=made.pk)
+    except IntegrityError as error:
+        made = Appeal.objects.get(assignment=assignment, rejection=rejection)
+        if made.text != text:
+            raise CounterpartError(
+                "You have appealed already; a person reads the appeal and answers on this page."
+            ) from error
+    return made

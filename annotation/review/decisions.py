@@ -1,0 +1,328 @@
+"""Decisions of a person on submitted work: do the votes count, is the work paid. Rejections, and their reversal.
+
+No rule, task or simulated crowd calls anything here; a failed control opens a review and no more.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from annotation import platforms
+from annotation.models import GONE, Appeal, Assignment, AssignmentQuerySet, Decision, Payment, PlatformState, Rejection
+from annotation.money.budget import locked
+from annotation.money.payments import COMPENSATION, PAID_BESIDE, compensation_of, owe, owe_bonus, withdraw
+from annotation.platforms import want_call
+from annotation.work.leases import claim, move
+from core.errors import CounterpartError, some_of
+from core.events import record
+from core.text import check_words
+from hits.models import Round
+from hits.prices import cents
+
+Pay = Callable[[Assignment], Payment | None]
+
+DECIDABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
+LONGEST = {"reason": 1024, "evidence": 10_000}
+REVERSED = "The rejection was reversed."
+UNPAID = (*GONE, PlatformState.REJECTED)
+
+
+def work_to_review() -> AssignmentQuerySet:
+    """Return the flagged work that waits for a decision; not what somebody has proposed to reject."""
+    proposed = Rejection.objects.filter(assignment=OuterRef("pk"), dropped_at=None)
+    return Assignment.objects.filter(~Exists(proposed), state=Assignment.State.FLAGGED)
+
+
+def held(assignment: Assignment) -> Assignment:
+    """Read an assignment with its round, and hold both until the transaction ends. A round is locked before its work
+    everywhere, or two processes would wait for each other."""
+    locked(assignment.hit.round)
+    return Assignment.objects.select_for_update(of=("self",)).select_related("hit__round").get(pk=assignment.pk)
+
+
+def for_ruling(assignment: Assignment) -> Assignment:
+    """Read an assignment that a person may decide, as ``held`` does.
+
+    Raises CounterpartError for one that is not flagged, accepted or excluded.
+    """
+    current = held(assignment)
+    if current.state not in DECIDABLE:
+        raise CounterpartError(f"{current} cannot be decided; it has to be flagged, accepted or excluded.")
+    return current
+
+
+def rule(assignment: Assignment, *, votes_count: bool, paid: bool, reason: str, by: User, pay: Pay = owe) -> Decision:
+    """Let a decision on an assignment from ``for_ruling`` take effect, in the same transaction. ``pay`` is how, where
+    it is to be paid: by its reward, unless its platform does not give that any more.
+
+    Raises CounterpartError for a seat that was given away, and for pay that cannot be given or taken back.
+    """
+    _settle_votes(assignment, votes_count=votes_count, actor=str(by))
+    decision = Decision.objects.create(
+        assignment=assignment, votes_count=votes_count, paid=paid, reason=reason.strip(), by=by
+    )
+    record("decided", assignment, actor=str(by), decision=decision.pk, votes_count=votes_count, paid=paid)
+    if paid:
+        pay(assignment)
+    else:
+        withdraw(assignment, actor=str(by))
+    return decision
+
+
+def _settle_votes(assignment: Assignment, *, votes_count: bool, actor: str) -> None:
+    """Bring a flagged, accepted or excluded assignment, and its seat, to where the decision wants them."""
+    wanted = Assignment.State.ACCEPTED if votes_count else Assignment.State.EXCLUDED
+    state = Assignment.State(assignment.state)
+    if state == wanted:
+        return
+    if votes_count and assignment.seat_id is None:
+        raise CounterpartError(f"The votes of {assignment} cannot count, as it holds no seat; keep them excluded.")
+    if votes_count and assignment.lacks_answers:
+        raise CounterpartError(f"The votes of {assignment} cannot count, as it has no answers; keep them excluded.")
+    if state == Assignment.State.EXCLUDED and not claim(assignment.seat_id):
+        raise CounterpartError(
+            f"The seat of {assignment} was given to another worker, so its votes cannot count again. "
+            "Keep them excluded."
+        )
+    move(assignment, come_from=state, to=wanted, actor=actor)
+
+
+def decide(
+    assignment: Assignment,
+    *,
+    votes_count: bool,
+    paid: bool,
+    reason: str,
+    by: User,
+    grounds: str = "",
+    evidence: str = "",
+) -> Decision | None:
+    """Decide, or change the decision, whether the votes of an assignment count and whether it is paid.
+
+    Votes that do not count open the seat for somebody else; they can count again while nobody has it. Not to pay is a
+    rejection, which needs grounds, a reason that the worker reads, and evidence; work that
+    counts is paid. None: the rejection waits for a second person, and nothing has changed yet.
+    Raises CounterpartError without a reason, for an assignment that is not flagged, accepted or excluded,
+    for a seat that was given away, and for pay that cannot be given or taken back. Nothing is changed then.
+    """
+    if not reason.strip():
+        raise CounterpartError(f"{assignment} cannot be decided without a reason; say why in a sentence.")
+    if not paid:
+        if votes_count:
+            raise CounterpartError(f"{assignment} cannot count and stay unpaid: pay it, or exclude its votes.")
+        rejection = reject(assignment, grounds=grounds, reason=reason, evidence=evidence, by=by)
+        assignment.refresh_from_db(fields=["state"])
+        return assignment.decisions.last() if rejection.holds else None
+    with transaction.atomic():
+        decision = _decide_to_pay(assignment, votes_count=votes_count, reason=reason, by=by)
+    assignment.refresh_from_db(fields=["state"])
+    return decision
+
+
+def _decide_to_pay(assignment: Assignment, *, votes_count: bool, reason: str, by: User) -> Decision:
+    """Pay, which ends a rejection that holds and one that is proposed."""
+    standing = standing_rejection(assignment)
+    if standing and standing.holds:
+        return reverse(standing, reason=reason, by=by, votes_count=votes_count)
+    if standing:
+        drop_proposal(standing, by=by)
+    pay = partial(pay_once, actor=str(by))
+    return rule(for_ruling(assignment), votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
+
+
+@dataclass(frozen=True)
+class MassPolicy:
+    """When a rejection is one of many, so that a second person has to agree: it is at least the ``earliest``-th that
+    stands in its round, and makes more than ``share`` of the round's decided work or more than ``per_worker`` of one
+    worker's there."""
+
+    earliest: int = 4
+    share: float = 0.05
+    per_worker: int = 3
+
+
+def reject(
+    assignment: Assignment,
+    *,
+    grounds: str,
+    reason: str,
+    evidence: str,
+    by: User,
+    policy: MassPolicy = MassPolicy(),  # noqa: B008  frozen
+) -> Rejection:
+    """Exclude the votes of an assignment and refuse to pay it, or propose that where a second person has to agree.
+
+    Raises CounterpartError for missing or unfit words, grounds that no platform accepts, work that cannot be decided,
+    was paid or is being paid, and one that is rejected already. Nothing is changed then.
+    """
+    words = _checked(grounds, reason, evidence)
+    least = platforms.postings.shortest_reason(assignment)
+    if len(words["reason"]) < least:
+        raise CounterpartError(
+            f"The platform takes a rejection with a reason of at least {least} characters; this one has "
+            f"{len(words['reason'])}. Say in full what the worker did."
+        )
+    with transaction.atomic():
+        round = locked(assignment.hit.round)
+        current = for_ruling(assignment)
+        if standing_rejection(current):
+            raise CounterpartError(f"{current} is rejected already, or proposed to be; see its page.")
+        _refuse_paid(current)
+        needs_second = _is_one_of_many(round, current, policy)
+        rejection = Rejection.objects.create(assignment=current, by=by, needs_second=needs_second, **words)
+        record("rejection proposed", current, actor=str(by), rejection=rejection.pk, grounds=grounds)
+        if not needs_second:
+            _take_effect(rejection, current)
+    return rejection
+
+
+def second(rejection: Rejection, *, by: User) -> Rejection:
+    """Agree to a proposed rejection, which then holds.
+
+    Raises CounterpartError for its proposer, for one that holds or was dropped, and for work that was paid meanwhile.
+    """
+    if rejection.by_id == by.pk:
+        raise CounterpartError(f"You proposed the {rejection}; somebody else has to agree to it.")
+    with transaction.atomic():
+        current = for_ruling(rejection.assignment)
+        waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
+        if not waiting.update(seconded_by=by, seconded_at=timezone.now()):
+            raise CounterpartError(f"The {rejection} does not wait for a second person; reload the page.")
+        _refuse_paid(current)
+        rejection.refresh_from_db()
+        record("rejection seconded", current, actor=str(by), rejection=rejection.pk)
+        _take_effect(rejection, current)
+    return rejection
+
+
+def drop_proposal(rejection: Rejection, *, by: User) -> None:
+    """Give up a rejection that does not hold yet; the work waits for its decision again.
+
+    Raises CounterpartError for one that holds or was dropped.
+    """
+    with transaction.atomic():
+        waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
+        if not waiting.update(dropped_at=timezone.now()):
+            raise CounterpartError(f"The {rejection} is not a proposal any more; reload the page.")
+        record("rejection dropped", rejection.assignment, actor=str(by), rejection=rejection.pk)
+
+
+def standing_rejection(assignment: Assignment) -> Rejection | None:
+    """Return the assignment's rejection that holds or is proposed, or None."""
+    return assignment.rejections.filter(dropped_at=None).select_related("by", "seconded_by").first()
+
+
+def _checked(grounds: str, reason: str, evidence: str) -> dict[str, str]:
+    """Return the words of a rejection. Raises CounterpartError for what a worker could rightly complain about."""
+    if grounds not in Rejection.Grounds.values:
+        raise CounterpartError(
+            f"{grounds!r} are not valid grounds for a rejection; choose one of: {some_of(Rejection.Grounds.values)}. "
+            "A failed control alone is not enough: exclude the votes and pay."
+        )
+    return {
+        "grounds": grounds,
+        "reason": check_words(reason, what="reason that the worker reads", at_most=LONGEST["reason"]),
+        "evidence": check_words(evidence, what="evidence", at_most=LONGEST["evidence"]),
+    }
+
+
+def _refuse_paid(assignment: Assignment) -> None:
+    if compensation_of(assignment):
+        raise CounterpartError(f"{assignment} was paid by a bonus after an earlier rejection; exclude its votes.")
+    approved = Q(platform_state=PlatformState.APPROVED) | Q(auto_approval_at__lte=timezone.now())
+    if assignment.platform_state == PlatformState.SETTLED:
+        raise CounterpartError(f"{assignment} was settled by its platform; it cannot be rejected. Exclude its votes.")
+    if Assignment.objects.filter(approved, pk=assignment.pk).exists():
+        raise CounterpartError(f"{assignment} was approved by its platform and is paid; it cannot be rejected.")
+
+
+def _is_one_of_many(round: Round, assignment: Assignment, policy: MassPolicy) -> bool:
+    """Whether one more rejection would be one of many. What is proposed counts, so that nobody runs ahead."""
+    standing = Rejection.objects.filter(assignment__hit__round=round, dropped_at=None)
+    number = standing.count() + 1
+    if number < policy.earliest:
+        return False
+    decided = Assignment.objects.filter(hit__round=round, decisions__isnull=False).exclude(pk=assignment.pk)
+    of_worker = standing.filter(assignment__worker=assignment.worker_id).count() + 1
+    return number > policy.share * (decided.distinct().count() + 1) or of_worker > policy.per_worker
+
+
+def _take_effect(rejection: Rejection, assignment: Assignment) -> None:
+    """Exclude the votes of the work, take back what is owed, and have the platform refuse to pay, unless it does."""
+    rule(assignment, votes_count=False, paid=False, reason=rejection.reason, by=rejection.by)
+    if assignment.hit.round.settles and assignment.platform_state not in UNPAID:
+        want_call(rejection)
+
+
+def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = False) -> Decision:
+    """End a rejection that holds, pay the work, and answer an appeal that waits: the worker was right.
+
+    Raises CounterpartError without a reason, for a rejection that does not hold, and while the platform is being told
+    of it; CeilingError past the round's ceiling. Nothing is changed then.
+    """
+    if not reason.strip():
+        raise CounterpartError(f"The {rejection} cannot be reversed without a reason; say why in a sentence.")
+    with transaction.atomic():
+        current = for_ruling(rejection.assignment)
+        _drop(rejection)
+        record("rejection reversed", current, actor=str(by), rejection=rejection.pk)
+        open_appeal = Appeal.objects.filter(rejection=rejection, answered_at=None)
+        open_appeal.update(upheld=True, answer=REVERSED, answered_by=by, answered_at=timezone.now())
+        pay = owe if gives_reward(current) else partial(_compensate, actor=str(by))
+        return rule(current, votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
+
+
+def reversible_until(rejection: Rejection) -> datetime | None:
+    """Return until when the platform reverses the rejection; None without a limit."""
+    return platforms.postings.reversible_until(rejection.assignment)
+
+
+def gives_reward(work: Assignment) -> bool:
+    """Whether the work can still be paid its reward. False: its platform has rejected it for good, or lists it as
+    ended."""
+    if work.platform_state not in UNPAID:
+        return True
+    until = None if work.platform_state in GONE else platforms.postings.reversible_until(work)
+    return until is not None and timezone.now() < until and platforms.postings.can_pay_reward(work)
+
+
+def pay_once(assignment: Assignment, *, actor: str) -> Payment | None:
+    """Owe the reward, unless as much was given as a bonus already; a bonus in its place where the platform lists the
+    session as ended, or has rejected it for good; nothing where it has settled the session in its own way.
+
+    Raises what ``owe`` and ``withdraw`` raise, and CounterpartError for work with a problem that the platform does not
+    list, so that it pays nothing for it.
+    """
+    if assignment.platform_state == PlatformState.SETTLED:
+        withdraw(assignment, actor=actor)
+        return None
+    if given := compensation_of(assignment):
+        return given
+    if assignment.external_id and assignment.platform_state == PlatformState.UNCONFIRMED and assignment.problem:
+        raise CounterpartError(
+            f"{assignment} cannot be paid, as the platform does not list it for this worker. Sync the round and decide "
+            "again, or reject it."
+        )
+    if not gives_reward(assignment):
+        withdraw(assignment, actor=actor)
+        return _compensate(assignment, actor=actor, reason=PAID_BESIDE)
+    return owe(assignment)
+
+
+def _compensate(assignment: Assignment, *, actor: str, reason: str = COMPENSATION) -> Payment:
+    return owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=reason, actor=actor)
+
+
+def _drop(rejection: Rejection) -> None:
+    rejection.refresh_from_db()
+    if not rejection.holds:
+        raise CounterpartError(f"The {rejection} does not hold; reload the page.")
+    told = Rejection.objects.filter(pk=rejection.pk, dropped_at=None).exclude(call=Rejection.Call.UNDER_WAY)
+    if not told.update(dropped_at=timezone.now(), call=Rejection.Call.NONE):
+        raise CounterpartError(f"The {rejection} is being sent to the platform; try again in a minute.")

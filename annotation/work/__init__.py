@@ -1,0 +1,1 @@
+"""HITs being worked on: leases, answers, submissions, grading, repair, and how far a round is."""

@@ -1,0 +1,275 @@
+"""One answer as every channel brings it, what makes an answer set valid, and drafts: answers that may still change."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from urllib.parse import quote, unquote
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from annotation.models import Assignment, Draft
+from annotation.work.sentences import check_sentence, core_of
+from core.errors import CounterpartError, some_of
+from core.fixed_queries import FixedQuery
+from core.text import counted
+from hits.models import Item
+from hits.question import Shortcoming, WrongWay
+from hits.task_types import task_type_of
+from hits.task_types.task_type import Question
+
+# The compact form has one word a pair, in the order of their places, with points between: the digit of the level and
+# the letters of the reasons (those of static/judging/keys.js). In ``1.2a.3ce.4`` the second pair leaves something
+# out (a), the third describes (c) the quantity (e) in a wrong way. What was written follows after =, percent-encoded.
+REASONS: dict[str, str] = dict(zip("abcdefghijklmn", [*Shortcoming.values, *WrongWay.values], strict=True))
+LETTERS = {reason: letter for letter, reason in REASONS.items()}
+ANSWERS_FIELD, RECEIPT_FIELD = "answers", "receipt"  # of the form that a finished page sends to a platform
+WORD = re.compile(r"([0-4])([a-d]?)([e-n]?)(?:=(.*))?")
+NO_PICTURE = 0  # in place of a level: the picture does not load, so that this is no vote
+# An enum makes a new list of its values at every call.
+SHORTCOMINGS, WRONG_WAYS = {"", *Shortcoming.values}, {"", *WrongWay.values}
+
+Places = Mapping[int, int]
+"""Place on the page (from 1) → key of the item."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a worker says of one item: a level 1-4 and, at levels 2 and 3 of a round that asks, the reasons; or
+    NO_PICTURE, which frees them of the pair. ``text``: the sentence, where the answer is written.
+    ``saved_at``: when it was saved as a draft. ``seconds``: how long the pair was shown and in use, if known."""
+
+    item_id: int
+    level: int
+    shortcoming: str = ""
+    wrong_way: str = ""
+    saved_at: datetime | None = field(default=None, compare=False)
+    seconds: int | None = field(default=None, compare=False)
+    text: str = ""
+
+
+def places_of(assignment: Assignment) -> Places:
+    """Return where the assignment's page shows each item of its HIT. Every assignment has an order of its own, so that
+    no worker can tell another at which places the controls are.
+
+    The order follows from the platform's id where there is one: a platform's copy of the answers can be read even if
+    the row was lost.
+    """
+    return places_among(assignment, items_in(assignment.hit_id))
+
+
+def items_in(hit: int) -> QuerySet[Item, int]:
+    """Return the keys of a HIT's items."""
+    return Item.objects.filter(hit=hit).order_by().values_list("pk", flat=True)
+
+
+def places_among(assignment: Assignment, items: Iterable[int]) -> Places:
+    """Return what ``places_of`` does, where the items of the HIT (by key) have been read."""
+    name, group = assignment.external_id or assignment.pk, task_type_of(assignment.hit.round).group
+    return dict(enumerate(order_of(name, items, group=group), 1))
+
+
+def order_of(name: str | int, items: Iterable[int], *, group: int = 1) -> list[int]:
+    """Return the items (by key) in the order in which the assignment ``name`` shows them.
+
+    Packing writes the items of a HIT place by place, so that their keys ascend: each ``group`` of them is a screen and
+    stays together.
+    """
+
+    def position(item: int) -> bytes:
+        return sha256(f"{name} {item}".encode()).digest()
+
+    ordered = sorted(items)
+    screens = [ordered[start : start + group] for start in range(0, len(ordered), group)]
+    return [pk for screen in sorted(screens, key=lambda one: position(one[0])) for pk in sorted(screen, key=position)]
+
+
+def check_answer_set(answers: Sequence[Answer], places: Places, *, task: Question, reasons: bool) -> None:
+    """Raise CounterpartError unless there is exactly one good and complete answer for each item of ``places``."""
+    place_of = {item: place for place, item in places.items()}
+    _check_items(answers, place_of, task)
+    for answer in answers:
+        check_answer(answer, place=place_of[answer.item_id], task=task, reasons=reasons, complete=True)
+    times = Counter(core_of(answer.text) for answer in answers if answer.text)
+    same = sorted(place_of[answer.item_id] for answer in answers if answer.text and times[core_of(answer.text)] > 1)
+    if same:
+        raise CounterpartError(f"The same sentence stands at pictures {some_of(same)}. Write one for each.")
+
+
+def check_answer(answer: Answer, *, place: int, task: Question, reasons: bool, complete: bool) -> None:
+    """Raise CounterpartError unless the answer is well formed; ``complete`` also wants the reasons asked for."""
+    if answer.level not in task.labels and not (answer.level == NO_PICTURE and task.has_picture):
+        raise CounterpartError(f"Pair {place} has level {answer.level}; choose one of the {len(task.labels)} answers.")
+    if task.writes and answer.level != NO_PICTURE:
+        check_sentence(answer.text, what=f"sentence at picture {place}", complete=complete)
+    elif answer.text:
+        raise CounterpartError(f"Pair {place} has a text that was not asked for; reload the page.")
+    asked = reasons and answer.level in task.asks
+    if (answer.shortcoming and not asked) or answer.shortcoming not in SHORTCOMINGS:
+        raise CounterpartError(f"Pair {place} has a reason that was not asked for; choose its level again.")
+    explains = asked and answer.shortcoming == Shortcoming.WRONG_WAY
+    if (answer.wrong_way and not explains) or answer.wrong_way not in WRONG_WAYS:
+        raise CounterpartError(f"Pair {place} has a detail that was not asked for; choose its reason again.")
+    if complete and asked and not answer.shortcoming:
+        raise CounterpartError(f"Pair {place} lacks its reason; choose why the sentence is not perfect.")
+    if complete and explains and not answer.wrong_way:
+        raise CounterpartError(f"Pair {place} lacks a detail; choose what is described in a wrong way.")
+
+
+def encode_answers(answers: Sequence[Answer], places: Places) -> str:
+    """Write the answers to all items of a HIT; ``places`` gives the item at each place."""
+    by_item = {answer.item_id: answer for answer in answers}
+    return ".".join(_word(by_item[places[place]]) for place in sorted(places))
+
+
+def decode_answers(text: str, places: Places) -> list[Answer]:
+    """Read what ``encode_answers`` wrote for these places, each answer with its item.
+
+    Raises CounterpartError where the number of answers is not that of the places, and for a malformed word.
+    """
+    words = text.split(".")
+    if len(words) != len(places):
+        raise CounterpartError(
+            f"There are {counted(len(words), 'answer')} for {counted(len(places), 'pair')}: {text[:80]!r}."
+        )
+    return [_answer(word, place, places[place]) for word, place in zip(words, sorted(places), strict=True)]
+
+
+def _check_items(answers: Sequence[Answer], place_of: Mapping[int, int], task: Question) -> None:
+    answered = [answer.item_id for answer in answers]
+    if foreign := [pk for pk in answered if pk not in place_of]:
+        raise CounterpartError(
+            f"{counted(len(foreign), 'answer is', 'answers are')} to pairs of another HIT; reload the page and try "
+            "again."
+        )
+    if len(set(answered)) != len(answered):
+        doubled = sorted({place_of[pk] for pk in answered if answered.count(pk) > 1})
+        raise CounterpartError(
+            f"{counted(len(doubled), 'pair is', 'pairs are')} answered twice: {some_of(doubled)}. Answer each once."
+        )
+    if missing := sorted({task.screens(place_of[pk]) for pk in place_of.keys() - set(answered)}):
+        unanswered = counted(len(missing), f"{task.screen[0]} has", f"{task.screen[1]} have")
+        raise CounterpartError(f"{unanswered} no answer yet: {some_of(missing, at_most=18)}. Answer and submit again.")
+
+
+def _word(answer: Answer) -> str:
+    written = f"={quote(answer.text, safe='').replace('.', '%2E')}" if answer.text else ""
+    return f"{answer.level}{LETTERS.get(answer.shortcoming, '')}{LETTERS.get(answer.wrong_way, '')}{written}"
+
+
+def _answer(word: str, place: int, item_id: int) -> Answer:
+    found = WORD.fullmatch(word)
+    if found is None:
+        raise CounterpartError(f"The answer to pair {place} is {word[:20]!r}; a level and its reasons were expected.")
+    level, shortcoming, wrong_way, written = found.groups(default="")
+    reasons = REASONS.get(shortcoming, ""), REASONS.get(wrong_way, "")
+    return Answer(item_id, int(level), *reasons, text=unquote(written))
+
+
+class SeatLostError(CounterpartError):
+    """The assignment was submitted or returned, or it expired and its seat was given to another worker."""
+
+
+def drafts_of(assignment: Assignment) -> QuerySet[Draft]:
+    """Return the assignment's drafts, oldest first; until it is submitted, those of the worker's other unsubmitted
+    assignments to the HIT are among them."""
+    drafts = _unsubmitted_drafts(assignment.pk, assignment.worker_id, assignment.hit_id)
+    return drafts.filter(assignment=assignment) if assignment.receipt else drafts
+
+
+def _unsubmitted_drafts(assignment: int, worker: int, hit: int) -> QuerySet[Draft]:
+    own = Q(assignment=assignment) | Q(assignment__receipt="")
+    return Draft.objects.filter(own, assignment__worker=worker, item__hit=hit).order_by("saved_at", "pk")
+
+
+_drafts = FixedQuery(_unsubmitted_drafts)
+
+
+def drafted_answers(assignment: Assignment) -> dict[int, Answer]:
+    """Return the latest draft of each item, by item; without the seconds of an earlier turn at the HIT, as they are not
+    among those of this one."""
+    names = assignment.pk, assignment.worker_id, assignment.hit_id
+    drafts = drafts_of(assignment) if assignment.receipt else _drafts(*names)
+    return {
+        draft.item_id: Answer(
+            draft.item_id,
+            draft.level,
+            draft.shortcoming,
+            draft.wrong_way,
+            draft.saved_at,
+            draft.seconds if draft.assignment_id == assignment.pk else None,
+            draft.text,
+        )
+        for draft in drafts
+    }
+
+
+def save_draft(
+    assignment: Assignment, *answers: Answer, undone: Iterable[int] = (), places: Places | None = None
+) -> None:
+    """Keep ``answers`` in place of their items' earlier drafts, and delete the drafts of the items ``undone``; reasons
+    may still be missing.
+
+    Raises CounterpartError if an item is another HIT's or an answer is malformed, SeatLostError if the assignment was
+    submitted or given back.
+    """
+    undone, round = list(undone), assignment.hit.round
+    with transaction.atomic():
+        place_of = own_places(assignment, [*(answer.item_id for answer in answers), *undone], places)
+        for answer in answers:
+            place, task = place_of[answer.item_id], task_type_of(round)
+            check_answer(answer, place=place, task=task, reasons=round.reasons, complete=False)
+        if answers:
+            put_drafts(assignment, answers)
+        if undone:
+            drafts_of(assignment).filter(item__in=undone).delete()
+
+
+def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
+    """Write the answers as drafts of this assignment, each in place of its item's earlier one."""
+    now = timezone.now()
+    drafts = [
+        Draft(
+            assignment=assignment,
+            item_id=answer.item_id,
+            level=answer.level,
+            shortcoming=answer.shortcoming,
+            wrong_way=answer.wrong_way,
+            text=answer.text,
+            seconds=answer.seconds,
+            saved_at=now,
+        )
+        for answer in answers
+    ]
+    Draft.objects.bulk_create(
+        drafts,
+        update_conflicts=True,
+        unique_fields=["assignment", "item"],
+        update_fields=["level", "shortcoming", "wrong_way", "text", "seconds", "saved_at"],
+    )
+
+
+def own_places(assignment: Assignment, items: Sequence[int], places: Places | None = None) -> dict[int, int]:
+    """Return each item's place in the assignment's HIT, provided that the assignment may still be answered. It stays
+    locked until the transaction ends, so that no draft comes after the submission that it is part of.
+
+    ``places`` are those of the assignment, where they have been read."""
+    current = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    is_answerable = current.is_answerable
+    if current.platform_state and not is_answerable:
+        raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
+    if current.is_claim and current.receipt:
+        raise SeatLostError("Your answers are saved already; send them to the platform.")
+    if not is_answerable:
+        raise SeatLostError("This HIT was submitted or given back; nothing more is saved for it.")
+    place_of = {item: place for place, item in (places or places_of(assignment)).items()}
+    if foreign := [item for item in items if item not in place_of]:
+        raise CounterpartError(
+            f"{counted(len(foreign), 'answer is', 'answers are')} to pairs of another HIT; reload the page and try "
+            "again."
+        )
+    return place_of

@@ -1,0 +1,202 @@
+"""Grading: compare submitted answers with the gold controls, then accept, or flag for a person. Nothing is rejected."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Exists, FilteredRelation, OuterRef, Q
+
+from annotation.models import Assignment, Decision, Judgment, Report
+from annotation.money.budget import CeilingError, locked
+from annotation.money.payments import owe_in
+from annotation.work.answers import NO_PICTURE, Answer
+from annotation.work.control_records import Tally, tallies_of
+from annotation.work.leases import move
+from core.text import counted
+from hits.models import Control, Item, Round
+from hits.question import RIGHT_LEVELS
+from hits.task_types import task_type_of
+
+RETIRED = Control.State.RETIRED
+
+NO_CONTROLS = "The task has no controls."
+WRITTEN = "A person reads the sentences and decides whether they count: nothing else says that they are right."
+ALL_RIGHT, ALL_BUT_RETIRED = "All controls are right.", "All controls are right but for retired ones."
+TOO_FEW = (
+    "Of {controls.answered} controls of the round, the worker has {controls.right} right, fewer than {passing:.0%}."
+)
+SKIPPED_AT_MOST = 6  # one pair in so many may lack a vote as its picture did not load
+
+
+class Said(NamedTuple):
+    """What an assignment says of one item: its ``level``, None where it has no judgment; ``reported``: its worker has
+    reported the pair. ``polarity`` is that of a control that judges work, else None."""
+
+    polarity: str | None
+    level: int | None
+    reported: bool
+
+
+def said_by(answers: Iterable[Answer], items: Mapping[int, Item]) -> list[Said]:
+    """Return what an assignment says that has stored ``answers`` to all ``items`` (by key, with their controls)."""
+    judging = {pk: item.control for pk, item in items.items() if item.control and item.control.state != RETIRED}
+    return [
+        Said(
+            judging[answer.item_id].polarity if answer.item_id in judging else None,
+            answer.level if answer.level != NO_PICTURE else None,
+            reported=answer.level == NO_PICTURE,
+        )
+        for answer in answers
+    ]
+
+
+def grade(
+    assignment: Assignment,
+    *,
+    said: list[Said] | None = None,
+    policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS,
+) -> int:
+    """Accept a submitted assignment whose worker answers enough controls right, flag it otherwise. Returns how many of
+    its controls were wrong.
+
+    Enough are all of them or, where the type of task wants a share, that share of all that the worker has answered in
+    the round; what was accepted before stays accepted. ``said`` is what it says, where that is known; if
+    a control is wrong there, it is read again, as the control may have been retired meanwhile. ``policy`` names the
+    right levels of each polarity. Retired controls do not count. A pair that the worker judged before is not stored
+    again: an assignment that lacks a control is flagged, and so is one that skipped many pairs, and every one whose
+    answers are written. One that was decided meanwhile stays as it is.
+    """
+    if said is None or _failures(said, policy):
+        said = _said_in(assignment)
+    failures, problem = _failures(said, policy), _problem_of(said)
+    if task_type_of(assignment.hit.round).writes:
+        problem = f"{problem} {WRITTEN}".strip()
+    controls, passing = _controls_of(assignment, said, failures), task_type_of(assignment.hit.round).passing
+    fails = controls.right < passing * controls.answered
+    if fails and passing < 1:
+        problem = f"{problem} {TOO_FEW.format(controls=controls, passing=float(passing))}".strip()
+    if fails or problem or _lacks_control(said):
+        flag(assignment, control_failures=failures, problem=problem)
+    else:
+        accept(assignment, failures=failures)
+    return failures
+
+
+def accept(assignment: Assignment, *, failures: int = 0) -> bool:
+    """Accept a submitted assignment with enough right controls: its votes count and it is owed its reward.
+
+    Where the round's ceiling forbids to pay it, it is flagged for a person instead. False: not accepted.
+    """
+    reason = f"{counted(failures, 'control')} wrong, as few as the task allows." if failures else _all_right(assignment)
+    try:
+        return _accept(assignment, failures=failures, reason=reason)
+    except CeilingError:
+        flag(assignment, control_failures=failures)
+        return False
+
+
+def regrade(assignment: Assignment) -> bool:
+    """Accept a flagged assignment with enough right controls since one was retired. False: it stays flagged, as too
+    many others are wrong or one is lacking, or as the round's ceiling forbids to pay it."""
+    said = _said_in(assignment)
+    failures = _failures(said)
+    controls, passing = _controls_of(assignment, said, failures), task_type_of(assignment.hit.round).passing
+    if _problem_of(said) or _lacks_control(said) or controls.right < passing * controls.answered:
+        return False
+    reason = f"{counted(failures, 'control')} wrong, as few as the task allows, but for retired ones."
+    try:
+        return _accept(
+            assignment,
+            come_from=Assignment.State.FLAGGED,
+            failures=failures,
+            reason=reason if failures else ALL_BUT_RETIRED,
+        )
+    except CeilingError:
+        return False
+
+
+def _all_right(assignment: Assignment) -> str:
+    return ALL_RIGHT if task_type_of(assignment.hit.round).on_pairs else NO_CONTROLS
+
+
+def flag(assignment: Assignment, *, control_failures: int, problem: str = "") -> bool:
+    """Ask for a human check of a submitted assignment; ``problem`` says of what, if not of its controls. False: it is
+    not waiting for grading any more."""
+    fields = {"control_failures": control_failures} | ({"problem": problem} if problem else {})
+    return move(
+        assignment, come_from=Assignment.State.SUBMITTED, to=Assignment.State.FLAGGED, actor="grading", **fields
+    )
+
+
+def count_failures(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
+    """Count the controls that the assignment answers outside ``policy``'s right levels."""
+    return _failures(_said_in(assignment), policy)
+
+
+def _failures(said: list[Said], policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
+    return sum(bool(one.polarity and one.level and one.level not in policy[one.polarity]) for one in said)
+
+
+def _controls_of(assignment: Assignment, said: list[Said], failures: int) -> Tally:
+    """Return the controls by which the assignment is judged: its own or, where the type of task wants a share to be
+    right, all that its worker has answered in the round (Hodosh et al. 2013)."""
+    judged = sum(bool(one.polarity and one.level) for one in said)
+    if task_type_of(assignment.hit.round).passing == 1:
+        return Tally(judged, judged - failures)
+    theirs = Judgment.objects.filter(worker=assignment.worker_id, assignment__hit__round=assignment.hit.round_id)
+    others = tallies_of(theirs.exclude(assignment=assignment.pk)).get(assignment.worker_id, Tally())
+    return Tally(others.answered + judged, others.right + judged - failures)
+
+
+def _lacks_control(said: list[Said]) -> bool:
+    """Whether a control has no answer: neither a level nor that its picture does not load."""
+    return any(one.polarity and one.level is None and not one.reported for one in said)
+
+
+def _problem_of(said: list[Said]) -> str:
+    """Return what a person should look at in work that skipped pairs, as their pictures did not load: too many of them,
+    or all controls. A skipped control is neither right nor wrong."""
+    skipped = [one for one in said if one.level is None and one.reported]
+    controls = [one for one in said if one.polarity]
+    if len(skipped) > max(1, len(said) // SKIPPED_AT_MOST):
+        return f"{len(skipped)} of {len(said)} pairs have no vote: the worker says that their pictures do not load."
+    if controls and all(one in skipped for one in controls):
+        return "No control has an answer: the worker says that their pictures do not load."
+    return ""
+
+
+def _said_in(assignment: Assignment) -> list[Said]:
+    theirs = Q(judgments__assignment=assignment.pk)
+    reports = Report.objects.filter(worker=assignment.worker_id, item=OuterRef("pk"))
+    items = (
+        Item.objects.filter(hit=assignment.hit_id)
+        .order_by()
+        .annotate(said=FilteredRelation("judgments", condition=theirs), reported=Exists(reports))
+    )
+    rows = items.values_list("control__polarity", "control__state", "said__level", "reported")
+    return [Said(None if state == RETIRED else polarity, level, reported) for polarity, state, level, reported in rows]
+
+
+def grade_waiting(round: Round | None = None) -> int:
+    """Grade what was submitted (in one round) and left ungraded, as a crash leaves it. Returns how many."""
+    submitted = Assignment.objects.filter(state=Assignment.State.SUBMITTED)
+    waiting = list(submitted.filter(hit__round=round) if round else submitted)
+    for assignment in waiting:
+        grade(assignment)
+    return len(waiting)
+
+
+@transaction.atomic
+def _accept(
+    assignment: Assignment, *, come_from: Assignment.State = Assignment.State.SUBMITTED, failures: int, reason: str
+) -> bool:
+    round = assignment.hit.round
+    if round.settles:
+        round = locked(round)
+    if not move(
+        assignment, come_from=come_from, to=Assignment.State.ACCEPTED, actor="grading", control_failures=failures
+    ):
+        return False
+    Decision.objects.create(assignment=assignment, votes_count=True, paid=True, reason=reason)
+    owe_in(round, assignment)
+    return True

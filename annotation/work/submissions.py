@@ -1,0 +1,240 @@
+"""Submissions: a whole answer set becomes judgments and a receipt, once, whichever channel it came by."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation.models import Assignment, Judgment
+from annotation.money.budget import has_room_for_seat
+from annotation.people.admission import has_room
+from annotation.people.receipts import receipt_of
+from annotation.people.workers import actor_of, locked
+from annotation.work.answers import (
+    NO_PICTURE,
+    Answer,
+    SeatLostError,
+    check_answer_set,
+    drafts_of,
+    places_among,
+    put_drafts,
+)
+from annotation.work.grading import Said, grade, said_by
+from annotation.work.leases import claim, move
+from annotation.work.reports import report_missing_pictures
+from annotation.work.retirement import review_controls_of
+from core.errors import CounterpartError, some_of
+from core.events import record
+from core.text import counted
+from hits.models import Control, Item
+from hits.task_types import task_type_of
+
+SUSPECTED = Control.State.SUSPECTED
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Proof of a submission. ``repeated``: it had been made before, and this one changed nothing."""
+
+    code: str
+    repeated: bool
+
+
+def items_of(assignment: Assignment) -> dict[int, Item]:
+    """Return the items of the assignment's HIT by their keys, with their controls."""
+    items = Item.objects.filter(hit=assignment.hit_id).order_by().select_related("control")
+    return {item.pk: item for item in items}
+
+
+def submit_answers(
+    assignment: Assignment,
+    *,
+    answers: Sequence[Answer],
+    active_seconds: int,
+    items: Mapping[int, Item] | None = None,
+) -> Receipt:
+    """Store the answers to every item of the assignment's HIT and grade them once that is committed. Those of a
+    platform's visitor are kept as drafts until the platform confirms the submission. ``items`` are those of
+    ``items_of``, where they have been read.
+
+    A second submission returns the first one's receipt and changes nothing, whatever it holds.
+    Raises SeatLostError where the seat is no longer the worker's, CounterpartError where the answers are not
+    exactly one good answer for each item; nothing is changed then.
+    """
+    items, round = items or items_of(assignment), assignment.hit.round
+    try:
+        check_answer_set(answers, places_among(assignment, items), task=task_type_of(round), reasons=round.reasons)
+    except CounterpartError:
+        if receipt := _earlier_receipt(assignment):
+            return receipt
+        raise
+    if assignment.is_claim:
+        return _keep_claim(assignment, answers, active_seconds)
+    try:
+        code = store_answers(assignment, answers, items, active_seconds)
+    except IntegrityError as error:
+        raise _clash(assignment, items) from error
+    if code is not None:
+        return Receipt(code, repeated=False)
+    if receipt := _earlier_receipt(assignment):
+        return receipt
+    raise _seat_lost()
+
+
+def mark_submitted(assignment: Assignment, *, active_seconds: int | None, at: datetime | None = None) -> str | None:
+    """Mark a lease as submitted and return its receipt. None: it was returned, submitted or lost before.
+
+    A lease that ran out may still be submitted while nobody else has the seat: nothing answered is lost for being
+    late; so may work that its platform listed before it was answered. The receipt is a signature of the assignment, so
+    it can be checked without this row. ``active_seconds`` is None where nobody counted; ``at`` is the platform's time
+    of the submission.
+    """
+    fields = {
+        "submitted_at": at or timezone.now(),
+        "active_seconds": active_seconds,
+        "receipt": receipt_of(assignment),
+    }
+    actor = actor_of(assignment.worker)
+    with transaction.atomic(savepoint=False):
+        if move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.SUBMITTED, actor=actor, **fields):
+            return assignment.receipt
+        if _regain(assignment) and move(
+            assignment, come_from=Assignment.State.EXPIRED, to=Assignment.State.SUBMITTED, actor=actor, **fields
+        ):
+            return assignment.receipt
+        listed = Assignment.objects.listed().filter(pk=assignment.pk, receipt="")
+        flagged = listed.filter(state=Assignment.State.FLAGGED).exclude(seat=None)
+        if flagged.update(receipt=fields["receipt"]):  # its platform listed it before it was answered
+            move(
+                assignment,
+                come_from=Assignment.State.FLAGGED,
+                to=Assignment.State.SUBMITTED,
+                actor=actor,
+                problem="",
+                **fields,
+            )
+            return assignment.receipt
+    return None
+
+
+@transaction.atomic
+def store_answers(
+    assignment: Assignment,
+    answers: Sequence[Answer],
+    items: Mapping[int, Item],
+    active_seconds: int | None,
+    *,
+    at: datetime | None = None,
+) -> str | None:
+    """Submit, add a judgment for each answer to ``items`` (by key, with their controls), or a report where the picture
+    did not load, and grade once that is committed.
+
+    Returns the receipt; None if the assignment could not be submitted any more. Drafts of items that are not answered
+    stay.
+    """
+    drafts = drafts_of(assignment).filter(item__in=[answer.item_id for answer in answers])
+    code = mark_submitted(assignment, active_seconds=active_seconds, at=at)
+    if code is None:
+        return None
+    drafts.delete()
+    Judgment.objects.bulk_create(
+        Judgment(
+            assignment=assignment,
+            item_id=answer.item_id,
+            worker_id=assignment.worker_id,
+            image_id=items[answer.item_id].image_id,
+            caption_id=items[answer.item_id].caption_id,
+            level=answer.level,
+            shortcoming=answer.shortcoming,
+            wrong_way=answer.wrong_way,
+            text=answer.text,
+            seconds=answer.seconds,
+        )
+        for answer in answers
+        if answer.level != NO_PICTURE
+    )
+    report_missing_pictures(assignment, [items[one.item_id] for one in answers if one.level == NO_PICTURE])
+    # Robust: a failure here is logged, and the reconciler grades later; the answers are in.
+    said = said_by(answers, items) if len(answers) == len(items) else None
+    doubted = any(item.control and item.control.state == SUSPECTED for item in items.values())
+    transaction.on_commit(lambda: _grade_committed(assignment, said, doubted=doubted), robust=True)
+    return code
+
+
+def _earlier_receipt(assignment: Assignment) -> Receipt | None:
+    """Return the receipt of an assignment that was submitted, and set it. Raises SeatLostError if it was returned."""
+    state, code = Assignment.objects.values_list("state", "receipt").get(pk=assignment.pk)
+    if code:
+        assignment.receipt = code
+        return Receipt(code, repeated=True)
+    if state not in Assignment.ANSWERABLE and not assignment.may_be_answered_yet:
+        raise _seat_lost()
+    return None
+
+
+def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_seconds: int) -> Receipt:
+    """Keep a whole answer set with its receipt, so that what the platform gets is what we have."""
+    with transaction.atomic():
+        current = Assignment.objects.select_for_update().get(pk=assignment.pk)
+        assignment.receipt = current.receipt
+        if current.receipt:
+            return Receipt(current.receipt, repeated=True)
+        if current.platform_state:
+            raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
+        put_drafts(assignment, answers)
+        assignment.receipt, assignment.active_seconds = receipt_of(assignment), active_seconds
+        assignment.save(update_fields=["receipt", "active_seconds"])
+        record("saved", assignment, actor=actor_of(assignment.worker))
+    return Receipt(assignment.receipt, repeated=False)
+
+
+def _grade_committed(assignment: Assignment, said: list[Said] | None, *, doubted: bool) -> None:
+    """Grade, and review the controls that were failed or that are ``doubted``."""
+    if grade(assignment, said=said) or doubted:
+        review_controls_of(assignment)
+
+
+def _clash(assignment: Assignment, items: Mapping[int, Item]) -> CounterpartError:
+    """Tell what the database refused: a pair that the worker had judged before, or a seat taken meanwhile."""
+    again = judged_before(assignment, items)
+    places = [place for place, pk in places_among(assignment, items).items() if pk in again]
+    if not places:
+        return _seat_lost()
+    return CounterpartError(
+        f"{counted(len(places), 'pair')} you have judged before, in another HIT: {some_of(places)}. Return this HIT, "
+        "take another."
+    )
+
+
+def judged_before(assignment: Assignment, items: Mapping[int, Item]) -> set[int]:
+    """Return those of ``items`` (by key) whose pair the worker has judged; of an image or a caption alone, those that
+    they have answered themselves, as another round may ask about it again."""
+    judged = set(
+        Judgment.objects.filter(worker_id=assignment.worker_id).values_list("image_id", "caption_id", "item_id")
+    )
+    pairs, answered = {(image, caption) for image, caption, _ in judged}, {item for *_, item in judged}
+    return {
+        pk
+        for pk, item in items.items()
+        if pk in answered or (item.image_id and item.caption_id and (item.image_id, item.caption_id) in pairs)
+    }
+
+
+def _seat_lost() -> SeatLostError:
+    return SeatLostError(
+        "This HIT is no longer yours: it was returned, or its time ran out and it went to somebody else."
+    )
+
+
+def _regain(assignment: Assignment) -> bool:
+    """Take back the seat of a lease that ran out. False: somebody else has it, the worker has taken the HIT again or as
+    many others as one worker may, or the round's ceiling is reached."""
+    worker = locked(assignment.worker_id)
+    if not Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.EXPIRED).exists():
+        return False
+    again, round = worker.assignments.filter(hit=assignment.hit_id), assignment.hit.round
+    if again.exclude(state__in=Assignment.ABANDONED).exists() or not has_room(round, worker):
+        return False
+    return has_room_for_seat(round) and claim(assignment.seat_id)

@@ -1,0 +1,171 @@
+"""Who may see and do what with which link, and the pictures behind it."""
+
+import re
+
+import pytest
+from django.core import signing
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.test import Client
+
+from annotation.judging import links
+from annotation.models import Assignment, Judgment
+from annotation.people.receipts import verify_code
+from annotation.people.workers import renew_links
+from annotation.work.answers import places_of
+from corpus.models import Image
+from corpus.pictures import store_picture
+from hits.models import Item, Round
+from tests.annotation.answering import address, home_of, leased, submit
+from tests.factories import make_assignment, make_collection, make_round, make_worker, picture
+
+
+@pytest.fixture
+def made(db) -> Round:
+    return make_round()
+
+
+@pytest.fixture
+def assignment(made) -> Assignment:
+    return leased(made)
+
+
+@pytest.mark.parametrize("name", ["task", "receipt"])
+@pytest.mark.parametrize("token", ["x", "MQ:1x:forged"])
+def test_a_forged_link_opens_nothing(stranger, assignment, name, token):
+    assert stranger.get(f"/judge/task/{token}/" + ("receipt/" if name == "receipt" else "")).status_code == 404
+
+
+def test_no_part_of_one_workers_link_opens_anothers_hit(stranger, made, assignment):
+    other = leased(make_round(made.pool.collection, "other"), worker=make_worker())
+    ours, theirs = (links.assignment_token(a).split(":") for a in (assignment, other))
+    mixed = ":".join([theirs[0], *ours[1:]])
+    assert stranger.get(f"/judge/task/{mixed}/").status_code == 404
+    assert stranger.post(f"/judge/task/{mixed}/return/").status_code == 404
+
+
+def test_a_link_of_one_kind_does_not_open_the_other(stranger, made, assignment):
+    worker_token, task_token = links.worker_token(assignment.worker, made), links.assignment_token(assignment)
+    assert stranger.get(f"/judge/task/{worker_token}/").status_code == 404
+    assert stranger.get(f"/judge/me/{task_token}/").status_code == 404
+
+
+def test_an_old_link_says_how_to_go_on(stranger, made, assignment, monkeypatch):
+    links = address("task", assignment), home_of(assignment.worker, made)
+    future = signing.time.time() + 400 * 86400
+    monkeypatch.setattr(signing.time, "time", lambda: future)
+    for link in links:
+        response = stranger.get(link)
+        assert (response.status_code, "This link has expired" in response.text) == (410, True)
+
+
+def test_a_changed_key_closes_no_link_that_a_worker_has(stranger, made, assignment, settings):
+    links = address("task", assignment), home_of(assignment.worker, made)
+    settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "the new key"
+    assert [stranger.get(link).status_code for link in links] == [200, 200]
+
+
+def test_links_from_before_a_new_link_open_nothing(stranger, made, assignment):
+    old = [address("task", assignment), home_of(assignment.worker, made)]
+    picture = address("picture", assignment, 1)
+    renew_links(assignment.worker, by="robin")
+    answers = [stranger.get(link) for link in old]
+    assert [(one.status_code, "This link was replaced" in one.text) for one in answers] == [(410, True)] * 2
+    assert stranger.get(picture).status_code == 404
+    assert stranger.post(old[0] + "return/").status_code == 410
+    assert Assignment.objects.get().state == "leased"
+
+
+def test_a_picture_that_was_changed_in_the_storage_is_not_shown(stranger, assignment):
+    shown = address("picture", assignment, 1)
+    image = Item.objects.get(pk=places_of(assignment)[1]).image
+    stored = store_picture("zoo", image.key, "0.jpg", picture())
+    Image.objects.filter(pk=image.pk).update(file=stored.file)
+    before = b"".join(stranger.get(f"{shown}?size=320").streaming_content)
+    default_storage.save(stored.file, ContentFile(picture("red")))
+    assert stranger.get(f"{shown}?size=800").status_code == 404
+    assert b"".join(stranger.get(f"{shown}?size=320").streaming_content) == before  # made of the picture as it was
+
+
+def test_a_new_link_leads_to_the_same_work_and_its_receipt_is_genuine(stranger, made, assignment):
+    submit(stranger, assignment)
+    assignment.refresh_from_db()
+    renew_links(assignment.worker, by="robin")
+    assert assignment.receipt in stranger.get(home_of(assignment.worker, made)).text
+    assert verify_code(assignment.receipt).worker == assignment.worker
+
+
+def test_a_browser_that_remembers_a_void_link_is_a_strangers(stranger, made):
+    stranger.cookies["worker"] = links.worker_token(consented := make_worker(), made)
+    assert "again" in stranger.get(f"/judge/join/{made.join_key}/").text
+    renew_links(consented, by="robin")
+    assert stranger.get(f"/judge/join/{made.join_key}/").context["known"] is None
+
+
+def test_a_link_to_a_row_that_is_gone_says_so(stranger, assignment):
+    link = address("task", assignment)
+    assignment.delete()
+    assert stranger.get(link).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [("get", "draft"), ("get", "give_back"), ("post", "receipt"), ("put", "task"), ("delete", "task")],
+)
+def test_a_wrong_method_is_refused(stranger, assignment, method, name):
+    assert getattr(stranger, method)(address(name, assignment)).status_code == 405
+
+
+def test_worker_pages_need_no_csrf_cookie(assignment):
+    assert submit(Client(enforce_csrf_checks=True), assignment).status_code == 302
+
+
+def test_pages_are_private_and_tell_no_other_site_their_address(stranger, assignment):
+    response = stranger.get(address("task", assignment))
+    assert response["Cache-Control"] == "private, no-store"
+    assert response["Referrer-Policy"] == "no-referrer"
+    assert response["X-Frame-Options"] == "DENY"
+    assert "script-src 'self'" in response["Content-Security-Policy"]
+
+
+# Pictures
+
+
+def test_the_address_of_a_picture_opens_nothing_but_pictures(stranger, made, assignment):
+    page = stranger.get(address("task", assignment)).text
+    token = re.search(r'src="/judge/picture/([^"/]+)/1/\?seal=[^"]+size=800"', page)[1]
+    assert [stranger.get(f"/judge/{page}/{token}/").status_code for page in ("task", "me")] == [404, 404]
+
+
+def test_a_link_to_the_hit_is_no_link_to_its_pictures(stranger, assignment):
+    assert stranger.get(f"/judge/picture/{links.assignment_token(assignment)}/1/").status_code == 404
+
+
+def test_a_picture_is_shown_to_who_has_its_address(stranger, assignment):
+    response = stranger.get(address("picture", assignment, 1))
+    assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
+    assert response["Cache-Control"].startswith("private")
+    assert b"".join(response.streaming_content)[:2] == b"\xff\xd8"
+
+
+def test_no_picture_outside_the_hit_can_be_reached(stranger, assignment):
+    assert stranger.get(address("picture", assignment, 99)).status_code == 404
+
+
+def test_a_missing_picture_is_a_plain_404(stranger, db):
+    bare = leased(make_round(make_collection(pictures=False)))
+    assert stranger.get(address("picture", bare, 1)).status_code == 404
+
+
+def test_pictures_close_with_the_hit(stranger, assignment):
+    submit(stranger, assignment)
+    assert stranger.get(address("picture", assignment, 1)).status_code == 404
+
+
+def test_a_second_worker_gets_their_own_seat_of_the_same_hit(stranger, made):
+    twice = make_round(made.pool.collection, "twice", replication=2)
+    seats = twice.hits.get().seats.all()
+    first, second = (make_assignment(seat) for seat in seats)
+    for assignment in (first, second):
+        assert submit(stranger, assignment).status_code == 302
+    assert Judgment.objects.count() == 8

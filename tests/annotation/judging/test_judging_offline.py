@@ -1,0 +1,276 @@
+"""A worker whose connection is lost: every answer is kept on their device until the server has it."""
+
+import pytest
+from playwright.sync_api import Error, Page, Route, expect
+
+from annotation.models import Assignment, Draft, Judgment
+from annotation.work.answers import Answer, save_draft
+from hits.models import Round
+from tests.annotation.answering import address, levels_by_place, shown
+from tests.annotation.judging.test_judging_browser import at, saved, stored, submit, take
+from tests.browser import press
+from tests.factories import make_collection, make_round
+from tests.hits.captions import pack_captions
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+NOT_YET = "Not submitted yet: the server cannot be reached."
+KEPT = "Object.keys(localStorage).filter((name) => name.startsWith('answers '))"
+
+
+@pytest.fixture
+def made() -> Round:
+    """One HIT of 4 pairs."""
+    return make_round()
+
+
+@pytest.fixture
+def full() -> Round:
+    """One HIT of 18 pairs."""
+    return make_round(make_collection(images=20, captions_each=1, pictures=True), candidates=16)
+
+
+def go_offline(page: Page) -> None:
+    """Lose the connection once all pictures are loaded."""
+    expect(page.locator(".picture.missing")).to_have_count(0)
+    page.context.set_offline(True)
+
+
+def go_online(page: Page) -> None:
+    page.context.set_offline(False)
+
+
+def reopen(page: Page) -> Page:
+    """Close the page while offline, and open its HIT anew once the network is back."""
+    again = page.context.new_page()
+    page.close()
+    go_online(again)
+    again.goto(address("task", Assignment.objects.get()))
+    return again
+
+
+def waits(page: Page) -> None:
+    expect(page.get_by_text(NOT_YET)).to_be_visible()
+
+
+def state(page: Page, text: str) -> None:
+    expect(page.locator("#saved")).to_have_text(text)
+
+
+def drafted() -> dict[int, int]:
+    return levels_by_place(Draft.objects.all())
+
+
+def test_what_was_answered_and_submitted_offline_is_stored_once(page, full):
+    take(page, full)
+    task = page.url
+    press(page, "1")
+    saved(page)
+    go_offline(page)
+    press(page, "2" * 17)
+    state(page, "offline: 17 answers kept on this device")
+    page.get_by_role("button", name="Submit 18 answers").click()
+    waits(page)
+    for leave in (page.go_back, lambda: page.goto(task)):
+        with pytest.raises(Error, match="ERR_INTERNET_DISCONNECTED"):
+            leave()
+    go_online(page)
+    page.wait_for_url("**/receipt/")
+    assert stored() == {1: 1} | dict.fromkeys(range(2, 19), 2)
+    assert page.evaluate(KEPT) == []
+
+
+def test_what_was_submitted_offline_is_sent_by_the_page_that_is_opened_next(page, made):
+    take(page, made)
+    go_offline(page)
+    press(page, "1234")
+    page.get_by_role("button", name="Submit 4 answers").click()
+    waits(page)
+    again = reopen(page)
+    again.wait_for_url("**/receipt/")
+    assert stored() == {1: 1, 2: 2, 3: 3, 4: 4}
+
+
+def test_a_page_closed_offline_loses_nothing(page, made):
+    take(page, made)
+    go_offline(page)
+    press(page, "123")
+    again = reopen(page)
+    at(again, "4 of 4")
+    saved(again)
+    assert drafted() == {1: 1, 2: 2, 3: 3}
+    assert again.evaluate(KEPT) == []
+
+
+def test_the_state_never_says_saving_while_offline(page, made):
+    take(page, made)
+    page.evaluate("""() => {
+        window.told = [];
+        new MutationObserver(() => told.push(document.getElementById("saved").textContent))
+            .observe(document.getElementById("saved"), { childList: true });
+    }""")
+    go_offline(page)
+    press(page, "123")
+    state(page, "offline: 3 answers kept on this device")
+    assert "saving" not in page.evaluate("told")
+    go_online(page)
+    saved(page)
+    assert drafted() == {1: 1, 2: 2, 3: 3}
+
+
+def test_a_server_that_fails_is_not_called_offline(page, made):
+    take(page, made)
+    page.route("**/draft/", lambda route: route.fulfill(status=503, body="busy"))
+    press(page, "1")
+    state(page, "not saved: 1 answer kept on this device")
+
+
+def test_where_nothing_can_be_stored_the_state_does_not_promise_it(page, made):
+    page.add_init_script(
+        "delete window.localStorage; Object.defineProperty(window, 'localStorage', {get() { throw 1 }})"
+    )
+    take(page, made)
+    go_offline(page)
+    press(page, "1")
+    state(page, "offline: 1 answer kept while this page is open")
+
+
+def test_an_answer_saved_later_elsewhere_is_newer_than_the_copy(page, made):
+    take(page, made)
+    go_offline(page)
+    press(page, "1")
+    state(page, "offline: 1 answer kept on this device")
+    assignment = Assignment.objects.get()
+    save_draft(assignment, Answer(shown(assignment)[0].pk, 3))
+    Draft.objects.update(saved_at="2100-01-01T00:00Z")
+    page = reopen(page)
+    expect(page.locator("#pair-1 [value='3']")).to_be_checked()
+    assert drafted() == {1: 3}
+
+
+def test_submitting_goes_on_after_the_connection_is_back(page, made):
+    take(page, made)
+    press(page, "1111")
+    saved(page)
+    go_offline(page)
+    page.get_by_role("button", name="Submit 4 answers").click()
+    waits(page)
+    go_online(page)
+    page.wait_for_url("**/receipt/")
+    assert Judgment.objects.count() == 4
+
+
+def test_submitting_goes_on_by_itself_after_the_server_was_too_busy_to_answer(page, made):
+    """Once it did nothing, once it stored the answers and its reply was lost."""
+    take(page, made)
+    press(page, "1111")
+    saved(page)
+    failures = ["before", "after"]
+
+    def fail(route: Route) -> None:
+        if route.request.method != "POST" or not failures:
+            return route.continue_()
+        if failures.pop(0) == "after":
+            route.fetch(max_redirects=0)
+        return route.fulfill(status=503, body="busy")
+
+    page.route("**/task/*/", fail)
+    page.get_by_role("button", name="Submit 4 answers").click()
+    page.wait_for_url("**/receipt/")
+    assert failures == []
+    assert Judgment.objects.count() == 4
+
+
+def test_an_answer_taken_back_while_submitting_waits_is_not_submitted(page, made):
+    take(page, made)
+    press(page, "1111")
+    saved(page)
+    go_offline(page)
+    page.get_by_role("button", name="Submit 4 answers").click()
+    waits(page)
+    press(page, "U")
+    go_online(page)
+    expect(page.get_by_text(NOT_YET)).to_be_hidden()
+    assert not Judgment.objects.exists()
+    press(page, "3")
+    submit(page)
+    assert stored() == {1: 1, 2: 1, 3: 1, 4: 3}
+
+
+def test_the_copy_goes_with_a_hit_that_was_submitted_elsewhere(page, made, stranger):
+    take(page, made)
+    go_offline(page)
+    press(page, "1")
+    state(page, "offline: 1 answer kept on this device")
+    assignment = Assignment.objects.get()
+    fields = {f"level-{place}": "1" for place in range(1, 5)}
+    stranger.post(address("task", assignment), fields)
+    page = reopen(page)
+    page.wait_for_url("**/receipt/")
+    page.wait_for_function(f"{KEPT}.length === 0")
+
+
+def test_the_copy_goes_with_a_hit_that_is_returned(page, made):
+    take(page, made)
+    page.route("**/draft/", lambda route: route.abort())
+    press(page, "1")
+    state(page, "offline: 1 answer kept on this device")
+    page.get_by_text("Return this HIT", exact=True).click()
+    page.get_by_role("button", name="Return it unanswered").click()
+    page.wait_for_url("**/judge/me/**")
+    assert page.evaluate(KEPT) == []
+
+
+def test_a_server_that_fails_is_not_called_unreachable(page, made):
+    take(page, made)
+    press(page, "1111")
+    saved(page)
+    page.route("**/task/*/", break_posts)
+    page.get_by_role("button", name="Submit 4 answers").click()
+    expect(page.get_by_text("Not submitted yet: the server has a problem. It is not your fault.")).to_be_visible()
+    expect(page.get_by_text(NOT_YET)).to_be_hidden()
+    page.unroute("**/task/*/")
+    page.wait_for_url("**/receipt/")
+    assert stored() == {1: 1, 2: 1, 3: 1, 4: 1}
+
+
+def break_posts(route: Route) -> None:
+    if route.request.method == "POST":
+        return route.fulfill(status=500, body="broken")
+    return route.continue_()
+
+
+def test_an_older_answer_that_waits_never_replaces_a_newer_one_of_another_tab(page: Page, made):
+    take(page, made)
+    other = page.context.new_page()
+    other.goto(page.url)
+    at(other, "1 of 4")
+    page.route("**/draft/", lambda route: route.abort())
+    press(page, "1")
+    state(page, "offline: 1 answer kept on this device")
+    expect(other.locator("#pair-1 .level input[value='1']")).to_be_checked()
+    press(other, "4")
+    saved(other)
+    expect(page.locator("#pair-1 .level input[value='4']")).to_be_checked()
+    saved(page)  # nothing of this tab waits any more
+    page.unroute("**/draft/")
+    press(page, "2")
+    saved(page)
+    assert drafted() == {1: 4, 2: 2}
+
+
+def test_an_answer_that_the_server_refuses_is_told_until_it_is_changed_and_holds_up_no_other(page: Page):
+    take(page, pack_captions())
+    page.locator("#text-1").fill("A high\x02way with cars.")
+    page.locator("#text-1").press("Enter")
+    page.locator("#text-2").fill("Two people sit on a bench.")
+    with page.expect_response(lambda answer: answer.url.endswith("/draft/") and answer.ok):
+        page.locator("#text-2").press("Enter")
+    expect(page.locator("#saved")).to_contain_text("U+0002")
+    assert list(Draft.objects.values_list("text", flat=True)) == ["Two people sit on a bench."]
+    page.locator("#previous").click()
+    page.locator("#previous").click()
+    page.locator("#text-1").fill("A highway with cars.")
+    page.locator("#text-1").press("Enter")
+    saved(page)
+    assert Draft.objects.count() == 2

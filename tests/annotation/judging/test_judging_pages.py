@@ -1,0 +1,280 @@
+"""The judging page without a browser: its pairs, submission, late and lost work, drafts."""
+
+import re
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.judging.links import MAX_BODY
+from annotation.models import Assignment, Draft, Judgment, Worker
+from annotation.people.workers import exclude
+from annotation.work.answers import Answer, places_of, save_draft
+from annotation.work.leases import expire_leases, lease_seat
+from crowd.publication import close_round
+from hits.models import Round
+from tests.annotation.answering import address, home_of, leased, lost, right_answers, shown, submit
+from tests.factories import make_round, make_worker
+
+
+@pytest.fixture
+def made(db) -> Round:
+    return make_round()
+
+
+@pytest.fixture
+def assignment(made) -> Assignment:
+    return leased(made)
+
+
+def test_every_pair_stands_on_the_page_in_its_place(stranger, assignment):
+    page = stranger.get(address("task", assignment)).text
+    assert re.findall(r"<legend[^>]*>(Pair \d of 4)</legend>", page) == [f"Pair {n} of 4" for n in range(1, 5)]
+    sentences = re.findall(r'<blockquote[^>]*id="sentence-\d"[^>]*>(.*?)</blockquote>', page)
+    assert sentences == [item.caption.text for item in shown(assignment)]
+
+
+def test_another_assignment_shows_the_pairs_in_another_order(made):
+    hit = made.hits.get()
+    orders = {tuple(places_of(Assignment(pk=pk, hit=hit)).values()) for pk in range(1, 6)}
+    assert len(orders) > 1
+    assert {frozenset(order) for order in orders} == {frozenset(hit.items.values_list("pk", flat=True))}
+
+
+def test_alternative_texts_give_nothing_away(stranger, assignment):
+    page = stranger.get(address("task", assignment)).text
+    assert set(re.findall(r'alt="([^"]*)"', page)) == {"", "Picture 1", "Picture 2", "Picture 3", "Picture 4"}
+
+
+def test_reasons_are_asked_only_where_the_round_asks(stranger, assignment):
+    asking = leased(make_round(assignment.hit.round.pool.collection, "asking", reasons=True))
+    assert "shortcoming-1" not in stranger.get(address("task", assignment)).text
+    assert "shortcoming-1" in stranger.get(address("task", asking)).text
+
+
+def test_a_round_keeps_the_wording_that_it_was_packed_with(stranger, made):
+    assignment = leased(made)
+    now = stranger.get(address("task", assignment)).text
+    Round.objects.update(wording=1, reasons=True)
+    before = stranger.get(address("task", assignment)).text
+    assert "It need not mention everything." in now
+    assert "A blue kite flies over a hill with a tree." in now
+    assert "A blue kite" not in before
+    assert "some detail is wrong or missing" in before
+    assert "it leaves out the main things in the picture" in before
+    assert "some detail is wrong or missing" in stranger.get(reverse("judging:join", args=[made.join_key])).text
+
+
+def test_a_reload_shows_the_drafts(stranger, assignment):
+    save_draft(assignment, Answer(shown(assignment)[1].pk, 3))
+    page = stranger.get(address("task", assignment)).text
+    assert re.findall(r'name="(level-\d)" value="(\d)"[^>]* checked', page) == [("level-2", "3")]
+
+
+def test_submitting_gives_a_receipt(stranger, assignment):
+    response = submit(stranger, assignment)
+    assert response.url.endswith("/receipt/")
+    assert Assignment.objects.get().receipt in stranger.get(response.url).text
+    assert Judgment.objects.count() == 4
+
+
+def test_submitting_again_gives_the_same_receipt(stranger, assignment):
+    pages = [stranger.get(submit(stranger, assignment, **{"level-1": str(n)}).url).text for n in (1, 2, 3)]
+    receipt = Assignment.objects.get().receipt
+    assert all(receipt in page for page in pages)
+    assert Judgment.objects.count() == 4
+
+
+def test_an_incomplete_submission_keeps_what_was_chosen_and_names_what_is_missing(stranger, assignment):
+    response = submit(stranger, assignment, **{"level-3": ""})
+    assert response.status_code == 422
+    assert "1 pair has no answer yet: 3" in response.text
+    assert 'href="#pair-3"' in response.text
+    assert response.text.count(" checked") == 3
+    assert Judgment.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"level-1": "5"},
+        {"level-1": "1; DROP TABLE"},
+        {"level-1": "١"},
+        {"level-99": "1"},
+        {"level-1": ["1", "4"]},
+        {"level-1": "2", "shortcoming-1": "grammar"},
+        {"level-2": "9" * 5000},
+    ],
+)
+def test_a_forged_submission_changes_nothing(stranger, assignment, changes):
+    response = submit(stranger, assignment, **changes)
+    assert response.status_code == 422
+    assert "Not submitted yet" in response.text
+    assert (Judgment.objects.count(), Assignment.objects.get().state) == (0, "leased")
+
+
+def test_a_reason_left_from_a_changed_level_is_dropped(stranger, made):
+    asking = leased(make_round(made.pool.collection, "asking", reasons=True))
+    submit(stranger, asking, **{"level-1": "1", "shortcoming-1": "grammar", "wrong_way-1": "age"})
+    first = Judgment.objects.get(item=shown(asking)[0])
+    assert (first.level, first.shortcoming, first.wrong_way) == (1, "", "")
+
+
+def test_too_large_a_body_is_refused(stranger, assignment):
+    response = submit(stranger, assignment, padding="x" * MAX_BODY)
+    assert (response.status_code, Judgment.objects.count()) == (413, 0)
+
+
+@pytest.mark.parametrize(("sent", "stored"), [("30", 30), ("999999", 120), ("", 120), ("-4", 120), ("many", 120)])
+def test_active_seconds_never_exceed_the_time_since_the_lease(stranger, assignment, sent, stored):
+    Assignment.objects.update(leased_at=timezone.now() - timezone.timedelta(seconds=120))
+    submit(stranger, assignment, active_seconds=sent)
+    assert Assignment.objects.get().active_seconds == pytest.approx(stored, abs=2)
+
+
+def test_work_that_is_sent_long_after_its_lease_counts_no_longer_than_the_lease(stranger, assignment):
+    now, minutes = timezone.now(), timezone.timedelta(minutes=1)
+    Assignment.objects.update(leased_at=now - 4320 * minutes, deadline=now - 4275 * minutes)
+    submit(stranger, assignment, active_seconds=4320 * 60)
+    assert Assignment.objects.get().active_seconds == 45 * 60
+
+
+def test_giving_back_what_another_tab_has_submitted_shows_its_receipt(stranger, assignment):
+    submit(stranger, assignment)
+    answer = stranger.post(address("give_back", assignment), follow=True)
+    assert Assignment.objects.get().receipt in answer.text
+
+
+@pytest.mark.parametrize("sent", ["30", ""])
+def test_a_clock_that_was_set_back_costs_nobody_their_work(stranger, assignment, sent):
+    Assignment.objects.update(leased_at=timezone.now() + timezone.timedelta(seconds=120))
+    assert submit(stranger, assignment, active_seconds=sent).status_code == 302
+    assert Assignment.objects.get().active_seconds == 0
+
+
+def test_a_lost_lease_says_so_and_keeps_the_answers(stranger, made):
+    late = lost(made)
+    response = submit(stranger, late)
+    assert response.status_code == 409
+    assert "another worker was given it" in response.text
+    assert (Judgment.objects.count(), Draft.objects.count()) == (0, 4)
+
+
+def late_with_answers(made: Round) -> Assignment:
+    """A HIT with an answer whose time ran out and that nobody else has."""
+    late = leased(made, minutes=-1)
+    save_draft(late, right_answers(late)[0])
+    assert expire_leases() == 1
+    return late
+
+
+def test_a_hit_whose_time_ran_out_and_that_nobody_has_is_shown_and_submitted(stranger, made):
+    late = late_with_answers(made)
+    assert 'id="judging"' in stranger.get(address("task", late)).text
+    assert submit(stranger, late).status_code == 302
+    assert Judgment.objects.count() == 4
+
+
+def close(made: Round, worker: Worker) -> None:
+    close_round(made, actor="robin")
+
+
+def shut_out(made: Round, worker: Worker) -> None:
+    exclude(worker, reason="Every answer is the same.", by="robin")
+
+
+@pytest.mark.parametrize("end", [close, shut_out])
+def test_who_is_given_no_hit_any_more_can_still_submit_a_late_one(stranger, made, end):
+    late = late_with_answers(made)
+    end(made, late.worker)
+    page = stranger.get(home_of(late.worker, made)).text
+    assert "Continue your HIT" in page
+    assert re.search(r"/judge/task/[^\"]+", page)[0] == address("task", late)
+    assert submit(stranger, late).status_code == 302
+    assert "Continue your HIT" not in stranger.get(home_of(late.worker, made)).text
+
+
+def test_a_hit_that_its_worker_has_again_is_not_shown_at_its_old_address(stranger, made):
+    late = late_with_answers(made)
+    assert lease_seat(made, worker=late.worker).hit == late.hit
+    page = stranger.get(address("task", late))
+    assert (page.status_code, "you get this one again" in page.text) == (409, True)
+
+
+def test_a_returned_hit_says_that_it_was_returned(stranger, assignment):
+    stranger.post(address("give_back", assignment))
+    assert "You returned this HIT" in stranger.get(address("task", assignment)).text
+
+
+def test_a_draft_of_a_hit_that_another_worker_was_given_says_so(stranger, made):
+    response = stranger.post(address("draft", lost(made)), {"place": "2", "level-2": "4"})
+    assert response.status_code == 409
+    assert "another worker was given it" in response.json()["error"]
+
+
+def test_a_draft_of_a_lease_that_ran_out_and_that_nobody_has_is_saved(stranger, made):
+    late = leased(made, minutes=-1)
+    expire_leases()
+    assert stranger.post(address("draft", late), {"place": "2", "level-2": "4"}).json() == {"saved": True}
+
+
+def test_a_submitted_hit_leads_to_its_receipt(stranger, assignment):
+    submit(stranger, assignment)
+    link = address("task", assignment)
+    assert stranger.get(link).url == link + "receipt/"
+
+
+def test_a_receipt_that_is_not_yet_there_leads_to_the_hit(stranger, assignment):
+    link = address("task", assignment)
+    assert stranger.get(link + "receipt/").url.split(":")[0] == link.split(":")[0]
+
+
+def test_returning_frees_the_seat_for_somebody_else(stranger, made, assignment):
+    response = stranger.post(address("give_back", assignment), follow=True)
+    assert "Returned. Take another one?" in response.text
+    assert lease_seat(made, worker=make_worker()).hit == assignment.hit
+
+
+def test_returning_after_submission_changes_nothing(stranger, assignment):
+    submit(stranger, assignment)
+    stranger.post(address("give_back", assignment))
+    assert Assignment.objects.get().state == "submitted"
+
+
+# Drafts
+
+
+def test_a_draft_is_saved_by_place(stranger, assignment):
+    response = stranger.post(address("draft", assignment), {"place": "2", "level-2": "4"})
+    assert response.json() == {"saved": True}
+    assert [(d.item, d.level) for d in Draft.objects.all()] == [(shown(assignment)[1], 4)]
+
+
+def test_a_draft_without_a_level_is_undone(stranger, assignment):
+    for level in ("4", ""):
+        stranger.post(address("draft", assignment), {"place": "2", "level-2": level})
+    assert Draft.objects.count() == 0
+
+
+@pytest.mark.parametrize("form", [{}, {"place": "9"}, {"place": "x"}, {"place": "1", "level-1": "8"}])
+def test_a_malformed_draft_is_refused_in_one_line(stranger, assignment, form):
+    response = stranger.post(address("draft", assignment), form)
+    assert response.status_code == 422
+    assert "\n" not in response.json()["error"]
+
+
+def test_a_draft_after_submission_is_a_conflict(stranger, assignment):
+    submit(stranger, assignment)
+    assert stranger.post(address("draft", assignment), {"place": "1", "level-1": "1"}).status_code == 409
+
+
+def test_each_hit_has_a_copy_of_its_own_on_the_device_which_goes_with_it(stranger, made):
+    def named(page: str, attribute: str) -> str:
+        return re.search(f'{attribute}="([^"]+)"', page)[1]
+
+    first = leased(made)
+    second = leased(make_round(made.pool.collection, "round-2"), worker=first.worker)
+    copies = [named(stranger.get(address("task", one)).text, "data-copy") for one in (first, second, first)]
+    assert copies[0] == copies[2] != copies[1]
+    receipt = stranger.get(submit(stranger, first).url).text
+    assert named(receipt, 'name="over" content') == copies[0]

@@ -1,0 +1,288 @@
+"""What a limited round of the browser pool shows its workers: places, tests, what is left, codes."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.judging.links import Visit, read_worker_token
+from annotation.models import Admission, Assignment, Exclusion, Judgment, Participant, TestAttempt, Worker
+from annotation.people.admission import join_round
+from annotation.people.qualification_tests import Plan, make_test
+from annotation.people.receipts import completion_code
+from hits.models import Round
+from tests.annotation.answering import address, agreement, home_of, leased, submit
+from tests.factories import make_round, make_worker
+
+
+@pytest.fixture
+def made(db) -> Round:
+    return make_round(hits=3)
+
+
+def limit(made: Round, **terms: object) -> Round:
+    Admission.objects.update_or_create(round=made, defaults=terms)
+    made.refresh_from_db()
+    return made
+
+
+@pytest.fixture
+def tested(made) -> Round:
+    """The round with a test of three pairs, all of which are needed."""
+    test = make_test("first", collection=made.pool.collection, plan=Plan(2, 1, 3), actor="x")
+    return limit(made, test=test)
+
+
+def join_page(made: Round) -> str:
+    return reverse("judging:join", args=[made.join_key])
+
+
+def consent(client, made: Round):
+    return client.post(join_page(made), agreement())
+
+
+def take(client, made: Round, worker: Worker):
+    return client.post(home_of(worker, made) + "take/")
+
+
+def finish(client, made: Round, worker: Worker) -> str:
+    """Take a HIT and submit it; the receipt page."""
+    take(client, made, worker)
+    held = Assignment.objects.get(worker=worker, state="leased")
+    return client.get(submit(client, held).url).text
+
+
+def page_of_test(made: Round, worker: Worker) -> str:
+    return home_of(worker, made) + "test/"
+
+
+def answers(made: Round, *, rightly: bool = True, number: int = 1) -> dict[str, str]:
+    rows = made.admission.test.items.values_list("place", "polarity")
+    return {f"level-{place}": "1" if (polarity == "positive") == rightly else "4" for place, polarity in rows} | {
+        "number": str(number)
+    }
+
+
+# Places
+
+
+def test_consent_takes_a_place_and_a_full_round_takes_nobody_else(stranger, made, client):
+    limit(made, capacity=1)
+    assert consent(stranger, made).status_code == 302
+    refused = consent(client, made)
+    assert (refused.status_code, "This round is full" in refused.text) == (410, True)
+    assert client.get(join_page(made)).status_code == 410
+    assert Worker.objects.count() == Participant.objects.count() == 1
+
+
+def test_who_has_a_place_comes_back_in(stranger, made):
+    limit(made, capacity=1)
+    consent(stranger, made)
+    assert "Continue as" in stranger.get(join_page(made)).text
+    assert stranger.post(join_page(made), {"again": "yes"}).url.startswith("/judge/me/")
+
+
+def test_who_is_known_from_another_round_needs_a_place_in_this_one(stranger, made):
+    consent(stranger, made)
+    other = limit(make_round(made.pool.collection, "other"), capacity=1)
+    assert stranger.post(join_page(other), {"again": "yes"}).status_code == 302
+    assert other.participants.get().worker == Worker.objects.get()
+    full = limit(make_round(made.pool.collection, "full"), capacity=1)
+    join_round(full, make_worker())
+    assert stranger.post(join_page(full), {"again": "yes"}).status_code == 410
+
+
+def test_going_on_without_a_cookie_makes_nobody(stranger, made):
+    assert stranger.post(join_page(made), {"again": "yes"}).status_code == 422
+    assert not Worker.objects.exists()
+
+
+# What is left
+
+
+def test_the_own_page_counts_down_what_may_still_be_taken(stranger, made):
+    worker = make_worker()
+    limit(made, per_worker=2)
+    assert "You may take 2 HITs in this round" in " ".join(stranger.get(home_of(worker, made)).text.split())
+    finish(stranger, made, worker)
+    assert "You may take 1 more HIT in this round" in " ".join(stranger.get(home_of(worker, made)).text.split())
+
+
+def test_after_the_last_hit_there_is_a_code_and_no_button(stranger, made):
+    worker = make_worker()
+    limit(made, per_worker=2)
+    assert completion_code(made, worker) not in finish(stranger, made, worker)
+    last = finish(stranger, made, worker)
+    home = stranger.get(home_of(worker, made)).text
+    for page in (last, home, stranger.get(home_of(worker, made)).text):
+        assert completion_code(made, worker) in page
+        assert "take/" not in page
+    assert "as many HITs as one person may take" in home
+
+
+def test_taking_one_too_many_leads_home(stranger, made):
+    worker = make_worker()
+    limit(made, per_worker=1)
+    finish(stranger, made, worker)
+    page = stranger.post(home_of(worker, made) + "take/", follow=True).text
+    assert "You are done with this round" in page
+    assert Assignment.objects.count() == 1
+
+
+@pytest.mark.parametrize("ending", ["closed", "nothing left"])
+def test_there_is_a_code_when_the_round_has_no_more_for_them(stranger, made, ending):
+    worker = make_worker()
+    finish(stranger, made, worker)
+    assert completion_code(made, worker) not in stranger.get(home_of(worker, made)).text
+    if ending == "closed":
+        Round.objects.update(closed_at=timezone.now())
+    page = stranger.get(home_of(worker, made) + ("?nothing-left" if ending == "nothing left" else "")).text
+    assert completion_code(made, worker) in page
+
+
+def test_who_submitted_nothing_gets_no_code(stranger, made):
+    worker = make_worker()
+    Round.objects.update(closed_at=timezone.now())
+    assert "completion code" not in stranger.get(home_of(worker, made)).text
+
+
+def test_one_workers_code_is_on_no_others_page(stranger, made):
+    worker = make_worker()
+    limit(made, per_worker=1)
+    finish(stranger, made, worker)
+    assert completion_code(made, worker) not in stranger.get(home_of(make_worker(), made)).text
+
+
+# Tests
+
+
+def test_the_join_page_tells_of_the_test_and_the_limit(stranger, tested):
+    limit(tested, per_worker=3)
+    page = stranger.get(join_page(tested)).text
+    assert "3 questions, unpaid" in page
+    assert "3 HITs" in page
+
+
+def test_taking_a_hit_leads_to_the_test_first(stranger, tested):
+    worker = make_worker()
+    assert "First a short test" in stranger.get(home_of(worker, tested)).text
+    assert take(stranger, tested, worker).url == page_of_test(tested, worker)
+    assert not Assignment.objects.exists()
+
+
+def test_the_test_looks_like_a_hit_and_gives_nothing_away(stranger, tested):
+    page = stranger.get(page_of_test(tested, make_worker())).text
+    assert re.findall(r"<legend[^>]*>(Pair \d of 3)</legend>", page) == [f"Pair {n} of 3" for n in (1, 2, 3)]
+    assert "try 1 of 2" in page
+    assert "data-draft-url" not in page
+    assert not any(word in page.lower() for word in ("positive", "negative", "polarity", "control", "gold"))
+
+
+def test_its_pictures_have_links_of_their_own(stranger, tested):
+    worker = make_worker()
+    page = stranger.get(page_of_test(tested, worker)).text
+    pictures = re.search(r'src="(/judge/test-picture/[^"]+/)1/\?size=800"', page)[1]
+    url = pictures + "1/"
+    assert b"".join(stranger.get(url).streaming_content)[:2] == b"\xff\xd8"
+    assert stranger.get(pictures + "9/").status_code == 404
+    stranger.post(page_of_test(tested, worker), answers(tested))
+    assert stranger.get(url).status_code == 404
+
+
+def test_passing_opens_the_hits_and_its_answers_are_no_judgments(stranger, tested):
+    worker = make_worker()
+    result = stranger.post(page_of_test(tested, worker), answers(tested)).text
+    assert "Passed" in result
+    assert "3 of 3 were right" in result
+    assert "/task/" in take(stranger, tested, worker).text
+    assert not Judgment.objects.exists()
+
+
+def test_failing_says_how_many_were_right_and_how_many_tries_are_left(stranger, tested):
+    worker = make_worker()
+    result = stranger.post(page_of_test(tested, worker), answers(tested, rightly=False)).text
+    assert "0 of 3 were right; 3 are needed. You have 1 more try." in result
+    assert "try 2 of 2" in stranger.get(page_of_test(tested, worker)).text
+
+
+def test_after_the_last_try_the_pages_say_so_kindly(stranger, tested):
+    worker = make_worker()
+    for number in (1, 2):
+        result = stranger.post(page_of_test(tested, worker), answers(tested, rightly=False, number=number)).text
+    assert "do not take it personally" in result
+    assert "no HIT for you in this round" in stranger.get(home_of(worker, tested)).text
+    token = stranger.get(page_of_test(tested, worker)).url.removeprefix("/judge/me/").rstrip("/")
+    assert read_worker_token(token) == Visit(worker, tested)
+    stranger.post(page_of_test(tested, worker), answers(tested, number=3))
+    assert TestAttempt.objects.count() == 2
+
+
+def test_a_double_click_costs_one_try(stranger, tested):
+    worker = make_worker()
+    for _ in range(2):
+        stranger.post(page_of_test(tested, worker), answers(tested, rightly=False))
+    assert TestAttempt.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "change", [{"level-2": ""}, {"level-2": "5"}, {"number": "2"}, {"number": "x"}, {"level-9": "1"}]
+)
+def test_an_odd_form_is_shown_again_and_costs_no_try(stranger, tested, change):
+    response = stranger.post(page_of_test(tested, make_worker()), answers(tested) | change)
+    assert (response.status_code, TestAttempt.objects.count()) == (422, 0)
+
+
+def test_what_was_chosen_is_kept_where_something_is_missing(stranger, tested):
+    response = stranger.post(page_of_test(tested, make_worker()), answers(tested) | {"level-2": ""})
+    assert "1 question has no answer yet: 2" in response.text
+    assert response.text.count(" checked") == 2
+
+
+def test_a_round_without_a_test_has_no_test_page(stranger, made):
+    assert stranger.get(page_of_test(made, make_worker())).status_code == 404
+
+
+# Exclusion
+
+
+@pytest.fixture
+def excluded(made) -> Worker:
+    """Somebody with a submitted HIT who was then shut out."""
+    held = leased(made)
+    submit(Client(), held)
+    Exclusion.objects.create(worker=held.worker, reason="private words", by="robin")
+    return held.worker
+
+
+def test_an_excluded_workers_link_gives_no_hit_and_still_shows_what_they_did(stranger, made, excluded):
+    home = stranger.get(home_of(excluded, made)).text
+    assert "no more HITs for you" in home
+    assert Assignment.objects.get().receipt in home
+    assert completion_code(made, excluded) in home
+    assert "private words" not in home
+    assert "take/" not in home
+    refused = take(stranger, made, excluded)
+    assert (refused.status_code, Assignment.objects.count()) == (403, 1)
+    assert "private words" not in refused.text
+
+
+def test_an_excluded_worker_takes_no_test(stranger, tested, excluded):
+    assert stranger.get(page_of_test(tested, excluded)).status_code == 403
+    assert stranger.post(page_of_test(tested, excluded), answers(tested)).status_code == 403
+
+
+def test_the_browser_of_an_excluded_worker_joins_nothing(stranger, made):
+    consent(stranger, made)
+    Exclusion.objects.create(worker=Worker.objects.get(), reason="x", by="robin")
+    assert stranger.get(join_page(made)).status_code == 403
+    assert consent(stranger, made).status_code == 403
+    assert Worker.objects.count() == 1
+
+
+def test_the_hit_in_hand_may_still_be_submitted(stranger, made):
+    held = leased(made)
+    Exclusion.objects.create(worker=held.worker, reason="x", by="robin")
+    assert stranger.get(address("task", held)).status_code == 200
+    assert submit(stranger, held).status_code == 302

@@ -1,0 +1,110 @@
+"""Practice: the pairs of a test, and which answers were right. Nothing of it is stored."""
+
+import re
+
+import pytest
+
+from annotation.models import Admission, Draft, Participant, TestAttempt
+from annotation.people.admission import make_admission, pairs_seen
+from annotation.people.qualification_tests import Plan, make_test
+from annotation.work.leases import lease_seat
+from core.errors import CounterpartError
+from core.models import Event
+from crowd.publication import publish_round
+from hits.models import Item, Round
+from tests.annotation.answering import home_of
+from tests.factories import make_round, make_worker
+
+
+@pytest.fixture
+def made(db) -> Round:
+    """A round that offers a practice of three pairs."""
+    made = make_round(hits=3)
+    practice = make_test("easy", collection=made.pool.collection, plan=Plan(2, 1, 3), actor="x")
+    Admission.objects.create(round=made, practice=practice)
+    return made
+
+
+@pytest.fixture
+def page(made) -> str:
+    return home_of(make_worker(), made) + "practice/"
+
+
+def answers(made: Round, *, positive: int = 1, negative: int = 4) -> dict[str, str]:
+    levels = {"positive": positive, "negative": negative}
+    rows = made.admission.practice.items.values_list("place", "polarity")
+    return {f"level-{place}": str(levels[polarity]) for place, polarity in rows}
+
+
+def test_the_home_page_offers_the_practice(made, stranger):
+    assert "Practise with 3 questions" in stranger.get(home_of(make_worker(), made)).text
+
+
+def test_a_round_without_practice_offers_none(db, stranger):
+    home = home_of(make_worker(), make_round())
+    assert "Practise" not in stranger.get(home).text
+    assert stranger.get(home + "practice/").status_code == 404
+
+
+def test_the_feedback_says_of_each_pair_whether_it_was_right(made, page, stranger):
+    shown = stranger.post(page, answers(made, positive=2, negative=1)).text
+    assert "2 of 3 right" in shown
+    assert shown.count("</span> Right:") == 2
+    assert "you said “100% YES”. It is “Mostly NO, because” or “100% NO”." in shown
+
+
+def test_practice_stores_nothing_and_can_be_repeated(made, page, stranger):
+    events = Event.objects.count()
+    for _ in range(2):
+        assert stranger.post(page, answers(made)).status_code == 200
+    assert not TestAttempt.objects.exists()
+    assert not Draft.objects.exists()
+    assert Event.objects.count() == events
+
+
+def test_a_pair_without_an_answer_is_named_and_the_others_are_kept(made, page, stranger):
+    sent = answers(made)
+    del sent["level-2"]
+    refused = stranger.post(page, sent)
+    assert refused.status_code == 422
+    assert "No answer yet for pair 2" in refused.text
+    assert refused.text.count(" checked") == 2
+
+
+def test_the_page_shows_no_right_answer_before_it_is_sent(made, page, stranger):
+    assert not re.search("positive|negative|polarity", stranger.get(page).text)
+
+
+def test_its_pictures_open_with_links_of_their_own(made, page, stranger):
+    address = re.search(r'(/judge/practice-picture/[^"]+/1/)\?', stranger.get(page).text)[1]
+    assert stranger.get(address).headers["Content-Type"] == "image/jpeg"
+    forged = address.replace("/judge/practice-picture/", "/judge/test-picture/")
+    assert stranger.get(forged).status_code == 404
+
+
+def test_nobody_who_joined_judges_a_pair_of_the_practice_in_a_hit(made):
+    worker = make_worker()
+    item = Item.objects.filter(hit__round=made).first()
+    made.admission.practice.items.filter(place=1).update(image=item.image, caption=item.caption)
+    assert (item.image_id, item.caption_id) not in pairs_seen(worker)
+    Participant.objects.create(round=made, worker=worker)
+    assert (item.image_id, item.caption_id) in pairs_seen(worker)
+    assert lease_seat(made, worker=worker).hit_id != item.hit_id
+
+
+def test_a_practice_that_shows_answers_of_the_test_is_refused(made):
+    same = make_test("same", collection=made.pool.collection, plan=Plan(2, 1, 3), actor="x")
+    with pytest.raises(CounterpartError, match="3 items of the test same would be answered in the practice easy"):
+        make_admission(test=same, practice=made.admission.practice)
+
+
+@pytest.mark.parametrize("use", ["test", "practice"])
+def test_a_round_that_asks_for_pairs_of_its_test_is_not_published(db, use):
+    draft = make_round(published=False)
+    shown = make_test("shown", collection=draft.pool.collection, plan=Plan(2, 1, 3), actor="x")
+    item = Item.objects.filter(hit__round=draft).first()
+    shown.items.filter(place=1).update(image=item.image, caption=item.caption)
+    with pytest.raises(CounterpartError, match="ask for 1 pair of the test shown, and nobody judges a pair twice"):
+        publish_round(draft, channel="browser", admission=make_admission(**{use: shown}), actor="x")
+    draft.refresh_from_db()
+    assert draft.state == "draft"

@@ -1,0 +1,134 @@
+"""The report of a pair in a real browser: by keyboard, offline, without a script, on a small screen, in a frame."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from annotation.models import Assignment, Judgment, Report
+from hits.models import Round
+from tests.annotation.answering import address, levels_by_place, shown
+from tests.annotation.judging.test_judging_browser import at, saved, submit, take
+from tests.browser import accessible, press
+from tests.factories import make_round
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+REPORT = "Report a problem with this pair"
+THANKS = "You reported this pair: the picture is missing or broken. Thank you."
+
+
+@pytest.fixture
+def made() -> Round:
+    """One HIT of 4 pairs."""
+    return make_round()
+
+
+def pair(page: Page) -> Locator:
+    """The pair on the screen."""
+    return page.locator(".pair:visible")
+
+
+def reported() -> list[tuple[str, str]]:
+    return list(Report.objects.values_list("problem", "note"))
+
+
+def test_a_pair_is_reported_and_answered_with_the_keyboard_alone(page, made):
+    take(page, made)
+    press(page, "1")
+    at(page, "2 of 4")
+    press(page, "r")
+    expect(pair(page).get_by_label("What is wrong?")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    page.keyboard.type("1 dog, 2 frames?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#pair-2 p.reported")).to_have_text(f"{THANKS} Please answer it as well as you can.")
+    at(page, "2 of 4")
+    saved(page)
+    press(page, "234")
+    at(page, "All answers")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/receipt/")
+    assert reported() == [("picture", "1 dog, 2 frames?")]
+    assert Report.objects.get().image == shown(Assignment.objects.get())[1].image
+    assert levels_by_place(Judgment.objects.all()) == {1: 1, 2: 2, 3: 3, 4: 4}
+
+
+def test_escape_puts_the_report_away_and_nothing_is_sent_without_a_choice(page, made):
+    take(page, made)
+    press(page, "r")
+    pair(page).get_by_role("button", name="Send the report").click()
+    expect(pair(page).get_by_label("What is wrong?")).to_be_focused()
+    expect(page.locator("#announce")).to_have_text("Choose what is wrong with the pair")
+    page.keyboard.press("Escape")
+    expect(page.locator("#pair-1 summary")).to_be_focused()
+    expect(pair(page).get_by_label("What is wrong?")).not_to_be_visible()
+    press(page, "1")
+    at(page, "2 of 4")
+    saved(page)
+    assert reported() == []
+
+
+def send_report(page: Page) -> None:
+    pair(page).get_by_text(REPORT).click()
+    pair(page).get_by_label("What is wrong?").select_option("picture")
+    pair(page).get_by_role("button", name="Send the report").click()
+
+
+def test_a_reported_pair_says_so_after_a_reload_and_is_reported_once(page, made):
+    take(page, made)
+    send_report(page)
+    saved(page)
+    page.reload()
+    expect(page.locator("#pair-1 .reported")).to_contain_text(THANKS)
+    press(page, "r")
+    expect(page.locator("#announce")).to_have_text("You have reported this pair")
+    assert reported() == [("picture", "")]
+
+
+def test_a_report_made_offline_is_kept_and_sent_when_the_page_opens_again(page, made):
+    take(page, made)
+    page.context.set_offline(True)
+    press(page, "1")
+    send_report(page)
+    expect(page.locator("#saved")).to_have_text("offline: 1 answer, 1 report kept on this device")
+    again = page.context.new_page()
+    page.close()
+    again.context.set_offline(False)
+    again.goto(address("task", Assignment.objects.get()))
+    expect(again.locator("#pair-2 .reported")).to_contain_text(THANKS)
+    saved(again)
+    assert reported() == [("picture", "")]
+
+
+def test_a_report_that_was_not_sent_goes_with_the_answers(page, made):
+    take(page, made)
+    page.route("**/report/", lambda route: route.fulfill(status=503, body="busy"))
+    send_report(page)
+    expect(page.locator("#saved")).to_have_text("not saved: 1 report kept on this device")
+    press(page, "1234")
+    submit(page)
+    assert reported() == [("picture", "")]
+
+
+def test_a_report_works_without_a_script(open_page, made):
+    page = open_page(java_script_enabled=False)
+    take(page, made)
+    pair = page.locator("#pair-3")
+    pair.get_by_text(REPORT).click()
+    pair.get_by_label("What is wrong?").select_option("text")
+    for number in range(1, 5):
+        page.locator(f"#pair-{number}").get_by_label("100% YES").check()
+    submit(page)
+    assert reported() == [("text", "")]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_report_is_accessible_and_fits_a_phone(open_page, made, scheme):
+    page = open_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    take(page, made)
+    pair(page).get_by_text(REPORT).click()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    accessible(page)
+    pair(page).get_by_label("What is wrong?").select_option("offensive")
+    pair(page).get_by_role("button", name="Send the report").click()
+    accessible(page)

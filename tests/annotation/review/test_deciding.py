@@ -1,0 +1,269 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Assignment, Decision, Payment
+from annotation.money.payments import mark_paid
+from annotation.review.decisions import decide
+from annotation.work.grading import accept, flag
+from annotation.work.leases import expire_leases, lease_seat, return_assignment
+from annotation.work.submissions import mark_submitted, receipt_of
+from core.errors import CounterpartError
+from core.models import Event
+from crowd.publication import close_round
+from hits.models import Round, Seat
+from tests.factories import make_assignment, make_round, make_worker
+
+State = Assignment.State
+
+UNPAID = {"votes_count": False, "paid": False, "grounds": "random", "evidence": "Every answer is the same."}
+
+
+def submitted(made=None):
+    assignment = lease_seat(made or make_round(), worker=make_worker())
+    mark_submitted(assignment, active_seconds=240)
+    return assignment
+
+
+def flagged(made=None):
+    assignment = submitted(made)
+    flag(assignment, control_failures=1)
+    return assignment
+
+
+def accepted(made=None):
+    assignment = submitted(made)
+    accept(assignment)
+    return assignment
+
+
+def seat_of(assignment):
+    return Seat.objects.get(pk=assignment.seat_id).state
+
+
+def expired(assignment):
+    Assignment.objects.filter(pk=assignment.pk).update(deadline=timezone.now() - timedelta(seconds=1))
+    expire_leases()
+    return assignment
+
+
+def test_a_submission_gets_a_receipt_and_keeps_its_seat(db):
+    assignment = lease_seat(make_round(), worker=make_worker())
+    receipt = mark_submitted(assignment, active_seconds=240)
+    stored = Assignment.objects.get()
+    assert receipt == stored.receipt == receipt_of(stored)
+    assert (stored.state, stored.active_seconds, seat_of(stored)) == (State.SUBMITTED, 240, Seat.State.TAKEN)
+    assert stored.submitted_at is not None
+
+
+def test_receipts_differ_and_are_bound_to_the_secret(db, settings):
+    one = submitted(make_round())
+    before = receipt_of(one)
+    settings.SECRET_KEY = "another secret"
+    assert receipt_of(one) != before
+    assert len(before) <= Assignment._meta.get_field("receipt").max_length
+
+
+def test_a_second_submission_is_refused_quietly(db):
+    assignment = submitted()
+    assert mark_submitted(assignment, active_seconds=999) is None
+    assert Assignment.objects.get().active_seconds == 240
+
+
+@pytest.mark.parametrize("state", [State.RETURNED, State.FLAGGED, State.ACCEPTED, State.EXCLUDED])
+def test_only_a_lease_can_be_submitted(db, state):
+    assignment = lease_seat(make_round(), worker=make_worker())
+    Assignment.objects.update(state=state)
+    assert mark_submitted(assignment, active_seconds=1) is None
+
+
+def test_a_late_submission_counts_while_the_lease_was_not_swept(db):
+    made = make_round()
+    assignment = make_assignment(Seat.objects.get(hit__round=made), minutes=-5)
+    assert mark_submitted(assignment, active_seconds=1)
+
+
+def test_an_expired_lease_may_still_be_submitted_while_its_seat_is_free(db):
+    assignment = expired(lease_seat(make_round(), worker=make_worker()))
+    assert mark_submitted(assignment, active_seconds=1)
+    assert (Assignment.objects.get().state, seat_of(assignment)) == (State.SUBMITTED, Seat.State.TAKEN)
+
+
+def test_an_expired_lease_is_lost_once_somebody_else_has_its_seat(db):
+    made = make_round()
+    late = expired(lease_seat(made, worker=make_worker()))
+    lease_seat(made, worker=make_worker())
+    assert mark_submitted(late, active_seconds=1) is None
+
+
+def test_an_expired_lease_is_lost_once_its_worker_took_the_hit_anew(db):
+    made, worker = make_round(replication=2), make_worker()
+    late = expired(lease_seat(made, worker=worker))
+    assert lease_seat(made, worker=worker)
+    Seat.objects.filter(pk=late.seat_id).update(state=Seat.State.OPEN)
+    assert mark_submitted(late, active_seconds=1) is None
+
+
+def test_work_on_a_closed_round_may_still_be_submitted_and_accepted(db):
+    made = make_round()
+    assignment = lease_seat(made, worker=make_worker())
+    close_round(made, actor="test")
+    assert mark_submitted(assignment, active_seconds=1)
+    assert accept(assignment)
+
+
+def test_accepted_work_fills_its_seat_and_is_owed(db):
+    assignment = accepted(make_round(reward="0.65"))
+    assert (assignment.state, seat_of(assignment)) == (State.ACCEPTED, Seat.State.FILLED)
+    assert (assignment.payments.get().state, str(assignment.payments.get().amount)) == ("owed", "0.65")
+    decision = Decision.objects.get()
+    assert (decision.votes_count, decision.paid, decision.by) == (True, True, None)
+
+
+def test_accepting_twice_owes_once(db):
+    assignment = accepted()
+    assert not accept(assignment)
+    assert (Payment.objects.count(), Decision.objects.count()) == (1, 1)
+
+
+def test_flagged_work_keeps_its_seat_and_is_not_owed(db):
+    assignment = flagged()
+    assert (Assignment.objects.get().control_failures, seat_of(assignment)) == (1, Seat.State.TAKEN)
+    assert not Payment.objects.exists()
+
+
+@pytest.mark.parametrize("grade", [accept, lambda a: flag(a, control_failures=1)])
+def test_a_lease_cannot_be_graded(db, grade):
+    assignment = lease_seat(make_round(), worker=make_worker())
+    assert not grade(assignment)
+    assert Assignment.objects.get().state == State.LEASED
+
+
+def test_work_that_the_ceiling_cannot_pay_waits_for_a_person(db):
+    assignment = submitted()
+    Round.objects.update(ceiling="0.10")
+    assert not accept(assignment)
+    assert (Assignment.objects.get().state, Payment.objects.count()) == (State.FLAGGED, 0)
+
+
+@pytest.mark.parametrize(
+    ("votes_count", "paid", "state", "seat", "owed"),
+    [
+        (True, True, State.ACCEPTED, Seat.State.FILLED, 1),
+        (False, True, State.EXCLUDED, Seat.State.OPEN, 1),
+        (False, False, State.EXCLUDED, Seat.State.OPEN, 0),
+    ],
+)
+def test_votes_and_pay_are_decided_apart(person, votes_count, paid, state, seat, owed):
+    assignment = flagged()
+    decision = decide(assignment, **UNPAID | {"votes_count": votes_count, "paid": paid}, reason="I looked", by=person)
+    assert (assignment.state, seat_of(assignment), Payment.objects.count()) == (state, seat, owed)
+    assert (decision.by, decision.reason) == (person, "I looked")
+
+
+def test_work_that_counts_is_paid(person):
+    assignment = flagged()
+    with pytest.raises(CounterpartError, match="cannot count and stay unpaid: pay it, or exclude its votes"):
+        decide(assignment, **UNPAID | {"votes_count": True}, reason="useful", by=person)
+    assert (Assignment.objects.get().state, Decision.objects.count()) == (State.FLAGGED, 0)
+
+
+def test_an_excluded_seat_is_offered_to_somebody_else(person):
+    made = make_round()
+    assignment = flagged(made)
+    decide(assignment, votes_count=False, paid=True, reason="careless", by=person)
+    assert lease_seat(made, worker=assignment.worker) is None
+    assert lease_seat(made, worker=make_worker()).seat_id == assignment.seat_id
+
+
+def test_a_closed_round_offers_an_excluded_seat_to_nobody(person):
+    made = make_round()
+    assignment = flagged(made)
+    close_round(made, actor="test")
+    decide(assignment, votes_count=False, paid=True, reason="careless", by=person)
+    assert lease_seat(made, worker=make_worker()) is None
+
+
+@pytest.mark.parametrize("reason", ["", "  \n"])
+def test_a_decision_needs_a_reason(person, reason):
+    assignment = flagged()
+    with pytest.raises(CounterpartError, match="without a reason"):
+        decide(assignment, votes_count=True, paid=True, reason=reason, by=person)
+    assert Assignment.objects.get().state == State.FLAGGED
+
+
+@pytest.mark.parametrize("state", [State.LEASED, State.SUBMITTED, State.RETURNED, State.EXPIRED])
+def test_what_was_not_graded_cannot_be_decided(person, state):
+    assignment = lease_seat(make_round(), worker=make_worker())
+    Assignment.objects.update(state=state)
+    with pytest.raises(CounterpartError, match="it has to be flagged, accepted or excluded"):
+        decide(assignment, votes_count=True, paid=True, reason="x", by=person)
+    assert not Decision.objects.exists()
+
+
+def test_excluded_votes_can_count_again_while_the_seat_is_free(person):
+    assignment = flagged()
+    decide(assignment, votes_count=False, paid=True, reason="careless", by=person)
+    decide(assignment, votes_count=True, paid=True, reason="the control was wrong", by=person)
+    assert (assignment.state, seat_of(assignment)) == (State.ACCEPTED, Seat.State.FILLED)
+    assert (Payment.objects.count(), Decision.objects.count()) == (1, 2)
+
+
+def test_excluded_votes_cannot_count_again_once_the_seat_was_given_away(person):
+    made = make_round()
+    assignment = flagged(made)
+    decide(assignment, **UNPAID, reason="careless", by=person)
+    other = lease_seat(made, worker=make_worker())
+    with pytest.raises(CounterpartError, match="was given to another worker"):
+        decide(assignment, votes_count=True, paid=True, reason="second thoughts", by=person)
+    assert Assignment.objects.get(pk=assignment.pk).state == State.EXCLUDED
+    assert (Assignment.objects.get(pk=other.pk).state, seat_of(other)) == (State.LEASED, Seat.State.TAKEN)
+    assert (Decision.objects.count(), Payment.objects.count()) == (1, 0)
+
+
+def test_pay_may_be_decided_anew_after_the_seat_was_given_away(person):
+    made = make_round()
+    assignment = flagged(made)
+    decide(assignment, **UNPAID, reason="careless", by=person)
+    other = lease_seat(made, worker=make_worker())
+    decide(assignment, votes_count=False, paid=True, reason="honest work after all", by=person)
+    assert seat_of(other) == Seat.State.TAKEN
+    assert Payment.objects.get().assignment == assignment
+
+
+def test_accepted_work_can_be_excluded_later(person):
+    assignment = accepted()
+    decide(assignment, votes_count=False, paid=True, reason="copied", by=person)
+    assert (assignment.state, seat_of(assignment), Payment.objects.get().state) == ("excluded", "open", "owed")
+
+
+def test_what_is_owed_can_be_withdrawn_and_owed_again(person):
+    assignment = accepted()
+    decide(assignment, **UNPAID, reason="a script answered", by=person)
+    assert Payment.objects.get().state == Payment.State.WITHDRAWN
+    decide(assignment, votes_count=True, paid=True, reason="no script after all", by=person)
+    assert Payment.objects.get().state == Payment.State.OWED
+
+
+def test_what_was_paid_cannot_be_withdrawn(person):
+    assignment = accepted()
+    mark_paid(assignment.payments.get(), actor="robin")
+    with pytest.raises(CounterpartError, match="are paid already"):
+        decide(assignment, **UNPAID, reason="copied", by=person)
+    assert (Assignment.objects.get().state, seat_of(assignment)) == (State.ACCEPTED, Seat.State.FILLED)
+
+
+def test_the_journal_names_who_decided_and_what(person):
+    assignment = flagged()
+    decide(assignment, votes_count=False, paid=True, reason="careless", by=person)
+    event = Event.objects.get(verb="decided")
+    assert (event.actor, event.data["votes_count"], event.data["paid"]) == ("robin", False, True)
+    assert Event.objects.get(verb="excluded").subject == f"annotation.assignment:{assignment.pk}"
+
+
+def test_a_returned_assignment_cannot_be_submitted(db):
+    assignment = lease_seat(make_round(), worker=make_worker())
+    return_assignment(assignment, actor="test")
+    assert mark_submitted(assignment, active_seconds=1) is None
+    assert seat_of(assignment) == Seat.State.OPEN

@@ -1,0 +1,331 @@
+"""Rejections: who may reject, for which reasons, and who has to agree."""
+
+import ast
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from annotation.models import Assignment, Decision, Payment, Rejection
+from annotation.money.payments import COMPENSATION, owe_bonus
+from annotation.review.decisions import (
+    MassPolicy,
+    decide,
+    drop_proposal,
+    gives_reward,
+    reject,
+    reverse,
+    reversible_until,
+    second,
+)
+from core.errors import CounterpartError
+from core.models import Event
+from crowd.channels import ChannelError
+from crowd.models import Outbox, Posting
+from crowd.outbox import deliver_due, make_wanted_calls
+from hits.models import Seat
+from tests.annotation.money.moneyed import UNPAID, WORDS, accepted, flagged, pooled, posted
+
+State = Assignment.State
+ONE_IS_MANY = MassPolicy(earliest=1, share=0.0)
+
+
+@pytest.fixture
+def other(db) -> User:
+    return User.objects.create_user(username="sam")
+
+
+def proposed(made, person) -> Rejection:
+    return reject(flagged(made), **WORDS, by=person, policy=ONE_IS_MANY)
+
+
+def test_a_rejection_excludes_the_votes_and_leaves_the_work_unpaid(person):
+    work = flagged(pooled())
+    rejection = reject(work, **WORDS, by=person)
+    work.refresh_from_db()
+    assert rejection.holds
+    assert (work.state, Seat.objects.get().state, Payment.objects.count()) == (State.EXCLUDED, Seat.State.OPEN, 0)
+    assert (Decision.objects.get().paid, Decision.objects.get().by, rejection.by) == (False, person, person)
+
+
+def test_the_platform_is_told_with_the_reason(person, platform):
+    made = posted()
+    rejection = reject(flagged(made), **WORDS, by=person)
+    deliver_due(made)
+    assert Outbox.objects.get(call="reject").subject == f"annotation.rejection:{rejection.pk}"
+    assert Assignment.objects.get().platform_state == "rejected"
+
+
+def test_the_house_pool_tells_nobody(person):
+    reject(flagged(pooled()), **WORDS, by=person)
+    assert not Outbox.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"grounds": "failed_control"},
+            "'failed_control' are not valid grounds .* A failed control alone is not enough",
+        ),
+        ({"grounds": ""}, "choose one of: empty, random, automated, instructions, too_fast"),
+        ({"reason": " "}, "The reason that the worker reads is empty"),
+        ({"reason": "x" * 1025}, "has 1,025 characters; shorten it to 1,024"),
+        ({"reason": "bad\x07work"}, r"contains 1 control character: U\+0007"),
+        ({"evidence": "\n"}, "The evidence is empty"),
+    ],
+)
+def test_a_rejection_lacking_what_it_needs_is_refused(person, change, message):
+    work = flagged(pooled())
+    with pytest.raises(CounterpartError, match=message):
+        reject(work, **WORDS | change, by=person)
+    work.refresh_from_db()
+    assert (work.state, Rejection.objects.count(), Decision.objects.count()) == (State.FLAGGED, 0, 0)
+
+
+def test_a_reason_may_have_tabs_and_line_ends(person):
+    words = WORDS | {"reason": "First.\r\n\tSecond."}
+    assert reject(flagged(pooled()), **words, by=person).reason == "First.\r\n\tSecond."
+
+
+def test_no_row_refuses_pay_without_a_person():
+    assert not Rejection._meta.get_field("by").null
+    assert not Rejection._meta.get_field("grounds").blank
+
+
+def calls_in_source(word: str) -> dict[str, list[str]]:
+    """Every call in our own source that starts with ``word``, by file."""
+    calls: dict[str, list[str]] = {}
+    for app in (
+        "core",
+        "corpus",
+        "mitl",
+        "hits",
+        "annotation",
+        "crowd",
+        "dataset",
+        "evaluation",
+        "simulation",
+        "console",
+    ):
+        for path in (Path(settings.BASE_DIR) / app).rglob("*.py"):
+            if word in (source := path.read_text()) and "emulator" not in path.parts:
+                nodes = (ast.unparse(node) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+                if found := [call for call in nodes if call.startswith(word)]:
+                    calls[path.relative_to(settings.BASE_DIR).as_posix()] = found
+    return calls
+
+
+def test_only_the_act_of_rejecting_makes_a_rejection_and_only_a_decision_calls_it():
+    assert set(calls_in_source("Rejection.objects.create(")) == {"annotation/review/decisions.py"}
+    assert set(calls_in_source("want_call(rejection")) == {"annotation/review/decisions.py"}
+    assert set(calls_in_source("store_call(Outbox.Call.REJECT")) == {"crowd/outbox.py"}
+    assert set(calls_in_source("reject(")) == {"annotation/review/decisions.py"}
+
+
+def test_only_staff_and_the_simulated_reviewer_decide_and_the_latter_always_pays():
+    callers = calls_in_source("decide(")
+    of_staff = {"console/views/review.py", "annotation/management/commands/decide.py"}
+    assert set(callers) == {*of_staff, "simulation/simulated_workers.py"}
+    assert all("by=person_named(" in call for call in callers["annotation/management/commands/decide.py"])
+    assert all("paid=True" in call for call in callers["simulation/simulated_workers.py"])
+
+
+def test_the_fourth_rejection_of_a_round_needs_a_second_person(person):
+    made = pooled(hits=6)
+    rejections = [reject(flagged(made), **WORDS, by=person) for _ in range(4)]
+    assert [one.holds for one in rejections] == [True, True, True, False]
+    assert Assignment.objects.get(pk=rejections[3].assignment_id).state == State.FLAGGED
+
+
+def test_four_rejections_among_much_accepted_work_need_nobody_else(person):
+    made = pooled(hits=14)
+    for _ in range(10):
+        accepted(made)
+    policy = MassPolicy(share=0.3)  # four of fourteen are less
+    assert all(reject(flagged(made), **WORDS, by=person, policy=policy).holds for _ in range(4))
+
+
+def test_the_fourth_rejection_of_one_worker_needs_a_second_person_however_much_was_accepted(person):
+    made = pooled(hits=4)
+    works = [flagged(made) for _ in range(4)]
+    Assignment.objects.filter(pk__in=[work.pk for work in works]).update(worker=works[0].worker)
+    for work in works:
+        work.refresh_from_db()
+    policy = MassPolicy(earliest=1, share=1.0)
+    assert [reject(work, **WORDS, by=person, policy=policy).holds for work in works] == [True, True, True, False]
+
+
+def test_what_is_proposed_counts_towards_the_next(person):
+    made = pooled(hits=6)
+    for _ in range(4):
+        reject(flagged(made), **WORDS, by=person)
+    assert not reject(flagged(made), **WORDS, by=person).holds
+
+
+def test_the_proposer_cannot_agree_with_themselves(person):
+    rejection = proposed(pooled(), person)
+    with pytest.raises(CounterpartError, match="You proposed the rejection .* somebody else has to agree"):
+        second(rejection, by=person)
+    assert Assignment.objects.get().state == State.FLAGGED
+
+
+def test_a_second_person_lets_it_hold(person, other):
+    rejection = second(proposed(pooled(), person), by=other)
+    assert rejection.holds
+    assert (Assignment.objects.get().state, Decision.objects.get().by) == (State.EXCLUDED, person)
+
+
+def test_a_rejection_is_seconded_once(person, other):
+    rejection = proposed(pooled(), person)
+    second(rejection, by=other)
+    with pytest.raises(CounterpartError, match="does not wait for a second person"):
+        second(rejection, by=other)
+
+
+def test_a_proposal_that_is_dropped_leaves_the_work_to_be_decided(person, other):
+    rejection = proposed(pooled(), person)
+    drop_proposal(rejection, by=other)
+    with pytest.raises(CounterpartError, match="does not wait for a second person"):
+        second(rejection, by=other)
+    assert (Assignment.objects.get().state, Decision.objects.count()) == (State.FLAGGED, 0)
+
+
+def test_deciding_to_pay_ends_a_proposal(person):
+    rejection = proposed(pooled(), person)
+    decide(rejection.assignment, votes_count=True, paid=True, reason="I looked again.", by=person)
+    rejection.refresh_from_db()
+    assert (rejection.dropped_at is not None, Payment.objects.get().state) == (True, "owed")
+
+
+def test_a_decision_that_waits_for_a_second_person_is_none_yet(person):
+    made = pooled(hits=6)
+    for _ in range(3):
+        reject(flagged(made), **WORDS, by=person)
+    work = flagged(made)
+    assert decide(work, **UNPAID, reason="All the same.", by=person) is None
+    assert (work.state, work.decisions.count()) == (State.FLAGGED, 0)
+
+
+def test_work_is_rejected_once(person):
+    work = flagged(pooled())
+    reject(work, **WORDS, by=person)
+    with pytest.raises(CounterpartError, match="is rejected already"):
+        reject(work, **WORDS, by=person)
+
+
+@pytest.mark.parametrize("change", [{"platform_state": "approved"}, {"auto_approval_at": timezone.now()}])
+def test_what_the_platform_has_approved_cannot_be_rejected(person, platform, change):
+    work = flagged(posted())
+    Assignment.objects.update(**change)
+    with pytest.raises(CounterpartError, match="was approved by its platform and is paid"):
+        reject(work, **WORDS, by=person)
+
+
+def test_what_the_platform_approves_meanwhile_cannot_be_seconded(person, other, platform):
+    rejection = proposed(posted(), person)
+    Assignment.objects.update(platform_state="approved")
+    with pytest.raises(CounterpartError, match="was approved by its platform and is paid"):
+        second(rejection, by=other)
+    rejection.refresh_from_db()
+    assert rejection.is_proposal
+
+
+def test_what_a_bonus_has_paid_meanwhile_cannot_be_seconded(person, other, platform):
+    rejection = proposed(posted(), person)
+    owe_bonus(rejection.assignment, amount=Decimal("0.65"), reason=COMPENSATION, actor="robin")
+    with pytest.raises(CounterpartError, match="was paid by a bonus"):
+        second(rejection, by=other)
+    rejection.refresh_from_db()
+    assert rejection.is_proposal
+
+
+def test_a_reversal_pays_and_names_who_and_why(person, other):
+    rejection = reject(flagged(pooled()), **WORDS, by=person)
+    decision = reverse(rejection, reason="The pictures were blank.", by=other)
+    assert (decision.paid, decision.votes_count, decision.by) == (True, False, other)
+    assert Payment.objects.get().state == Payment.State.OWED
+    assert Event.objects.get(verb="rejection reversed").actor == "sam"
+
+
+def test_a_reversal_needs_a_reason(person):
+    rejection = reject(flagged(pooled()), **WORDS, by=person)
+    with pytest.raises(CounterpartError, match="without a reason"):
+        reverse(rejection, reason=" ", by=person)
+
+
+def test_a_rejection_is_reversed_once(person):
+    rejection = reject(flagged(pooled()), **WORDS, by=person)
+    reverse(rejection, reason="Wrong.", by=person)
+    with pytest.raises(CounterpartError, match="does not hold"):
+        reverse(rejection, reason="Wrong.", by=person)
+    assert Payment.objects.count() == 1
+
+
+def test_reversed_work_can_be_rejected_anew_with_another_row(person):
+    work = flagged(pooled())
+    reverse(reject(work, **WORDS, by=person), reason="Wrong.", by=person)
+    assert reject(work, **WORDS, by=person).holds
+    assert (Rejection.objects.count(), Payment.objects.get().state) == (2, Payment.State.WITHDRAWN)
+
+
+def test_a_rejection_that_is_on_its_way_cannot_be_reversed(person, platform):
+    rejection = reject(flagged(posted()), **WORDS, by=person)
+    platform.failures = [ChannelError("The line was cut.")]
+    make_wanted_calls()
+    with pytest.raises(CounterpartError, match="rejection .* is being sent to the platform; try again in a minute"):
+        reverse(rejection, reason="Wrong.", by=person)
+
+
+def rejected_there(person, *, days: int) -> Rejection:
+    """A rejection that the platform knows, of work submitted so many days ago."""
+    made = posted()
+    rejection = reject(flagged(made), **WORDS, by=person)
+    deliver_due(made)
+    Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=days))
+    return Rejection.objects.get(pk=rejection.pk)
+
+
+def test_within_thirty_days_of_submission_the_platform_itself_reverses(person, platform):
+    rejection = rejected_there(person, days=29)
+    assert gives_reward(rejection.assignment)
+    assert timezone.now() < reversible_until(rejection) < timezone.now() + timedelta(days=2)
+    reverse(rejection, reason="Wrong.", by=person)
+    assert Payment.objects.get().kind == Payment.Kind.REWARD
+
+
+@pytest.mark.parametrize("late", ["by time", "by disposal"])
+def test_after_that_as_much_is_given_as_a_bonus(person, platform, late):
+    rejection = rejected_there(person, days=31 if late == "by time" else 1)
+    if late == "by disposal":
+        Posting.objects.update(state="disposed")
+    reverse(rejection, reason="Wrong.", by=person)
+    payment = Payment.objects.get()
+    assert (payment.kind, payment.amount, payment.reason) == ("bonus", Decimal("0.65"), COMPENSATION)
+
+
+def test_work_that_was_made_good_by_a_bonus_is_not_paid_again_when_it_is_decided_anew(person, platform):
+    work = reverse_late(person)
+    decide(work, votes_count=True, paid=True, reason="Its votes are fine as well.", by=person)
+    assert [payment.kind for payment in Payment.objects.all()] == ["bonus"]
+
+
+def test_work_that_was_made_good_by_a_bonus_cannot_be_rejected_anew(person, platform):
+    work = reverse_late(person)
+    with pytest.raises(CounterpartError, match="was paid by a bonus"):
+        reject(work, **WORDS, by=person)
+
+
+def reverse_late(person) -> Assignment:
+    rejection = rejected_there(person, days=31)
+    reverse(rejection, reason="Wrong.", by=person)
+    return Assignment.objects.get(pk=rejection.assignment_id)
+
+
+def test_in_the_house_pool_a_reversal_has_no_end(person):
+    rejection = reject(flagged(pooled()), **WORDS, by=person)
+    assert (reversible_until(rejection), gives_reward(rejection.assignment)) == (None, True)

@@ -1,0 +1,234 @@
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import Assignment, Draft, Judgment
+from annotation.work.answers import save_draft
+from annotation.work.leases import expire_leases, lease_seat, return_assignment
+from annotation.work.submissions import Answer, SeatLostError, mark_submitted, submit_answers
+from core.errors import CounterpartError
+from hits.models import Item
+from tests.annotation.answering import leased, right_answers, shown
+from tests.at_once import at_once
+from tests.factories import make_collection, make_round, make_worker
+
+State = Assignment.State
+
+
+@pytest.fixture
+def assignment(db) -> Assignment:
+    return leased(make_round())
+
+
+@pytest.fixture
+def with_reasons(db) -> Assignment:
+    return leased(make_round(reasons=True))
+
+
+def submit(assignment, answers, seconds=60):
+    return submit_answers(assignment, answers=answers, active_seconds=seconds)
+
+
+def state_of(assignment):
+    return Assignment.objects.get(pk=assignment.pk).state
+
+
+def assert_refused(assignment, answers, message):
+    with pytest.raises(CounterpartError, match=message):
+        submit(assignment, answers)
+    assert Judgment.objects.count() == 0
+    assert state_of(assignment) == State.LEASED
+
+
+def test_every_answer_becomes_a_judgment_on_its_own_pair(assignment):
+    answers = right_answers(assignment, level=2)
+    submit(assignment, answers, seconds=77)
+    stored = {(j.item_id, j.level, j.image_id, j.caption_id) for j in Judgment.objects.all()}
+    pairs = {item.pk: (item.image_id, item.caption_id) for item in Item.objects.all()}
+    assert stored == {(answer.item_id, answer.level, *pairs[answer.item_id]) for answer in answers}
+    assert Assignment.objects.get().active_seconds == 77
+
+
+def test_judgments_carry_the_worker_of_the_assignment(assignment):
+    submit(assignment, right_answers(assignment))
+    assert set(Judgment.objects.values_list("worker_id", flat=True)) == {assignment.worker_id}
+
+
+def test_a_second_submission_gets_the_same_receipt_and_changes_nothing(assignment):
+    first = submit(assignment, right_answers(assignment, level=1))
+    second = submit(assignment, right_answers(assignment, level=4))
+    assert (second.code, first.repeated, second.repeated) == (first.code, False, True)
+    assert Judgment.objects.filter(item__control=None, level=4).count() == 0
+
+
+def test_a_second_submission_of_nonsense_gets_the_receipt_too(assignment):
+    first = submit(assignment, right_answers(assignment))
+    assert submit(assignment, []).code == first.code
+
+
+def test_a_missing_answer_is_named_by_its_place(assignment):
+    third = shown(assignment)[2].pk
+    answers = [answer for answer in right_answers(assignment) if answer.item_id != third]
+    assert_refused(assignment, answers, r"1 pair has .*: 3\.")
+
+
+def test_all_missing_answers_are_counted(assignment):
+    assert_refused(assignment, [], "4 pairs have no answer yet: 1, 2, 3, 4")
+
+
+def test_an_answer_to_another_hits_item_is_refused(assignment):
+    other = leased(make_round(assignment.hit.round.pool.collection, "other"))
+    assert_refused(assignment, right_answers(assignment)[1:] + right_answers(other)[:1], "1 answer is to pairs of ano")
+
+
+def test_an_item_answered_twice_is_refused(assignment):
+    answers = right_answers(assignment)
+    second = shown(assignment)[1].pk
+    again = next(answer for answer in answers if answer.item_id == second)
+    assert_refused(assignment, [*answers, again], r"1 pair is answered twice: 2\.")
+
+
+def first_pair(assignment: Assignment) -> str:
+    """The HIT's first item as messages name it: by its place on the page."""
+    return f"Pair {[item.place for item in shown(assignment)].index(1) + 1}"
+
+
+@pytest.mark.parametrize("level", [6, 5, -1])
+def test_a_level_outside_the_four_is_refused(assignment, level):
+    answers = right_answers(assignment)
+    assert_refused(
+        assignment, [replace(answers[0], level=level), *answers[1:]], f"{first_pair(assignment)} has level {level}"
+    )
+
+
+@pytest.mark.parametrize("level", [2, 3])
+def test_a_middle_level_needs_a_reason_where_the_round_asks(with_reasons, level):
+    assert_refused(
+        with_reasons, right_answers(with_reasons, level=level), f"{first_pair(with_reasons)} lacks its reason"
+    )
+
+
+def test_a_wrong_way_needs_to_be_named(with_reasons):
+    answers = right_answers(with_reasons)
+    vague = Answer(answers[0].item_id, 2, "wrong_way")
+    assert_refused(with_reasons, [vague, *answers[1:]], f"{first_pair(with_reasons)} lacks a detail")
+
+
+@pytest.mark.parametrize(
+    ("level", "shortcoming", "wrong_way"),
+    [(1, "grammar", ""), (4, "grammar", ""), (2, "ugly", ""), (2, "grammar", "color"), (3, "wrong_way", "smell")],
+)
+def test_reasons_that_were_not_asked_for_are_refused(with_reasons, level, shortcoming, wrong_way):
+    answers = right_answers(with_reasons)
+    odd = Answer(answers[0].item_id, level, shortcoming, wrong_way)
+    refused = f"{first_pair(with_reasons)} has a (reason|detail) that was not asked"
+    assert_refused(with_reasons, [odd, *answers[1:]], refused)
+
+
+def test_a_round_without_reasons_takes_none(assignment):
+    answers = right_answers(assignment)
+    assert_refused(assignment, [Answer(answers[0].item_id, 2, "grammar"), *answers[1:]], "not asked for")
+
+
+def test_reasons_are_stored_with_the_answer(with_reasons):
+    answers = right_answers(with_reasons)
+    submit(with_reasons, [Answer(answers[0].item_id, 3, "wrong_way", "color"), *answers[1:]])
+    stored = Judgment.objects.get(item_id=answers[0].item_id)
+    assert (stored.level, stored.shortcoming, stored.wrong_way) == (3, "wrong_way", "color")
+
+
+def test_a_returned_assignment_can_no_longer_be_submitted(assignment):
+    answers = right_answers(assignment)
+    return_assignment(assignment, actor="worker")
+    with pytest.raises(SeatLostError, match="no longer yours"):
+        submit(assignment, answers)
+    assert Judgment.objects.count() == 0
+
+
+def test_a_late_answer_counts_while_nobody_else_has_the_seat(db):
+    late = leased(make_round(), minutes=-1)
+    assert expire_leases() == 1
+    assert submit(late, right_answers(late)).code
+
+
+def test_a_late_answer_is_refused_once_somebody_else_has_the_seat(db):
+    made = make_round()
+    late = leased(made, minutes=-1)
+    save_draft(late, right_answers(late)[0])
+    expire_leases()
+    assert lease_seat(made, worker=make_worker()) is not None
+    with pytest.raises(SeatLostError):
+        submit(late, right_answers(late))
+    assert (Judgment.objects.count(), Draft.objects.count()) == (0, 1)
+
+
+def test_a_pair_that_the_worker_judged_before_is_refused_whole(assignment):
+    submit(assignment, right_answers(assignment))
+    again = leased(make_round(assignment.hit.round.pool.collection, "again"), worker=assignment.worker)
+    with pytest.raises(CounterpartError, match="4 pairs you have judged before"):
+        submit(again, right_answers(again))
+    assert (Judgment.objects.count(), state_of(again)) == (4, State.LEASED)
+
+
+def test_a_submission_clears_the_drafts(assignment):
+    save_draft(assignment, right_answers(assignment)[0])
+    submit(assignment, right_answers(assignment))
+    assert Draft.objects.count() == 0
+
+
+def test_grading_follows_the_commit(assignment, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        submit(assignment, right_answers(assignment))
+        assert state_of(assignment) == State.SUBMITTED
+    assert state_of(assignment) == State.ACCEPTED
+
+
+def test_a_failure_in_grading_costs_no_answers(assignment, django_capture_on_commit_callbacks, monkeypatch):
+    monkeypatch.setattr("annotation.work.submissions.grade", lambda assignment, **_: 1 / 0)
+    with django_capture_on_commit_callbacks(execute=True):
+        submit(assignment, right_answers(assignment))
+    assert (state_of(assignment), Judgment.objects.count()) == (State.SUBMITTED, 4)
+
+
+def test_a_submission_that_lost_the_race_gets_the_winners_receipt(assignment, monkeypatch):
+    def overtaken(assignment, *, active_seconds, at):
+        mark_submitted(Assignment.objects.get(pk=assignment.pk), active_seconds=active_seconds)
+
+    monkeypatch.setattr("annotation.work.submissions.mark_submitted", overtaken)
+    receipt = submit(assignment, right_answers(assignment))
+    assert receipt.repeated
+    assert receipt.code == Assignment.objects.get().receipt
+    assert Judgment.objects.count() == 0
+
+
+@pytest.mark.service
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="writers stand in line on SQLite")
+@pytest.mark.django_db(transaction=True)
+def test_two_submissions_at_once_give_one_receipt_and_one_set_of_judgments():
+    assignment = leased(make_round())
+    answers = right_answers(assignment)
+    receipts = at_once(*[lambda: submit(Assignment.objects.get(pk=assignment.pk), answers)] * 2)
+    assert len({receipt.code for receipt in receipts}) == 1
+    assert sorted(receipt.repeated for receipt in receipts) == [False, True]
+    assert Judgment.objects.count() == len(answers)
+
+
+def queries_to_submit(made):
+    assignment = Assignment.objects.get(pk=leased(made).pk)
+    answers = right_answers(assignment)
+    with CaptureQueriesContext(connection) as queries:
+        submit(assignment, answers)
+    return len(queries)
+
+
+def test_a_large_hit_takes_no_more_queries_than_a_small_one(db):
+    small = make_round(name="small", candidates=2)
+    large = make_round(make_collection("large", images=20), "large", candidates=16)
+    assert queries_to_submit(small) == queries_to_submit(large)
+
+
+def test_a_lease_past_its_deadline_may_be_submitted_while_the_seat_is_held(db):
+    overdue = leased(make_round(), minutes=-5)
+    assert submit(overdue, right_answers(overdue)).code
