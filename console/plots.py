@@ -121,7 +121,7 @@ def parameters_of_chart(charted: Charted, subject: str, annotator: str = "") -> 
         given = {"version": charted.name}
     elif isinstance(charted, Pool):
         names = Annotator.objects.filter(retrievals__pools=charted).distinct().order_by("name")
-        annotators = tuple(names.values_list("name", flat=True))
+        annotators = tuple(names.values_list("name", flat=True)) or ("A",)
         given = {"collection": charted.collection.name, "annotators": annotators, "queries": charted.sample.name}
     return parameters_of(subjects()[subject])(**given)
 

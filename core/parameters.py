@@ -65,6 +65,10 @@ class NamesField(forms.Field):
             raise ValidationError("Use a list of names.")
         return tuple(name.strip() for name in names if name.strip())
 
+    def prepare_value(self, value: Any) -> Any:
+        """Return the text that a page shows for names."""
+        return ",".join(value) if isinstance(value, list | tuple) else value
+
 
 class ConfidenceField(forms.FloatField):
     """The confidence of intervals or statements: above 0 and below 1."""
