@@ -13,7 +13,7 @@ PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $
 DEMO_ENV = VAR_DIR=$(CURDIR)/var/demo DATABASE_URL=$(DEMO_DATABASE_URL) REDIS_URL=
 # Tests that need most of what numba compiles.
 KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
-	tests/console/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
+	tests/console/rounds/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
 	tests/evaluation/test_analyse_command.py::test_a_sample_that_asks_in_one_direction_has_no_hs_sum
 # Several test processes that each let torch use every core, or spin while they wait for a thread, slow each other down.
 # Python keeps compiled tests, also where the environment forbids it: otherwise each process compiles all of them.

@@ -118,7 +118,8 @@ def crowd_kit(labels: pd.DataFrame, timer: Callable[[], float], **options: float
     """Return the seconds of crowd-kit's DawidSkene and the number of its iterations."""
     from crowdkit.aggregation import DawidSkene
 
-    tasks, model = labels.rename(columns={"item": "task"}), DawidSkene(**options)
+    tasks = labels.rename(columns={"item": "task"})
+    model = DawidSkene(**options)
     begun = timer()
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         model.fit_predict_proba(tasks)

@@ -60,7 +60,8 @@ def line(rows: list) -> str:
         return f"{share} | – | – | –"
     estimate, low, high, truth = np.array(known, float).T
     least, middle, most = np.quantile(estimate / truth, [0.05, 0.5, 0.95])
-    held, above = ((low <= truth) & (truth <= high)).mean(), (estimate > truth).mean()
+    held = ((low <= truth) & (truth <= high)).mean()
+    above = (estimate > truth).mean()
     return f"{share} | {middle:.2f} ({least:.2f} to {most:.2f}) | {held:.0%} | {above:.0%}"
 
 
@@ -70,8 +71,10 @@ def estimates_of(world: World, seed: int) -> dict[str, tuple[float, float, float
     from evaluation.random_pairs import ControlVotes, learn_from_controls, majority_wrong
 
     rng = np.random.default_rng(10**6 + seed)
-    ranks, truth = ranks_of(world), int(world.relevant.sum())
-    pooled, is_listed = (ranks > 0) & (ranks <= POOLED), (ranks > 0).any(axis=0)
+    ranks = ranks_of(world)
+    truth = int(world.relevant.sum())
+    pooled = (ranks > 0) & (ranks <= POOLED)
+    is_listed = (ranks > 0).any(axis=0)
     verdicts = votes_on(world.relevant, rng) > VOTES / 2
     query, item = np.nonzero(pooled.any(axis=0) & verdicts)
     found = capture_estimates(pooled[:, query, item].T, query, samples=SAMPLES, seed=seed)

@@ -140,7 +140,8 @@ PUBLISHED = {
 
 def tables(made: dict) -> str:
     """Return the figures of a round as the tables of the page."""
-    plan, cost = made["plan"], made["plan"]["cost"]
+    plan = made["plan"]
+    cost = made["plan"]["cost"]
     sharing = plan["shared_images"] + plan["shared_captions"]
     by_source = {row["source"]: row for row in made["positives per source"]}
     published = made["from the published files alone (t2i, i2t)"]

@@ -111,7 +111,9 @@ def plain_recurrent(annotator) -> tuple[Callable, Callable]:
     from corpus.pictures import open_picture
     from mitl.nn.imagenet import evaluation_view
 
-    network, vocabulary, side = annotator._network.eval(), annotator._vocabulary, annotator._source._side
+    network = annotator._network.eval()
+    vocabulary = annotator._vocabulary
+    side = annotator._source._side
 
     @torch.inference_mode()
     def images(rows):
@@ -132,7 +134,8 @@ def plain_towers(annotator) -> tuple[Callable, Callable]:
     from corpus.pictures import open_picture
 
     model = annotator._model
-    network, side = model.network.eval(), model.network.config.vision_config.image_size
+    network = model.network.eval()
+    side = model.network.config.vision_config.image_size
     prepare = CLIPImageProcessorPil(size={"shortest_edge": side}, crop_size={"height": side, "width": side})
     context = network.config.text_config.max_position_embeddings
 
@@ -182,7 +185,8 @@ def plain_pairs(scores, images, captions, pairs) -> Encode:
     from corpus.pictures import open_picture
 
     model = scores._model
-    network, shorter = model.network.eval(), model.network.config.image_size
+    network = model.network.eval()
+    shorter = model.network.config.image_size
     prepare = ViltImageProcessorPil(size={"shortest_edge": shorter}, size_divisor=model.network.config.patch_size)
     context = network.config.max_position_embeddings
 

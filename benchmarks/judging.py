@@ -73,7 +73,8 @@ def measure(site: "Site", name: str, many: int, seconds: float, what: str, kind:
     with multiprocessing.get_context("spawn").Pool(1) as crowd:
         done: Work = crowd.apply(work, (site.address, doors, seconds), kind)
     p50, p95 = 1000 * np.percentile(done.times, [50, 95])
-    rate, cost = done.hits / done.seconds, 1000 * (site.processor() - used) / max(1, done.hits)
+    rate = done.hits / done.seconds
+    cost = 1000 * (site.processor() - used) / max(1, done.hits)
     print(f"{what:28}{many:8}{rate:8.1f}{p50:8.0f}{p95:8.0f}{cost:8.1f}{done.failed:8}", flush=True)
     return rate
 
@@ -152,7 +153,8 @@ def make_round() -> str:
     from hits.models import Round
     from mitl.models import Annotator
 
-    collection, rng = Collection.objects.create(name="photos"), np.random.default_rng(0)
+    collection = Collection.objects.create(name="photos")
+    rng = np.random.default_rng(0)
     photos = [store_picture("photos", str(n), f"{n}.jpg", photo(rng)) for n in range(PHOTOS)]
     images = Image.objects.bulk_create(
         Image(
@@ -190,7 +192,8 @@ def store_answers(many: int) -> None:
     from annotation.models import Assignment, Decision, Judgment, Payment, Worker
     from hits.models import Item, Round, Seat
 
-    made, now = Round.objects.get(), timezone.now()
+    made = Round.objects.get()
+    now = timezone.now()
     workers = Worker.objects.bulk_create(Worker() for _ in range(CROWD))
     seats = list(Seat.objects.filter(state="open").order_by("-pk")[:many])
     sets = Assignment.objects.bulk_create(
@@ -239,7 +242,8 @@ def count_queries(name: str) -> None:
 
     worker = worker_for(channel="browser", external_id="query counter")
     give_consent(worker)
-    client, token = Client(SERVER_NAME="localhost"), worker_token(worker, Round.objects.get())
+    client = Client(SERVER_NAME="localhost")
+    token = worker_token(worker, Round.objects.get())
     for _ in range(2):  # The first HIT of a process fills its caches.
         counts: list[int] = []
 

@@ -133,7 +133,8 @@ def write_judgments(made) -> np.ndarray:
     from hits.models import Item, Seat
 
     workers = Worker.objects.bulk_create(Worker() for _ in range(WORKERS))
-    now, rng = datetime.now(UTC), np.random.default_rng(0)
+    now = datetime.now(UTC)
+    rng = np.random.default_rng(0)
     seats = Seat.objects.order_by("number", "hit_id").values_list("pk", "hit_id", "number")
     Assignment.objects.bulk_create(
         (
@@ -218,7 +219,8 @@ def post(hits: int) -> None:
     from crowd.models import Audit, Outbox, Posting
     from hits.models import Round
 
-    where, now = {"channel": "mturk", "environment": "emulator"}, datetime.now(UTC)
+    where = {"channel": "mturk", "environment": "emulator"}
+    now = datetime.now(UTC)
     Round.objects.update(settles=True, **where)
     made = Round.objects.get()
     names = np.array([f"P{number}" for number in range(hits)])
@@ -255,7 +257,8 @@ def addresses() -> list[tuple[str, str]]:
     from corpus.models import Collection
 
     collection = Collection.objects.get()
-    image, caption = collection.images.all()[IMAGE], collection.captions.all()[10_000]
+    image = collection.images.all()[IMAGE]
+    caption = collection.captions.all()[10_000]
     return [
         ("home", "/"),
         ("collection", "/collections/coco/"),

@@ -34,7 +34,8 @@ def main() -> None:
     parser.add_argument("--cut", action="store_true", help="cut lists only; full ones take minutes")
     parser.add_argument("--repeats", type=int, default=3, help="repeats of each (default 3)")
     options = parser.parse_args()
-    package, arrays = Metrics(), make_rankings(options.random)
+    package = Metrics()
+    arrays = make_rankings(options.random)
     depth = max(int(found.positives.max()) for found in positives("eccv").values())
     if not options.cut:
         compare("full", package, arrays, options.repeats)
@@ -133,7 +134,9 @@ def measured(act: Callable) -> tuple:
     """Return the result, the seconds, and the MB by which the process's memory rose at most."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # what was freed before must not hide what is taken now
-    done, peak, start = Event(), [0], resident()
+    done = Event()
+    peak = [0]
+    start = resident()
 
     def watch() -> None:
         while not done.wait(0.005):

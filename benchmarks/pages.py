@@ -66,7 +66,9 @@ def answer_all() -> None:
     from dataset.release import release_version
     from hits.models import Item, Round, Seat
 
-    made, now, rng = Round.objects.get(), datetime.now(UTC), np.random.default_rng(0)
+    made = Round.objects.get()
+    now = datetime.now(UTC)
+    rng = np.random.default_rng(0)
     Assignment.objects.filter(state="flagged").update(state="accepted")
     workers = Worker.objects.bulk_create(Worker() for _ in range(50))
     seats = list(Seat.objects.filter(hit__round=made, state="open").order_by("pk"))
@@ -109,7 +111,8 @@ def measure_pages(pages: tuple[str, ...]) -> None:
         with CaptureQueriesContext(connection) as queries:
             assert client.get(page).status_code == 200, page
         first = perf_counter() - begun
-        count, times = len(queries), []
+        count = len(queries)
+        times = []
         for _ in range(REPEATS):
             begun = perf_counter()
             client.get(page)

@@ -47,7 +47,8 @@ def measure(queries: int, repeats: int) -> None:
         if not number:
             print(f"{packed.pool.n_proposals:,} proposals: {packed.summary}")
             print(f"{peak_mb():.0f} MB peak after the first repeat", flush=True)
-        rows, ours = rows_of(packed), sum(seconds.values())
+        rows = rows_of(packed)
+        ours = sum(seconds.values())
         bare, held = (sum(insert_bare(some, constrained=held) for some in rows) for held in (False, True))
         seconds |= {"all of it": ours, BARE: bare, HELD: held}
         seconds |= {f"our rows a second, to those of {BARE}": bare / ours, f"to those of {HELD}": held / ours}
@@ -88,7 +89,8 @@ def pool_and_pack(name: str):
     from mitl.models import Annotator
     from mitl.pooling import pool_proposals
 
-    collection, clock = Collection.objects.get(), StepClock()
+    collection = Collection.objects.get()
+    clock = StepClock()
     clock("pool: opening the collection", 0, None)
     pool = pool_proposals(
         name,

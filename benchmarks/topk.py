@@ -99,7 +99,8 @@ def bare_product(images: np.ndarray, captions: np.ndarray, k: int = K):
     out = np.empty((1_024, TILE), np.float32)
     for i in range(0, len(images), 1_024):
         for j in range(0, len(captions), TILE):
-            rows, columns = images[i : i + 1_024], captions[j : j + TILE]
+            rows = images[i : i + 1_024]
+            columns = captions[j : j + TILE]
             np.matmul(rows, columns.T, out=out[: len(rows), : len(columns)])
 
 
@@ -131,7 +132,9 @@ def sizes(options: argparse.Namespace) -> None:
 
 def memory_of(search: Callable, sides: Arrays) -> tuple[float, str]:
     """Return the peak megabytes during the search, minus those before, and the precision of its first pass."""
-    ended, most, before = Event(), [0], _resident()
+    ended = Event()
+    most = [0]
+    before = _resident()
 
     def watch() -> None:
         while not ended.wait(0.005):
@@ -151,7 +154,10 @@ def _resident() -> int:
 
 def hard(options: argparse.Namespace) -> None:
     """Measure inputs for which thresholds or first passes fail, and small sizes."""
-    rng, n, m, d = np.random.default_rng(1), 5_000, 25_000, 512
+    rng = np.random.default_rng(1)
+    n = 5_000
+    m = 25_000
+    d = 512
     images, captions = like_clip(n, m, d)
     cone = rng.standard_normal(d, np.float32)
     contenders = {"ours": ours, "FAISS": by_faiss}

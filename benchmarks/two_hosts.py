@@ -71,7 +71,8 @@ def bridge() -> Iterator[None]:
 @contextmanager
 def host(number: int, share: float) -> Iterator[str]:
     """Serve the site on a host of its own, and return its HOST:PORT."""
-    name, address = f"counterpart-{number}", f"{NETWORK}.{10 + number}"
+    name = f"counterpart-{number}"
+    address = f"{NETWORK}.{10 + number}"
     group = PROCESSORS / name
     ip("netns", "add", name)
     try:

@@ -142,7 +142,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-AXES_HANDLER = "console.login_lock.LoginLock"
+AXES_HANDLER = "console.people.login_lock.LoginLock"
 AXES_CLIENT_IP_CALLABLE = "core.throttles.client_address"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 10

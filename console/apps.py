@@ -6,6 +6,17 @@ from django.db.models.signals import post_migrate
 class ConsoleConfig(AppConfig):
     name = "console"
 
+    event_sentences = {
+        "activated": "{who} let {what} log in again",
+        "deactivated": "{who} no longer lets {what} log in",
+        "password link made": "{who} made a password link for {what}",
+        "password link mailed": "{who} asked for a password link by mail",
+        "password link used": "{who} used a password link",
+        "password set": "{who} set a password",
+        "payments listed": "{who} listed the payments of {what}",
+        "roles changed": "{who} changed the roles of {what}",
+    }
+
     def ready(self) -> None:
         from console import checks
         from console.permissions import make_groups

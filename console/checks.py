@@ -23,7 +23,7 @@ def no_debug_in_public(app_configs: Sequence[AppConfig] | None, **_: Any) -> lis
 
 
 def secret_keys_are_strong(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    """Whoever guesses a key can forge worker links, receipts and logins. Older keys are still valid."""
+    """A person who guesses a key can forge worker links, receipts and logins. Older keys are still valid."""
     named = {"SECRET_KEY": [settings.SECRET_KEY], "SECRET_KEY_FALLBACKS": settings.SECRET_KEY_FALLBACKS}
     weak = [name for name, keys in named.items() if any(_is_weak(key) for key in keys)]
     if settings.DEBUG or not weak:

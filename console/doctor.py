@@ -24,7 +24,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from annotation.people.consent import untold
-from console.login_lock import KNOWN_FOR
+from console.people.login_lock import KNOWN_FOR
 from core import health
 from core.environment import is_local
 from core.models import Job
@@ -88,7 +88,8 @@ def _settings(name: str) -> Findings:
 
 
 def _https(name: str) -> Findings:
-    site, origin = urlsplit(settings.SITE_URL), "/".join(settings.SITE_URL.split("/")[:3])
+    site = urlsplit(settings.SITE_URL)
+    origin = "/".join(settings.SITE_URL.split("/")[:3])
     if is_local(settings.SITE_URL):
         yield Finding(name, f"{settings.SITE_URL} is on this computer")
     elif site.scheme != "https":
@@ -155,7 +156,8 @@ def _migrations(name: str) -> Findings:
 
 def _storage(name: str) -> Findings:
     """Write a file, read it and delete it."""
-    path, content = f"doctor-{token_hex(8)}", token_hex(8).encode()
+    path = f"doctor-{token_hex(8)}"
+    content = token_hex(8).encode()
     if trouble := health.storage_trouble():
         yield Finding(name, trouble, "MEDIA_ROOT=<a folder that this user may write to>")
         return
@@ -189,7 +191,8 @@ def _disk(name: str) -> Findings:
 
 def _clock(name: str) -> Findings:
     """Compare this computer's clock with those of the servers, and with the newest job."""
-    now, set_right = timezone.now(), "timedatectl set-ntp true"
+    now = timezone.now()
+    set_right = "timedatectl set-ntp true"
     others = {}
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:

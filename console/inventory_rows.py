@@ -12,9 +12,9 @@ from django.db.models import Count, Model, QuerySet
 from annotation.models import Assignment, Participant, QualificationTest
 from annotation.money.ledger import owed_to_simulated
 from annotation.work.standing import standing_of
-from console.benchmark_boards import figures_path
-from console.measured_charts import chart_path
-from console.plots import CHARTED
+from console.charts.measured_charts import chart_path
+from console.charts.plots import CHARTED
+from console.leaderboard.benchmark_boards import figures_path
 from core.files import StoredFile
 from core.models import Job
 from core.text import counted
@@ -228,7 +228,8 @@ def job_needed(job: Job) -> Mapping[str, Iterable[Any]]:
 
 def delete_job(job: Job) -> list[StoredFile]:
     """Delete a job that has ended, with the figures or the chart that it made."""
-    files, params = [figures_path(job)], job.params
+    files = [figures_path(job)]
+    params = job.params
     if job.task == MAKES_CHART:
         things = CHARTED[params["kind"]].filter(name=params["name"])
         files += [chart_path(thing, params["subject"], params["annotator"]) for thing in things]

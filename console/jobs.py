@@ -5,10 +5,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from console import benchmark_boards, staff, upload_jobs  # noqa: F401  a worker finds the jobs of uploads here
-from console.measured_charts import measure_chart
-from console.plots import CHARTED, Charted, state_of
-from console.trust_figures import measure_trust
+from console import upload_jobs  # noqa: F401  a worker finds the jobs of uploads here
+from console.charts.measured_charts import measure_chart
+from console.charts.plots import CHARTED, Charted, state_of
+from console.people import staff
+from console.trust.trust_figures import measure_trust
 from core.jobs import LIVE, JobProgress, job, open_job, open_once
 from core.models import Job
 from dataset.models import Version

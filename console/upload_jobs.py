@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from console.uploaded_embeddings import check_covered
+from console.annotators.uploaded_embeddings import check_covered
 from console.uploads import Files, upload_job
 from core.errors import CounterpartError
 from core.jobs import JobProgress
@@ -89,7 +89,8 @@ def add_annotator(job: Job, files: Files, progress: JobProgress) -> str:
 
     Embeddings that were uploaded for a collection have to cover its gallery.
     """
-    params, checkpoint = job.params, files.get("checkpoint")
+    params = job.params
+    checkpoint = files.get("checkpoint")
     if checkpoint and checkpoint.suffix.lower() == ".zip":
         checkpoint = unpack(checkpoint, checkpoint.parent / "unpacked", suffixes=CHECKPOINT_FILES, progress=progress)
     if checkpoint and "collection" in params:

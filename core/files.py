@@ -91,7 +91,8 @@ def local_copy(stored: StoredFile) -> Path:
         raise CounterpartError(f"The file {stored.path} is missing from the storage; create it again.") from error
     cached.parent.mkdir(parents=True, exist_ok=True)
     with file, tempfile.TemporaryDirectory(dir=cached.parent, prefix=PART) as folder:
-        part, digest = Path(folder) / "part", hashlib.sha256()
+        part = Path(folder) / "part"
+        digest = hashlib.sha256()
         with part.open("xb") as copy:
             for chunk in file.chunks():
                 digest.update(chunk)

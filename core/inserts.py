@@ -57,7 +57,8 @@ def _insert(cursor: Any, table: str, names: Sequence[str], values: Sequence[Valu
     """Use statements of as many rows as SQLite allows: a statement costs several times as much as a row."""
     width = (connection.features.max_query_params or 999) // len(names)
     flat = _row_by_row(values)
-    step, rest = width * len(names), len(values[0]) % width
+    step = width * len(names)
+    rest = len(values[0]) % width
     whole = len(flat) - rest * len(names)
     cursor.executemany(_statement(table, names, width), (flat[at : at + step] for at in range(0, whole, step)))
     if rest:

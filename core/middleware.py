@@ -45,7 +45,8 @@ class BodyLimit:
     ) -> HttpResponse | None:
         if request.META.get("HTTP_TRANSFER_ENCODING"):
             return render(request, "413.html", {"is_measured": False}, status=411)
-        size, allowed = int(request.META.get("CONTENT_LENGTH") or 0), LARGEST_BODY
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        allowed = LARGEST_BODY
         if size > allowed and request.user.is_authenticated:
             allowed = getattr(view, "largest_body", allowed)
         if size > allowed:

@@ -117,10 +117,12 @@ class Parameters:
     def add_options(cls, parser: CommandParser | _ArgumentGroup) -> None:
         """Add an option for every parameter, such as ``--control-depth`` for ``control_depth``, to a command or a group
         of its options."""
-        defaults, positional = _defaults(cls), _marked(cls, POSITIONAL)
+        defaults = _defaults(cls)
+        positional = _marked(cls, POSITIONAL)
         for name, field in cls._fields.items():
             shown = _presentation(cls, name, field)
             if name in positional:
+                shown["metavar"] = shown["metavar"] or name.upper()
                 parser.add_argument(name, nargs="?" if name in defaults else None, **shown)
             elif isinstance(field, forms.BooleanField):
                 parser.add_argument(_flag(cls, name), dest=name, action="store_true", help=shown["help"])
@@ -146,7 +148,8 @@ class Parameters:
 
     def as_options(self) -> str:
         """Return the options of a command that these parameters are, without those that have their default."""
-        defaults, positional = _defaults(type(self)), _marked(type(self), POSITIONAL)
+        defaults = _defaults(type(self))
+        positional = _marked(type(self), POSITIONAL)
         parts = list[str]()
         for name in self._fields:
             value = getattr(self, name)

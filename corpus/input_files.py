@@ -111,9 +111,11 @@ class BoundedJson:
         part = self._file.read(min(size, LONGEST_LINE) if size >= 0 else LONGEST_LINE)
         outside, quote, begun = _TEXT.sub(b"", self._text + part).partition(b'"')
         self._text = quote + begun
-        brackets, before = self._open + outside.translate(None, _NO_BRACKETS), b""
+        brackets = self._open + outside.translate(None, _NO_BRACKETS)
+        before = b""
         while brackets != before:
-            before, brackets = brackets, brackets.replace(b"[]", b"").replace(b"{}", b"")
+            before = brackets
+            brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
         self._open = brackets
         if len(self._open) > DEEPEST:
             raise CounterpartError(f"{self._name} has lists or objects in more than {DEEPEST:,} levels.")

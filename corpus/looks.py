@@ -71,7 +71,8 @@ def folder_looks(folder: Path, *, progress: Progress = silent) -> dict[str, str]
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
     if not files:
         raise CounterpartError(f"{folder} has no pictures ({', '.join(sorted(_SUFFIXES))}).")
-    looks, broken = {}, []
+    looks = {}
+    broken = []
     for path in tracked(files, "reading pictures", progress, every=1):
         try:
             with Pillow.open(path, formats=FORMATS) as picture:

@@ -34,7 +34,8 @@ def sample_queries(
     """
     check_name(name)
     check_seed(seed)
-    things, pictures = "images", collection.images.gallery()
+    things = "images"
+    pictures = collection.images.gallery()
     if not isinstance(images, Path):
         things, pictures = _drawable(collection, uncaptioned=uncaptioned)
     image_ids = _chosen(things, pictures, images, np.random.default_rng([seed, 0]), collection)

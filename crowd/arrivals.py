@@ -82,7 +82,8 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignm
     Raises TurnedAwayError for a session that the platform refuses or has given to somebody else, for an excluded
     worker, and while the platform refuses to tell us anything.
     """
-    platform, session_id = channels.session_platform(posting.channel), arrival.assignment_id
+    platform = channels.session_platform(posting.channel)
+    session_id = arrival.assignment_id
     try:
         is_confirmed = platform.confirm(posting, arrival)
     except ChannelError as error:
@@ -100,7 +101,8 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignm
             raise excluded()
         give_consent(worker)  # Anybody can come with somebody else's id; the platform has told by now whose it is.
         known = {**posting.market, "external_id": session_id, "external_posting": posting.external_id}
-        time, finish = platform.longest_session(posting), _finish(platform, posting, Outcome.DONE)
+        time = platform.longest_session(posting)
+        finish = _finish(platform, posting, Outcome.DONE)
         assignment = lease_for_visitor(posting.round, worker=worker, time=time, **known, **finish)
         if assignment is None:
             assignment = _pay_for_coming(posting, worker, **known, **_finish(platform, posting, Outcome.NO_WORK))
@@ -146,7 +148,7 @@ def not_theirs() -> TurnedAwayError:
 
 
 def _is_over(posting: Posting, arrival: Arrival) -> bool:
-    """Whoever accepted a HIT before its round was closed may still finish it; in a preview nobody has accepted it."""
+    """A worker who accepted a HIT before its round was closed may finish it; in a preview nobody has accepted it."""
     if posting.round.state != "closed":
         return posting.state == Posting.State.DISPOSED
     return arrival.is_preview or posting.state == Posting.State.DISPOSED or posting.settled_at is not None

@@ -48,7 +48,8 @@ def costs_of(round: Round) -> Costs:
     if platform is None:
         raise CounterpartError(f"Round {round} is on no platform; its ledger shows what it costs.")
     posted = Posting.objects.filter(round=round).aggregate(places=Sum("posted_assignments", default=0))
-    balance, funds = balance_of(round), ask_funds(round.channel, round.environment)
+    balance = balance_of(round)
+    funds = ask_funds(round.channel, round.environment)
     cost, trouble = _asked(platform, round, posted["places"])
     return Costs(
         places=posted["places"],

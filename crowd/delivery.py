@@ -134,7 +134,8 @@ def _extend(platform: Platform, row: Outbox, key: str) -> Result:
 
 
 def _prolong(platform: Platform, row: Outbox, key: str) -> Result:
-    posting, until = _posting(key), datetime.fromisoformat(row.payload["until"])
+    posting = _posting(key)
+    until = datetime.fromisoformat(row.payload["until"])
     if posting.state != Posting.State.LIVE:
         return _nothing
     platform.prolong(posting, until, token=str(row.pk))

@@ -119,16 +119,19 @@ def _of_strangers(
             continue
         call = calls.get(other.token)
         if call and call.state != Outbox.State.DONE:
-            remedy, act = "make the call again, which finds it", partial(_resume, call)
+            remedy = "make the call again, which finds it"
+            act = partial(_resume, call)
         elif call or other.terms_id in terms:
-            remedy, act = "close it", partial(platform.withdraw, other.external_id, environment=round.environment)
+            remedy = "close it"
+            act = partial(platform.withdraw, other.external_id, environment=round.environment)
         else:
             continue
         yield Difference(Kind.ONLY_THERE, f"posting {other.external_id}", "-", "posted", remedy, act)
 
 
 def _of_posting(posting: Posting, there: Standing | None) -> Iterator[Difference]:
-    name, round = f"{posting.label} ({posting.external_id or 'not posted'})", posting.round
+    name = f"{posting.label} ({posting.external_id or 'not posted'})"
+    round = posting.round
     if there is None and posting.state in (Posting.State.LIVE, Posting.State.CLOSED) and posting.settled_at is None:
         yield Difference(Kind.ONLY_HERE, name, posting.state, "-", "record that it is gone", partial(_gone, posting))
     if there is None and posting.state == Posting.State.PLANNED:
@@ -144,7 +147,8 @@ def _of_posting(posting: Posting, there: Standing | None) -> Iterator[Difference
 
 def _of_size(posting: Posting, name: str, there: int) -> Difference:
     """The platform lists fewer answer sets than we want, or more, which cannot be reduced."""
-    here, other = f"{posting.max_assignments} answer sets", f"{there} answer sets"
+    here = f"{posting.max_assignments} answer sets"
+    other = f"{there} answer sets"
     if there < posting.max_assignments:
         remedy = "post the missing ones"
         return Difference(Kind.OTHER_AMOUNT, name, here, other, remedy, partial(_extend, posting))
@@ -166,12 +170,14 @@ def _of_work(posting: Posting, listing: Listing) -> Iterator[Difference]:
         else:
             yield from _of_assignment(posting, assignment, listed)
     for assignment in here.values():
-        name, remedy = f"assignment {assignment.external_id}", "check it: the platform listed it before"
+        name = f"assignment {assignment.external_id}"
+        remedy = "check it: the platform listed it before"
         yield Difference(Kind.ONLY_HERE, name, assignment.platform_state, "-", remedy)
 
 
 def _of_assignment(posting: Posting, assignment: Assignment, listed: Listed) -> Iterator[Difference]:
-    name, here = f"assignment {assignment.external_id}", assignment.platform_state
+    name = f"assignment {assignment.external_id}"
+    here = assignment.platform_state
     if here != listed.status:
         take = partial(_keep, posting, listed)
         yield Difference(Kind.OTHER_STATUS, name, here, listed.status, "store the platform's status", take)
@@ -206,7 +212,8 @@ def _of_bonuses(posting: Posting, paid: Sequence[Bonus]) -> Iterator[Difference]
             name = f"bonus for assignment {bonus.assignment_id}"
             yield Difference(kind, name, f"${amount}" if mine else "-", f"${bonus.amount}", remedy)
     for (assignment_id, _), missing in here.items():
-        name, again = f"bonus for assignment {assignment_id}", partial(_pay_again, missing)
+        name = f"bonus for assignment {assignment_id}"
+        again = partial(_pay_again, missing)
         yield Difference(Kind.ONLY_HERE, name, f"${missing.amount}", "-", "pay it", again)
 
 
@@ -214,7 +221,8 @@ def _of_unclear(round: Round) -> Iterator[Difference]:
     """Payments that were sent without a clear result, and that the platform lists by now."""
     for row in unclear_payments().filter(round=round):
         if patiently(partial(is_listed, row)):
-            payment, note = payment_of(row), partial(settle, row, was_paid=True, by="audit")
+            payment = payment_of(row)
+            note = partial(settle, row, was_paid=True, by="audit")
             name = f"bonus for assignment {payment.assignment.external_id}"
             yield Difference(Kind.OTHER_STATUS, name, "unclear", f"${payment.amount} paid", "record the payment", note)
 

@@ -199,6 +199,31 @@ TAKES_PLACE: Mapping[PlatformState, frozenset[Here]] = {
 }
 """The sessions that take a place of the posting, so that an open seat needs another one."""
 
+ONWARD: Mapping[PlatformState, tuple[PlatformState, ...]] = {
+    PlatformState.UNCONFIRMED: tuple(PlatformState),
+    PlatformState.SUBMITTED: (
+        PlatformState.APPROVED,
+        PlatformState.REJECTED,
+        PlatformState.RETURNED,
+        PlatformState.SETTLED,
+    ),
+    PlatformState.REJECTED: (PlatformState.APPROVED,),
+    PlatformState.APPROVED: (),
+    PlatformState.RETURNED: (PlatformState.APPROVED, PlatformState.SETTLED),
+    PlatformState.EXPIRED: (
+        PlatformState.SUBMITTED,
+        PlatformState.APPROVED,
+        PlatformState.RETURNED,
+        PlatformState.SETTLED,
+    ),
+    PlatformState.SETTLED: (PlatformState.APPROVED,),
+}
+"""The states there that may follow one: an outdated list takes no state back. A session that ended may still be
+submitted late, or be paid by hand there."""
+
+RETURNABLE = (PlatformState.UNCONFIRMED, PlatformState.SUBMITTED)
+"""The states there in which its worker can be asked to return the work."""
+
 
 _OF_WORK = {"assignment": OuterRef("pk")}
 _beside = Payment.objects.filter(**_OF_WORK, kind=Payment.Kind.BONUS, reason__in=IN_ITS_PLACE)

@@ -88,7 +88,8 @@ def still_to_fund(round: Round) -> Decimal:
 
 def _needed() -> dict[tuple[str, str], Decimal]:
     """Return by platform and environment what all rounds there will still take from the account."""
-    platforms, where = channels.platforms(), ("round__channel", "round__environment")
+    platforms = channels.platforms()
+    where = ("round__channel", "round__environment")
     needed: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
     rounds = list(Round.objects.filter(channel__in=platforms, published_at__isnull=False))
     balances = balances_of(rounds)

@@ -31,31 +31,11 @@ from core.events import record
 from core.progress import Progress, silent
 from crowd import channels
 from crowd.channels import Listed
+from crowd.endings import ONWARD
 from hits.models import Item, Round
 from hits.task_types import task_type_of
 
 logger = logging.getLogger(__name__)
-
-# An outdated list takes no state back. What ended may still be submitted late, or be paid by hand there.
-ONWARD = {
-    PlatformState.UNCONFIRMED: tuple(PlatformState),
-    PlatformState.SUBMITTED: (
-        PlatformState.APPROVED,
-        PlatformState.REJECTED,
-        PlatformState.RETURNED,
-        PlatformState.SETTLED,
-    ),
-    PlatformState.REJECTED: (PlatformState.APPROVED,),
-    PlatformState.APPROVED: (),
-    PlatformState.RETURNED: (PlatformState.APPROVED, PlatformState.SETTLED),
-    PlatformState.EXPIRED: (
-        PlatformState.SUBMITTED,
-        PlatformState.APPROVED,
-        PlatformState.RETURNED,
-        PlatformState.SETTLED,
-    ),
-    PlatformState.SETTLED: (PlatformState.APPROVED,),
-}
 
 REPEATED = "The worker had answered this HIT in another posting. Decide whether the work is paid; it is not counted."
 LOST = "The platform confirms it, but no complete answers came with it or were saved here. The work is to be paid."
@@ -69,7 +49,8 @@ def take_in_waiting(round: Round | None = None, *, progress: Progress = silent) 
     """
     waiting = Assignment.objects.waiting().filter(problem="")
     waiting = waiting.filter(hit__round=round) if round else waiting
-    keys, taken = list(waiting.order_by("submitted_at", "pk").values_list("pk", flat=True)), 0
+    keys = list(waiting.order_by("submitted_at", "pk").values_list("pk", flat=True))
+    taken = 0
     for done, key in enumerate(keys):
         progress("storing submissions", done, len(keys))
         try:

@@ -118,7 +118,8 @@ def _stored(difference: Difference) -> dict[str, Any]:
 
 
 def _posted(round: Round) -> str:
-    seen, environment = overview_of(round), market_of(round.channel, round.environment)
+    seen = overview_of(round)
+    environment = market_of(round.channel, round.environment)
     posted = (
         f"{seen.standing:,} of {sum(seen.postings.values()):,} {listed_as(round.channel)} are posted on {environment}."
     )

@@ -133,7 +133,8 @@ class Offer(Parameters):
 def offer_of(round: Round, offer: Offer | None = None) -> Offer:
     """Return an offer, by default the one that the round was published with. Where it has no words, they are those of
     the type of task."""
-    offer, task = offer or Offer.from_json(round.offer), task_type_of(round)
+    offer = offer or Offer.from_json(round.offer)
+    task = task_type_of(round)
     return replace(
         offer,
         title=offer.title or task.title,

@@ -23,7 +23,8 @@ from crowd.seats import COMING, hits_to_post, places_missing, with_left
 from hits.models import HIT, Round
 from hits.prices import cents
 
-LATE_AT_LEAST, LATE_SYNCS = timedelta(minutes=10), 5
+LATE_AT_LEAST = timedelta(minutes=10)
+LATE_SYNCS = 5
 
 
 def post_open_seats(round: Round) -> int:
@@ -40,7 +41,8 @@ def post_open_seats(round: Round) -> int:
         current = locked(round)
         if current.state != "open":
             return 0
-        left, cost = room(current), current.seat_cost
+        left = room(current)
+        cost = current.seat_cost
         if is_by_session(current.channel):
             missing = places_missing([current])[current.pk]
             added = _post_places(current, min(missing, int(left // cost) if cost else missing))

@@ -136,7 +136,8 @@ def check_publishable(
 
 def _check_offer(round: Round, channel: str, offer: Offer) -> None:
     """Raise CounterpartError for what was chosen for the offer and cannot be asked for on the channel."""
-    place, plain = channels.get(channel), offer_of(Round(task=round.task, design=round.design))
+    place = channels.get(channel)
+    plain = offer_of(Round(task=round.task, design=round.design))
     if named := sorted(name for name in place.unused if getattr(offer, name) != getattr(plain, name)):
         raise CounterpartError(f"On {place.label} you cannot choose {', '.join(named)}: leave the default.")
 
@@ -273,7 +274,8 @@ def _ask_fees(round: Round, channel: str, environment: str) -> None:
 
 def _check_funds(round: Round, channel: str, environment: str) -> None:
     """Raise CounterpartError if the platform cannot be used or the balance of its account is too low."""
-    platform, cost = channels.get(channel), quote(round, channel).total
+    platform = channels.get(channel)
+    cost = quote(round, channel).total
     if not isinstance(platform, Platform):
         return
     try:

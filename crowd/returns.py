@@ -2,15 +2,15 @@
 
 from django.db import transaction
 
-from annotation.models import Assignment, PlatformState
+from annotation.models import Assignment
 from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words
 from crowd import channels
 from crowd.channels import AsksReturns, ChannelError
+from crowd.endings import RETURNABLE
 
 LONGEST = 500
-RETURNABLE = (PlatformState.UNCONFIRMED, PlatformState.SUBMITTED)
 
 
 def can_be_returned(assignment: Assignment) -> bool:

@@ -23,8 +23,16 @@ class PlatformPostings(Postings):
     """What the rows of postings tell the money of a round."""
 
     def answer_sets_due(self, rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
-        """Money is held for all answer sets that were posted or, once the posting is settled, for those that were
-        submitted; not for what was earned, nor for what was rejected, unless its place is free again."""
+        """Count by round the answer sets that its platform holds money for, and those that it does not know of yet.
+
+        | answer sets | counted |
+        |---|---|
+        | of a posting that is not settled | all that the platform lists (``posted_assignments``) |
+        | of a settled posting | those that were submitted |
+        | whose reward is owed or paid, or that the platform has settled itself | not: the ledger has them |
+        | rejected | not, unless the posting grows: the platform gives its place to somebody else |
+        | wanted of a posting that may still grow | as not known to the platform yet |
+        """
         every = Posting.objects.filter(round__in=rounds).order_by()
         counts = every.values_list("round").annotate(
             posted=Sum("posted_assignments", filter=Q(settled_at=None), default=0),

@@ -49,7 +49,8 @@ def unclear_payments() -> QuerySet[Outbox]:
 
 def is_listed(row: Outbox) -> bool:
     """Whether the platform lists an unclear payment by now. Raises ChannelError if it cannot be asked."""
-    platform, payment = channels.platform(row.channel), payment_of(row)
+    platform = channels.platform(row.channel)
+    payment = payment_of(row)
     return isinstance(platform, OneShotBonuses) and platform.is_bonus_paid(payment, row.sent or {})
 
 

@@ -146,7 +146,9 @@ def collect_round(round: Round, *, at_most: int | None = None, progress: Progres
     A posting that cannot be listed is named in ``failures``; the others are still listed, unless the platform cannot be
     reached at all.
     """
-    postings, collected, unreached = _to_list(round, at_most), Collected(), 0
+    postings = _to_list(round, at_most)
+    collected = Collected()
+    unreached = 0
     for done, posting in enumerate(postings, 1):
         progress("listing submissions", done - 1, len(postings))
         try:

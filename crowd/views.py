@@ -127,7 +127,8 @@ def entry(request: HttpRequest, site: Site) -> HttpResponse:
 @csrf_exempt
 @require_POST
 def hook(request: HttpRequest, channel: str, environment: str) -> HttpResponse:
-    """Take a platform's event as a hint to sync. Whoever repeats one is told that it arrived."""
+    """Take a platform's event as a hint to sync. A sender who repeats one is told that it
+    arrived."""
     try:
         site = _site(channel, environment)
         refuse_large(request)
@@ -152,7 +153,8 @@ def session(request: HttpRequest, site: Site, token: str) -> HttpResponse:
         return _ended(request, site, posting, Outcome.NO_CONSENT)
     if found := assignment_of_session(posting, arrival.assignment_id, worker):
         return _to_hit(request, site, found)
-    sheet, answer = current_sheet(), request.POST.get("consent")
+    sheet = current_sheet()
+    answer = request.POST.get("consent")
     is_current = request.POST.get("sheet") == str(sheet.pk)
     if answer == "no":
         forget_stranger(worker)

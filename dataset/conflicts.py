@@ -69,7 +69,8 @@ def merge_counts(contents: Contents) -> dict[str, Any]:
     for name, pairs in sources.items():
         others = set().union(*(more for other, more in sources.items() if other != name))
         if name != JUDGED:
-            new, disputed = pairs - others - contents.conflicts, pairs & contents.conflicts
+            new = pairs - others - contents.conflicts
+            disputed = pairs & contents.conflicts
             terms.append({"source": name, "pairs": len(pairs), "new": len(new), "conflicts": len(disputed)})
     return {
         "positives": len(contents.positives),

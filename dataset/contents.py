@@ -176,7 +176,8 @@ def graded_pairs(contents: Contents, positive_levels: Sequence[int]) -> dict[Pai
     """
     graded: dict[Pair, tuple[float, int | None]] = {}
     for pair in contents.pairs:
-        positive, verdict = pair in contents.positives, contents.verdicts.get(pair)
+        positive = pair in contents.positives
+        verdict = contents.verdicts.get(pair)
         if verdict is None or positive == (verdict.level in positive_levels):
             graded[pair] = (float(positive), verdict.level if verdict else None)
         elif positive:

@@ -71,7 +71,8 @@ def export(job: Job, progress: JobProgress) -> str:
 def start_release(parameters: ReleaseParameters, *, by: User) -> Job:
     """Open a job that releases a version, or return the unfinished one. Raises CounterpartError while a job releases
     another version by the same name."""
-    name, params = parameters.version, parameters.as_json()
+    name = parameters.version
+    params = parameters.as_json()
     with transaction.atomic():
         Collection.objects.select_for_update(no_key=True).get(name=parameters.collection)
         live = Job.objects.filter(task=release.name, params__version=name, state__in=LIVE).first()

@@ -24,7 +24,8 @@ from hits.question import RIGHT_LEVELS
 from hits.task_types import require_pairs
 
 CHANNEL = "import"
-_PAIR, _ANSWER = ["image", "caption"], ["level", "shortcoming", "wrong_way"]
+_PAIR = ["image", "caption"]
+_ANSWER = ["level", "shortcoming", "wrong_way"]
 _BATCH = 2_000
 
 

@@ -101,7 +101,8 @@ def _rows_of_answers(
     rows: list[dict[str, Any]],
     pseudonyms: "_Pseudonyms",
 ) -> Iterator[ReleasedJudgment]:
-    first, group = rows[0], task_type_of(round).group
+    first = rows[0]
+    group = task_type_of(round).group
     name = first["assignment__external_id"] or first["assignment"]
     positions = {item: position for position, item in enumerate(order_of(name, items, group=group), 1)}
     seconds = first["assignment__active_seconds"]

@@ -53,7 +53,8 @@ def check_packing(
     _check(replay, f"round {round}", (released["plan_hash"], round.plan_hash), items, packed_again)
     # Top-ups that came after the release are not part of it.
     for top_up, plan_hash in zip(round.top_ups.order_by("number"), released["top_ups"], strict=False):
-        name, items = f"top-up {top_up.number} of round {round}", Item.objects.filter(hit__top_up=top_up)
+        name = f"top-up {top_up.number} of round {round}"
+        items = Item.objects.filter(hit__top_up=top_up)
         packed_again = partial(plan_again, top_up, newest=newest)
         _check(replay, name, (plan_hash, top_up.plan_hash), items, packed_again)
     return replay

@@ -121,7 +121,8 @@ def release_version(
     if not partial:
         refuse_unfinished(rounds)
     with transaction.atomic(), tempfile.TemporaryDirectory() as temporary:
-        version, folder = _claim(name, collection, sample, released_by), Path(temporary)
+        version = _claim(name, collection, sample, released_by)
+        folder = Path(temporary)
         version.rounds.set(rounds)
         reviews = review_rows(collection, exclude_captions=exclude_captions)
         contents, files, errors = _render(version, rounds, reviews, policies, folder, progress)
@@ -155,7 +156,8 @@ def _render(
     Votes are read back from the file of judgments, as ``verify`` does.
     """
     files = [render_gallery(version.collection, folder), render_reviews(reviews, folder)]
-    votes, errors = None, {}
+    votes = None
+    errors = {}
     if rounds:
         files.append(render_judgments(judgment_rows(rounds, key=version.pseudonym_key), folder, progress))
         votes, errors = read_votes(files[-1]), label_errors(files[-1])

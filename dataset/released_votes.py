@@ -27,7 +27,8 @@ def label_errors(path: Path) -> dict[str, dict[str, int]]:
     errors = {}
     for polarity, right in RIGHT_LEVELS.items():
         answers = rows[(rows["control"] == polarity) & (rows["control_retired"] == 0)]
-        wrong, counted = ~answers["level"].isin(right), answers["counted"] == 1
+        wrong = ~answers["level"].isin(right)
+        counted = answers["counted"] == 1
         errors[str(polarity)] = {
             "answers": len(answers),
             "wrong": int(wrong.sum()),

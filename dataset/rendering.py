@@ -79,7 +79,8 @@ def _positives_json(contents: Contents, direction: Direction) -> str:
 def _pair_rows(contents: Contents) -> Iterator[ReleasedPair]:
     for pair in sorted(contents.pairs, key=pair_order):
         sources = ";".join(contents.sources_of(pair))
-        positive, verdict = int(pair in contents.positives), contents.verdicts.get(pair)
+        positive = int(pair in contents.positives)
+        verdict = contents.verdicts.get(pair)
         if verdict is None:
             yield ReleasedPair(*pair, positive, sources=sources)
             continue

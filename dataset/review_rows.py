@@ -26,7 +26,9 @@ class Reviewed:
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> "Reviewed":
-        levels, images, captions = {}, set(), set()
+        levels = {}
+        images = set()
+        captions = set()
         for image, caption, conclusion, level, _grounds, _at in rows:
             if conclusion == Review.Conclusion.LEVEL:
                 levels[image, caption] = int(level)

@@ -64,7 +64,8 @@ def conclude(
     _check(conclusion, subjects)
     with transaction.atomic():
         locked = Collection.objects.select_for_update().get(pk=collection.pk)
-        latest, holding = _latest(locked, subjects), _of(subjects).holding(locked)
+        latest = _latest(locked, subjects)
+        holding = _of(subjects).holding(locked)
         same = {subject for subject, review in latest.items() if Conclusion.of(review).is_like(conclusion)}
         _refuse_unseen([review for subject, review in latest.items() if subject not in same], seen)
         return [

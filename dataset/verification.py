@@ -165,7 +165,9 @@ def _check_judgments(version: Version, check: Check, progress: Progress) -> None
         return
     stored: Any = judgment_rows(list(version.rounds.all()), key=version.pseudonym_key)
     released = tracked(load_judgments(version), "judgments", progress)
-    added, decided, problems = 0, 0, []
+    added = 0
+    decided = 0
+    problems = []
     for row, now in _side_by_side(released, stored):
         if row is None:
             added += 1

@@ -118,7 +118,8 @@ def written_files(version: Version, files: Sequence[Path], *, progress: Progress
     CounterpartError if its manifest is lost or another one, or if a file is missing or was changed. A folder with an
     unsealed manifest was left by a release that never committed.
     """
-    path, manifest = f"{version.folder}/{MANIFEST}", manifest_bytes(version.manifest)
+    path = f"{version.folder}/{MANIFEST}"
+    manifest = manifest_bytes(version.manifest)
     if released := default_storage.exists(path):
         with default_storage.open(path, "rb") as stored:
             if stored.read() != manifest:

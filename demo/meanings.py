@@ -81,7 +81,8 @@ def meanings_of(scene: Scene, rng: Rng) -> list[Meaning]:
 
 
 def _fitting_views(scene: Scene) -> list[View]:
-    main, lone = scene.groups[0], len(scene.groups) == 1
+    main = scene.groups[0]
+    lone = len(scene.groups) == 1
     views: list[View] = [_plainly]
     if scene.time != "indoors":
         views.append(_at_its_time)

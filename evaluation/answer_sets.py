@@ -111,7 +111,8 @@ class Answered:
     @property
     def note(self) -> str:
         """What is left out, and who judged, in a line."""
-        left_out, n = int((~self.answers["counted"]).sum()), len(self.answers)
+        left_out = int((~self.answers["counted"]).sum())
+        n = len(self.answers)
         simulated = int(self.answers["simulated"].sum())
         played = f" {simulated:,} of all are of simulated workers." if simulated else ""
         return f"{self.name}: {n:,} answers, of which {left_out:,} do not count and are left out.{played}"

@@ -7,6 +7,10 @@ from django.db import transaction
 class EvaluationConfig(AppConfig):
     name = "evaluation"
 
+    event_sentences = {
+        "evaluated": "{who} scored {what} on version {version}",
+    }
+
     def ready(self) -> None:
         from dataset.models import Version, released
 

@@ -126,7 +126,8 @@ def bias_by_size(scores: SubsetScores, truth: ArrayLike | None = None) -> list[S
 
     ``truth`` (A,) measures the distance from known true scores in place of those on all annotators' pairs.
     """
-    distance, members = scores.distances(truth), scores.members
+    distance = scores.distances(truth)
+    members = scores.members
     biases = distance.mean(axis=1)
     own = _mean_where(distance, members)
     other = _mean_where(distance, ~members)
@@ -169,7 +170,8 @@ def leave_one_out(scores: SubsetScores, proposed: Flags, is_match: Flags) -> lis
     """
     if len(scores.annotators) < 2:
         raise ValueError("Nothing is left without the only annotator.")
-    everything, sole = scores.scores[-1], proposed.sum(axis=1) == 1
+    everything = scores.scores[-1]
+    sole = proposed.sum(axis=1) == 1
     left_out = []
     for place, name in enumerate(scores.annotators):
         without = scores.of([other for other in scores.annotators if other != name])

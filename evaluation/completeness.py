@@ -58,7 +58,8 @@ def chapman(cells: Floats) -> float:
 
 def chao(cells: Floats) -> float:
     """Return D + (A - 1)/A f1 (f1 - 1) / (2 (f2 + 1)), f_j caught by j annotators (Chao 1987)."""
-    found, a = _frequencies(cells), histories(len(cells)).shape[1]
+    found = _frequencies(cells)
+    a = histories(len(cells)).shape[1]
     twice = found[2] if a > 1 else 0.0
     return float(found.sum() + (a - 1) / a * found[1] * (found[1] - 1) / (2 * (twice + 1)))
 
@@ -66,8 +67,10 @@ def chao(cells: Floats) -> float:
 def sample_coverage(cells: Floats) -> float:
     """Return D / C + f1 / C g², with sample coverage C = 1 - (f1 - 2 f2 / (A - 1)) / sum(j f_j) and g the coefficient
     of variation of the matches' chances (Lee and Chao 1994, model M_th). Infinite if every match was caught once."""
-    found, caught = _frequencies(cells), cells @ histories(len(cells))
-    a, total = len(caught), found.sum()
+    found = _frequencies(cells)
+    caught = cells @ histories(len(cells))
+    a = len(caught)
+    total = found.sum()
     times = np.arange(a + 1)
     if a < 2 or not total:
         return float(total)
@@ -91,7 +94,8 @@ def _with_interactions(cells: Floats) -> Floats:
         chosen = int(np.argmin(criteria))
         if not criteria[chosen] < best:
             break
-        best, design = criteria[chosen], np.column_stack([design, left.pop(chosen)])
+        best = criteria[chosen]
+        design = np.column_stack([design, left.pop(chosen)])
     return design
 
 
@@ -133,7 +137,8 @@ def capture_estimates(
     annotator finds, so it holds the true number seldom. A model's interactions are chosen once, on all matches. Raises
     ValueError without any match.
     """
-    flags, asked = np.asarray(caught, bool), np.unique(np.asarray(queries), return_inverse=True)[1]
+    flags = np.asarray(caught, bool)
+    asked = np.unique(np.asarray(queries), return_inverse=True)[1]
     cells = capture_cells(flags)
     if not len(flags):
         raise ValueError("No match was found, so nothing says how many are missing.")
@@ -221,8 +226,10 @@ def estimate_by_parts(ranks: ArrayLike, gains: ArrayLike, beyond: Beyond, *, wro
         wrong: how often verdicts are.
     """
     known = np.asarray(gains, float)
-    judged, is_listed = ~np.isnan(known), (np.asarray(ranks) > 0).any(axis=1)
-    found, expected = int(known[judged].sum()), float(expected_matches(ranks, gains)[~judged].sum())
+    judged = ~np.isnan(known)
+    is_listed = (np.asarray(ranks) > 0).any(axis=1)
+    found = int(known[judged].sum())
+    expected = float(expected_matches(ranks, gains)[~judged].sum())
     right = _corrected(Estimate(found, found, found), int(judged.sum()), wrong)
     listed = _corrected(Estimate(expected, 0.0, EXTRAPOLATED * expected), int((~judged).sum()), wrong)
     outside = _outside(beyond, float(known[judged & ~is_listed].sum()), wrong)

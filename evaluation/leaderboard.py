@@ -211,7 +211,8 @@ def _stored(run: Run, scores: Sequence[Score]) -> Scored:
     except CounterpartError:  # missing or changed; costs the marks of significance alone
         arrays = {}
     for one in scores:
-        direction, nan = Direction(one.direction), float("nan")
+        direction = Direction(one.direction)
+        nan = float("nan")
         low, high = (nan, nan) if one.low is None or one.high is None else (one.low, one.high)
         figures.setdefault(direction, {})[one.metric] = Figure(one.value, low, high, one.queries)
         if (kept := arrays.get(f"{one.direction} {one.metric}")) is not None:

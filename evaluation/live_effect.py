@@ -154,7 +154,8 @@ class Effect:
 
     def ranking(self, moment: Moment) -> str:
         """Return the ranking at a look: ``A > B = C`` where B and C are certainly equal."""
-        order, ties = moment.look.order.tolist(), set(moment.look.ties())
+        order = moment.look.order.tolist()
+        ties = set(moment.look.ties())
         following = [f" {'=' if pair in ties else '>'} {self.models[pair[1]]}" for pair in pairwise(order)]
         return "".join([self.models[order[0]], *following])
 

@@ -58,7 +58,8 @@ def bradley_terry_intervals(wins: ArrayLike, *, confidence: float = 0.95) -> Int
     np.fill_diagonal(gradient, 1)
     deviation = np.sqrt(np.einsum("ij,jk,ik->i", gradient, covariance, gradient))
     reach = scipy.stats.norm.ppf((1 + confidence) / 2) * deviation
-    odds, expit = scipy.special.logit(shares), scipy.special.expit
+    odds = scipy.special.logit(shares)
+    expit = scipy.special.expit
     return Intervals(100 * shares, 100 * expit(odds - reach), 100 * expit(odds + reach))
 
 
@@ -88,7 +89,8 @@ def _fit(counts: Values) -> Values:
         step = np.linalg.pinv(_information(counts, theta)) @ gradient
         while (found := _likelihood(counts, theta + step)) < likelihood - _CLOSE * abs(likelihood):
             step /= 2
-        theta, likelihood = theta + step, found
+        theta = theta + step
+        likelihood = found
         if np.abs(step).max() < _CLOSE:
             break
     return theta

@@ -149,7 +149,8 @@ def _register(run: Run) -> Run:
 
 def _look_over(collection: Collection, model: str, blocks: Iterator[Block]) -> tuple[str, dict[str, str]]:
     """Read all rankings; return the digest of their lists and the marks of suspicion with their notes."""
-    watch, original = Watch(), Reading(model, _original(collection))
+    watch = Watch()
+    original = Reading(model, _original(collection))
     for block in blocks:
         watch.add(list(Direction).index(block.direction), block.rankings)
         original.add(block)

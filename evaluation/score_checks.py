@@ -20,7 +20,8 @@ def check_scores(version: Version, *, progress: Progress = silent) -> Check:
     runs = Run.objects.filter(scores__version=version).distinct().select_related("collection", "retrieval")
     not_kept = [run.model for run in runs if not run.has_lists]
     try:
-        target, kept = target_of(version), [run for run in runs if run.has_lists]
+        target = target_of(version)
+        kept = [run for run in runs if run.has_lists]
         for run in tracked(kept, "models", progress, every=1):
             figures = score(run, target).figures
             fresh = {(d.value, name): one.value for d, metrics in figures.items() for name, one in metrics.items()}

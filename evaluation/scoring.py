@@ -79,7 +79,8 @@ def evaluate_version(
                 runs.append(register_file(version.collection, path, model=name, progress=progress))
             if not rankings:
                 runs = register_annotators(version)
-            target, every = target_of(version), tracked(runs, "models", progress, every=1)
+            target = target_of(version)
+            every = tracked(runs, "models", progress, every=1)
             scored = [score_run(run, version, target, progress=progress) for run in every]
             if policies == DEFAULT:
                 return scored
@@ -160,7 +161,8 @@ def score_everywhere(run: Run, *, progress: Progress = silent) -> str:
 
     Raises CounterpartError if there are versions and the run can be scored on none.
     """
-    versions, failures = run.collection.versions.order_by("released_at"), {}
+    versions = run.collection.versions.order_by("released_at")
+    failures = {}
     for version in versions:
         try:
             score_run(run, version, target_of(version), progress=progress)
@@ -175,7 +177,9 @@ def score_everywhere(run: Run, *, progress: Progress = silent) -> str:
 
 def score_all_runs(version: Version, *, progress: Progress = silent) -> str:
     """Score on a version every run of its collection that is not yet; return a sentence about it."""
-    target, failures, done = target_of(version), [], 0
+    target = target_of(version)
+    failures = []
+    done = 0
     runs = unscored(version)
     for run in tracked(runs, "models", progress, every=1):
         try:

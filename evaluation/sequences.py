@@ -85,8 +85,10 @@ def _check(
 
 def _lower_bounds(table: Floats, population: int | None, alpha: float, looks: list[int]) -> Floats:
     """Return the lower bounds (looks, n) of the mean of values in 0..1."""
-    bets, before = _bets(table, alpha), np.cumsum(table, axis=0) - table
-    low, bounds = np.zeros(table.shape[1]), np.empty((len(looks), table.shape[1]))
+    bets = _bets(table, alpha)
+    before = np.cumsum(table, axis=0) - table
+    low = np.zeros(table.shape[1])
+    bounds = np.empty((len(looks), table.shape[1]))
     for place in np.argsort(looks, kind="stable"):
         seen = slice(0, looks[place])
         low = _refuted_up_to(low, table[seen], bets[seen], before[seen], population, np.log(2 / alpha))

@@ -109,7 +109,8 @@ def look_at(packed: Packed, values: Floats, hits: int, *, alpha: float = 0.05, m
     if not 1 <= hits <= packed.n_hits:
         raise ValueError(f"Of {packed.n_hits} HITs, {hits} cannot be judged.")
     seen = np.where(packed.hits < hits, values, UNKNOWN) - UNKNOWN
-    sums, reach = packed.per_hit(seen), packed.per_hit(np.full(len(values), UNKNOWN))
+    sums = packed.per_hit(seen)
+    reach = packed.per_hit(np.full(len(values), UNKNOWN))
     base = UNKNOWN * packed.weights.sum(axis=1)
     low, high = _totals(sums, reach, hits, packed.n_full, alpha)
     pairs = np.array(list(combinations(range(len(sums)), 2)))

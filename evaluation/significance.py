@@ -111,9 +111,11 @@ def randomisation_pvalues(differences: ArrayLike, *, samples: int = 10_000, seed
         raise ValueError(f"Differences must have the shape (queries, pairs), not {given.shape}.")
     if samples < 1:
         raise ValueError(f"Invalid number of samples {samples}: use at least 1.")
-    rng, n = np.random.default_rng(seed), len(given)
+    rng = np.random.default_rng(seed)
+    n = len(given)
     least = np.abs(given.sum(0)) - 1e-12 * np.abs(given).sum(0)
-    extreme, rows = np.zeros(given.shape[1], int), max(1, _BLOCK // max(1, n))
+    extreme = np.zeros(given.shape[1], int)
+    rows = max(1, _BLOCK // max(1, n))
     for at in range(0, samples, rows):
         signs = 2.0 * rng.integers(2, size=(min(rows, samples - at), n), dtype=np.int8) - 1
         extreme += (np.abs(signs @ given) >= least).sum(0)
@@ -190,7 +192,8 @@ def _random_sums(sizes: Values, samples: int, seed: int) -> list[Values]:
             total - 2 * (rng.binomial(counts, 0.5, size=(min(rows, samples - at), distinct.size)) @ distinct)
             for at in range(0, samples, rows)
         ]
-    rows, width = max(1, _BLOCK // sizes.size), -(-sizes.size // 8)
+    rows = max(1, _BLOCK // sizes.size)
+    width = -(-sizes.size // 8)
     sums = []
     for at in range(0, samples, rows):
         n = min(rows, samples - at)

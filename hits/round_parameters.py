@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from core.errors import CounterpartError
-from core.parameters import POSITIONAL, FlagField, NamesField, Parameters, choices
+from core.parameters import POSITIONAL, FlagField, Parameters, choices
 from core.seeds import SeedField
 from core.text import MAX_NAME, NameField
 from hits.designs import DEFAULT, DESIGNS, Design, load_design, parse_design
@@ -16,8 +16,7 @@ from hits.packing.plan import Sharing
 from hits.prices import cents
 from hits.task_types import LEVELS, TASK_TYPES
 from hits.task_types.task_type import TaskType
-from mitl.models import Direction
-from mitl.search.request import CASCADE_DEPTH, ENGINES
+from mitl.search_parameters import PoolingParameters, SearchParameters
 
 
 def _replications() -> str:
@@ -140,7 +139,8 @@ class PackParameters(Parameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        task, unused = TASK_TYPES[self.task], unused_by(TASK_TYPES[self.task])
+        task = TASK_TYPES[self.task]
+        unused = unused_by(TASK_TYPES[self.task])
         if "design" in unused and self.design:
             raise CounterpartError(
                 f"Invalid design {self.design}: a HIT of the task {task} is always {task.design}. Leave --design out."
@@ -179,7 +179,7 @@ class PackParameters(Parameters):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundParameters(PackParameters):
+class RoundParameters(SearchParameters, PoolingParameters, PackParameters):
     """A round to plan: its queries, how annotators search for them, what is pooled, and how the pool is packed."""
 
     round: Annotated[
@@ -188,7 +188,6 @@ class RoundParameters(PackParameters):
         POSITIONAL,
     ]
     collection: Annotated[str, forms.CharField(help_text="collection to search")]
-    annotators: Annotated[tuple[str, ...], NamesField(help_text="annotators that propose pairs")]
     queries: Annotated[str, forms.CharField(required=False, help_text="existing sample instead of a new one")] = ""
     images: Annotated[
         int, forms.IntegerField(min_value=0, label="Query images", help_text="images to draw for a new sample")
@@ -196,35 +195,6 @@ class RoundParameters(PackParameters):
     captions: Annotated[
         int, forms.IntegerField(min_value=0, label="Query captions", help_text="captions to draw for a new sample")
     ] = 0
-    top_k: Annotated[int, forms.IntegerField(min_value=1, help_text="places of each list to pool")] = 5
-    control_depth: Annotated[
-        int,
-        forms.IntegerField(min_value=1, help_text="negative controls come from outside this many places of each list"),
-    ] = 25
-    direction: Annotated[
-        str,
-        forms.ChoiceField(
-            choices=choices("both", *Direction.values),
-            help_text="lists to pool; i2t: captions for query images, t2i: images for query captions",
-        ),
-    ] = "both"
-    engine: Annotated[
-        str,
-        forms.ChoiceField(choices=choices(*ENGINES), help_text="exact search of embeddings, or a flat FAISS index"),
-    ] = "blocked"
-    cascade: Annotated[
-        str,
-        forms.CharField(
-            required=False, help_text="annotator whose lists limit the pairs that cross-encoders have to score"
-        ),
-    ] = ""
-    cascade_depth: Annotated[
-        int, forms.IntegerField(min_value=1, help_text="places of the cascade's lists that cross-encoders score")
-    ] = CASCADE_DEPTH
-    rerank: Annotated[
-        str,
-        forms.CharField(required=False, label="Re-ranking", help_text="corrections for hubs, such as csls or csls,rgm"),
-    ] = ""
     pool_only: Annotated[
         bool, FlagField(help_text="stop when the pool is made, to look at its pairs; pack them with `pack` then")
     ] = False

@@ -54,7 +54,8 @@ def pack_round(
     name that another round has; nothing is written then.
     """
     check_name(name)
-    existing, seed = _find(name), parameters.seed
+    existing = _find(name)
+    seed = parameters.seed
     if seed is None:
         seed = existing.seed if existing else secrets.randbelow(LARGEST_SEED + 1)
     newest = existing.summary.get("newest") if existing else newest_of(pool.collection)

@@ -3,3 +3,9 @@ from django.apps import AppConfig
 
 class MitlConfig(AppConfig):
     name = "mitl"
+
+    event_sentences = {
+        "pooled": "{who} pooled {pairs:pair} into {what}",
+        "prefiltered": "{who} filtered {pool} into {what}: {dropped:pair} left out",
+        "retrieved": "{who} searched: {what}",
+    }

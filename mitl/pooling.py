@@ -262,7 +262,8 @@ def _flattened(annotator_id: int, direction: Direction, lists: RankedLists) -> _
     ranks = np.broadcast_to(np.arange(1, lists.items.shape[1] + 1), lists.items.shape)[filled]
     items, scores = lists.items[filled], lists.scores[filled]
     images, captions = (queries, items) if direction == Direction.IMAGE_TO_CAPTION else (items, queries)
-    annotators, directions = np.full(len(items), annotator_id), np.full(len(items), direction.value)
+    annotators = np.full(len(items), annotator_id)
+    directions = np.full(len(items), direction.value)
     return _Proposals(annotators, directions, images, captions, ranks, scores)
 
 

@@ -26,7 +26,8 @@ def rank_chart(title: str, subtitle: str, columns: Sequence[str], ranks: Mapping
     ticks = {"values": list(range(1, most + 1)), "format": "d", "grid": False}
     colour = {"scale": {"domain": names, "range": COLOURS}, "field": "model", "legend": None}
     dash = {"scale": {"domain": names, "range": DASHES}, "field": "model", "legend": None}
-    both, ends = {"x": x, "y": y | {"axis": ticks}}, ((0, "right", -10), (-1, "left", 10))
+    both = {"x": x, "y": y | {"axis": ticks}}
+    ends = ((0, "right", -10), (-1, "left", 10))
     return {
         "title": {"text": title, "subtitle": subtitle, "offset": 16},
         "width": {"step": 150},

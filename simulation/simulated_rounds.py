@@ -45,9 +45,9 @@ def simulate_round(
     """Let ``workers`` simulated people take and submit HITs of an open round; return figures of the outcome.
 
     ``profile`` is a preset or file (``simulation.profiles``), ``truth`` a match source (``simulation.truth``; None: the
-    one whose rankings are asked about, the source ``truth``, otherwise ``original``). Whoever is free first takes the
-    next HIT, so fast workers do more. A simulated reviewer decides flagged work as the profile says; others do again
-    what is excluded; sentences are left to people.
+    one whose rankings are asked about, the source ``truth``, otherwise ``original``). The worker who is free first
+    takes the next HIT, so fast workers do more. A simulated reviewer decides flagged work as the profile says; others
+    do again what is excluded; sentences are left to people.
     ``through_http`` is the address of the running site, whose pages the workers then use. On a fresh round, equal
     arguments give equal answers.
 
@@ -135,7 +135,8 @@ class Crowd:
     def _shift(self, free: list[tuple[float, int]]) -> tuple[int, list[tuple[float, int]]]:
         """Let everybody work until nobody finds a HIT. ``free``: when each person is free, and who. Return the number
         of turns, and when each person found nothing more."""
-        begun, idle = 0, []
+        begun = 0
+        idle = []
         heapify(free)
         while free:
             now, index = heappop(free)

@@ -46,7 +46,8 @@ def make_crowd(profile: Profile, *, workers: int, seed: int) -> list[Person]:
     crowd = [_draw_person(profile, index, seed) for index in range(workers)]
     by_pace = sorted(crowd, key=lambda person: person.seconds_per_pair)
     # Fast workers do more, so the careless are spaced evenly by speed: else their share of the answers would vary.
-    wanted, start = round(profile.careless_workers * workers), np.random.default_rng([seed, workers]).random()
+    wanted = round(profile.careless_workers * workers)
+    start = np.random.default_rng([seed, workers]).random()
     careless = {by_pace[int((place + start) * workers / wanted)].index for place in range(wanted)}
     attentive = [person.index for person in crowd if person.index not in careless]
     shuffled = np.random.default_rng([seed, workers, 1]).permutation(attentive)
@@ -96,7 +97,8 @@ class Reviewer:
     def review(self, assignment: Assignment, rng: np.random.Generator) -> None:
         """Decide an assignment that was flagged for failed controls, its own or the worker's earlier ones; leave any
         other as it is."""
-        flagged, failures = assignment.state == Assignment.State.FLAGGED, assignment.control_failures
+        flagged = assignment.state == Assignment.State.FLAGGED
+        failures = assignment.control_failures
         earlier = assignment.problem and task_type_of(assignment.hit.round).passing < 1
         if self.excluded is None or not flagged or not (failures or earlier):
             return

@@ -80,7 +80,8 @@ class _Asked(NamedTuple):
 
 
 def _levels_by(round: Round, source: str, seed: int) -> Callable[[_Asked], int]:
-    task, collection = task_type_of(round), round.pool.collection
+    task = task_type_of(round)
+    collection = round.pool.collection
     if task.writes:
         return lambda item: int(Level.YES)
     grades = _grades(collection, _term(collection, source))

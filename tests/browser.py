@@ -16,6 +16,17 @@ expect.set_options(timeout=PATIENCE)
 PICTURES_SETTLED = """(root) => Promise.all([...root.querySelectorAll(".deck .pair:not([hidden]) .picture img")].map(
     (image) => image.complete || new Promise((done) => (image.onload = image.onerror = done))))"""
 
+PICTURES_LOADED = """(root, patience) => new Promise((done, fail) => {
+    const end = Date.now() + patience;
+    const pictures = [...root.querySelectorAll(".deck .picture img")];
+    const look = () => {
+        if (pictures.every((one) => one.complete && one.naturalWidth)) done();
+        else if (Date.now() > end) fail(new Error("A picture does not load"));
+        else setTimeout(look, 20);
+    };
+    look();
+})"""
+
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
@@ -108,3 +119,10 @@ def barriers(page: Page) -> list[str]:
 
 def accessible(page: Page) -> None:
     assert barriers(page) == []
+
+
+def go_offline(page: Page, sheet: Page | FrameLocator | None = None) -> None:
+    """Cut the connection of a judging page once all pictures are there: a pair whose picture is missing takes no
+    level."""
+    (sheet or page).locator("body").evaluate(PICTURES_LOADED, PATIENCE)
+    page.context.set_offline(True)

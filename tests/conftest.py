@@ -136,7 +136,7 @@ def links_of_one_second(monkeypatch):
 @pytest.fixture(autouse=True)
 def fresh_figures(monkeypatch):
     """On a busy machine a page may take long enough for its figures to be kept for the next test."""
-    monkeypatch.setattr("console.records.SLOW", float("inf"))
+    monkeypatch.setattr("console.kept_figures.SLOW", float("inf"))
 
 
 @pytest.fixture(autouse=True)

@@ -203,7 +203,8 @@ def assignment_token(assignment: Assignment, *, salt: str = ASSIGNMENT_SALT) -> 
 
 
 def address_of_pictures(assignment: Assignment) -> str:
-    """Return what the addresses of the HIT's pictures begin with. Who is given one learns no link to the HIT."""
+    """Return what the addresses of the HIT's pictures begin with. A person who is given one learns no
+    link to the HIT."""
     return _folder("judging:picture", assignment_token(assignment, salt=PICTURES_SALT))
 
 

@@ -143,7 +143,8 @@ def sheet_of(
     can_skip = reported is not None
     pairs = []
     for place, item in sorted(places.items()):
-        one, said = by_item[item], _said(answers.get(item))
+        one = by_item[item]
+        said = _said(answers.get(item))
         fields = {"wording": wording, "reasons": reasons, "can_skip": can_skip}
         pairs.append(
             Pair(
@@ -175,7 +176,8 @@ def sheet_of(
 
 def _rankings(shown: Shown, picture: str) -> list[list[str]]:
     """Return the addresses of the ranked pictures, numbered through all rankings."""
-    numbers, rankings = count(), shown.content["rankings"] if shown.content else []
+    numbers = count()
+    rankings = shown.content["rankings"] if shown.content else []
     return [[f"{picture}n={next(numbers)}&" for _ in ranking] for ranking in rankings]
 
 
@@ -211,7 +213,8 @@ def _answer_fields(
     can_skip: bool,
 ) -> str:
     """Return the fields of one answer. They are most of a page, and most of them are the same on every page."""
-    words, pair = task.wordings[wording], Pair(place, "", None, None, level, shortcoming, wrong_way)
+    words = task.wordings[wording]
+    pair = Pair(place, "", None, None, level, shortcoming, wrong_way)
     context: dict[str, Any] = {"place": place, "pair": pair, "levels": task.choices(wording), "why": words.why}
     context["wrong_ways"] = WrongWay.choices
     context["no_picture"] = task.no_picture if can_skip else ""
@@ -227,7 +230,8 @@ def _report_fields(place: int, what: str) -> str:
 
 def terms_of(round: Round) -> dict[str, Any]:
     """Return what a worker should know beforehand: the question, pay, time, answers and contact."""
-    task, screens = task_type_of(round), task_type_of(round).screens(Design(**round.design).size)
+    task = task_type_of(round)
+    screens = task_type_of(round).screens(Design(**round.design).size)
     return {
         "task": task,
         "amount": f"{screens} {task.screen[1]}",

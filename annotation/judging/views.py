@@ -202,7 +202,8 @@ def _is_late(assignment: Assignment) -> bool:
 def _lost(assignment: Assignment) -> Trouble:
     """Tell the truth about a HIT that can no longer be opened or submitted."""
     if _is_lost(assignment):
-        title, text = "This HIT is no longer yours", GIVEN_AWAY
+        title = "This HIT is no longer yours"
+        text = GIVEN_AWAY
     elif assignment.state == Assignment.State.RETURNED:
         title, text = (
             "You returned this HIT",

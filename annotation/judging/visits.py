@@ -95,7 +95,8 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
     """A worker's own page in a round: the next HIT, and what became of the earlier ones."""
     visit = visit_of(token)
     works = work_of(visit.worker)
-    permit, nothing_left = permit_of(visit.round, visit.worker), "nothing-left" in request.GET
+    permit = permit_of(visit.round, visit.worker)
+    nothing_left = "nothing-left" in request.GET
     context = {
         "visit": visit,
         "held": _held(visit) or ("" if visit.round.state == "open" and not permit.is_over else _late(visit)),

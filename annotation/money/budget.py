@@ -89,8 +89,8 @@ def check_may_give(round: Round, amount: Decimal) -> None:
 def set_ceiling(round: Round, amount: Decimal | str, *, actor: str) -> Round:
     """Set the most that a round may cost in US dollars, fees included, and post the seats that it now pays for.
 
-    Whoever takes a HIT at the very moment when a ceiling is lowered may be let in under the old one: if their pay would
-    pass the new one, their work waits for a person.
+    A worker who takes a HIT at the very moment when a ceiling is lowered may be let in under the old one: if their pay
+    would pass the new one, their work waits for a person.
     Raises CounterpartError for an invalid amount, and for one below what is bound: paid, owed, held by a platform or
     being asked of it, or to be earned by those who are at work.
     """

@@ -77,7 +77,8 @@ def write_wages(round: Round) -> str:
     writer.writerow(COLUMNS)
     for wage in wages_of(round):
         keys = " ".join(str(payment.pk) for payment in wage.payments)
-        receipts, code = " ".join(wage.receipts), completion_code(round, wage.worker)
+        receipts = " ".join(wage.receipts)
+        code = completion_code(round, wage.worker)
         cells = [wage.worker.pseudonym, *wage.identity, wage.hits, wage.amount, code, receipts, keys]
         writer.writerow([harmless(str(cell)) for cell in cells])
     return written.getvalue()
@@ -105,7 +106,8 @@ def as_text(content: bytes) -> str:
 
 
 def mark_wages(round: Round, text: str, *, actor: str) -> Marked:
-    """Mark the payments that the rows of a list name as paid, each once. Who was not paid is left out of the list.
+    """Mark the payments that the rows of a list name as paid, each once. The list leaves out
+    workers who were not paid.
 
     Raises CounterpartError, and marks nothing, if the round's channel settles payments itself, if the text is no such
     list, and if the worker, the payments or the amount of a row are not what was owed.

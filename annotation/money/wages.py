@@ -153,7 +153,8 @@ def shortfall_of(round: Round) -> Shortfall:
 
 
 def pay_shortfall(round: Round, *, actor: str, progress: Progress = silent) -> Shortfall:
-    """Owe every paid assignment of the round what it falls short, all or none of them. Who had a top-up gets no other.
+    """Owe every paid assignment of the round what it falls short, all or none of them. A worker who had a top-up
+    gets no other.
 
     Raises CounterpartError where too little was accepted, CeilingError where the ceiling leaves less than it takes.
     """

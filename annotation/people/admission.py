@@ -120,8 +120,8 @@ def is_full(round: Round) -> bool:
 
 
 def places_left(round: Round) -> int | None:
-    """Return how many more may join the round, None for any number. Who has failed the last try of its test takes no
-    place."""
+    """Return how many more may join the round, None for any number. A worker who has failed
+    the last try of its test takes no place."""
     admission = admission_of(round)
     if admission.capacity is None:
         return None

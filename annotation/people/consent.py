@@ -35,7 +35,8 @@ def current_sheet() -> ConsentSheet:
 
 def give_consent(worker: Worker) -> bool:
     """Note that the worker agreed to the current sheet and takes part. False if they agreed to this version before."""
-    now, sheet = timezone.now(), current_sheet()
+    now = timezone.now()
+    sheet = current_sheet()
     with transaction.atomic():
         others = Worker.objects.filter(pk=worker.pk).exclude(consent_sheet=sheet)
         if not others.update(consented_at=now, consent_sheet=sheet):

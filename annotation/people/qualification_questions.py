@@ -32,7 +32,8 @@ def draw_pairs(collection: Collection, *, positives: int, negatives: int, seed: 
     collection with too few pictures.
     """
     rng = random.Random(seed)
-    size, needed = positives + negatives, positives + 2 * negatives
+    size = positives + negatives
+    needed = positives + 2 * negatives
     items = Item.objects.filter(hit__round__pool__collection=collection, hit__round__closed_at=None)
     asked = set(items.order_by().values_list("image", "caption"))
     images = _images(collection, rng, last={image for image, _ in asked})[:needed]
@@ -42,7 +43,9 @@ def draw_pairs(collection: Collection, *, positives: int, negatives: int, seed: 
             f"{needed}; ask for fewer pairs, or import pictures with import_collection --images."
         )
     captions = _captions(images)
-    positive, shown, lent = images[:positives], images[positives:size], images[size:]
+    positive = images[:positives]
+    shown = images[positives:size]
+    lent = images[size:]
     drawn = [_pair(image, rng.choice(_unasked(image, captions[image], asked)), POSITIVE) for image in positive]
     drawn += _strange(shown, lent, captions, asked, rng)
     rng.shuffle(drawn)
@@ -109,7 +112,8 @@ def read_sentences(file: Path) -> list[TestItem]:
     sentences: dict[str, str] = {}
     for number, row in csv_rows(file):
         with at(file, "line", number):
-            sentence, told = _words(row["sentence"]), row["written"].strip().lower()
+            sentence = _words(row["sentence"])
+            told = row["written"].strip().lower()
             if told not in WRITTEN:
                 raise ValueError(f"written is {told[:20]!r}: use right or wrong")
             if sentence in sentences:

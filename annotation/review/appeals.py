@@ -67,7 +67,8 @@ def answer_appeal(appeal: Appeal, *, upheld: bool, answer: str, by: User) -> App
     against their own rejection, or against one that holds no more.
     """
     answer = check_words(answer, what="answer", at_most=LONGEST["answer"])
-    rejection, assignment = Rejection.objects.filter(appeal=appeal).first(), appeal.assignment
+    rejection = Rejection.objects.filter(appeal=appeal).first()
+    assignment = appeal.assignment
     if rejection and not upheld and by.pk in (rejection.by_id, rejection.seconded_by_id):
         raise CounterpartError("You rejected this work, so somebody else has to turn the appeal down.")
     with transaction.atomic():

@@ -58,8 +58,10 @@ def for_ruling(assignment: Assignment) -> Assignment:
 
 
 def rule(assignment: Assignment, *, votes_count: bool, paid: bool, reason: str, by: User, pay: Pay = owe) -> Decision:
-    """Let a decision on an assignment from ``for_ruling`` take effect, in the same transaction. ``pay`` is how, where
-    it is to be paid: by its reward, unless its platform does not give that any more.
+    """Let a decision on an assignment from ``for_ruling`` take effect, in the same transaction.
+
+    Where the work is to be paid, ``pay`` creates the payment: the reward, or a bonus if the platform no longer gives
+    a reward for this work.
 
     Raises CounterpartError for a seat that was given away, and for pay that cannot be given or taken back.
     """

@@ -69,7 +69,8 @@ def items_in(hit: int) -> QuerySet[Item, int]:
 
 def places_among(assignment: Assignment, items: Iterable[int]) -> Places:
     """Return what ``places_of`` does, where the items of the HIT (by key) have been read."""
-    name, group = assignment.external_id or assignment.pk, task_type_of(assignment.hit.round).group
+    name = assignment.external_id or assignment.pk
+    group = task_type_of(assignment.hit.round).group
     return dict(enumerate(order_of(name, items, group=group), 1))
 
 
@@ -217,11 +218,13 @@ def save_draft(
     Raises CounterpartError if an item is another HIT's or an answer is malformed, SeatLostError if the assignment was
     submitted or given back.
     """
-    undone, round = list(undone), assignment.hit.round
+    undone = list(undone)
+    round = assignment.hit.round
     with transaction.atomic():
         place_of = own_places(assignment, [*(answer.item_id for answer in answers), *undone], places)
         for answer in answers:
-            place, task = place_of[answer.item_id], task_type_of(round)
+            place = place_of[answer.item_id]
+            task = task_type_of(round)
             check_answer(answer, place=place, task=task, reasons=round.reasons, complete=False)
         if answers:
             put_drafts(assignment, answers)

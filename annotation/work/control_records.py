@@ -52,7 +52,8 @@ class Tally:
     @property
     def weight(self) -> float:
         """How reliable who answered so is, in 0..1: 2a − 1, but at least 0, where a = (right + 1) / (answered + 2)
-        estimates the share of right answers. Who guesses weighs nothing, and so does who has answered nothing."""
+        estimates the share of right answers. A worker who guesses
+        weighs nothing, and so does one who has answered nothing."""
         return max(0.0, (2 * self.right - self.answered) / (self.answered + 2))
 
 

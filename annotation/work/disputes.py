@@ -63,7 +63,8 @@ def top_up(round: Round, *, actor: str) -> int:
     pairs = _affordable(round, _in_full_hits(round, disputed_pairs(round)))
     if not pairs:
         return 0
-    number, avoided = round.top_ups.count() + 1, avoided_pairs(round.pool.collection)
+    number = round.top_ups.count() + 1
+    avoided = avoided_pairs(round.pool.collection)
     plan = plan_top_up(round, pairs, number=number, avoided=avoided)  # takes seconds, so the round is not locked yet
     with transaction.atomic():
         current = locked(round)

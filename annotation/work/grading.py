@@ -68,10 +68,12 @@ def grade(
     """
     if said is None or _failures(said, policy):
         said = _said_in(assignment)
-    failures, problem = _failures(said, policy), _problem_of(said)
+    failures = _failures(said, policy)
+    problem = _problem_of(said)
     if task_type_of(assignment.hit.round).writes:
         problem = f"{problem} {WRITTEN}".strip()
-    controls, passing = _controls_of(assignment, said, failures), task_type_of(assignment.hit.round).passing
+    controls = _controls_of(assignment, said, failures)
+    passing = task_type_of(assignment.hit.round).passing
     fails = controls.right < passing * controls.answered
     if fails and passing < 1:
         problem = f"{problem} {TOO_FEW.format(controls=controls, passing=float(passing))}".strip()
@@ -100,7 +102,8 @@ def regrade(assignment: Assignment) -> bool:
     many others are wrong or one is lacking, or as the round's ceiling forbids to pay it."""
     said = _said_in(assignment)
     failures = _failures(said)
-    controls, passing = _controls_of(assignment, said, failures), task_type_of(assignment.hit.round).passing
+    controls = _controls_of(assignment, said, failures)
+    passing = task_type_of(assignment.hit.round).passing
     if _problem_of(said) or _lacks_control(said) or controls.right < passing * controls.answered:
         return False
     reason = f"{counted(failures, 'control')} wrong, as few as the task allows, but for retired ones."

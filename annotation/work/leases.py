@@ -91,7 +91,8 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
         # One lease at a time for one person, or two tabs would get two HITs that share a pair.
         if locked(worker.pk).consented_at is None:
             raise CounterpartError(f"Worker {worker} has not consented yet. Ask for consent first.")
-        held, now = list(_leased(worker.pk, round.pk)), timezone.now()
+        held = list(_leased(worker.pk, round.pk))
+        now = timezone.now()
         if running := [one for one in held if one.deadline > now]:
             return running[0]
         if held:
@@ -192,7 +193,8 @@ def _lease_next(round: Round, worker: Worker, time: timedelta, **fields: Any) ->
         if claim(first.pk):
             first.hit.round = round
             return _lease(first, worker, time, **fields)
-    passed, seats = 0, _open_seats(round.pk, worker.pk)
+    passed = 0
+    seats = _open_seats(round.pk, worker.pk)
     while hits := set(seats.filter(hit__gt=passed).values_list("hit", flat=True)[:AT_ONCE]):
         if seat := _take_one_of(hits - hits_with_seen_pairs(worker, hits)):
             return _lease(seat, worker, time, **fields)

@@ -47,7 +47,8 @@ def status_of(round: Round, image: int, caption: int) -> PairStatus | None:
     by_review = items.values_list("image__excluded_at", "caption__excluded_at")[0]
     excluded = " and ".join(side for side, at in zip(("picture", "caption"), by_review, strict=True) if at)
     votes = list(Judgment.objects.counted().filter(item__in=items).aggregate(**BY_LEVEL).values())
-    done, open_seats = sum(votes), by_state[Seat.State.OPEN]
+    done = sum(votes)
+    open_seats = by_state[Seat.State.OPEN]
     opened = min(open_seats, Assignment.objects.filter(hit__in=hits, seat=None, state=Assignment.State.LEASED).count())
     figures = {
         "wanted": by_state.total(),
@@ -98,7 +99,7 @@ def _blocks(round: Round, hits: list[HIT]) -> Iterator[str]:
         yield f"The ceiling of ${round.ceiling} is reached: raise it with set_ceiling."
     joined = round.participants.count()
     if joined and _met_a_pair(round, hits) == joined:
-        yield f"Whoever joined ({joined}) has judged a pair of its HIT: more workers are needed."
+        yield f"Every worker who joined ({joined}) has judged a pair of its HIT: more workers are needed."
 
 
 def _why_disputed(round: Round, seats: int, excluded: str) -> Iterator[str]:

@@ -63,7 +63,8 @@ def submit_answers(
     Raises SeatLostError where the seat is no longer the worker's, CounterpartError where the answers are not
     exactly one good answer for each item; nothing is changed then.
     """
-    items, round = items or items_of(assignment), assignment.hit.round
+    items = items or items_of(assignment)
+    round = assignment.hit.round
     try:
         check_answer_set(answers, places_among(assignment, items), task=task_type_of(round), reasons=round.reasons)
     except CounterpartError:
@@ -214,7 +215,8 @@ def judged_before(assignment: Assignment, items: Mapping[int, Item]) -> set[int]
     judged = set(
         Judgment.objects.filter(worker_id=assignment.worker_id).values_list("image_id", "caption_id", "item_id")
     )
-    pairs, answered = {(image, caption) for image, caption, _ in judged}, {item for *_, item in judged}
+    pairs = {(image, caption) for image, caption, _ in judged}
+    answered = {item for *_, item in judged}
     return {
         pk
         for pk, item in items.items()
@@ -234,7 +236,8 @@ def _regain(assignment: Assignment) -> bool:
     worker = locked(assignment.worker_id)
     if not Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.EXPIRED).exists():
         return False
-    again, round = worker.assignments.filter(hit=assignment.hit_id), assignment.hit.round
+    again = worker.assignments.filter(hit=assignment.hit_id)
+    round = assignment.hit.round
     if again.exclude(state__in=Assignment.ABANDONED).exists() or not has_room(round, worker):
         return False
     return has_room_for_seat(round) and claim(assignment.seat_id)

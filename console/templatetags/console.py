@@ -126,7 +126,8 @@ def entry_of(path: str) -> str:
 def nav_link(context: template.Context, page: str, title: str) -> dict[str, object]:
     """A link of the main navigation, marked if it leads to the current page or to the section of it."""
     request: HttpRequest = context["request"]
-    url, here = reverse(page), entry_of(request.path_info) == page
+    url = reverse(page)
+    here = entry_of(request.path_info) == page
     return {"url": url, "title": title, "current": here and ("page" if request.path == url else "true")}
 
 

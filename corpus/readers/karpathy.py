@@ -19,7 +19,8 @@ def read_karpathy(path: Path) -> Iterator[Record]:
 def _records(image: Any) -> Iterator[Record]:
     if not isinstance(image, dict) or not isinstance(image.get("sentences"), list):
         raise ValueError("sentences missing")
-    file_name, split = image.get("filename"), image.get("split", "")
+    file_name = image.get("filename")
+    split = image.get("split", "")
     key = image.get("cocoid", file_name)
     if not image["sentences"]:
         yield bare_image(image=key, file_name=file_name, split=split)

@@ -9,7 +9,8 @@ from crowd.channels.base import ChannelError
 
 Read = TypeVar("Read")
 
-LONGEST_WAIT, MOST_WAITS = timedelta(minutes=1), 3
+LONGEST_WAIT = timedelta(minutes=1)
+MOST_WAITS = 3
 
 
 def patiently(read: Callable[[], Read]) -> Read:

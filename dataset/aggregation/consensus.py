@@ -33,7 +33,8 @@ def consensus(votes: Votes, proposals: pd.DataFrame | None = None) -> Fit:
     reliability = described["reliability"].reindex(votes.worker_names).to_numpy()
     weights = np.maximum(_skill(reliability, baseline), _LEAST)
     of_people = np.bincount(votes.items, weights=weights[votes.workers], minlength=len(people.distribution))
-    sums, total = of_people[:, None] * people.distribution, of_people.copy()
+    sums = of_people[:, None] * people.distribution
+    total = of_people.copy()
     candidates = ~votes.is_gold
     crowd = np.sqrt((~votes.on_gold).sum() / candidates.sum())
     rows = []
@@ -100,7 +101,8 @@ def _calibrated(features: Floats, known: Floats) -> Floats:
     fold = np.arange(len(features)) % FOLDS
     probabilities = np.zeros_like(known)
     for one in range(FOLDS):
-        learned, asked = fold != one, fold == one
+        learned = fold != one
+        asked = fold == one
         rows, levels = np.nonzero(known[learned] > 1e-3)
         if len(set(levels)) == 1:
             probabilities[asked, levels[0]] = 1

@@ -21,7 +21,8 @@ def choose_levels(distribution: pd.DataFrame, *, ties: Ties = "median") -> pd.Se
     """
     if ties not in get_args(Ties):
         raise ValueError(f"Unknown policy for ties {ties!r}: use {', '.join(get_args(Ties))}.")
-    shares, levels = distribution.to_numpy(float), distribution.columns.to_numpy()
+    shares = distribution.to_numpy(float)
+    levels = distribution.columns.to_numpy()
     wanted = {"median": _medians(shares, levels), "lower": levels[:1], "higher": levels[-1:]}[ties]
     tied = shares > shares.max(axis=1, keepdims=True) - 1e-9
     distance = np.where(tied, np.abs(levels - wanted[:, None]), np.inf)

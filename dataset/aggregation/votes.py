@@ -132,7 +132,8 @@ def read_votes(
     workers, worker_names = pd.factorize(labels["worker"], sort=True)
     places = np.searchsorted(np.array(scale), labels["label"].to_numpy())
     by_votes = _order_by_votes(items, workers, places)
-    workers, worker_names = np.argsort(by_votes)[workers], worker_names[by_votes]
+    workers = np.argsort(by_votes)[workers]
+    worker_names = worker_names[by_votes]
     order = np.lexsort((workers, items))
     items, workers, places = items[order], workers[order], places[order]
     twice = int(((np.diff(items) == 0) & (np.diff(workers) == 0)).sum())

@@ -17,7 +17,8 @@ from dataset.version_files import sha256_of
 def card(version: Version, files: Mapping[str, Path]) -> str:
     """Return the card as Markdown. ``files`` are those to describe: where each lies now, by the name that the card's
     reader finds it under."""
-    manifest, credits = version.manifest, credits_of(version)
+    manifest = version.manifest
+    credits = credits_of(version)
     columns = {name: columns_of(path) for name, path in files.items()}
     return "\n".join(
         [

@@ -22,7 +22,8 @@ def write_coco(export: Export) -> None:
     were judged and do not. Each has COCO's ``id`` (from 1), ``image_id`` and ``caption``, then ``caption_id`` and the
     columns of the version's pairs. Readers of COCO files ignore what they do not know.
     """
-    version, texts = export.version, {caption.key: caption.text for caption in gallery_captions(export.version)}
+    version = export.version
+    texts = {caption.key: caption.text for caption in gallery_captions(export.version)}
     with (export.folder / f"captions_{version.name}_{export.labels}.json").open("w", encoding="utf-8") as file:
         file.write('{"info": ' + json.dumps(_info(export)) + ',\n"licenses": ' + json.dumps(_licences(export)))
         _write_list(file, "images", _images(export))
@@ -32,7 +33,9 @@ def write_coco(export: Export) -> None:
 
 
 def _info(export: Export) -> dict[str, Any]:
-    version, manifest, told = export.version, export.version.manifest, credits_of(export.version)
+    version = export.version
+    manifest = export.version.manifest
+    told = credits_of(export.version)
     described = f"{title_of(version)}: matches of version {version} of {version.collection} by {export.labels} labels."
     return {
         "description": f"{described} {told.get('description', '')}".strip(),

@@ -65,7 +65,8 @@ KINDS = {"string": "sc:Text", "double": "sc:Float"}
 def write_croissant(export: Export) -> None:
     """Write ``croissant.json`` and the tables of ``write_data_files``, each of which is a record set."""
     paths = write_data_files(export)
-    version, licence = export.version, export.version.manifest["licence"]
+    version = export.version
+    licence = export.version.manifest["licence"]
     described = [
         credits_of(version).get("description", ""),
         f"Version {version.name}: judged matches between images and captions of the collection {version.collection}.",

@@ -94,7 +94,9 @@ def labelled_pairs(export: Export) -> Iterator[Labelled]:
     """Yield every judged or positive pair for each of its sides that is a query, with the label that is asked for."""
     queries = query_keys(export.version)
     for pair in pair_rows(export.version, export.progress):
-        image, caption, label = pair["image"], pair["caption"], export.label_of(pair)
+        image = pair["image"]
+        caption = pair["caption"]
+        label = export.label_of(pair)
         if image in queries[Direction.IMAGE_TO_CAPTION]:
             yield Labelled(Direction.IMAGE_TO_CAPTION, image, caption, label)
         if caption in queries[Direction.CAPTION_TO_IMAGE]:
@@ -104,7 +106,8 @@ def labelled_pairs(export: Export) -> Iterator[Labelled]:
 def _checked(
     version: Version, kind: str, read: Callable[[Sequence[GalleryRow]], Iterator[Thing | None]]
 ) -> Iterator[Thing]:
-    excluded, changed = excluded_keys(version, kind), list[str]()
+    excluded = excluded_keys(version, kind)
+    changed = list[str]()
     rows = (row for row in load_gallery(version) if row.kind == kind and row.key not in excluded)
     while some := list(islice(rows, AT_ONCE)):
         for row, found in zip(some, read(some), strict=True):

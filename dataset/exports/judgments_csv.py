@@ -83,7 +83,8 @@ def _texts(
     proposals = tracked(ordered.iterator(chunk_size=_AT_ONCE), pool.name, export.progress, total=pool.n_proposals)
     while some := list(islice(proposals, _AT_ONCE)):
         wanted = _pairs(*np.array([(image, caption) for image, caption, *_ in some], np.int64).T)
-        starts, ends = votes.pairs.searchsorted(wanted), votes.pairs.searchsorted(wanted, side="right")
+        starts = votes.pairs.searchsorted(wanted)
+        ends = votes.pairs.searchsorted(wanted, side="right")
         counts = ends - starts
         begun = [
             f"{_cell(name)},{rank},{score!r},{captions[caption]},{images[image]}" if count else ""

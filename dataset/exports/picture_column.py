@@ -37,7 +37,8 @@ def pictured_images(
 
     Raises CounterpartError at the end if pictures are missing or were changed.
     """
-    missing, done = list[str](), 0
+    missing = list[str]()
+    done = 0
     for image in gallery_images(export.version):
         if wanted is None or image.key in wanted:
             content = _content(image)

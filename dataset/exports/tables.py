@@ -84,7 +84,9 @@ def write_csv(path: Path, batches: Callable[[], Batches]) -> None:
 
 def write_parquet(path: Path, batches: Batches, *, group: int = GROUP) -> None:
     """Write the batches, of which there is at least one, in row groups of about ``group`` rows."""
-    writer, waiting, rows = None, list[pa.RecordBatch](), 0
+    writer = None
+    waiting = list[pa.RecordBatch]()
+    rows = 0
     try:
         for batch in batches:
             writer = writer or parquet.ParquetWriter(path, batch.schema, compression="zstd")
@@ -92,7 +94,8 @@ def write_parquet(path: Path, batches: Batches, *, group: int = GROUP) -> None:
             rows += len(batch)
             if rows >= group:
                 writer.write_table(pa.Table.from_batches(waiting))
-                waiting, rows = [], 0
+                waiting = []
+                rows = 0
         if writer is not None and waiting:
             writer.write_table(pa.Table.from_batches(waiting))
     finally:

@@ -167,7 +167,8 @@ _CAT = _Pet(
 
 
 def draw_horse(brush: Brush, coat: Colour, action: str) -> None:
-    shade, mane = darker(coat), darker(coat, 0.5)
+    shade = darker(coat)
+    mane = darker(coat, 0.5)
     running = action == "running"
     tail = [(-54, -96), (-82, -100), (-100, -84)] if running else [(-54, -96), (-68, -82), (-66, -48)]
     brush.limb(tail, 15, mane, 5)

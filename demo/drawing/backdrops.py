@@ -143,7 +143,9 @@ def _lake(canvas: Canvas, time: str, rng: Rng) -> None:
     shore = [(x, 288 + rng.uniform(-6, 6)) for x in range(-80, WIDTH + 121, 80)]
     brush.blob([*shore, (WIDTH + 160, 480), (-160, 480)], (190, 180, 170))
     for _ in range(46):
-        x, y, half = rng.uniform(0, WIDTH), rng.uniform(294, HEIGHT), rng.uniform(3, 8)
+        x = rng.uniform(0, WIDTH)
+        y = rng.uniform(294, HEIGHT)
+        half = rng.uniform(3, 8)
         brush.ellipse(x, y, half, half * 0.6, pick(rng, ((168, 160, 154), (208, 200, 190), (150, 146, 146))))
 
 
@@ -157,7 +159,8 @@ def _snow(canvas: Canvas, time: str, rng: Rng) -> None:
     canvas.gradient((228, 238, 248), (206, 222, 240), 222, HEIGHT)
     hill(brush, rng, 262, 34, (238, 244, 251))
     for _ in range(4):
-        x, y = rng.uniform(0, WIDTH), rng.uniform(256, 350)
+        x = rng.uniform(0, WIDTH)
+        y = rng.uniform(256, 350)
         brush.ellipse(x, y, rng.uniform(40, 80), rng.uniform(5, 9), (200, 216, 238), alpha=0.7)
     for _ in range(26):
         brush.circle(rng.uniform(0, WIDTH), rng.uniform(240, HEIGHT), rng.uniform(0.8, 1.6), (255, 255, 255))

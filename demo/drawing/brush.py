@@ -152,7 +152,8 @@ class Brush:
 
     def ring(self, x: float, y: float, radius: float, width: float, colour: Colour) -> None:
         """Paint a circular line of ``width`` inside ``radius``."""
-        outer, inner = np.vstack([_CIRCLE, _CIRCLE[:1]]), np.vstack([_CIRCLE, _CIRCLE[:1]])[::-1]
+        outer = np.vstack([_CIRCLE, _CIRCLE[:1]])
+        inner = np.vstack([_CIRCLE, _CIRCLE[:1]])[::-1]
         self._fill(np.vstack([outer * radius, inner * (radius - width)]) + (x, y), colour, 1.0)
 
     def box(self, left: float, top: float, right: float, bottom: float, colour: Colour, radius: float = 0.0) -> None:
@@ -190,7 +191,8 @@ def _stroke(points: tuple[tuple[float, float], ...], width: float, end_width: fl
     ahead /= np.linalg.norm(ahead, axis=1, keepdims=True) + 1e-9
     left = np.column_stack([ahead[:, 1], -ahead[:, 0]])
     aside = left * np.linspace(width, end_width, len(line))[:, None] / 2
-    first, last = _round_end(left[0], -ahead[0], width / 2), _round_end(-left[-1], ahead[-1], end_width / 2)
+    first = _round_end(left[0], -ahead[0], width / 2)
+    last = _round_end(-left[-1], ahead[-1], end_width / 2)
     return np.vstack([line[0] + first[::-1], line + aside, line[-1] + last[::-1], (line - aside)[::-1]])
 
 

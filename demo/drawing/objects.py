@@ -50,7 +50,9 @@ def draw_bicycle(brush: Brush, paint: Colour) -> None:
             spoke = brush.at(x, y, turn=turn)
             spoke.limb([(-25, 0), (25, 0)], 1, STEEL)
         brush.circle(x, y, 4, INK)
-    seat, crank, head = (-18, -74), (-4, -30), (30, -76)
+    seat = (-18, -74)
+    crank = (-4, -30)
+    head = (30, -76)
     for start, end in ((hubs[0], seat), (hubs[0], crank), (seat, crank), (seat, head), (crank, head), (head, hubs[1])):
         brush.limb([start, end], 7, paint)
     brush.limb([seat, (-20, -84)], 5, STEEL)

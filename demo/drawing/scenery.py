@@ -51,7 +51,8 @@ def paint_sky(canvas: Canvas, time: str, rng: Rng, horizon: float) -> None:
     canvas.light = Light()
     canvas.gradient(*SKIES[time], 0, horizon)
     brush = Brush(canvas)
-    x, y = rng.uniform(60, WIDTH - 60), rng.uniform(36, 62)
+    x = rng.uniform(60, WIDTH - 60)
+    y = rng.uniform(36, 62)
     if time == "night":
         _stars_and_moon(brush, rng, x, y, horizon)
     elif time == "sunset":
@@ -95,7 +96,8 @@ def hill(brush: Brush, rng: Rng, base: float, height: float, colour: Colour) -> 
 def mountain(brush: Brush, x: float, base: float, width: float, height: float, colour: Colour) -> None:
     """Paint a peak with a snow cap and one shaded side."""
     top = (x, base - height)
-    left, right = (x - width / 2, base), (x + width / 2, base)
+    left = (x - width / 2, base)
+    right = (x + width / 2, base)
     brush.polygon([left, top, right], colour)
     brush.polygon([top, right, (x + width * 0.08, base)], darker(colour, 0.14))
     cap = 0.34
@@ -195,5 +197,7 @@ def tufts(brush: Brush, rng: Rng, count: int, top: float, colour: Colour) -> Non
 def ripples(brush: Brush, rng: Rng, count: int, top: float, bottom: float) -> None:
     """Scatter light strokes over water."""
     for _ in range(count):
-        x, y, half = rng.uniform(0, WIDTH), rng.uniform(top, bottom), rng.uniform(7, 20)
+        x = rng.uniform(0, WIDTH)
+        y = rng.uniform(top, bottom)
+        half = rng.uniform(7, 20)
         brush.ellipse(x, y, half, 1.1, blend(CREAM, STEEL, 0.2), alpha=0.55)

@@ -82,7 +82,8 @@ class AgreementParameters(AnswersParameters):
 def analyse(parameters: AgreementParameters, *, progress: Progress) -> Findings:
     """Compare the answers that count. Raises CounterpartError as ``read_answers``, and for unknown names."""
     found = read_answers(parameters, progress=progress)
-    names, bootstrap = parameters.others, Bootstrap(parameters.confidence, parameters.samples, parameters.seed)
+    names = parameters.others
+    bootstrap = Bootstrap(parameters.confidence, parameters.samples, parameters.seed)
     rows = list(_between_workers(found, bootstrap)) if not names or "workers" in names else []
     for reference in _references(found, names):
         progress(f"comparing with {reference.name}", 0, None)
@@ -102,7 +103,8 @@ def _between_workers(found: Answered, bootstrap: Bootstrap) -> Iterator[dict[str
     """Yield alpha on the answers and on match or not, and how often two workers say the same, in all and by answer."""
     units = found.votes.groupby(PAIR).ngroup().to_numpy()
     levels = found.votes["level"].to_numpy()
-    counts, task = value_counts(units, levels - 1, (int(units.max()) + 1, len(Level))), _task_of(found)
+    counts = value_counts(units, levels - 1, (int(units.max()) + 1, len(Level)))
+    task = _task_of(found)
     twice = counts.sum(1) > 1
     sizes = {"pairs": int(twice.sum()), "judgments": int(counts[twice].sum())}
     scales: list[tuple[str, np.ndarray, Sequence[int], Sequence[str]]] = [
@@ -150,7 +152,8 @@ def _controls(found: Answered) -> Reference:
 
 
 def _reviews(found: Answered) -> Reference:
-    held, level = Review.objects.holding(found.collection), Review.Conclusion.LEVEL
+    held = Review.objects.holding(found.collection)
+    level = Review.Conclusion.LEVEL
     levels = [(*subject, review.level) for subject, review in held.items() if review.conclusion == level]
     return Reference("reviews", pd.DataFrame(levels, columns=[*PAIR, "label"]), binary=False)
 
@@ -226,7 +229,8 @@ def _compared(
         return _row(reference.name, of, scale, measure, float(right[which].mean()), interval, part)
 
     said = np.isin(level, MATCH)
-    value, interval = cohen_kappa(said, match), kappa_interval(said, match, **drawn)
+    value = cohen_kappa(said, match)
+    interval = kappa_interval(said, match, **drawn)
     yield _row(reference.name, of, "match or not", "kappa", value, interval, sizes, _constant(said, match, reference))
     for name, which in (("", np.ones(len(both), bool)), (f", {BINARY[1]}", match), (f", {BINARY[0]}", ~match)):
         if which.any():
@@ -234,7 +238,8 @@ def _compared(
     if reference.binary or len(task.labels) < len(Level):  # two answers are match or not
         return
     for weights in (None, "linear", "quadratic"):
-        value, interval = cohen_kappa(level, label, weights), kappa_interval(level, label, weights, **drawn)
+        value = cohen_kappa(level, label, weights)
+        interval = kappa_interval(level, label, weights, **drawn)
         name = f"kappa, {weights} weights" if weights else "kappa"
         yield _row(reference.name, of, task.scale, name, value, interval, sizes, _constant(level, label, reference))
     yield share(task.scale, "same answer", level == label, np.ones(len(both), bool))

@@ -75,7 +75,8 @@ class BiasParameters(Parameters):
 def analyse(parameters: BiasParameters, *, progress: Progress) -> Findings:
     """Score the annotators on every subset's pairs. Raises CounterpartError for unknown metrics or a single
     annotator."""
-    version, truth = Version.objects.named(parameters.name), parameters.truth
+    version = Version.objects.named(parameters.name)
+    truth = parameters.truth
     without_positives = parameters.without_positives
     found = measure_bias(
         version, _metrics(parameters.metrics), truth=truth, without_positives=without_positives, progress=progress
@@ -169,7 +170,8 @@ def _text(found: Sequence[Bias]) -> str:
 
 
 def _scores_table(bias: Bias) -> list[str]:
-    scores, names = bias.scores, bias.scores.annotators
+    scores = bias.scores
+    names = bias.scores.annotators
     heads = [*names, "All", *(["truth"] if bias.truth is not None else [])]
     width = max(7, *map(len, heads))
     alone = scores.scores[: len(names)].T

@@ -137,7 +137,9 @@ def _measure(
     truth: str | None,
     seed: int,
 ) -> Completeness:
-    qrels, own, learned = judged.qrels, listed[direction], votes.learned()
+    qrels = judged.qrels
+    own = listed[direction]
+    learned = votes.learned()
     caught = qrels.matches & judged.proposed.any(axis=1)
     captures = capture_estimates(judged.proposed[caught], qrels.rows[caught], samples=SAMPLES, seed=seed)
     beyond = _beyond(version, direction, listed, learned.rate)
@@ -276,7 +278,9 @@ def _cells(one: Completeness, estimate: Estimate) -> list[str]:
 
 def _by_parts(one: Completeness) -> list[str]:
     """Return the lines on the estimate by parts, and on the controls behind it."""
-    parts, controls, learned = one.parts, one.votes.counted, one.learned
+    parts = one.parts
+    controls = one.votes.counted
+    learned = one.learned
     if one.doubt:
         lines = [f"By parts: not estimable. {one.doubt}"]
     else:

@@ -49,7 +49,9 @@ def analyse(parameters: DiversityParameters, *, progress: Progress) -> Findings:
     if len(compared) < 2:
         raise CounterpartError("Diversity needs two or more annotators. Name another.")
     sample = Sample.objects.named(parameters.queries) if parameters.queries else None
-    collection, depth, absent = Collection.objects.named(parameters.collection), parameters.depth, parameters.absent
+    collection = Collection.objects.named(parameters.collection)
+    depth = parameters.depth
+    absent = parameters.absent
     found = newest_lists(collection, compared, sample, depth)
     names = [annotator.name for annotator in compared]
     matrices: Matrices = {

@@ -53,7 +53,8 @@ def _counts(found: NewestLists) -> Counts:
     """Return direction → k → annotator → N_k of every item."""
     counts: Counts = {}
     for direction in found.directions:
-        places, n_items = found.places(direction), len(found.gallery.ids_of_items(direction))
+        places = found.places(direction)
+        n_items = len(found.gallery.ids_of_items(direction))
         counts[direction] = {
             k: {
                 annotator.name: k_occurrence(lists[:, :k], n_items)

@@ -35,7 +35,8 @@ def analyse(parameters: StoppingParameters, *, progress: Progress) -> Findings:
 
 
 def _figures(effect: Effect) -> dict[str, Any]:
-    settings, saving = effect.settings, saving_of(effect)
+    settings = effect.settings
+    saving = saving_of(effect)
     stop = effect.settled_at
     return {
         "round": effect.round.name,

@@ -94,7 +94,8 @@ def _buckets(table: pd.DataFrame, found: Answered) -> pd.DataFrame:
         of_bucket = table[table["hits"].between(least, most)]
         sets = found.sets[found.sets["worker"].isin(of_bucket["worker"])]
         timed = _timed(sets)
-        submitted, right = len(sets), of_bucket["controls_right"] * of_bucket["controls"]
+        submitted = len(sets)
+        right = of_bucket["controls_right"] * of_bucket["controls"]
         rows.append(
             {
                 "hits_per_worker": name,

@@ -158,7 +158,9 @@ class Rankings:
         >>> Rankings.of_similarity([[0.1, 0.9], [0.5, 0.5]], [7, 2], [30, 20]).items.tolist()
         [[20, 30], [20, 30]]
         """
-        scores, rows, columns = np.asarray(similarity), np.asarray(queries, np.int64), np.asarray(items, np.int64)
+        scores = np.asarray(similarity)
+        rows = np.asarray(queries, np.int64)
+        columns = np.asarray(items, np.int64)
         if scores.shape != (len(rows), len(columns)):
             raise ValueError(
                 f"The similarity is {scores.shape}, but there are {len(rows)} queries, {len(columns)} items."

@@ -64,7 +64,8 @@ def false_positives(found: Found, k: int) -> Floats:
 
     NaN for a query without such a judgment. Items that nobody judged do not count.
     """
-    rows, negative = found.qrels.rows, found.qrels.gains == 0
+    rows = found.qrels.rows
+    negative = found.qrels.gains == 0
     n = len(found.qrels.queries)
     hits = np.bincount(rows[negative & (found.ranks > 0) & (found.ranks <= k)], minlength=n) / k
     return np.where(np.bincount(rows[negative], minlength=n) > 0, hits, np.nan)

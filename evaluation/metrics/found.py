@@ -86,12 +86,15 @@ def find(rankings: Rankings | Lists, qrels: Qrels, *, gallery: ArrayLike | None 
     if missing.any():
         raise ValueError(f"{missing.sum()} queries have no ranking, for example {qrels.queries[missing][0]}.")
     row_of[~ranked] = -1
-    items, judged, counted = rankings.items, qrels.items, None if gallery is None else np.asarray(gallery, np.int64)
+    items = rankings.items
+    judged = qrels.items
+    counted = None if gallery is None else np.asarray(gallery, np.int64)
     largest = max(rankings.largest, int(judged.max(initial=0)))
     if largest >= LARGEST_TABLE:
         names = np.unique(np.concatenate([judged, items.ravel()]))
         items = np.where(items == NO_ITEM, NO_ITEM, np.searchsorted(names, items))
-        judged, largest = np.searchsorted(names, judged), len(names)
+        judged = np.searchsorted(names, judged)
+        largest = len(names)
         counted = None if counted is None else np.searchsorted(names, counted[np.isin(counted, names)])
 
     from evaluation.metrics.scan import COUNTED, OUTSIDE, scan  # numba takes half a second to import

@@ -41,7 +41,8 @@ def average_weighted_precision_at_r(found: Found) -> Floats:
     """
     size = found.qrels.positives
     order = found.ordered[found.qrels.matches[found.ordered]]
-    rows, ranks = found.qrels.rows[order], found.ranks[order]
+    rows = found.qrels.rows[order]
+    ranks = found.ranks[order]
     reached = _running(found.qrels.gains[order], rows)
     best, starts = _ideal(found)
     best_rows = found.qrels.rows[found.qrels.matches]
@@ -53,7 +54,8 @@ def average_weighted_precision_at_r(found: Found) -> Floats:
 
 def ndcg(found: Found, k: int | None = None) -> Floats:
     """nDCG: gains by log2(rank + 1), up to rank ``k`` if given, by those of the best order (as trec_eval)."""
-    rows, ranks = found.qrels.rows, found.ranks
+    rows = found.qrels.rows
+    ranks = found.ranks
     counted = found.qrels.matches & (ranks > 0) & (ranks <= (k or np.inf))
     n = len(found.qrels.queries)
     reached = np.bincount(rows[counted], found.qrels.gains[counted] / np.log2(ranks[counted] + 1), minlength=n)

@@ -147,7 +147,8 @@ def _source(source: str, direction: str) -> Qrels:
 
 def folds_of(direction: str) -> list[tuple[Qrels, Integers]]:
     """The matches and the gallery of each fold of coco-1k."""
-    qrels, t2i = _source("original", direction), direction == "t2i"
+    qrels = _source("original", direction)
+    t2i = direction == "t2i"
     sides = [(fold[t2i], fold[not t2i]) for fold in _folds()]
     return [(qrels.of_queries(np.isin(qrels.queries, asking)), gallery) for asking, gallery in sides]
 

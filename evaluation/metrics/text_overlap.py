@@ -36,7 +36,8 @@ def rouge_1(caption: str, references: Sequence[str], *, words: Callable[[str], l
     >>> rouge_1("two dogs are running", ["a dog runs", "the dog jumped"])
     0.75
     """
-    counts, every = Counter(words(caption)), [Counter(words(reference)) for reference in references]
+    counts = Counter(words(caption))
+    every = [Counter(words(reference)) for reference in references]
     total = sum(one.total() for one in every)
     return sum((counts & one).total() for one in every) / total if total else 0.0
 

@@ -31,7 +31,8 @@ def bpref(found: Found) -> Floats:
 
     The sum over listed matches of 1 - min(n, R) / min(N, R), by R: n items judged no match stand above, N exist.
     """
-    qrels, negative = found.qrels, found.qrels.gains == 0
+    qrels = found.qrels
+    negative = found.qrels.gains == 0
     rows = qrels.rows[found.ordered]
     negatives = np.bincount(qrels.rows[negative], minlength=len(qrels.queries))
     above = found.above(negative)
@@ -45,7 +46,9 @@ def inferred_average_precision(found: Found) -> Floats:
 
     Items with gain NaN are in the pool and were not judged; items without an entry are outside and count as wrong.
     """
-    matches, negative, unjudged = found.qrels.matches, found.qrels.gains == 0, np.isnan(found.qrels.gains)
+    matches = found.qrels.matches
+    negative = found.qrels.gains == 0
+    unjudged = np.isnan(found.qrels.gains)
     rank = found.ranks[found.ordered].astype(np.float64)
     right, wrong, open_ = (found.above(mask) for mask in (matches, negative, unjudged))
     share = (right + SMOOTHING) / (right + wrong + 2 * SMOOTHING)

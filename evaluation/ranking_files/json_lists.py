@@ -43,7 +43,9 @@ def _json_blocks(path: Path, name: str, direction: Direction, ids: Ids) -> Itera
             entries += len(row)
             if entries >= ranking_blocks.SIZE:
                 yield _lists_block(name, direction, ids, queries, rows)
-                queries, rows, entries = [], [], 0
+                queries = []
+                rows = []
+                entries = 0
     if queries:
         yield _lists_block(name, direction, ids, queries, rows)
     if not any_query:

@@ -54,7 +54,8 @@ def _batch_blocks(name: str, ids: Ids, batch: pa.RecordBatch) -> Iterator[Block]
         lengths = np.diff(lists["items"].offsets.to_numpy())
         flat = _ids_of_column(lists["items"].flatten(), name)
         items, ended = padded(flat, lengths)
-        queries, scores = _ids_of_column(part.column("query"), name), None
+        queries = _ids_of_column(part.column("query"), name)
+        scores = None
         if "scores" in lists:
             if not np.array_equal(np.diff(lists["scores"].offsets.to_numpy()), lengths):
                 raise CounterpartError(f"{name}: some rows have another number of scores than of items.")
@@ -64,10 +65,8 @@ def _batch_blocks(name: str, ids: Ids, batch: pa.RecordBatch) -> Iterator[Block]
 
 
 def _ids_of_column(column: pa.Array, name: str) -> NDArray:
-    whole, text = (
-        pa.types.is_integer(column.type),
-        pa.types.is_string(column.type) or pa.types.is_large_string(column.type),
-    )
+    whole = pa.types.is_integer(column.type)
+    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     if column.null_count or not (whole or text):
         raise CounterpartError(f"{name}: ids are whole numbers or texts in every row, not {column.type} or null.")
     return np.asarray(column.to_numpy(zero_copy_only=False), np.int64 if whole else object)

@@ -42,9 +42,11 @@ class Keys:
         """Return the numbers of ids, whole numbers or texts of any shape; -1 for those that are unknown."""
         flat = ids.ravel()
         if flat.dtype.kind in "iu":
-            places, numbers = self._whole.get_indexer(pd.Index(flat.astype(np.int64))), self._whole_numbers
+            places = self._whole.get_indexer(pd.Index(flat.astype(np.int64)))
+            numbers = self._whole_numbers
         else:
-            places, numbers = self._texts.get_indexer(pd.Index(flat, dtype=object)), self._numbers
+            places = self._texts.get_indexer(pd.Index(flat, dtype=object))
+            numbers = self._numbers
         small = self._numbers.max(initial=0) < 2**31  # half the memory for whole rankings
         found: NDArray[np.integer] = np.full(len(flat), -1, np.int32 if small else np.int64)
         found[places >= 0] = numbers[places[places >= 0]]
@@ -99,7 +101,8 @@ def ranked_block(
                 f"{queries[wrong.argmax()]}. List the best item first."
             )
     query_keys, item_keys = ids.of(direction)
-    found, listed = query_keys.find(queries), np.where(ended, -1, item_keys.find(items))
+    found = query_keys.find(queries)
+    listed = np.where(ended, -1, item_keys.find(items))
     unknown = [*queries[found < 0].tolist(), *items[(listed < 0) & ~ended].tolist()]
     if unknown:
         named = sorted({str(one) for one in unknown})

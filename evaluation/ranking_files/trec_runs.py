@@ -61,10 +61,12 @@ def _lines_of(path: Path, name: str) -> Iterator[pd.DataFrame]:
 
 def _run_blocks(name: str, ids: Ids, lines: pd.DataFrame, fixed: Direction | None) -> Iterator[Block]:
     begins = (lines["query"] != lines["query"].shift()).to_numpy()
-    queries, codes = lines["query"].to_numpy(object)[begins], np.cumsum(begins) - 1
+    queries = lines["query"].to_numpy(object)[begins]
+    codes = np.cumsum(begins) - 1
     # Best first; equal scores keep the order of their lines.
     order = np.lexsort((-lines["score"].to_numpy(), codes))
-    items, scores = lines["item"].to_numpy(object)[order], lines["score"].to_numpy()[order]
+    items = lines["item"].to_numpy(object)[order]
+    scores = lines["score"].to_numpy()[order]
     lengths = np.bincount(codes, minlength=len(queries))
     (rows, ended), (row_scores, _) = padded(items, lengths), padded(scores, lengths)
     chosen = {fixed: np.ones(len(queries), bool)} if fixed else _directions_of(name, ids, queries, rows, ended)
@@ -77,12 +79,15 @@ def _directions_of(
     name: str, ids: Ids, queries: NDArray, items: NDArray, ended: NDArray[np.bool_]
 ) -> dict[Direction, NDArray[np.bool_]]:
     """Return the queries of each direction: those that, with all their items, are ids of its two sides."""
-    fits, shared, known = {}, np.ones(len(queries), bool), ended
+    fits = {}
+    shared = np.ones(len(queries), bool)
+    known = ended
     for direction in Direction:
         query_keys, item_keys = ids.of(direction)
         is_query, of_side = query_keys.find(queries) >= 0, item_keys.find(items) >= 0
         fits[direction] = is_query & (of_side | ended).all(1)
-        shared, known = shared & is_query, known | of_side
+        shared = shared & is_query
+        known = known | of_side
     i2t, t2i = fits[Direction.IMAGE_TO_CAPTION], fits[Direction.CAPTION_TO_IMAGE]
     # A list that fits neither direction, of ids that are all known, is that of an image and that of a caption.
     if (unclear := shared & (i2t == t2i) & known.all(1)).any():

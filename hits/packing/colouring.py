@@ -96,10 +96,12 @@ def colour(ends: Ints, capacity: int, hits: int) -> Ints:
 def _first_fit(packing: Packing, room: Ints) -> NDArray[np.int64]:
     """Put each pair into the next HIT that is not full and where it fits; return the pairs that are left."""
     turn = np.arange(len(room))
-    n_open, at = len(turn), 0
+    n_open = len(turn)
+    at = 0
     left = [0 for _ in range(0)]
     for pair in range(len(packing.ends)):
-        tries, most = 0, min(n_open, TRIES)
+        tries = 0
+        most = min(n_open, TRIES)
         while tries < most and not _fits(packing, pair, turn[(at + tries) % n_open]):
             tries += 1
         if tries == most:
@@ -167,7 +169,8 @@ def _relieve(packing: Packing, full: int) -> None:
 def _path(packing: Packing, node: int, hit: int, other: int) -> Ints:
     """Follow the pairs of ``hit`` and ``other`` in turn, from ``node`` to the end of the path."""
     path = np.empty(packing.sizes[hit] + packing.sizes[other], np.int32)
-    length, pair = 0, _pair_at(packing, node, hit)
+    length = 0
+    pair = _pair_at(packing, node, hit)
     while pair >= 0:
         path[length] = pair
         length += 1

@@ -56,7 +56,8 @@ class Deck:
 
     def _next_unless(self, is_refused: Callable[[Pair], bool]) -> Pair | None:
         """Deal the next pair that is not refused, if there is one; refused pairs keep their turn."""
-        passed, dealt = [], None
+        passed = []
+        dealt = None
         while self._next and is_refused(self._pairs[self._next[0][1]]):
             passed.append(heappop(self._next))
         if self._next:

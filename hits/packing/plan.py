@@ -146,7 +146,8 @@ class Plan:
     @cached_property
     def hash(self) -> str:
         """SHA-256 (hex) over the plan in external keys: the same in every database with the same input."""
-        keys, columns = {}, [self.items.hits, self.places, self.items.roles]
+        keys = {}
+        columns = [self.items.hits, self.places, self.items.roles]
         for side, codes in (("images", self.items.images), ("captions", self.items.captions)):
             used = np.bincount(codes[codes >= 0]).astype(bool)
             keys[side] = [getattr(self.sides, side).keys[code] for code in np.flatnonzero(used).tolist()]

@@ -265,7 +265,8 @@ def _sums(left, right, weights, similarity):
     sums = np.empty((len(left.documents) - 1, len(right.documents) - 1))
     rows, columns = _longest(left), _longest(right)
     for i in prange(sums.shape[0]):
-        matches, middles = np.empty((rows, columns)), np.empty(columns)
+        matches = np.empty((rows, columns))
+        middles = np.empty(columns)
         for j in range(sums.shape[1]):
             sums[i, j] = _sum(left, i, right, j, weights, similarity, matches, middles)
     return sums
@@ -276,6 +277,7 @@ def _own(documents, weights, similarity):
     own = np.empty(len(documents.documents) - 1)
     longest = _longest(documents)
     for i in prange(len(own)):
-        matches, middles = np.empty((longest, longest)), np.empty(longest)
+        matches = np.empty((longest, longest))
+        middles = np.empty(longest)
         own[i] = _sum(documents, i, documents, i, weights, similarity, matches, middles)
     return own

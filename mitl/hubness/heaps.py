@@ -18,7 +18,8 @@ def offer(  # type: ignore[no-untyped-def]
     for n in prange(len(rows)):
         q = queries[n]
         for column in range(block.shape[1]):
-            score, item = np.float64(block[rows[n], column]), first + column
+            score = np.float64(block[rows[n], column])
+            item = first + column
             full = sizes[q] == items.shape[1]
             if full and score < scores[q, 0]:
                 continue
@@ -84,7 +85,8 @@ def walk(  # type: ignore[no-untyped-def]
         top = heap[0]
         if at[top] == depth:
             return done
-        walker, item = walkers[top], items[top, at[top]]
+        walker = walkers[top]
+        item = items[top, at[top]]
         if item >= 0 and items_left[item] > 0:
             pairs[done, 0], pairs[done, 1], scores[done] = walker, item, best[top, at[top]]
             walkers_left[walker] -= 1
@@ -102,7 +104,8 @@ def walk(  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _sift(heap, size, start, items, best, at, by_rows):  # type: ignore[no-untyped-def]
     """Let one walker sink until the heap's root is the next to match."""
-    above, moving = start, heap[start]
+    above = start
+    moving = heap[start]
     while 2 * above + 1 < size:
         below = 2 * above + 1
         if below + 1 < size and _comes_first(heap[below + 1], heap[below], items, best, at, by_rows):

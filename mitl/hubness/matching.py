@@ -85,10 +85,12 @@ def _matched(side: _Side, wanted: int, memory: int, progress: Progress) -> tuple
     from mitl.hubness.heaps import walk
 
     n_walkers, n_items = side.blocks.shape
-    pairs, scores = np.empty((wanted, 2), dtype=np.int64), np.empty(wanted)
+    pairs = np.empty((wanted, 2), dtype=np.int64)
+    scores = np.empty(wanted)
     after = np.full(n_walkers, np.inf), np.full(n_walkers, -1, dtype=np.int64)
     walkers = np.arange(n_walkers)
-    depth, done = 4 * int(side.walkers_left[0]) + 32, 0
+    depth = 4 * int(side.walkers_left[0]) + 32
+    done = 0
     while done < wanted and len(walkers) and side.items_left.any():
         depth = max(1, min(depth, n_items, memory // 2 // (BYTES_PER_PLACE * len(walkers))))
         items, best = best_places(
@@ -105,7 +107,8 @@ def _matched(side: _Side, wanted: int, memory: int, progress: Progress) -> tuple
         done = walk(items, best, at, walkers, side.walkers_left, side.items_left, side.by_rows, pairs, scores, done)
         _remember(after, walkers, items, best, at)
         ended = np.take_along_axis(items, np.minimum(at, depth - 1)[:, None], 1)[:, 0] < 0
-        walkers, depth = walkers[(side.walkers_left[walkers] > 0) & ~ended], 4 * depth
+        walkers = walkers[(side.walkers_left[walkers] > 0) & ~ended]
+        depth = 4 * depth
     return pairs[:done], scores[:done]
 
 

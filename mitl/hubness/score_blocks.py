@@ -149,7 +149,8 @@ class Best:
 
     def offer(self, block: Scores, queries: slice, items: slice) -> None:
         """Add a block whose rows are ``queries`` and whose columns are ``items``."""
-        rows, n_items = np.arange(len(block)), items.stop - items.start
+        rows = np.arange(len(block))
+        n_items = items.stop - items.start
         self.offer_some(block, rows, queries.start + rows, items.start, np.ones(n_items, dtype=np.bool_))
 
     def offer_some(

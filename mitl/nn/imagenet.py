@@ -138,7 +138,8 @@ def _crop(width: int, height: int, smallest: float, rng: np.random.Generator) ->
     if drawn:
         return drawn
     ratio = min(max(width / height, CROP_RATIOS[0]), CROP_RATIOS[1])
-    across, down = min(width, round(height * ratio)), min(height, round(width / ratio))
+    across = min(width, round(height * ratio))
+    down = min(height, round(width / ratio))
     left, top = (width - across) // 2, (height - down) // 2
     return left, top, left + across, top + down
 
@@ -150,7 +151,8 @@ def _rectangle(
     for _ in range(TRIES):
         area = width * height * rng.uniform(*shares)
         ratio = np.exp(rng.uniform(*np.log(ratios)))
-        across, down = round(np.sqrt(area * ratio)), round(np.sqrt(area / ratio))
+        across = round(np.sqrt(area * ratio))
+        down = round(np.sqrt(area / ratio))
         if 0 < across <= width and 0 < down <= height:
             left, top = int(rng.integers(width - across + 1)), int(rng.integers(height - down + 1))
             return left, top, left + across, top + down

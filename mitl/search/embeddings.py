@@ -62,7 +62,8 @@ def encode_rows(
     encode: Encode[Row], rows: Sequence[Row], cache: EmbeddingCache | None, step: str, progress: Progress
 ) -> Embeddings:
     """Return the embeddings of all rows; an interrupted encoding resumes after the last part in ``cache``."""
-    done, parts = 0, []
+    done = 0
+    parts = []
 
     def in_chunks(part: Sequence[Row]) -> Embeddings:
         chunks = []

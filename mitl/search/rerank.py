@@ -175,7 +175,8 @@ def ranked(
     """Rank by corrected scores; matched items first if the last step is rgm."""
     items, best = best_places(scores, depth, rows=rows, memory=memory, progress=progress)
     if steps and steps[-1].name == "rgm":
-        k, relaxation = int(steps[-1]["k"]), steps[-1]["relaxation"]
+        k = int(steps[-1]["k"])
+        relaxation = steps[-1]["relaxation"]
         pairs, matched = scored_matching(scores, k, relaxation, memory=memory, progress=progress)
         items, best = _matched_first(_lists_of(pairs, matched, scores.shape, k, rows), (items, best))
     return items, best
@@ -185,11 +186,13 @@ def _lists_of(
     pairs: Indices, scores: NDArray[np.float64], shape: tuple[int, int], k: int, rows: Indices
 ) -> tuple[Indices, NDArray[np.float64]]:
     """Turn pairs in falling order into a list for each of some rows, at most k long, padded with -1."""
-    n_rows, width = shape[0], min(k, shape[1])
+    n_rows = shape[0]
+    width = min(k, shape[1])
     order = np.argsort(pairs[:, 0], kind="stable")
     counts = np.bincount(pairs[:, 0], minlength=n_rows)
     places = np.arange(len(pairs)) - np.repeat(np.cumsum(counts) - counts, counts)
-    items, best = np.full((n_rows, width), -1, dtype=np.int64), np.full((n_rows, width), -np.inf)
+    items = np.full((n_rows, width), -1, dtype=np.int64)
+    best = np.full((n_rows, width), -np.inf)
     items[pairs[order, 0], places] = pairs[order, 1]
     best[pairs[order, 0], places] = scores[order]
     return items[rows], best[rows]
@@ -215,7 +218,8 @@ def _matched_first(
 def _lower_after(scores: NDArray[np.float64], n_first: Indices) -> None:
     """Lower all scores of a row after its first ones by one number, where the next would not be below the last."""
     rows = np.flatnonzero((n_first > 0) & (n_first < scores.shape[1]))
-    last, following = scores[rows, n_first[rows] - 1], scores[rows, n_first[rows]]
+    last = scores[rows, n_first[rows] - 1]
+    following = scores[rows, n_first[rows]]
     step = np.spacing(np.maximum(abs(last), abs(following)).astype(np.float32))  # scores have this precision
     too_much = np.where(following >= last, following - last + step, 0.0)
     after = np.arange(scores.shape[1]) >= n_first[rows, None]

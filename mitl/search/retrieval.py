@@ -119,7 +119,8 @@ def _stored_first_lists(search: Search) -> BothLists | None:
 
 
 def _searched(search: Search, annotator: Annotator, context: SearchContext) -> BothLists:
-    opened, gallery = annotators.load(annotator, search.device), search.gallery
+    opened = annotators.load(annotator, search.device)
+    gallery = search.gallery
     if search.rerank:
         blocks = opened.scores(gallery.images, gallery.captions, cache=context.cache, progress=context.progress)
         return with_ids(gallery, topk_reranked(blocks, gallery, search.depth, search.rerank, context.progress))

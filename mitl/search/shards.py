@@ -51,7 +51,8 @@ def open_shared_retrieval(search: Search, annotator: Annotator, *, shards: int, 
     """
     if shards < 1:
         raise CounterpartError(f"A search needs at least 1 shard, not {shards}.")
-    device, search = search.device, replace(search, device="cpu").checked()  # the workers' device, not that of this one
+    device = search.device
+    search = replace(search, device="cpu").checked()  # the workers' device, not that of this one
     _load(annotator, search.gallery)
     collection = search.gallery.collection
     params = {
@@ -169,7 +170,8 @@ def _search_of(job: Job) -> tuple[Annotator, Search]:
 
 def _encode(job: Job, progress: JobProgress) -> None:
     annotator, search = _search_of(job)
-    gallery, cache = search.gallery, annotators.open_cache(annotator)
+    gallery = search.gallery
+    cache = annotators.open_cache(annotator)
     embeddings = _load(annotator, gallery).encode(gallery.images, gallery.captions, cache=cache, progress=progress)
     progress("storing embeddings", 0, None)
     try:

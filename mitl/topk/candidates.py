@@ -71,7 +71,8 @@ def make_keys(tile):
 @njit(cache=True, nogil=True)
 def _make_keys(bits):
     kind = bits.dtype.type
-    shift, mask = kind(8 * bits.itemsize - 1), kind(np.iinfo(bits.dtype).max)
+    shift = kind(8 * bits.itemsize - 1)
+    mask = kind(np.iinfo(bits.dtype).max)
     for c in range(len(bits)):
         bits[c] = kind(bits[c] ^ kind(kind(bits[c] >> shift) & mask))
 
@@ -83,7 +84,8 @@ def scan_rows(tile, at, first_column, rows):
     Columns are the places from ``first_column`` on.
     """
     for strip in prange((tile.shape[0] + ROWS - 1) // ROWS):
-        flags, hits = np.zeros(STRIPE, np.bool_), np.empty(STRIPE + 1, np.int64)
+        flags = np.zeros(STRIPE, np.bool_)
+        hits = np.empty(STRIPE + 1, np.int64)
         for r in range(strip * ROWS, min(strip * ROWS + ROWS, tile.shape[0])):
             _make_keys(tile[r])
             if rows.thresholds[at + r] == np.iinfo(tile.dtype).min:
@@ -98,7 +100,8 @@ def scan_columns(tile, at, first_row, columns):
     Rows are the places from ``first_row`` on.
     """
     for stripe in prange((tile.shape[1] + STRIPE - 1) // STRIPE):
-        first, stop = stripe * STRIPE, min(stripe * STRIPE + STRIPE, tile.shape[1])
+        first = stripe * STRIPE
+        stop = min(stripe * STRIPE + STRIPE, tile.shape[1])
         if columns.thresholds[at + first] == np.iinfo(tile.dtype).min:
             _start_stripe(tile[:, first:stop], at + first, columns)
         _scan_stripe(tile, first, stop, at, first_row, columns)
@@ -107,7 +110,8 @@ def scan_columns(tile, at, first_row, columns):
 @njit(parallel=True, cache=True, nogil=True)
 def enter(queries, keys, places, buffers):
     """Add candidates that a device found, ordered by query and then by place."""
-    first, last = queries[0], queries[-1]
+    first = queries[0]
+    last = queries[-1]
     starts = np.searchsorted(queries, np.arange(first, last + 2))
     for number in prange(first, last + 1):
         query = np.int64(number)  # prange counts in uint64, for which all that is called would be compiled again
@@ -189,8 +193,10 @@ def _scan_row(keys, query, first_column, rows, flags, hits):
 @njit(cache=True, nogil=True)
 def _scan_stripe(tile, first, stop, at, first_row, columns):
     thresholds, counts = columns.thresholds[at + first : at + stop], columns.counts[at + first : at + stop]
-    entries, size = columns.entries[at + first : at + stop], columns.entries.shape[1]
-    flags, hits = np.zeros(STRIPE, np.bool_), np.empty(STRIPE + 1, np.int64)
+    entries = columns.entries[at + first : at + stop]
+    size = columns.entries.shape[1]
+    flags = np.zeros(STRIPE, np.bool_)
+    hits = np.empty(STRIPE + 1, np.int64)
     for r in range(tile.shape[0]):
         keys = tile[r, first:stop]
         for c in range(len(keys)):
@@ -210,7 +216,8 @@ def _set_flags(flags, n, hits):
     Few are set, so eight are read at once.
     """
     flags[n:] = False
-    words, count = flags.view(np.uint64), 0
+    words = flags.view(np.uint64)
+    count = 0
     for word in range((n + 7) // 8):
         if words[word]:
             for place in range(8 * word, 8 * word + 8):
@@ -246,7 +253,8 @@ def _start_stripe(tile, at, columns):
     lanes = _lanes(columns.k)
     best = np.full((lanes, tile.shape[1]), np.iinfo(tile.dtype).min, tile.dtype)
     for r in range(tile.shape[0] // lanes * lanes):
-        keys, lane = tile[r], best[r % lanes]
+        keys = tile[r]
+        lane = best[r % lanes]
         for c in range(tile.shape[1]):
             lane[c] = max(lane[c], keys[c])
     by_column = best.T.copy()
@@ -267,7 +275,8 @@ def _kth_best(keys, k):
     kind = keys.dtype.type
     low, high = np.int64(np.iinfo(keys.dtype).min), np.int64(np.iinfo(keys.dtype).max)
     while low < high:
-        middle, found = (low + high + 1) >> 1, np.int32(0)
+        middle = (low + high + 1) >> 1
+        found = np.int32(0)
         for place in range(len(keys)):
             found += np.int32(keys[place] >= kind(middle))
         if found >= k:
@@ -280,10 +289,12 @@ def _kth_best(keys, k):
 @njit(cache=True, nogil=True)
 def _kth_key(entries, count, k, bits):
     """Find the k-th largest key by bisection: unlike a sort, the inner loop compares many keys at once."""
-    low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    low = -(1 << (bits - 1))
+    high = (1 << (bits - 1)) - 1
     while low < high:
         middle = (low + high + 1) >> 1
-        least, found = np.int64(middle) << 32, 0
+        least = np.int64(middle) << 32
+        found = 0
         for place in range(count):
             found += entries[place] >= least
         if found >= k:
@@ -303,7 +314,8 @@ def _lowered(key, query, buffers):
     """The smallest key that a true member of the k best can have, if this is the k-th best key found."""
     if buffers.strict:
         return key
-    whole, bits = np.int32(key << _spare_bits(buffers)), np.empty(1, np.int32)
+    whole = np.int32(key << _spare_bits(buffers))
+    bits = np.empty(1, np.int32)
     bits[0] = whole ^ ((whole >> 31) & 0x7FFFFFFF)
     return _reached(bits.view(np.float32)[0], query, buffers)
 

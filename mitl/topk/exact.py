@@ -111,7 +111,8 @@ def topk_of_strip(
     search = _Search(k * max(several), _passes(device), _bytes(memory), progress, store)
     by_image, by_caption, precision = search.both_ways(*sides)
     if max(several) > 1:
-        by_image, by_caption = _of_items(by_image, *several, k), _of_items(by_caption, *several[::-1], k)
+        by_image = _of_items(by_image, *several, k)
+        by_caption = _of_items(by_caption, *several[::-1], k)
     return Strip(rows, by_image, _moved(by_caption, rows.start), precision)
 
 
@@ -244,7 +245,8 @@ class _Search:
 
     def _distinct_both_ways(self, rows: Side, columns: Side) -> tuple[Ranking, Ranking, str]:
         for number, make in enumerate(self.passes):
-            tiles, finer = make(rows, columns), self.passes[number + 1 :]
+            tiles = make(rows, columns)
+            finer = self.passes[number + 1 :]
             try:
                 found = self._sweep(tiles, both=True)
             except TooManyCandidatesError:

@@ -109,7 +109,8 @@ def _margins(queries: Side, items: Side, query_losses: NDArray, item_losses: NDA
     """With x = x' + r and y = y' + s, |xy - x'y'| <= |r||y| + |x'||s| (Cauchy-Schwarz), plus the rounding errors of the
     sum of x'y', and of the float64 sum that it is compared with. Both of two scores may be wrong by as much.
     """
-    longest, most_lost = items.lengths.max(), item_losses.max()
+    longest = items.lengths.max()
+    most_lost = item_losses.max()
     kept = queries.lengths + query_losses
     rounding = (queries.dimensions + 2) * (FLOAT32_UNIT + FLOAT64_UNIT) * kept * (longest + most_lost)
     return 2 * (1.001 * (query_losses * longest + kept * most_lost) + rounding + UNDERFLOW)

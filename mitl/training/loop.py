@@ -126,7 +126,8 @@ class _Run:
     @property
     def is_over(self) -> bool:
         """Whether all epochs are finished, or validation has not improved for ``patience`` epochs."""
-        patience, done = self._schedule.patience, len(self.curve)
+        patience = self._schedule.patience
+        done = len(self.curve)
         waited = patience and self._examples.validation and done - self._best_number >= patience
         return done >= self._schedule.epochs or bool(waited)
 
@@ -146,7 +147,8 @@ class _Run:
 
     def run_epoch(self, progress: Progress) -> None:
         """Run one epoch, validate it, save it and report it."""
-        started, number = perf_counter(), len(self.curve) + 1
+        started = perf_counter()
+        number = len(self.curve) + 1
         # Numba's first parallel loop, which may be that of the last validation, sets this number for the whole process.
         # A training that was resumed would then sum in another order than one that was not interrupted.
         torch.set_num_threads(self._schedule.threads)
@@ -171,7 +173,8 @@ class _Run:
         for group in self._optimiser.param_groups:
             group["lr"] = self._schedule.rate_at(number)
         _set_learning(self._learner.network)
-        losses, done = [], 0
+        losses = []
+        done = 0
         for batch in self._batches.of_epoch(self._plan.seed, number):
             losses.append(self._step(self._learner.loss(batch), number))
             done += len(batch.images)

@@ -69,7 +69,8 @@ class Ended:
 
 def drawn_conduct(profile: Profile, rng: np.random.Generator) -> str:
     """Draw a conduct by the profile's shares; "" means to submit once."""
-    names, limits = [*profile.misconduct], np.cumsum([*profile.misconduct.values()])
+    names = [*profile.misconduct]
+    limits = np.cumsum([*profile.misconduct.values()])
     place = int(np.searchsorted(limits, rng.random(), side="right"))
     return names[place] if place < len(names) else ""
 

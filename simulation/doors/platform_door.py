@@ -227,7 +227,8 @@ class PlatformTurn:
 
     def finish(self, answers: Sequence[Answer], *, seconds: int, rng: np.random.Generator) -> bool:
         """End the turn as a drawn conduct has it. What that reopens is known after the next sync."""
-        conduct, saves_first = drawn_conduct(self.door.profile, rng), bool(rng.random() < 0.5)
+        conduct = drawn_conduct(self.door.profile, rng)
+        saves_first = bool(rng.random() < 0.5)
         others = [replace(answer, level=1, shortcoming="", wrong_way="") for answer in answers]
         assignment = assignment_of(self.sheet)
         fields, stale = (form_of(assignment, given, seconds=seconds) for given in (answers, others))

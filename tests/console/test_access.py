@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotation.models import Assignment, Decision
 from console import urls
-from console.measured_charts import measure_chart
+from console.charts.measured_charts import measure_chart
 from core.models import Job
 from core.progress import silent
 from crowd.models import Outbox

@@ -5,7 +5,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Payment, Worker, WorkerIdentity
-from console.measured_charts import measure_chart
+from console.charts.measured_charts import measure_chart
 from core.models import Job
 from core.progress import silent
 from crowd import channels

@@ -6,7 +6,7 @@ import pytest
 from django.core.cache import cache
 from django.utils import timezone
 
-from console import records
+from console import kept_figures
 from tests.factories import make_round
 
 
@@ -20,10 +20,10 @@ def nothing_kept():
 
 @pytest.mark.parametrize(("seconds", "told"), [(0.9, [1, 2]), (1.1, [1, 1])])
 def test_what_takes_over_a_second_to_count_is_kept_for_a_while(monkeypatch, seconds, told):
-    monkeypatch.setattr(records, "SLOW", 1.0)
-    monkeypatch.setattr(records, "perf_counter", iter([0.0, seconds] * 2).__next__)
+    monkeypatch.setattr(kept_figures, "SLOW", 1.0)
+    monkeypatch.setattr(kept_figures, "perf_counter", iter([0.0, seconds] * 2).__next__)
     counts = iter([1, 2])
-    kept = [records.kept_if_slow(f"count-of-{seconds}", lambda: next(counts)) for _ in range(2)]
+    kept = [kept_figures.kept_if_slow(f"count-of-{seconds}", lambda: next(counts)) for _ in range(2)]
     assert [one.figures for one in kept] == told
 
 
@@ -31,11 +31,11 @@ def test_what_takes_over_a_second_to_count_is_kept_for_a_while(monkeypatch, seco
 def test_a_round_tells_the_age_of_its_figures_after_a_minute(member, db, monkeypatch, minutes, told):
     made = make_round()
     key = f"judgments-of-round:{made.pk}"
-    monkeypatch.setattr(records, "SLOW", -1.0)
-    monkeypatch.setattr(records, "perf_counter", iter([0, 60] * 9).__next__)
+    monkeypatch.setattr(kept_figures, "SLOW", -1.0)
+    monkeypatch.setattr(kept_figures, "perf_counter", iter([0, 60] * 9).__next__)
     member.get(f"/rounds/{made}/")
     kept = cache.get(key)
-    cache.set(key, records.Kept(kept.figures, timezone.now() - timedelta(minutes=minutes)))
+    cache.set(key, kept_figures.Kept(kept.figures, timezone.now() - timedelta(minutes=minutes)))
     for shown in (member.get(f"/rounds/{made}/").text, member.get(f"/rounds/{made}/live/").json()["html"]):
         assert ("As of" in shown) is told
         assert ("5\xa0minutes ago</time>; these figures take long" in shown) is told

@@ -5,8 +5,8 @@ from time import sleep
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from console.charts.measured_charts import measure_chart
 from console.jobs import chart
-from console.measured_charts import measure_chart
 from core import jobs
 from core.models import Job
 from core.progress import silent

@@ -11,7 +11,7 @@ from playwright.sync_api import FrameLocator, Page, expect
 from annotation.judging import views
 from annotation.models import Assignment
 from crowd.models import Posting
-from tests.browser import PATIENCE, Underway, accessible, wait_for_pictures
+from tests.browser import PATIENCE, Underway, accessible, go_offline, wait_for_pictures
 from tests.browser import press as press_keys
 from tests.crowd.framing import claims, confirm, frame_of, post_hit, serve_mturk
 from tests.crowd.platform_site import PlatformSite
@@ -151,7 +151,7 @@ def test_a_double_click_on_submit_sends_once(open_frame, site, posting):
 
 def test_what_is_submitted_offline_stays_on_the_page_where_a_frame_may_store_nothing(open_frame, site, posting):
     page = open_frame(posting)
-    page.context.set_offline(True)
+    go_offline(page, work(page))
     press(page, "1234")
     expect(work(page).locator("#saved")).to_have_text("offline: 4 answers kept while this page is open")
     submit(page)

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment
 from annotation.work.standing import standing_of
-from console.records import record_of, workers_of
+from annotation.work.worker_records import record_of, workers_of
 from core.progress import silent
 from dataset.provenance import provenance_of
 from evaluation.answer_sets import AnswersParameters, read_answers

@@ -95,13 +95,16 @@ def test_who_does_not_agree_gets_back_to_prolific(there, open_page, live_server)
     assert not Assignment.objects.exists()
 
 
+HITS = 18  # everybody comes twice; tests/simulation/test_prolific_show.py has 60 HITs, by programs
 KINDS_OF_PEOPLE = ["honest"] * 5 + ["careless", "returns", "late", "no code", "two tabs", "second device", "leaves"]
 
 
-def test_sixty_hits_by_all_kinds_of_people_end_with_balanced_books(there, open_page, live_server, settings, commit):
+def test_a_round_by_all_kinds_of_people_in_browsers_ends_with_balanced_books(
+    there, open_page, live_server, settings, commit
+):
     """The show: everybody who finished is paid once, every answer is stored once, both sides agree."""
     settings.ARRIVALS_PER_HOUR = 10_000
-    made, finished = publish(hits=60), 0
+    made, finished = publish(hits=HITS), 0
     for turn in range(200):
         kind = KINDS_OF_PEOPLE[turn % len(KINDS_OF_PEOPLE)]
         if not Seat.objects.filter(state="open").exists() or kind == "leaves":
@@ -112,8 +115,8 @@ def test_sixty_hits_by_all_kinds_of_people_end_with_balanced_books(there, open_p
     for _ in range(5):
         settle_all(made, there, commit)
     counted = Assignment.objects.filter(state="accepted")
-    assert counted.count() == 60
-    assert Judgment.objects.filter(assignment__in=counted).count() == 60 * 4
+    assert counted.count() == HITS
+    assert Judgment.objects.filter(assignment__in=counted).count() == HITS * 4
     paid = Payment.objects.filter(state="paid").values_list("assignment", flat=True)
     assert len(paid) == len(set(paid)) == finished
     assert not Payment.objects.filter(state="owed").exists()

@@ -18,13 +18,13 @@ APPS = (
     "console",
     "demo",
 )
-# What every Django app has under these names.
-OF_EVERY_APP = {"__init__", "admin", "apps", "forms", "jobs", "models", "tasks", "urls", "views"}
+# What every Django app, and every subject of the console, has under these names.
+OF_EVERY_APP = {"__init__", "admin", "apps", "figures", "forms", "jobs", "models", "tasks", "urls", "views"}
 # Modules of one part in different places: a base class or errors of their package, a format that is read and written.
 # A kind of annotator that is a folder has its work in ``annotator``, its own network and loss in these.
 SAME_PART = {"annotator", "loss", "network", "base", "coco", "errors", "files"}
-# A command, a page, a form or a model of a subject has the subject's name; a folder of a platform's has its words.
-OF_A_SUBJECT = ("management/commands", "console/views", "console/forms", "annotation/models", "mturk", "prolific")
+# A command or a model of a subject has the subject's name; a folder of a platform's has its words.
+OF_A_SUBJECT = ("management/commands", "annotation/models", "mturk", "prolific")
 
 
 def test_no_two_modules_have_the_same_name():

@@ -22,7 +22,8 @@ class Command(ActCommand):
         parser.add_argument("--by", required=True, metavar="USER", help="the member of staff who gives it")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        work, by = Assignment.objects.numbered(options["assignment"]), str(person_named(options["by"]))
+        work = Assignment.objects.numbered(options["assignment"])
+        by = str(person_named(options["by"]))
         payment = owe_bonus(work, amount=_dollars(options["amount"]), reason=options["reason"], actor=by)
         return f"${payment.amount} are {payment.state} to worker {work.worker} as a bonus."
 

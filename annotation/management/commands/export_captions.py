@@ -27,7 +27,8 @@ class Command(ActCommand):
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         round = Round.objects.named(options["round"])
-        captions, path = captions_of(round), Path(options["file"])  # call_command passes a string
+        captions = captions_of(round)
+        path = Path(options["file"])  # call_command passes a string
         with whole_file(path) as part, part.open("wb") as raw:
             zipped = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else nullcontext(raw)
             with zipped as file:

@@ -37,7 +37,8 @@ class Command(ActCommand):
         add_seed(parser, "random seed of the draw")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        test, of = self._made(options), "sentence" if options["sentences"] else "pair"
+        test = self._made(options)
+        of = "sentence" if options["sentences"] else "pair"
         return (
             f"Test {test} has {counted(test.items.count(), of)} of {test.collection}; "
             f"{counted(test.pass_mark, 'right answer passes', 'right answers pass')} it, within "

@@ -24,7 +24,8 @@ class Command(ActCommand):
         parser.add_argument("--csv", type=Path, required=True, help="the file to write; it must not exist")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        round, path = Round.objects.named(options["round"]), options["csv"]
+        round = Round.objects.named(options["round"])
+        path = options["csv"]
         wages, listed = wages_of(round), write_wages(round)
         if not wages:
             return f"Round {round} owes people nothing; no file was written."

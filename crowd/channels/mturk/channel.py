@@ -127,7 +127,8 @@ class MTurkChannel:
     def message(self, messages: Sequence[Message], *, environment: str, token: str) -> None:
         """Send them once. MTurk lists no messages, so if its response is lost, a retry could send them twice: there is
         none."""
-        client, known = client_for(environment), {}
+        client = client_for(environment)
+        known = {}
         for message in messages:
             message.failure = ""
             try:
@@ -148,12 +149,14 @@ class MTurkChannel:
             known[failed["WorkerId"]].failure = failed.get("NotifyWorkersFailureMessage") or "not delivered"
 
     def exclude(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
-        client, worker_id = client_for(environment), qualifications.platform_id(exclusion.worker, environment)
+        client = client_for(environment)
+        worker_id = qualifications.platform_id(exclusion.worker, environment)
         with told_as_channel_errors():
             qualifications.assign(client, qualifications.exclusion_type(client), [worker_id])
 
     def readmit(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
-        client, worker_id = client_for(environment), qualifications.platform_id(exclusion.worker, environment)
+        client = client_for(environment)
+        worker_id = qualifications.platform_id(exclusion.worker, environment)
         with told_as_channel_errors():
             qualifications.withdraw_exclusion(client, worker_id)
 

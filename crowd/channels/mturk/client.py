@@ -163,7 +163,8 @@ def _client(environment: Environment) -> Any:
 
 def _refusal(response: dict[str, Any]) -> TurkError:
     """Classify by code, then TurkErrorCode, then status: only a call that MTurk understood and refused is permanent."""
-    details, status = response.get("Error", {}), response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    details = response.get("Error", {})
+    status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     name = str(details.get("Code", ""))
     code = str(response.get("TurkErrorCode", "") or name).removeprefix(PREFIX)
     message = f"MTurk: {response.get('Message') or details.get('Message') or code} ({code})"

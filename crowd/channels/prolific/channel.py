@@ -48,7 +48,8 @@ class ProlificChannel:
         environment_of(environment)
 
     def ask_fees(self, environment: str, round: Round, places: int) -> FeeSchedule:
-        client, minutes = client_for(environment), studies.minutes_of(round)
+        client = client_for(environment)
+        minutes = studies.minutes_of(round)
         money.funds(client, workspace_of(client))  # refuses another currency
         least = fair_reward(minutes * 60, money.LEAST_HOURLY)
         if round.reward < least:
@@ -145,7 +146,8 @@ class ProlificChannel:
     def message(self, messages: Sequence[Message], *, environment: str, token: str) -> None:
         """Send them, with one call for each study that their workers were last in. No call is repeated: Prolific would
         send a message twice."""
-        client, by_study = client_for(environment), defaultdict[str, dict[str, Message]](dict)
+        client = client_for(environment)
+        by_study = defaultdict[str, dict[str, Message]](dict)
         for message in messages:
             message.failure = ""
             try:

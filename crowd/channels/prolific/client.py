@@ -200,7 +200,8 @@ def _json(reply: "httpx.Response") -> Any:
 
 
 def _refusal(reply: "httpx.Response", method: str) -> ProlificError:
-    status, told = reply.status_code, _detail(reply)
+    status = reply.status_code
+    told = _detail(reply)
     message = f"Prolific answered {status}: {told}"
     if status == 429:
         return ProlificError(message, status=status, reached=False, retry_after=_pause(reply))

@@ -40,7 +40,8 @@ def subscribe(client: Client, address: str) -> str:
 
     Earlier subscriptions of the address are replaced: some may be disabled, or were never confirmed and stay silent.
     """
-    workspace, path = workspace_of(client), "hooks/subscriptions/"
+    workspace = workspace_of(client)
+    path = "hooks/subscriptions/"
     secret = str(client.post("hooks/secrets/", {"workspace_id": workspace})["value"])
     earlier = [
         one["id"]

@@ -138,7 +138,8 @@ def _draft(client: Client, posting: Posting, token: str) -> dict[str, Any]:
 
 
 def _body(client: Client, posting: Posting, token: str) -> dict[str, Any]:
-    round, offer = posting.round, offer_of(posting.round)
+    round = posting.round
+    offer = offer_of(posting.round)
     hits = round.hits.count()
     entry = reverse("crowd:entry", args=[posting.channel, posting.environment])
     return {

@@ -12,7 +12,7 @@ from hits.models import Round
 
 
 class Command(ActCommand):
-    help = "Let no new visitor come to a round on its platform until resume. Whoever has a session goes on."
+    help = "Let no new visitor come to a round on its platform until resume. A visitor who has a session goes on."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="the round's name")

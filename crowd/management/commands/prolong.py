@@ -22,7 +22,8 @@ class Command(ActCommand):
         parser.add_argument("--dry-run", action="store_true", help="only print what it means")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round, dry = Round.objects.named(options["round"]), options["dry_run"]
+        round = Round.objects.named(options["round"])
+        dry = options["dry_run"]
         told = prolong_postings(round, days=options["days"], actor="prolong", dry=dry)
         if not dry:
             deliver_due(round, progress=progress)

@@ -34,7 +34,8 @@ class Command(ActCommand):
         )
 
     def act(self, progress: TerminalBar, *, parameters: PublishParameters, **options: Any) -> str:
-        found, time = Round.objects.named(parameters.round), TimeParameters.from_options(options)
+        found = Round.objects.named(parameters.round)
+        time = TimeParameters.from_options(options)
         channel, environment = parameters.channel, parameters.environment
         if channels.get(channel).spends(environment) and not parameters.yes_spend_money:
             raise CounterpartError(f"Publishing on {channel} {environment} spends real money: pass --yes-spend-money.")
@@ -52,7 +53,8 @@ class Command(ActCommand):
             actor="publish",
         )
         state = "is already open" if was_open else "is open now"
-        seats, cost = round.hits.values("seats").count(), quote(round, round.channel).total
+        seats = round.hits.values("seats").count()
+        cost = quote(round, round.channel).total
         shown = f"{counted(seats, 'seat costs', 'seats cost')} at most ${cost} of its ceiling of ${round.ceiling}"
         missing = len(missing_pictures(round))
         lacking = f" {counted(missing, 'picture is', 'pictures are')} missing." if missing else ""

@@ -22,7 +22,8 @@ class Command(ActCommand):
         parser.add_argument("--dry-run", action="store_true", help="only print what it would cost")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round, dry = Round.objects.named(options["round"]), options["dry_run"]
+        round = Round.objects.named(options["round"])
+        dry = options["dry_run"]
         short = shortfall_of(round) if dry else pay_shortfall(round, actor="top_up", progress=progress)
         return {
             "round": round.name,

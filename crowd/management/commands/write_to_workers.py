@@ -24,7 +24,8 @@ class Command(ActCommand):
         parser.add_argument("--by", required=True, metavar="USER", help="the member of staff who writes")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round, by = Round.objects.named(options["round"]), str(person_named(options["by"]))
+        round = Round.objects.named(options["round"])
+        by = str(person_named(options["by"]))
         messages = write_to_round(round, subject=options["subject"], text=options["text"], by=by)
         deliver_due(round, progress=progress)
         kept = Message.objects.filter(pk__in=[message.pk for message in messages]).exclude(failure="")

@@ -27,7 +27,8 @@ class Command(ActCommand):
         parser.add_argument("--by", required=True, metavar="USER", help="the reviewer who decides it")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        collection, person = Collection.objects.named(options["collection"]), person_named(options["by"])
+        collection = Collection.objects.named(options["collection"])
+        person = person_named(options["by"])
         if not person.has_perm("annotation.decide_assignment"):
             raise CounterpartError(f"{person} may not review. Ask an admin for the reviewer role.")
         side = "captions" if options["captions"] else "images"

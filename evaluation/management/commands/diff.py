@@ -26,7 +26,8 @@ class Command(ActCommand):
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
         before, after = (Version.objects.named(options[name]) for name in ("before", "after"))
-        changes, scores = list(changes_between(before, after)), score_changes(before, after)
+        changes = list(changes_between(before, after))
+        scores = score_changes(before, after)
         if options["csv"]:
             _write(options["csv"], changes)
         if options["json"]:

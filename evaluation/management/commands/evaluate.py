@@ -73,7 +73,8 @@ class Command(ActCommand):
         form.add_argument("--csv", action="store_true", help="print CSV")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
-        policies, files = Policies(options["ties"], options["missing"]), len(options["rankings"])
+        policies = Policies(options["ties"], options["missing"])
+        files = len(options["rankings"])
         if options["model"] and files != 1:
             raise CounterpartError(f"--model names one file of rankings, not {files}. Leave it out.")
         board = (self._on_benchmarks if options["benchmark"] else self._on_version)(progress, policies, options)

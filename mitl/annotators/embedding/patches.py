@@ -154,7 +154,8 @@ def _whitening(patches: Tensor, components: int) -> tuple[Tensor, Tensor]:
     """Return the mean and the projection onto the largest principal components, each of about unit variance."""
     mean = patches.mean(0)
     values, vectors = torch.linalg.eigh(torch.cov((patches - mean).T))
-    values, vectors = values.flip(0)[:components], vectors.flip(1)[:, :components]
+    values = values.flip(0)[:components]
+    vectors = vectors.flip(1)[:, :components]
     return mean, vectors / (values + 0.01 * values.mean() + 1e-6).sqrt()
 
 

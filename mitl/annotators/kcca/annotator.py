@@ -229,7 +229,8 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
 
 def _learn_sides(examples: TrainingSet, plan: Plan, progress: Progress) -> tuple[Arrays, Sides]:
     """Learn visual words and the text kernel; read all images whose captions have a word with a weight."""
-    kind, texts = str(plan.settings["text"]), captions_by_image(examples)
+    kind = str(plan.settings["text"])
+    texts = captions_by_image(examples)
     arrays = learn_text(kind, texts, str(plan.settings["idf"]))
     text = Text(kind, arrays)
     documents = text.documents(texts)
@@ -245,7 +246,8 @@ def _learn_sides(examples: TrainingSet, plan: Plan, progress: Progress) -> tuple
 
 
 def _image_factor(sides: Sides, settings: Settings, progress: Progress) -> Factor:
-    signatures, power = sides.signatures, int(settings["power"])
+    signatures = sides.signatures
+    power = int(settings["power"])
 
     def column(pivot: int) -> Matrix:
         similarity: Matrix = intersections(signatures, signatures[[pivot]])[:, 0].astype(np.float64)

@@ -80,7 +80,8 @@ class ProbabilisticEmbedder(Embedder, ComparingAnnotator):
         return _width(super().encode_captions(captions))
 
     def _sampled(self, distributions: Embeddings, items: list[str]) -> Embeddings:
-        mean, log_sigma = distributions[:, :1], distributions[:, 1:]
+        mean = distributions[:, :1]
+        log_sigma = distributions[:, 1:]
         shape = self._samples, distributions.shape[2]
         noise = np.stack([noise_for(f"{self._seed} {item}", shape) for item in items])
         return mean + noise * np.exp(log_sigma)
@@ -88,7 +89,8 @@ class ProbabilisticEmbedder(Embedder, ComparingAnnotator):
 
 def open_annotator(annotator: Annotator, device: str) -> ProbabilisticEmbedder:
     """Load the annotator. Raises CounterpartError if it has no weights yet."""
-    arrays, settings = stored_arrays(annotator), annotator.options
+    arrays = stored_arrays(annotator)
+    settings = annotator.options
     words = recurrent.stored_words(arrays)
     network = recurrent.restore(lambda: build(settings, len(words)), arrays, annotator.name, device)
     return ProbabilisticEmbedder(network, words, Pictures(settings), device, settings)
@@ -152,7 +154,8 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     """Describe the network for the annotator's page."""
     words, each = arrays["network.txt_enc.embed.weight"].shape
     embed = int(settings["embed"])
-    trunk, positions = str(settings["trunk"]), -(-int(settings["picture"]) // 32)
+    trunk = str(settings["trunk"])
+    positions = -(-int(settings["picture"]) // 32)
     shift, scale = (float(arrays[f"network.criterion.{name}"][0]) for name in SCALARS)
     probability = f"mean over sample pairs of sigmoid(2 ({shift:.2f} - {scale:.2f} x distance))"
     return {

@@ -60,7 +60,8 @@ def soft_contrastive(
     the mean over its K x K pairs of samples.
     """
     scores = shift - negative_scale * exact_distances(images, captions)
-    b, k = len(scores), images.shape[1]
+    b = len(scores)
+    k = images.shape[1]
     sign = torch.where(torch.eye(b, dtype=torch.bool, device=scores.device), 1.0, -1.0)
     log_likelihoods = functional.logsigmoid(2 * sign[:, :, None] * scores.flatten(2))
     losses = log(k * captions.shape[1]) - log_likelihoods.logsumexp(2)
@@ -69,7 +70,8 @@ def soft_contrastive(
 
 def divergence(side: Sampled) -> Tensor:
     """Return the KL divergence from the standard normal, summed over batch and dimensions, with the samples' mean."""
-    mean, log_sigma = side.samples.mean(1), side.log_sigma
+    mean = side.samples.mean(1)
+    log_sigma = side.log_sigma
     return -0.5 * (1 + log_sigma - mean.square() - log_sigma.exp()).sum()
 
 

@@ -23,7 +23,8 @@ from mitl.training.loop import repeatable
 
 def open_annotator(annotator: Annotator, device: str) -> Embedder:
     """Load the annotator. Raises CounterpartError if it has no weights yet."""
-    arrays, settings = stored_arrays(annotator), annotator.options
+    arrays = stored_arrays(annotator)
+    settings = annotator.options
     words = recurrent.stored_words(arrays)
     network = recurrent.restore(lambda: build(settings, len(words)), arrays, annotator.name, device)
     return Embedder(network, words, Pictures(settings), device)
@@ -85,7 +86,8 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     """Describe the network for the annotator's page."""
     words, each = arrays["network.txt_enc.embed.weight"].shape
     embed, k = int(settings["embed"]), int(settings["embeddings"])
-    trunk, side = str(settings["trunk"]), -(-int(settings["picture"]) // 32)
+    trunk = str(settings["trunk"])
+    side = -(-int(settings["picture"]) // 32)
     return {
         "trunk": f"{trunk}, {side} x {side} positions of {TRUNKS[trunk].channels:,} numbers",
         "words": f"{words:,} of {each} numbers",
@@ -97,5 +99,6 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
 
 def _side(attended: Attended) -> Embedded:
     """Return one side of a batch with its axis of K, (B, K, D), even if K is 1."""
-    rows, k = len(attended.embedding), attended.attention.shape[2]
+    rows = len(attended.embedding)
+    k = attended.attention.shape[2]
     return Embedded(attended.embedding.view(rows, k, -1), attended.residual.view(rows, k, -1))

@@ -142,7 +142,8 @@ class NoLogprobsError(Exception):
 
 def refusal(service: Service, response: httpx.Response, *, logprobs: bool) -> Exception:
     """Return the error for a response with another status than 200; ``logprobs``: they were requested."""
-    status, said = response.status_code, said_by(service, response.text)
+    status = response.status_code
+    said = said_by(service, response.text)
     if logprobs and status in (400, 422) and "logprob" in response.text:
         return NoLogprobsError()
     if status in (401, 403):

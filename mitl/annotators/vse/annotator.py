@@ -59,8 +59,10 @@ class Vectors:
 
 def open_annotator(annotator: Annotator, device: str) -> Embedder:
     """Load the annotator. Raises CounterpartError if it has no weights yet."""
-    arrays, settings = stored_arrays(annotator), annotator.options
-    words, length = recurrent.stored_words(arrays), arrays["network.img_enc.fc.weight"].shape[1]
+    arrays = stored_arrays(annotator)
+    settings = annotator.options
+    words = recurrent.stored_words(arrays)
+    length = arrays["network.img_enc.fc.weight"].shape[1]
     network = recurrent.restore(lambda: build(settings, len(words), length), arrays, annotator.name, device)
     return _embedder_of(network)(network, words, _source(settings, arrays), device, spelled=_spelling(settings))
 
@@ -73,7 +75,8 @@ def adopt(path: Path, settings: Settings) -> Adopted:
     published = read_published(path)
     published = replace(published, tensors=with_new_names(published.tensors))
     decided = decided_by(published, path)
-    words, length = vocabulary_for(published, settings, path), size_of(published.tensors, "img_enc.fc.weight", 1, path)
+    words = vocabulary_for(published, settings, path)
+    length = size_of(published.tensors, "img_enc.fc.weight", 1, path)
     settings = {**settings, **decided}
     arrays = recurrent.adopt(lambda: build(settings, len(words), length), published.tensors, words, path)
     return Adopted(arrays | survey_vectors(settings, length), decided)
@@ -109,7 +112,8 @@ def survey_vectors(settings: Settings, length: int | None = None) -> Arrays:
     With a trunk nothing is returned. Raises CounterpartError for an unexpected or missing folder, one that cannot be
     read, and vectors of another ``length``.
     """
-    trunk, folder = str(settings["trunk"]), Path(str(settings["vectors"]))
+    trunk = str(settings["trunk"])
+    folder = Path(str(settings["vectors"]))
     if trunk != "none":
         if settings["vectors"]:
             raise CounterpartError(f"The trunk {trunk} reads the pictures; leave the option vectors out.")
@@ -126,7 +130,8 @@ def survey_vectors(settings: Settings, length: int | None = None) -> Arrays:
 def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
     """Train from initial weights, or from a trunk that was trained before."""
     settings = plan.settings
-    words, vectors = recurrent.words_to_learn(examples, settings), survey_vectors(settings)
+    words = recurrent.words_to_learn(examples, settings)
+    vectors = survey_vectors(settings)
     source = _source(settings, vectors)
     with repeatable(plan.seed):
         network = build(settings, len(words), source.length if isinstance(source, Vectors) else 0)

@@ -44,7 +44,8 @@ class RegionFiles:
 
 def open_annotator(annotator: Annotator, device: str) -> Embedder:
     """Load the annotator. Raises CounterpartError if it has no weights yet, or its folder of regions is missing."""
-    arrays, settings = stored_arrays(annotator), annotator.options
+    arrays = stored_arrays(annotator)
+    settings = annotator.options
     words = recurrent.stored_words(arrays)
     source = RegionFiles(settings, arrays) if settings["regions"] else Pictures(settings)
     network = recurrent.restore(lambda: build(settings, len(words), _channels(source)), arrays, annotator.name, device)
@@ -58,7 +59,8 @@ def adopt(path: Path, settings: Settings) -> Adopted:
     """
     published = read_published(path)
     decided = decided_by(published, path)
-    words, channels = vocabulary_for(published, settings, path), size_of(published.tensors, CHANNELS, 1, path)
+    words = vocabulary_for(published, settings, path)
+    channels = size_of(published.tensors, CHANNELS, 1, path)
     arrays = recurrent.adopt(
         lambda: build({**settings, **decided}, len(words), channels), published.tensors, words, path
     )

@@ -124,7 +124,8 @@ class WordSequence(nn.Module):
 
     def forward(self, token_ids: Tensor, states: Tensor, last: Tensor) -> Tensor:
         """Return log-probabilities (B, L, V) of the word after each of ``token_ids`` (B, L)."""
-        hidden, outputs = last, []
+        hidden = last
+        outputs = []
         for words in self.embedding(token_ids).unbind(1):
             seen = torch.cat([words, self.attention(hidden[0], states)], dim=1)
             output, hidden = self.rnn(seen[:, None], hidden)

@@ -5,7 +5,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.core.management.base import CommandParser
 from django.db import transaction
 from django.utils import timezone
 
@@ -17,11 +16,12 @@ from corpus.models import Collection, Sample
 from mitl.models import Annotator, Retrieval
 from mitl.search.estimates import Estimate
 from mitl.search.gallery import open_gallery
-from mitl.search.request import CASCADE_DEPTH, DEPTH, ENGINES, Cascade, Search
+from mitl.search.request import Cascade, Search
 from mitl.search.rerank import parse_steps, written
 from mitl.search.retrieval import estimate_retrieval, retrieve
 from mitl.search.shards import open_shared_retrieval, take_part
 from mitl.search.tuning import Choice
+from mitl.search_parameters import RetrieveParameters
 
 LONG = 3600  # seconds above which a search starts only with --yes
 
@@ -33,53 +33,33 @@ class Command(ActCommand):
         "lists, with or without cascade or re-ranking."
     )
     figures = True
+    parameters = RetrieveParameters
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("collection", metavar="COLLECTION", help="the collection to search")
-        parser.add_argument("--annotators", required=True, metavar="A,B", help="annotators, separated by commas")
-        parser.add_argument("--queries", metavar="SAMPLE", help="sample of queries (default: the whole gallery)")
-        parser.add_argument(
-            "--depth", type=int, default=DEPTH, metavar="N", help=f"length of the lists (default {DEPTH})"
-        )
-        parser.add_argument(
-            "--engine",
-            choices=ENGINES,
-            default="blocked",
-            help="blocked (default), or faiss: a flat index, ranked again in float64; both find the same lists",
-        )
-        parser.add_argument(
-            "--device",
-            choices=("cpu", "cuda"),
-            default="cpu",
-            help="device that does the computation (default cpu)",
-        )
-        _add_pair_options(parser)
-        _add_rerank_options(parser)
-        _add_sharing_options(parser)
-
-    def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
-        search = _search(options)
-        _check_shards(options)
-        if options["estimate"]:
-            return _estimates(estimate_retrieval(search), as_figures=options["json"])
+    def act(
+        self, progress: TerminalBar, *, parameters: RetrieveParameters, json: bool = False, **options: Any
+    ) -> str | dict[str, Any]:
+        search = _search(parameters)
+        _check_shards(parameters)
+        if parameters.estimate:
+            return _estimates(estimate_retrieval(search), as_figures=json)
 
         tried: dict[str, Choice] = {}
         started = timezone.now()
-        if options["shards"] is not None:
-            jobs = _shared(search, options["shards"])
-            if not options["wait"]:
-                return _opened(jobs, as_figures=options["json"])
+        if parameters.shards is not None:
+            jobs = _shared(search, parameters.shards)
+            if not parameters.wait:
+                return _opened(jobs, as_figures=json)
             retrievals = [take_part(job, progress) for job in jobs]
         else:
             retrievals = retrieve(
                 search,
-                tune=partial(self._note_choice, progress, tried) if options["tune"] else None,
-                confirm=partial(self._confirm, progress, options["yes"]),
+                tune=partial(self._note_choice, progress, tried) if parameters.tune else None,
+                confirm=partial(self._confirm, progress, parameters.yes),
                 progress=progress,
             )
-        if options["json"]:
+        if json:
             return {found.annotator.name: _figures(found, started) | _trials(found, tried) for found in retrievals}
-        return "\n".join(_line(retrieval, options["depth"], started) for retrieval in retrievals)
+        return "\n".join(_line(retrieval, parameters.depth, started) for retrieval in retrievals)
 
     def _note_choice(
         self, progress: TerminalBar, tried: dict[str, Choice], annotator: Annotator, choice: Choice
@@ -96,77 +76,30 @@ class Command(ActCommand):
             raise CounterpartError(_too_long(estimate))
 
 
-def _add_pair_options(parser: CommandParser) -> None:
-    parser.add_argument(
-        "--cascade", metavar="A", help="cross-encoders score only the first places of this annotator's lists"
-    )
-    parser.add_argument(
-        "--cascade-depth",
-        type=int,
-        default=CASCADE_DEPTH,
-        metavar="N",
-        help=f"number of places of those lists that are scored (default {CASCADE_DEPTH})",
-    )
-    parser.add_argument(
-        "--estimate",
-        action="store_true",
-        help="print the number of pairs and the time they would take; search nothing",
-    )
-    parser.add_argument("--yes", action="store_true", help="start even if the estimate is more than an hour")
-
-
-def _add_rerank_options(parser: CommandParser) -> None:
-    parser.add_argument(
-        "--rerank",
-        metavar="STEPS",
-        help="re-rank so that hubs do not crowd the lists: csls, is or rgm, or a correction and then rgm, with optional"
-        " settings: csls:k=10,rgm:k=5:relaxation=2",
-    )
-    parser.add_argument(
-        "--tune",
-        action="store_true",
-        help="choose these settings, and the number of steps, on the split val, and print all trials",
-    )
-
-
-def _add_sharing_options(parser: CommandParser) -> None:
-    parser.add_argument(
-        "--shards",
-        type=int,
-        metavar="N",
-        help="share each search of embeddings over the whole gallery among Celery workers on any number of computers,"
-        " in N parts: opens a job an annotator and returns; the lists are those of a single run",
-    )
-    parser.add_argument(
-        "--wait",
-        action="store_true",
-        help="with --shards: work on the parts here too, until they are joined; needs no worker",
-    )
-
-
-def _search(options: dict[str, Any]) -> Search:
-    collection = Collection.objects.named(options["collection"])
-    sample = Sample.objects.named(options["queries"]) if options["queries"] else None
-    annotators = Annotator.objects.all_named(options["annotators"].split(","))
-    first = Annotator.objects.named(options["cascade"]) if options["cascade"] else None
+def _search(parameters: RetrieveParameters) -> Search:
+    collection = Collection.objects.named(parameters.collection)
+    sample = Sample.objects.named(parameters.queries) if parameters.queries else None
+    annotators = Annotator.objects.all_named(parameters.annotators)
+    first = Annotator.objects.named(parameters.cascade) if parameters.cascade else None
     return Search(
         gallery=open_gallery(collection, sample),
         annotators=annotators,
-        depth=options["depth"],
-        engine=options["engine"],
-        device=options["device"],
-        cascade=Cascade(first, options["cascade_depth"]) if first else None,
-        rerank=parse_steps(options["rerank"]) if options["rerank"] is not None else (),
+        depth=parameters.depth,
+        engine=parameters.engine,
+        device=parameters.device,
+        cascade=Cascade(first, parameters.cascade_depth) if first else None,
+        rerank=parse_steps(parameters.rerank) if parameters.rerank else (),
     )
 
 
-def _check_shards(options: dict[str, Any]) -> None:
-    if options["shards"] is None:
-        if options["wait"]:
+def _check_shards(parameters: RetrieveParameters) -> None:
+    if parameters.shards is None:
+        if parameters.wait:
             raise CounterpartError("--wait needs --shards N.")
         return
-    others = [f"--{name}" for name in ("queries", "cascade", "rerank", "tune", "estimate") if options[name]]
-    others += ["--engine faiss"] if options["engine"] == "faiss" else []
+    alone = ("queries", "cascade", "rerank", "tune", "estimate")
+    others = [f"--{name}" for name in alone if getattr(parameters, name)]
+    others += ["--engine faiss"] if parameters.engine == "faiss" else []
     if others:
         raise CounterpartError(
             f"--shards is only for plain, exact searches of the whole gallery, not with {', '.join(others)};"

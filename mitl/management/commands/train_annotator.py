@@ -1,15 +1,13 @@
 """train_annotator NAME --collection C [--matches SOURCE] [--loss L] [--seed S]: train on the training split."""
 
+from dataclasses import asdict
 from typing import Any
-
-from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from core.seeds import add_seed
-from corpus.models import Collection, Match
-from mitl.training.examples import Validation
+from corpus.models import Collection
 from mitl.training.learners import in_order
+from mitl.training.train_parameters import TrainParameters
 from mitl.training.trainer import train_annotator
 
 
@@ -21,38 +19,11 @@ class Command(ActCommand):
         "options of the annotator (add_annotator --option)."
     )
     figures = True
+    parameters = TrainParameters
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="name of the annotator")
-        parser.add_argument("--collection", required=True, metavar="C", help="collection to train on")
-        parser.add_argument(
-            "--matches",
-            default=Match.ORIGINAL,
-            metavar="SOURCE",
-            help="source of the positive pairs; of a source with levels, 1 and 2, and 2 counts half (default original)",
-        )
-        parser.add_argument(
-            "--loss",
-            metavar="L",
-            help="loss: sum, max, semi-hard, hal ... (default: that of the kind)",
-        )
-        add_seed(parser)
-        parser.add_argument(
-            "--validation",
-            choices=[one.value for one in Validation],
-            default=Validation.SPLIT.value,
-            help="the split val, if there is one (default); a random tenth of the training images; none",
-        )
-        parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="device to train on (default cpu)")
-
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        names = ("matches", "loss", "seed", "validation", "device")
-        annotator = train_annotator(
-            options["name"],
-            collection=Collection.objects.named(options["collection"]),
-            **{name: options[name] for name in names},
-            progress=progress,
-        )
+    def act(self, progress: TerminalBar, *, parameters: TrainParameters, **options: Any) -> dict[str, Any]:
+        chosen = asdict(parameters) | {"collection": Collection.objects.named(parameters.collection)}
+        annotator = train_annotator(**chosen, progress=progress)
         curve = [
             {name: epoch[name] for name in ("number", "loss", "seconds")} | in_order(epoch["validation"])
             for epoch in annotator.curve

@@ -8,7 +8,7 @@ from annotation.work.answers import Answer, save_draft
 from hits.models import Round
 from tests.annotation.answering import address, levels_by_place, shown
 from tests.annotation.judging.test_judging_browser import at, saved, stored, submit, take
-from tests.browser import press
+from tests.browser import go_offline, press
 from tests.factories import make_collection, make_round
 from tests.hits.captions import pack_captions
 
@@ -28,12 +28,6 @@ def made() -> Round:
 def full() -> Round:
     """One HIT of 18 pairs."""
     return make_round(make_collection(images=20, captions_each=1, pictures=True), candidates=16)
-
-
-def go_offline(page: Page) -> None:
-    """Lose the connection once all pictures are loaded."""
-    expect(page.locator(".picture.missing")).to_have_count(0)
-    page.context.set_offline(True)
 
 
 def go_online(page: Page) -> None:

@@ -7,7 +7,7 @@ from annotation.models import Assignment, Judgment, Report
 from hits.models import Round
 from tests.annotation.answering import address, levels_by_place, shown
 from tests.annotation.judging.test_judging_browser import at, saved, submit, take
-from tests.browser import accessible, press
+from tests.browser import accessible, go_offline, press
 from tests.factories import make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -87,7 +87,7 @@ def test_a_reported_pair_says_so_after_a_reload_and_is_reported_once(page, made)
 
 def test_a_report_made_offline_is_kept_and_sent_when_the_page_opens_again(page, made):
     take(page, made)
-    page.context.set_offline(True)
+    go_offline(page)
     press(page, "1")
     send_report(page)
     expect(page.locator("#saved")).to_have_text("offline: 1 answer, 1 report kept on this device")

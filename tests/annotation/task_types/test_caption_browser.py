@@ -9,7 +9,7 @@ from annotation.people.qualification_tests import make_sentence_test
 from hits.models import Round
 from tests.annotation.answering import shown
 from tests.annotation.judging.test_judging_browser import at, saved, take
-from tests.browser import accessible, press
+from tests.browser import accessible, go_offline, press
 from tests.hits.captions import pack_captions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -94,7 +94,7 @@ def test_a_sentence_is_saved_while_it_is_written(page, made):
 
 def test_what_was_written_offline_is_kept_and_submitted(page, made):
     take(page, made)
-    page.context.set_offline(True)
+    go_offline(page)
     for sentence in SENTENCES:
         write(page, sentence)
     expect(page.locator("#saved")).to_have_text("offline: 3 answers kept on this device")

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Draft, Judgment
 from hits.models import Round
 from tests.annotation.judging.test_judging_browser import at, saved, stored, take
-from tests.browser import accessible, press
+from tests.browser import accessible, go_offline, press
 from tests.hits.boxes import pack_boxes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -56,7 +56,7 @@ def test_ticks_survive_a_reload_and_none_takes_them_away(page, made):
 
 def test_what_was_ticked_offline_is_kept_and_submitted(page, made):
     take(page, made)
-    page.context.set_offline(True)
+    go_offline(page)
     press(page, ["4", "ArrowRight", *"nnnnn"])
     expect(page.locator("#saved")).to_have_text("offline: 6 answers kept on this device")
     page.keyboard.press("Enter")

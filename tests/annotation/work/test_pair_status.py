@@ -79,7 +79,7 @@ def test_workers_who_have_all_met_a_pair_of_its_hit_are_told(db):
     vote(made.hits.get(number=2), YES, worker=worker)
     met = Item.objects.get(hit__number=2, control__polarity="positive")
     Item.objects.filter(hit__number=1, control__polarity="positive").update(image=met.image, caption=met.caption)
-    assert status(made).reasons[1].startswith("Whoever joined (1) has judged a pair of its HIT")
+    assert status(made).reasons[1].startswith("Every worker who joined (1) has judged a pair of its HIT")
     join_round(made, make_worker())
     assert len(status(made).reasons) == 1
 

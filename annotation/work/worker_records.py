@@ -1,0 +1,131 @@
+"""Records of workers: their work, their answers to controls and their earnings, in one round or in all."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Avg, Count, Q, QuerySet, Sum
+
+from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
+from annotation.work.control_records import ANSWERED_RIGHT, Tally, tallies_of, unretired
+from hits.models import Round
+from hits.prices import cents
+
+
+@dataclass(frozen=True)
+class WorkerLine:
+    """A worker's work; ``seconds`` is the mean active time of an accepted assignment. ``controls.weight`` says how
+    reliable they are."""
+
+    pseudonym: str
+    simulated: bool
+    submitted: int
+    accepted: int
+    flagged: int
+    excluded: int
+    seconds: float | None
+    controls: Tally
+
+
+@dataclass(frozen=True)
+class InRound:
+    """A worker's work in one round; ``owed`` and ``paid`` are US dollars without platform fees."""
+
+    round: str
+    submitted: int
+    accepted: int
+    flagged: int
+    excluded: int
+    owed: Decimal
+    paid: Decimal
+
+
+SORTS = {
+    "worker": lambda line: line.pseudonym,
+    "submitted": lambda line: -line.submitted,
+    "accepted": lambda line: -line.accepted,
+    "flagged": lambda line: -line.flagged,
+    "excluded": lambda line: -line.excluded,
+    "time": lambda line: (line.seconds is None, line.seconds),
+    "controls": lambda line: (line.controls.share is None, line.controls.share),
+    "quality": lambda line: (line.controls.answered == 0, line.controls.weight, -line.controls.answered),
+}
+"""Orders of workers: the most work first, then the fastest and the least reliable."""
+
+
+def workers_of(round: Round, *, sort: str = "submitted") -> list[WorkerLine]:
+    """Return the workers of a round, with two queries. Raises KeyError unless ``sort`` is in SORTS."""
+    lines = _workers(
+        Assignment.objects.with_hit().filter(hit__round=round, submitted_at__isnull=False),
+        Judgment.objects.filter(assignment__hit__round=round).order_by(),
+    )
+    return sorted(sorted(lines, key=SORTS["worker"]), key=SORTS[sort])
+
+
+def record_of(worker: Worker, round: Round | None = None) -> WorkerLine:
+    """Return a worker's work in one round, or in all rounds."""
+    submitted = Assignment.objects.with_hit().filter(worker=worker, submitted_at__isnull=False)
+    judgments = worker.judgments.order_by()
+    if round:
+        submitted, judgments = submitted.filter(hit__round=round), judgments.filter(assignment__hit__round=round)
+    lines = _workers(submitted, judgments)
+    return lines[0] if lines else WorkerLine(worker.pseudonym, worker.simulated, 0, 0, 0, 0, None, Tally())
+
+
+def rounds_of(worker: Worker) -> list[InRound]:
+    """Return a worker's work and earnings in each round, with two queries."""
+    money = _money_of(worker)
+    nothing = (Decimal(0), Decimal(0))
+    work = Assignment.objects.without_claims().filter(worker=worker).order_by().values_list("hit__round__name")
+    rows = work.annotate(
+        submitted=Count("submitted_at"),
+        accepted=Count("pk", filter=Q(state=Assignment.State.ACCEPTED)),
+        flagged=Count("pk", filter=Q(state=Assignment.State.FLAGGED)),
+        excluded=Count("pk", filter=Q(state=Assignment.State.EXCLUDED)),
+    )
+    named = rows.order_by("hit__round__name")
+    return [InRound(name, *counts, *money.get(name, nothing)) for name, *counts in named]  # type: ignore[call-arg]
+
+
+def controls_of(judgments: QuerySet[Judgment]) -> Tally:
+    """Count the answers to controls among ``judgments``, without retired controls."""
+    return Tally(**unretired(judgments).aggregate(answered=Count("pk"), right=Count("pk", filter=ANSWERED_RIGHT)))
+
+
+def current_exclusion(worker: Worker) -> Exclusion | None:
+    """Return the exclusion in force, or None."""
+    return worker.exclusions.filter(lifted_at=None).first()
+
+
+def _workers(submitted: QuerySet[Assignment], judgments: QuerySet[Judgment]) -> list[WorkerLine]:
+    state = Assignment.State
+    rows = list(
+        submitted.order_by()
+        .values("worker", "worker__pseudonym", "worker__simulated")
+        .annotate(
+            submitted=Count("pk"),
+            accepted=Count("pk", filter=Q(state=state.ACCEPTED)),
+            flagged=Count("pk", filter=Q(state=state.FLAGGED)),
+            excluded=Count("pk", filter=Q(state=state.EXCLUDED)),
+            seconds=Avg("active_seconds", filter=Q(state=state.ACCEPTED)),
+        )
+    )
+    controls = tallies_of(judgments) if rows else {}
+    return [
+        WorkerLine(
+            pseudonym=row["worker__pseudonym"],
+            simulated=row["worker__simulated"],
+            controls=controls.get(row["worker"], Tally()),
+            **{name: row[name] for name in ("submitted", "accepted", "flagged", "excluded", "seconds")},
+        )
+        for row in rows
+    ]
+
+
+def _money_of(worker: Worker) -> dict[str, tuple[Decimal, Decimal]]:
+    """Return the dollars that a worker is owed and was paid, by round name."""
+    owed, paid = Sum("amount", filter=Q(state=Payment.State.OWED)), Sum("amount", filter=Q(state=Payment.State.PAID))
+    rows = Payment.objects.filter(assignment__worker=worker).order_by().values("round__name")
+    return {
+        row["round__name"]: (cents(row["owed"] or Decimal(0)), cents(row["paid"] or Decimal(0)))
+        for row in rows.annotate(owed=owed, paid=paid)
+    }

@@ -1,0 +1,147 @@
+"""The forms that add and train annotators."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from console.fields import UploadField, choose
+from core.errors import CounterpartError
+from core.parameters import choices
+from core.text import NameField
+from corpus.models import Collection
+from mitl.annotators import kind_of
+from mitl.models import Annotator
+from mitl.options import Option
+from mitl.training.train_parameters import TrainParameters
+
+CHECKPOINTS = (".npz", ".pth", ".pt", ".tar", ".bin", ".ckpt", ".safetensors", ".json", ".zip")
+COMPANIONS = (".pkl", ".json", ".txt", ".gz")  # vocabularies and tokenisers
+
+
+class TrainForm(forms.Form):
+    """An annotator's training data and settings; ``losses`` are those that its kind supports."""
+
+    def __init__(self, *args: Any, losses: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = TrainParameters.form_fields()
+        choose(self, "collection", forms.ModelChoiceField(Collection.objects.all(), empty_label=None))
+        self.fields["loss"] = forms.ChoiceField(choices=choices(*losses), required=bool(losses))
+
+
+def _check_new(name: str) -> str:
+    if Annotator.objects.filter(name=name).exists():
+        raise forms.ValidationError(f"There is an annotator {name} already. Choose another name.")
+    return name
+
+
+class EmbeddingsForm(forms.Form):
+    """An uploaded file of embeddings or lists, and the name of the annotator that it becomes."""
+
+    name = NameField(label="Name of the annotator")
+    file = UploadField(suffixes=(".npz", ".json"), label="File", help_text="Embeddings (.npz) or ranked lists (.json).")
+
+    def clean_name(self) -> str:
+        return _check_new(self.cleaned_data["name"])
+
+
+class OriginForm(forms.ModelForm):
+    """Where an annotator's weights come from, and their licence."""
+
+    class Meta:
+        model = Annotator
+        fields = ("source", "licence")
+        widgets = {"source": forms.TextInput}
+        labels = {"licence": "Licence of the weights"}
+        help_texts = {"source": "Who published the weights, or where they come from.", "licence": ""}
+
+
+class AnnotatorForm(forms.Form):
+    """A new annotator of a kind; its fields are the options that the kind declares."""
+
+    name = NameField(label="Name of the annotator")
+
+    def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        properties = kind_of(kind)
+        self.kind, self.options = kind, properties.options
+        if properties.checkpoint != "none":
+            self.fields["checkpoint"] = UploadField(
+                suffixes=CHECKPOINTS,
+                required=properties.checkpoint == "required",
+                label="Weights, embeddings or lists" if kind == "files" else "Weights",
+                help_text="A folder, such as one of Hugging Face, as a zip file."
+                + ("" if properties.checkpoint == "required" else " Leave empty to train it here."),
+            )
+        for name, option in self.options.items():
+            if option.on_page != "no":
+                self.fields[f"option_{name}"] = _field_of(name, option)
+        if properties.checkpoint != "none":
+            self.fields |= OriginForm().fields
+
+    @property
+    def main_fields(self) -> list[forms.BoundField]:
+        """The fields ahead of the options."""
+        names = ("name", "checkpoint", *self._uploads, "source", "licence")
+        return [self[name] for name in names if name in self.fields]
+
+    @property
+    def option_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name.startswith("option_") and name not in self._uploads]
+
+    @property
+    def by_command(self) -> list[str]:
+        """The options that only the command takes."""
+        return [name for name, option in self.options.items() if option.on_page == "no"]
+
+    @property
+    def _uploads(self) -> list[str]:
+        return [f"option_{name}" for name, option in self.options.items() if option.on_page == "upload"]
+
+    def clean_name(self) -> str:
+        return _check_new(self.cleaned_data["name"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        for name, option in self.options.items():
+            value = cleaned.get(f"option_{name}")
+            if option.on_page == "field" and value not in (None, ""):
+                try:
+                    cleaned[f"option_{name}"] = option.read(name, value)
+                except CounterpartError as error:
+                    self.add_error(f"option_{name}", str(error))
+        for name in self._uploads:
+            if cleaned.get(name) and not cleaned.get("checkpoint"):
+                self.add_error(name, "It is read together with the weights: upload them too, or leave it empty.")
+        return cleaned
+
+    def uploads(self) -> dict[str, Any]:
+        """Return the uploaded files by field."""
+        return {name: self.cleaned_data.get(name) for name in ("checkpoint", *self._uploads)}
+
+    def params(self) -> dict[str, Any]:
+        """Return the job's parameters; options with their default value are left to the weights."""
+        chosen = self.cleaned_data
+        given = {name: chosen.get(f"option_{name}") for name, one in self.options.items() if one.on_page == "field"}
+        changed = {name: value for name, value in given.items() if value not in (None, "", self.options[name].default)}
+        return {
+            "name": chosen["name"],
+            "kind": self.kind,
+            "options": changed,
+            "source": chosen.get("source", ""),
+            "licence": chosen.get("licence", ""),
+        }
+
+
+def _field_of(name: str, option: Option) -> forms.Field:
+    shown: dict[str, Any] = {"label": name.replace("_", " ").capitalize(), "help_text": option.help}
+    if option.on_page == "upload":
+        return UploadField(suffixes=COMPANIONS, required=False, **shown)
+    shown["initial"], shown["required"] = option.default, False
+    if option.choices:
+        return forms.ChoiceField(choices=[(choice, choice) for choice in option.choices], **shown)
+    if isinstance(option.default, int):
+        return forms.IntegerField(**shown)
+    if isinstance(option.default, float):
+        return forms.FloatField(**shown)
+    return forms.CharField(max_length=500, **shown)

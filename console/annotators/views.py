@@ -1,0 +1,217 @@
+"""Annotators, their training, their searches side by side, and the pools that join their proposals."""
+
+from typing import Any
+
+from django.core.cache import cache
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from console.annotators.figures import curve_of, learns, losses_of, training_of
+from console.annotators.forms import AnnotatorForm, EmbeddingsForm, OriginForm, TrainForm
+from console.annotators.search_examples import Example, compared, examples
+from console.pagination import count_of, number_in, page_of
+from console.pairs.pair_filters import Place, pairs_in
+from console.pairs.pair_lines import lines_of
+from console.permissions import StaffRequest, members_only, researchers_only
+from console.upload_jobs import add_annotator
+from console.uploads import LARGEST_UPLOAD, start_with_uploads
+from core.errors import CounterpartError
+from core.middleware import takes_uploads
+from core.models import Job
+from corpus.models import Collection
+from hits.models import Round
+from mitl.annotators import kind_of, kinds
+from mitl.models import Annotator, Direction, Pool, Retrieval
+from mitl.pooling import Overlap, overlap
+from mitl.registration import Origin, set_origin
+from mitl.training.trainer import open_training
+
+EXAMPLES = 4
+FIRST_PAIRS = 8
+
+
+@members_only
+@require_safe
+def annotators(request: HttpRequest) -> HttpResponse:
+    rows = Annotator.objects.annotate(n_retrievals=count_of(Retrieval, "annotator"))
+    return render(request, "console/annotators/annotators.html", {"rows": page_of(request, rows)})
+
+
+@members_only
+@require_safe
+def annotator(request: HttpRequest, name: str) -> HttpResponse:
+    """One annotator, with examples from one of its searches: ``?retrieval=``, starting at query ``?from=``."""
+    found = get_object_or_404(Annotator, name=name)
+    return _page(request, found, OriginForm(instance=found))
+
+
+@researchers_only
+@require_POST
+def annotator_origin(request: StaffRequest, name: str) -> HttpResponse:
+    """Say where an annotator's weights come from, and which licence they have."""
+    form = OriginForm(request.POST)
+    found = get_object_or_404(Annotator, name=name)
+    if not form.is_valid():
+        return _page(request, found, form)
+    set_origin(found, Origin(**form.cleaned_data), actor=request.user.get_username())
+    return redirect("annotator", name)
+
+
+def _page(request: HttpRequest, found: Annotator, origin: OriginForm) -> HttpResponse:
+    retrievals = list(found.retrievals.select_related("collection", "sample")[:20])
+    wanted = request.GET.get("retrieval", "")
+    shown = next((r for r in retrievals if str(r.pk) == wanted), retrievals[0] if retrievals else None)
+    start = number_in(request, "from")
+    context = {
+        "annotator": found,
+        "origin": origin,
+        "training": training_of(found),
+        "learns": learns(found),
+        "retrievals": retrievals,
+        "shown": shown,
+        "start": start,
+        "previous": max(0, start - EXAMPLES),
+        "following": start + EXAMPLES,
+        **_lists_of(shown, start),
+    }
+    return render(request, "console/annotators/annotator.html", context, status=422 if origin.errors else 200)
+
+
+def _lists_of(retrieval: Retrieval | None, start: int) -> dict[str, list[Example] | str]:
+    if retrieval is None:
+        return {}
+    try:
+        return dict(examples(retrieval, start=start, queries=EXAMPLES))
+    except CounterpartError as error:
+        return {"trouble": str(error)}
+
+
+@members_only
+@require_safe
+def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
+    """Compare all annotators' results for one query: ``?from=image`` or caption, the query's ``?number=``."""
+    collection = get_object_or_404(Collection, name=name)
+    direction = Direction.IMAGE_TO_CAPTION if request.GET.get("from") == "image" else Direction.CAPTION_TO_IMAGE
+    number = number_in(request, "number")
+    context: dict[str, object] = {"collection": collection, "from_images": direction == Direction.IMAGE_TO_CAPTION}
+    try:
+        context["shown"] = compared(collection, direction, number)
+    except CounterpartError as error:
+        context["trouble"] = str(error)
+    return render(request, "console/annotators/side_by_side.html", context)
+
+
+@members_only
+@require_safe
+def pools(request: HttpRequest) -> HttpResponse:
+    rows = Pool.objects.of_lists().select_related("collection", "sample").annotate(n_rounds=count_of(Round, "pool"))
+    return render(request, "console/annotators/pools.html", {"rows": page_of(request, rows)})
+
+
+@members_only
+@require_safe
+def pool(request: HttpRequest, name: str) -> HttpResponse:
+    found = get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)
+    (agreement, directions), place = _figures_of(found), Place(found)
+    context = {
+        "pool": found,
+        "directions": directions,
+        "annotators": _agreement_lines(agreement),
+        "rounds": found.rounds.all(),
+        "place": place,
+        "lines": lines_of(place, pairs_in(place).values_list("image_id", "caption_id")[:FIRST_PAIRS]),
+    }
+    return render(request, "console/annotators/pool.html", context)
+
+
+def _agreement_lines(found: Overlap) -> list[tuple[Annotator, list[tuple[int, float, int]], int]]:
+    """Return a line for each annotator: what it shares with every other one, as a count of pairs, a share of its own
+    pairs and the tenths of that share, which choose a colour; then the pairs that only it proposed."""
+    lines = []
+    for annotator, shared, alone in zip(found.annotators, found.shared.tolist(), found.alone.tolist(), strict=True):
+        own = shared[found.annotators.index(annotator)]
+        cells = [(count, count / own, round(10 * count / own)) for count in shared]
+        lines.append((annotator, cells, alone))
+    return lines
+
+
+def _figures_of(pool: Pool) -> tuple[Overlap, list[dict[str, Any]]]:
+    """Return the annotators' overlap and the proposals of each direction. Cached: a pool never changes."""
+    key = f"pool-figures-{pool.pk}-{pool.n_proposals}"
+    known = cache.get(key)
+    if known is None:
+        counts = pool.proposals.values("direction").annotate(n=Count("pk")).order_by("direction")
+        known = overlap(pool), list(counts)
+        cache.set(key, known, timeout=86_400)
+    return known
+
+
+@members_only
+@never_cache
+@require_safe
+def training_progress(request: HttpRequest, name: str) -> JsonResponse:
+    """Polled by live.js during a training: whether it is still running, and its part of the page."""
+    found = get_object_or_404(Annotator, name=name)
+    training = training_of(found)
+    html = render_to_string("console/annotators/_training.html", {"annotator": found, "training": training}, request)
+    return JsonResponse({"live": training.under_way, "html": html})
+
+
+@members_only
+@require_safe
+def curve(request: HttpRequest, name: str) -> HttpResponse:
+    return HttpResponse(curve_of(get_object_or_404(Annotator, name=name)), content_type="image/svg+xml")
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def train(request: StaffRequest, name: str) -> HttpResponse:
+    """Choose the training data and settings; the training then runs as a job."""
+    found = get_object_or_404(Annotator, name=name)
+    form = TrainForm(request.POST or None, losses=losses_of(found))
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect("job", open_training(found.name, by=request.user, **form.cleaned_data).pk)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    context = {"annotator": found, "form": form}
+    return render(request, "console/annotators/train.html", context, status=422 if form.errors else 200)
+
+
+@takes_uploads(LARGEST_UPLOAD)
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def embeddings(request: StaffRequest, name: str) -> HttpResponse:
+    """Upload embeddings of a collection; a job makes an annotator of them."""
+    collection = get_object_or_404(Collection, name=name)
+    form = EmbeddingsForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        params = {"name": form.cleaned_data["name"], "kind": "files", "collection": collection.name}
+        return redirect("job", _start_adding(request, params, {"checkpoint": form.cleaned_data["file"]}).pk)
+    context = {"collection": collection, "form": form}
+    return render(request, "console/annotators/embeddings.html", context, status=422 if form.errors else 200)
+
+
+@takes_uploads(2 * LARGEST_UPLOAD)
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def annotator_add(request: StaffRequest) -> HttpResponse:
+    """Choose a ``?kind=`` and its options, and upload its weights; a job adds the annotator."""
+    kind = request.GET.get("kind", "overlap")
+    if kind not in kinds():
+        raise Http404(f"Unknown kind. Choose one of {', '.join(kinds())}.")
+    form = AnnotatorForm(request.POST or None, request.FILES or None, kind=kind)
+    if request.method == "POST" and form.is_valid():
+        return redirect("job", _start_adding(request, form.params(), form.uploads()).pk)
+    context = {"form": form, "kind": kind, "kinds": kinds(), "properties": kind_of(kind)}
+    return render(request, "console/annotators/annotator_add.html", context, status=422 if form.errors else 200)
+
+
+def _start_adding(request: StaffRequest, params: dict[str, Any], files: dict[str, UploadedFile | None]) -> Job:
+    title = f"Add annotator {params['name']}"
+    return start_with_uploads(title, add_annotator.name, params, files, by=request.user)

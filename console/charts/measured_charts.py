@@ -1,0 +1,69 @@
+"""Charts as jobs make them: a file each with the drawing and its figures, shown until a newer one is there."""
+
+import json
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from console.charts.plots import Charted, Rows, analyse, parameters_of_chart, state_of
+from core.errors import CounterpartError
+from core.files import write_file
+from core.progress import Progress
+from evaluation.analyses import plain
+from mitl.charts import chart_bytes
+
+
+@dataclass(frozen=True)
+class MeasuredChart:
+    """A chart on white ground and the ``rows`` behind it, or the ``trouble`` that leaves nothing to draw.
+
+    ``at`` is when it was made; it ``is_current`` while its data are the same.
+    """
+
+    at: datetime
+    is_current: bool
+    trouble: str = ""
+    rows: Rows = ()
+    svg: str = ""
+    png: bytes = b""
+
+
+def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: Progress) -> str:
+    """Measure, draw and store a chart; return why there is nothing to draw, or an empty text."""
+    kept = {"at": timezone.now().isoformat(), "state": state_of(charted, subject)}
+    trouble = ""
+    try:
+        found = analyse(subject, parameters_of_chart(charted, subject, annotator), progress)
+    except CounterpartError as error:
+        trouble = kept["trouble"] = str(error)
+    else:
+        kept["rows"] = plain([dict(row) for row in found.rows])
+        kept["svg"] = chart_bytes(found.chart, ".svg").decode()
+        kept["png"] = b64encode(chart_bytes(found.chart, ".png")).decode()
+    write_file(chart_path(charted, subject, annotator), json.dumps(kept, default=float).encode())
+    return trouble
+
+
+def stored_chart(charted: Charted, subject: str, annotator: str) -> MeasuredChart | None:
+    """Return the chart as it was made last, or None."""
+    path = chart_path(charted, subject, annotator)
+    if not default_storage.exists(path):
+        return None
+    with default_storage.open(path) as file:
+        kept = json.load(file)
+    at = datetime.fromisoformat(kept["at"])
+    is_current = kept["state"] == state_of(charted, subject)
+    if trouble := kept.get("trouble"):
+        return MeasuredChart(at, is_current, trouble=trouble)
+    if "svg" not in kept:  # version 0.3 stored no drawing
+        return None
+    return MeasuredChart(at, is_current, rows=kept["rows"], svg=kept["svg"], png=b64decode(kept["png"]))
+
+
+def chart_path(charted: Charted, subject: str, annotator: str) -> str:
+    """Return where a chart is in the storage."""
+    parts = [type(charted).__name__.lower(), str(charted.pk), subject, *([annotator] if annotator else [])]
+    return f"charts/{'-'.join(parts)}.json"

@@ -1,0 +1,159 @@
+"""The forms of collections: captions and pictures to import, matches known from elsewhere, and samples of queries."""
+
+from typing import Any
+
+from django import forms
+
+from console.fields import UploadField
+from console.upload_jobs import CAPTION_FILES
+from core.seeds import SeedField
+from core.text import NameField
+from corpus.match_files import CAPTION_TO_IMAGE, IMAGE_TO_CAPTION
+from corpus.matches import MAX_SOURCE
+from corpus.models import Collection
+
+LARGEST_LIST = 16 * 1024**2  # bytes of a list of ids
+MATCH_FILES = (".csv", ".json", ".gz")
+
+
+class ImportForm(forms.Form):
+    """Captions and pictures to import into a collection."""
+
+    collection = NameField(
+        label="Name of the collection",
+        help_text="A new name makes a new collection. Letters, digits, - and _ only.",
+    )
+    format = forms.ChoiceField(
+        label="Format of the captions",
+        required=False,
+        choices=[
+            ("", "choose the format"),
+            ("coco", "COCO: captions_….json"),
+            ("karpathy", "Karpathy: dataset_….json"),
+            ("flickr", "Flickr: token file or CSV"),
+            ("jsonl", "JSON lines: an object for each caption"),
+            ("folder", "folder: pictures with a CSV or a .txt beside each, as one zip file"),
+        ],
+    )
+    captions = UploadField(
+        suffixes=(*CAPTION_FILES, ".gz", ".zip"),
+        required=False,
+        label="Captions",
+        help_text="Plain, gzipped or zipped. Leave empty to add pictures to an existing collection, or for a folder of "
+        "pictures without captions.",
+    )
+    images = UploadField(
+        suffixes=(".zip",), required=False, label="Pictures", help_text="A zip file; it can also be added later."
+    )
+    append = forms.BooleanField(
+        required=False, label="Add new captions and images to an existing collection (--append)"
+    )
+    skip_missing = forms.BooleanField(required=False, label="Accept images without a picture (--skip-missing)")
+
+    def clean(self) -> dict[str, Any]:
+        chosen = super().clean() or {}
+        if self.errors:
+            return chosen
+        captions, images = chosen["captions"], chosen["images"]
+        exists = Collection.objects.filter(name=chosen["collection"]).exists()
+        if not captions and not images:
+            self.add_error("captions", "Choose a file of captions, or a zip file of pictures, or both.")
+        elif not captions and not exists and chosen["format"] != "folder":
+            self.add_error(
+                "captions",
+                f"There is no collection {chosen['collection']} yet: add its captions, or choose the format folder for "
+                "pictures without captions.",
+            )
+        elif captions and not chosen["format"]:
+            self.add_error(
+                "format", "Choose the format of the captions; the list beside this form has an example of each."
+            )
+        elif captions and chosen["append"] and not exists:
+            self.add_error("append", f"There is no collection {chosen['collection']} to append to.")
+        elif captions and chosen["format"] == "folder" and not captions.name.lower().endswith(".zip"):
+            self.add_error("captions", "Pack the folder as one zip file.")
+        return chosen
+
+    def params(self) -> dict[str, Any]:
+        """Return the job's parameters, without the files."""
+        return {name: self.cleaned_data[name] for name in ("collection", "format", "append", "skip_missing")}
+
+
+class MatchesForm(forms.Form):
+    """A file of matches known from elsewhere, and the name of their source."""
+
+    source = forms.CharField(
+        max_length=MAX_SOURCE, label="Source", help_text="A name such as cxc, without blanks. Releases merge by it."
+    )
+    file = UploadField(
+        suffixes=MATCH_FILES,
+        label="Matches",
+        help_text="CxC’s CSV; a CSV with image, caption and optionally score, grade; or JSON of one direction.",
+    )
+    direction = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "recognise it"),
+            (IMAGE_TO_CAPTION, "keys are images (i2t)"),
+            (CAPTION_TO_IMAGE, "keys are captions (t2i)"),
+        ],
+        label="Direction of a JSON file",
+    )
+    skip_unknown = forms.BooleanField(required=False, label="Skip pairs with unknown ids (--skip-unknown)")
+
+    def params(self) -> dict[str, Any]:
+        """Return the job's parameters, without the file and the collection."""
+        return {name: self.cleaned_data[name] for name in ("source", "direction", "skip_unknown")}
+
+
+class SampleForm(forms.Form):
+    """A sample of queries: how many to draw of each kind, or lists of their ids."""
+
+    name = NameField(label="Name of the sample")
+    images = forms.IntegerField(min_value=0, required=False, label="Query images to draw")
+    captions = forms.IntegerField(min_value=0, required=False, label="Query captions to draw")
+    images_list = UploadField(
+        suffixes=(".txt", ".csv"),
+        largest=LARGEST_LIST,
+        required=False,
+        label="or a list of image ids",
+        help_text="An id a line; used instead of the number.",
+    )
+    captions_list = UploadField(
+        suffixes=(".txt", ".csv"),
+        largest=LARGEST_LIST,
+        required=False,
+        label="or a list of caption ids",
+        help_text="An id a line; used instead of the number.",
+    )
+    uncaptioned = forms.BooleanField(
+        required=False, label="Draw images that have no caption, for workers to write some (--uncaptioned)"
+    )
+    seed = SeedField(initial=0, help_text="The same seed draws the same queries.")
+
+
+class TestForm(forms.Form):
+    """A qualification test: how many pairs of each kind are drawn, or a file of sentences; and how many right answers
+    pass."""
+
+    name = NameField(label="Name of the test")
+    positives = forms.IntegerField(min_value=1, initial=4, required=False, label="Pairs that match")
+    negatives = forms.IntegerField(min_value=1, initial=4, required=False, label="Pairs that do not match")
+    sentences = UploadField(
+        suffixes=(".csv",),
+        largest=LARGEST_LIST,
+        required=False,
+        label="Sentences instead of pairs",
+        help_text="A CSV file for a test of spelling and grammar: the columns sentence and written (right or wrong).",
+    )
+    pass_mark = forms.IntegerField(min_value=1, initial=7, label="Right answers to pass")
+    attempts = forms.IntegerField(min_value=1, initial=2, label="Tries for each worker")
+    seed = SeedField(initial=0, help_text="The same seed draws the same pairs.")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("sentences"):
+            for name in ("positives", "negatives"):
+                if name not in self.errors and cleaned.get(name) is None:
+                    self.add_error(name, "Enter a number, or choose a file of sentences.")
+        return cleaned

@@ -1,0 +1,64 @@
+"""What is known of one query, an image or a caption: its original matches, those that people verified or rejected, and
+those of other sources (ECCV Caption, figures 2 and C.2)."""
+
+from dataclasses import dataclass
+
+from console.pairs.pair_filters import Place
+from console.pairs.pair_lines import Line, Pair, lines_of
+from corpus.models import Caption, Image, Match
+from dataset.models import Review, Verdict
+from hits.question import Level
+
+MOST = 60
+"""How many pairs of a group are shown."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Matches of the query that stand alike, best first; ``total`` may be more than ``lines`` shows."""
+
+    title: str
+    level: int | None
+    lines: list[Line]
+    total: int
+
+
+def groups_of(query: Image | Caption) -> list[Group]:
+    """Return the query's matches in groups; empty groups are left out."""
+    lines = lines_of(Place(query.collection), _known_pairs(query))
+    groups: dict[str, list[Line]] = {title: [] for title in TITLES}
+    for line in sorted(lines, key=lambda line: (line.level or 0, -len(line.matches), -len(line.proposals))):
+        groups[_title(line)].append(line)
+    return [Group(title, TITLES[title], some[:MOST], len(some)) for title, some in groups.items() if some]
+
+
+ORIGINAL, UNJUDGED = "Original", "Not judged, known from other sources"
+BY_LEVEL = {
+    Level.YES: "Verified: 100% YES",
+    Level.PARTIALLY_YES: "Verified: partially YES",
+    Level.MOSTLY_NO: "Rejected: mostly NO",
+    Level.NO: "Rejected: 100% NO",
+}
+TITLES: dict[str, int | None] = {
+    ORIGINAL: None,
+    **{title: level.value for level, title in BY_LEVEL.items()},
+    UNJUDGED: None,
+}
+
+
+def _title(line: Line) -> str:
+    if any(match.source == Match.ORIGINAL for match in line.matches):
+        return ORIGINAL
+    is_judged = line.verdicts or line.votes or line.reviews
+    return BY_LEVEL[Level(line.level)] if line.level and is_judged else UNJUDGED
+
+
+def _known_pairs(query: Image | Caption) -> list[Pair]:
+    """Return the query's pairs that a source lists, a verdict is about or a review was made of."""
+    this = {"image": query} if isinstance(query, Image) else {"caption": query}
+    rows = [
+        Match.objects.filter(**this),
+        Verdict.objects.filter(**this),
+        Review.objects.filter(**this).exclude(image=None).exclude(caption=None).order_by(),
+    ]
+    return sorted({pair for found in rows for pair in found.values_list("image_id", "caption_id")})

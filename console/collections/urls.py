@@ -1,0 +1,18 @@
+"""The URLs of the pages of collections."""
+
+from django.urls import path
+
+from console.collections import views
+
+urlpatterns = [
+    path("pictures/<int:image_id>/", views.picture, name="picture"),
+    path("images/<int:image_id>/", views.image, name="image"),
+    path("captions/<int:caption_id>/", views.caption, name="caption"),
+    path("collections/", views.collections, name="collections"),
+    path("import/", views.collection_import, name="collection_import"),
+    path("collections/<slug:name>/", views.collection, name="collection"),
+    path("collections/<slug:name>/matches/", views.matches, name="matches"),
+    path("collections/<slug:name>/sample/", views.sample, name="sample"),
+    path("samples/<slug:name>/captions/", views.sample_captions, name="sample_captions"),
+    path("collections/<slug:name>/test/", views.test, name="test"),
+]

@@ -1,0 +1,265 @@
+"""Collections with their images, captions, known matches and samples, and what is imported into them; pictures and
+their thumbnails."""
+
+import mimetypes
+from contextlib import ExitStack
+from io import BytesIO
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, Q, QuerySet
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.models import QualificationTest
+from annotation.people.qualification_tests import Plan, make_sentence_test, make_test
+from console import upload_jobs
+from console.collections.forms import LARGEST_LIST, ImportForm, MatchesForm, SampleForm, TestForm
+from console.collections.query_sheets import groups_of
+from console.pagination import count_of, page_of
+from console.permissions import StaffRequest, members_only, researchers_only
+from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
+from core.errors import CounterpartError
+from core.middleware import takes_uploads
+from corpus.models import Caption, Collection, Image, Sample
+from corpus.pictures import picture_bytes
+from corpus.samples import sample_queries
+from corpus.thumbnails import SIZES, thumbnail
+from hits.task_types import CAPTION
+from mitl.models import Annotator
+from mitl.pooling import pool_sample
+
+SUGGESTED = 60  # query images and query captions
+
+
+@members_only
+@require_safe
+def collections(request: HttpRequest) -> HttpResponse:
+    rows = Collection.objects.annotate(
+        n_images=count_of(Image, "collection"),
+        n_captions=count_of(Caption, "collection"),
+        n_samples=count_of(Sample, "collection"),
+    )
+    return render(request, "console/collections/collections.html", {"rows": page_of(request, rows)})
+
+
+@members_only
+@require_safe
+def collection(request: HttpRequest, name: str) -> HttpResponse:
+    found = get_object_or_404(Collection, name=name)
+    words = request.GET.get("q", "").strip()
+    n_images, n_captions = found.images.count(), found.captions.count()
+    annotator = Annotator.objects.order_by("created_at").first()
+    context = {
+        "collection": found,
+        "words": words,
+        "images": page_of(request, _images(found, words), size=24),
+        "n_images": n_images,
+        "n_captions": n_captions,
+        "sampling": f"python manage.py sample_queries NAME --collection {found} "
+        f"--images {min(60, n_images)} --captions {min(60, n_captions)}{'' if n_captions else ' --uncaptioned'}",
+        "searching": f"python manage.py retrieve {found} --annotators {annotator or 'A,B'}",
+        "n_lacking": found.images.lacking_file().count(),
+        "n_uncaptioned": found.images.uncaptioned().count(),
+        "sources": found.matches.values("source")
+        .annotate(n=Count("pk"), n_rejected=Count("pk", filter=Q(score=0, grade__isnull=False)))
+        .order_by("source"),
+        "samples": found.samples.annotate(
+            n_images=count_of(Sample.images.through, "sample"), n_captions=count_of(Sample.captions.through, "sample")
+        ),
+        "tests": QualificationTest.objects.filter(collection=found).annotate(
+            n_items=Count("items"), n_sentences=Count("items", filter=Q(items__image=None))
+        ),
+        "retrievals": found.retrievals.select_related("annotator", "sample")[:20],
+    }
+    return render(request, "console/collections/collection.html", context)
+
+
+def _images(collection: Collection, words: str) -> QuerySet[Image]:
+    images = collection.images.prefetch_related("captions")
+    if words:
+        named = collection.captions.order_by().filter(text__icontains=words)
+        images = images.filter(pk__in=named.values("image"))
+    return images
+
+
+@takes_uploads(2 * LARGEST_UPLOAD)
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def collection_import(request: StaffRequest) -> HttpResponse:
+    """Upload captions, pictures or both, into a new collection or the one that ``?into=`` names; a job imports them."""
+    into = request.GET.get("into", "")
+    known = {"collection": into, **request.GET.dict()}
+    form = ImportForm(request.POST or None, request.FILES or None, initial=known)
+    if request.method == "POST" and form.is_valid():
+        params = form.params()
+        name = form.cleaned_data["collection"]
+        files = {field: form.cleaned_data[field] for field in ("captions", "images")}
+        job = start_with_uploads(f"Import {name}", upload_jobs.import_collection.name, params, files, by=request.user)
+        return redirect("job", job.pk)
+    found = Collection.objects.filter(name=into).first()
+    return render(
+        request,
+        "console/collections/import.html",
+        {"form": form, "into": found, "n_lacking": found.images.lacking_file().count() if found else 0},
+        status=422 if form.errors else 200,
+    )
+
+
+@takes_uploads(LARGEST_UPLOAD)
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def matches(request: StaffRequest, name: str) -> HttpResponse:
+    """Upload matches known from elsewhere; a job imports them."""
+    found = get_object_or_404(Collection, name=name)
+    form = MatchesForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        params = {"collection": name, **form.params()}
+        files = {"file": form.cleaned_data["file"]}
+        title = f"Import {params['source']} matches of {name}"
+        job = start_with_uploads(title, upload_jobs.import_matches.name, params, files, by=request.user)
+        return redirect("job", job.pk)
+    return render(
+        request,
+        "console/collections/matches.html",
+        {"collection": found, "form": form},
+        status=422 if form.errors else 200,
+    )
+
+
+@takes_uploads(2 * LARGEST_LIST)
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def sample(request: StaffRequest, name: str) -> HttpResponse:
+    """Draw a sample of queries by number and seed, or make one of lists of ids."""
+    found = get_object_or_404(Collection, name=name)
+    n_images, n_captions = found.images.gallery().count(), found.captions.gallery().count()
+    n_uncaptioned = found.images.gallery().uncaptioned().count()
+    bare = "uncaptioned" in request.GET
+    sizes = {
+        "images": min(SUGGESTED, n_uncaptioned if bare else n_images - n_uncaptioned),
+        "captions": 0 if bare else min(SUGGESTED, n_captions),
+    }
+    form = SampleForm(request.POST or None, request.FILES or None, initial={**sizes, "uncaptioned": bare})
+    if request.method == "POST" and form.is_valid():
+        chosen = form.cleaned_data
+        try:
+            with ExitStack() as opened:
+                lists = {
+                    kind: opened.enter_context(local_upload(upload))
+                    for kind in ("images", "captions")
+                    if (upload := chosen[f"{kind}_list"])
+                }
+                made = sample_queries(
+                    chosen["name"],
+                    collection=found,
+                    images=lists.get("images", chosen["images"] or 0),
+                    captions=lists.get("captions", chosen["captions"] or 0),
+                    uncaptioned=chosen["uncaptioned"],
+                    seed=chosen["seed"],
+                    actor=request.user.get_username(),
+                )
+            messages.success(request, f"The sample {made} is made.")
+            return redirect("collection", name)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    context = {
+        "collection": found,
+        "form": form,
+        "n_images": n_images,
+        "n_captions": n_captions,
+        "n_uncaptioned": n_uncaptioned,
+        "command": f"python manage.py sample_queries NAME --images {sizes['images']} --captions {sizes['captions']} "
+        f"--collection {found}{' --uncaptioned' if bare else ''}",
+    }
+    return render(request, "console/collections/sample.html", context, status=422 if form.errors else 200)
+
+
+@researchers_only
+@require_POST
+def sample_captions(request: StaffRequest, name: str) -> HttpResponse:
+    """Go on to packing a round in which workers write captions for the images of a sample."""
+    found = get_object_or_404(Sample.objects.select_related("collection"), name=name)
+    try:
+        pool = pool_sample(found, actor=request.user.get_username())
+    except CounterpartError as error:
+        messages.error(request, str(error))
+        return redirect("collection", found.collection.name)
+    return redirect(f"{reverse('pool_pack', args=[pool.name])}?task={CAPTION}")
+
+
+@takes_uploads(LARGEST_LIST)
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def test(request: StaffRequest, name: str) -> HttpResponse:
+    """Make a qualification test of the collection's pairs, or of the sentences of a file."""
+    found = get_object_or_404(Collection, name=name)
+    form = TestForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = _made_test(found, dict(form.cleaned_data), actor=request.user.get_username())
+            messages.success(request, f"The test {made} is made. Choose it when you publish a round in the browser.")
+            return redirect("collection", name)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    context = {"collection": found, "form": form}
+    return render(request, "console/collections/test.html", context, status=422 if form.errors else 200)
+
+
+def _made_test(collection: Collection, chosen: dict[str, Any], *, actor: str) -> QualificationTest:
+    name, sentences = chosen.pop("name"), chosen.pop("sentences")
+    if not sentences:
+        return make_test(name, collection=collection, plan=Plan(**chosen), actor=actor)
+    limits = {limit: chosen[limit] for limit in ("pass_mark", "attempts")}
+    with local_upload(sentences) as file:
+        return make_sentence_test(name, collection=collection, file=file, **limits, actor=actor)
+
+
+@members_only
+@require_safe
+@cache_control(private=True, max_age=86_400)
+def picture(request: HttpRequest, image_id: int) -> FileResponse:
+    """The original picture, or a thumbnail with ``?size=``."""
+    image = get_object_or_404(Image, pk=image_id)
+    size = request.GET.get("size", "")
+    if not size:
+        return _original(image)
+    if size not in map(str, SIZES):
+        raise Http404(f"Invalid size: choose one of {SIZES}, or leave it out.")
+    try:
+        return FileResponse(thumbnail(image, int(size)).open("rb"), content_type="image/jpeg")
+    except CounterpartError as error:
+        raise Http404(str(error)) from error
+
+
+def _original(image: Image) -> FileResponse:
+    if not image.file:
+        raise Http404(f"Picture {image} has no file.")
+    try:
+        content = picture_bytes(image.file)
+    except CounterpartError as error:
+        raise Http404(str(error)) from error
+    kind = mimetypes.guess_type(image.file)[0] or ""
+    safe = kind if kind.startswith("image/") and "svg" not in kind else "application/octet-stream"
+    return FileResponse(BytesIO(content), content_type=safe)
+
+
+@members_only
+@require_safe
+def image(request: HttpRequest, image_id: int) -> HttpResponse:
+    """An image as a query, with the captions that do and do not match it."""
+    found = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
+    return render(
+        request, "console/collections/query.html", {"query": found, "image": found, "groups": groups_of(found)}
+    )
+
+
+@members_only
+@require_safe
+def caption(request: HttpRequest, caption_id: int) -> HttpResponse:
+    """A caption as a query, with the images that do and do not match it."""
+    found = get_object_or_404(Caption.objects.select_related("collection", "image"), pk=caption_id)
+    return render(request, "console/collections/query.html", {"query": found, "groups": groups_of(found)})

@@ -1,0 +1,203 @@
+"""What events are about: how a subject is called, its page, and the round it belongs to."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db.models import CharField, Model, Q, QuerySet, Value
+from django.db.models.functions import Cast, Concat
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from annotation.models import (
+    Assignment,
+    Invitation,
+    Participant,
+    Payment,
+    QualificationTest,
+    Report,
+    TestAttempt,
+    Worker,
+)
+from core.models import Event, Job
+from corpus.models import Collection, Sample
+from crowd.models import Outbox, Posting
+from dataset.models import Review, Version
+from evaluation.models import Run
+from hits.models import Control, Round, Seat
+from mitl.models import Annotator, Pool, Retrieval
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How rows of a model are named: ``word`` before the name, which links to a page unless ``address`` gives none."""
+
+    rows: QuerySet[Any]
+    word: str
+    name: Callable[[Any], str] = str
+    address: Callable[[Any], str] | None = None
+
+
+def _named(page: str) -> Callable[[Any], str]:
+    return lambda row: reverse(page, args=[row.name])
+
+
+def _keyed(page: str) -> Callable[[Any], str]:
+    return lambda row: reverse(page, args=[row.pk])
+
+
+def _of_hit(row: Any) -> str:
+    return f"{row.hit} of {row.hit.round}"
+
+
+def _of_assignment(row: Any) -> str:
+    return _of_hit(row.assignment)
+
+
+def _to_hit(row: Any) -> str:
+    return reverse("hit", args=[row.hit.round.name, row.hit.number])
+
+
+def _of_posting(row: Any) -> str:
+    return f"{row.hit} of {row.round}" if row.hit else str(row.round)
+
+
+def _to_posting(row: Any) -> str:
+    return reverse("hit", args=[row.round.name, row.hit.number]) if row.hit else reverse("round", args=[row.round.name])
+
+
+def _of_review(row: Any) -> str:
+    if row.image_id and row.caption_id:
+        return "a pair"
+    return "a picture" if row.image_id else "a caption"
+
+
+def _to_review(row: Any) -> str:
+    if row.image_id and row.caption_id:
+        return reverse("pair", args=[row.image_id, row.caption_id])
+    return reverse("image", args=[row.image_id]) if row.image_id else reverse("caption", args=[row.caption_id])
+
+
+def _to_assignment(row: Any) -> str:
+    return reverse("assignment", args=[row.assignment_id])
+
+
+IN_HIT, OF_WORK = "hit__round", "assignment__hit__round"
+KINDS = {
+    "hits.round": Kind(Round.objects.all(), "round", address=_named("round")),
+    "hits.control": Kind(
+        Control.objects.select_related("round"),
+        "a control of round",
+        lambda row: row.round.name,
+        lambda row: reverse("control", args=[row.round.name, row.pk]),
+    ),
+    "hits.seat": Kind(Seat.objects.select_related(IN_HIT), "a seat of", _of_hit, _to_hit),
+    "annotation.assignment": Kind(Assignment.objects.select_related(IN_HIT), "", _of_hit, _keyed("assignment")),
+    "annotation.invitation": Kind(
+        Invitation.objects.select_related("round"),
+        "an invitation to",
+        lambda row: row.round.name,
+        lambda row: reverse("round", args=[row.round.name]),
+    ),
+    "annotation.participant": Kind(
+        Participant.objects.select_related("round"),
+        "round",
+        lambda row: row.round.name,
+        lambda row: reverse("round", args=[row.round.name]),
+    ),
+    "annotation.payment": Kind(
+        Payment.objects.select_related(OF_WORK),
+        "",
+        lambda row: f"${row.amount} for {_of_assignment(row)}",
+        _to_assignment,
+    ),
+    "annotation.qualificationtest": Kind(QualificationTest.objects.all(), "test"),
+    "annotation.report": Kind(Report.objects.select_related(OF_WORK), "an item of", _of_assignment, _to_assignment),
+    "annotation.testattempt": Kind(TestAttempt.objects.select_related("test"), "test", lambda row: str(row.test)),
+    "annotation.worker": Kind(
+        Worker.objects.all(),
+        "worker",
+        lambda row: row.pseudonym,
+        lambda row: reverse("worker", args=[row.pseudonym]),
+    ),
+    "auth.user": Kind(User.objects.all(), "", lambda row: row.username),
+    "core.job": Kind(Job.objects.select_related("created_by"), "the job", lambda row: row.title, _keyed("job")),
+    "corpus.collection": Kind(Collection.objects.all(), "collection", address=_named("collection")),
+    "corpus.sample": Kind(Sample.objects.all(), "sample", lambda row: row.name),
+    "crowd.outbox": Kind(
+        Outbox.objects.all(), "the platform call", lambda row: row.get_call_display(), lambda row: reverse("calls")
+    ),
+    "crowd.posting": Kind(Posting.objects.select_related("hit", "round"), "the posting of", _of_posting, _to_posting),
+    "dataset.review": Kind(Review.objects.all(), "", _of_review, _to_review),
+    "dataset.version": Kind(Version.objects.all(), "version", address=_named("version")),
+    "evaluation.run": Kind(Run.objects.all(), "the run of", lambda row: row.model, _keyed("run")),
+    "mitl.annotator": Kind(Annotator.objects.all(), "annotator", address=_named("annotator")),
+    "mitl.pool": Kind(Pool.objects.all(), "pool", address=_named("pool")),
+    "mitl.retrieval": Kind(
+        Retrieval.objects.select_related("annotator", "collection"),
+        "",
+        address=lambda row: f"{reverse('annotator', args=[row.annotator.name])}?retrieval={row.pk}",
+    ),
+}
+
+
+def subjects_of(events: Sequence[Event]) -> list[SafeString | str]:
+    """Return what each event is about, with one query for each kind of subject among them."""
+    keys = defaultdict(set)
+    for event in events:
+        model, _, key = event.subject.partition(":")
+        keys[model].add(key)
+    rows = {model: _rows(KINDS[model].rows, some) for model, some in keys.items() if model in KINDS}
+    return [_what(event, rows) for event in events]
+
+
+def _rows(rows: QuerySet[Any], keys: set[str]) -> dict[str, Any]:
+    try:
+        return {str(row.pk): row for row in rows.filter(pk__in=keys)}
+    except (ValueError, ValidationError):  # a key that is none of this model
+        return {}
+
+
+def _what(event: Event, rows: Mapping[str, Mapping[str, Model]]) -> SafeString | str:
+    model, _, key = event.subject.partition(":")
+    kind = KINDS.get(model)
+    row = rows.get(model, {}).get(key)
+    if kind is None or row is None:
+        word = kind.word if kind and kind.word else model.partition(".")[2]
+        return f"{word} {event.data.get('name', key)}"
+    name = format_html('<a href="{}">{}</a>', kind.address(row), kind.name(row)) if kind.address else kind.name(row)
+    what = format_html("{} {}", kind.word, name) if kind.word else name
+    if isinstance(row, Job) and row.created_by and row.created_by.get_username() != event.actor:
+        return format_html("{}, which {} started", what, row.created_by)
+    return what
+
+
+# What belongs to a round, by the path to it.
+OF_ROUND: dict[str, tuple[type[Model], str]] = {
+    "annotation.assignment": (Assignment, IN_HIT),
+    "annotation.payment": (Payment, "round"),
+    "annotation.participant": (Participant, "round"),
+    "annotation.invitation": (Invitation, "round"),
+    "annotation.report": (Report, OF_WORK),
+    "hits.control": (Control, "round"),
+    "hits.seat": (Seat, IN_HIT),
+    "crowd.posting": (Posting, "round"),
+    "crowd.outbox": (Outbox, "round"),
+}
+
+
+def events_of(events: QuerySet[Event], *, by: str = "", round: Round | None = None) -> QuerySet[Event]:
+    """Return the events of a person (a user name or pseudonym), of a round and all that belongs to it, or of both."""
+    if by:
+        events = events.filter(actor__in=[by, f"worker:{by}"])
+    if round is not None:
+        about = Q(subject=f"hits.round:{round.pk}")
+        for label, (model, path) in OF_ROUND.items():
+            theirs = model._default_manager.filter(**{path: round}).order_by()
+            about |= Q(subject__in=theirs.values_list(Concat(Value(f"{label}:"), Cast("pk", CharField()))))
+        events = events.filter(about)
+    return events

@@ -1,0 +1,33 @@
+"""The event log."""
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.events.event_sentences import told
+from console.events.event_subjects import events_of
+from console.pagination import page_of
+from console.permissions import members_only
+from core.models import Event
+from hits.models import Round
+
+
+@members_only
+@require_safe
+def events(request: HttpRequest) -> HttpResponse:
+    """Events, newest first; ``?subject=`` shows only one row's, ``?by=`` a person's, ``?round=`` those of a round."""
+    subject, by, name = (request.GET.get(word, "").strip() for word in ("subject", "by", "round"))
+    found = Round.objects.filter(name=name).first() if name else None
+    rows = events_of(Event.objects.filter(subject=subject) if subject else Event.objects.all(), by=by, round=found)
+    page = page_of(request, rows.none() if name and found is None else rows)
+    context = {
+        "rows": page,
+        "told": told(page),
+        "subject": subject,
+        "by": by,
+        "round": name,
+        "people": User.objects.order_by("username").values_list("username", flat=True),
+        "rounds": Round.objects.values_list("name", flat=True),
+    }
+    return render(request, "console/events/events.html", context)

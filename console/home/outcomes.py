@@ -1,0 +1,141 @@
+"""Where a job leads: a link to what it made or changed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Model
+from django.urls import reverse
+
+from console.jobs import chart, trust
+from console.leaderboard.benchmark_boards import measure_rankings
+from console.upload_jobs import add_annotator, import_collection, import_matches
+from core.models import Job
+from corpus.models import Collection
+from crowd.jobs import audit, repair
+from dataset.jobs import clean_up
+from dataset.models import Version
+from evaluation.jobs import register, score_run
+from evaluation.models import Run
+from hits.jobs import pack
+from hits.models import Round
+from hits.pipeline import TASK as PLANNING
+from hits.round_parameters import RoundParameters
+from mitl.models import Annotator, Pool
+from mitl.training.trainer import TASK as TRAINING
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A link from a job to what it is about."""
+
+    label: str
+    url: str
+
+
+PACKED = ("task", "replication", "top_up", "reasons", "reward", "ceiling")
+
+Leading = Callable[[Job], Outcome | None]
+
+
+def outcome_of(job: Job) -> Outcome | None:
+    """Return a link to what the job made or is about, back to the form of a failed job, or None if there is nothing."""
+    leading = _BY_STATE.get((job.task, job.state)) or _BY_TASK.get(job.task) or _to_version_or_round
+    return leading(job)
+
+
+def planned_for(pool: Pool) -> dict[str, object]:
+    """Return what was planned for a pool, as fields of a form: as its latest round was packed, or as the pool was
+    planned. The name is one that no round has."""
+    name = pool.name.removesuffix("-pool")
+    plans = Job.objects.filter(task=PLANNING, params__collection=pool.collection.name, params__round=name)
+    plan = plans.order_by("-created_at").first()
+    latest = pool.rounds.order_by("-created_at").first()
+    fields = _fields_of(plan.params) if plan else {}
+    if latest:
+        fields |= {field: getattr(latest, field) for field in PACKED} | {"design": latest.design["name"]}
+    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+    free = next(one for one in names if not Round.objects.filter(name=one).exists())
+    return {field: value for field, value in fields.items() if value not in (0, False, "")} | {"round": free}
+
+
+def _fields_of(params: Mapping[str, Any]) -> dict[str, object]:
+    """Return the parameters of a plan or of a packing as the fields of its form."""
+    told = {**params, "design": (params["design"] or {}).get("name")}
+    return {name: value for name, value in told.items() if value not in (None, False, "")}
+
+
+def _to(label: str, model: type[Model], param: str, page: str, *, key: str = "name") -> Leading:
+    """Lead to the page of the row that the parameter ``param`` names by its field ``key``."""
+
+    def leading(job: Job) -> Outcome | None:
+        row = model._default_manager.filter(**{key: job.params.get(param, "")}).first()
+        return Outcome(f"{label} {row}", reverse(page, args=[getattr(row, key)])) if row else None
+
+    return leading
+
+
+_to_collection = _to("Collection", Collection, "collection", "collection")
+_to_annotator = _to("Annotator", Annotator, "name", "annotator")
+_to_version = _to("Version", Version, "version", "version")
+_to_round = _to("Round", Round, "round", "round")
+_to_audit = _to("Audit of", Round, "round", "audit")
+
+
+def _to_version_or_round(job: Job) -> Outcome | None:
+    return _to_version(job) if "version" in job.params else _to_round(job)
+
+
+def _to_plan(job: Job) -> Outcome | None:
+    """Lead to the planned round, or to the pool where no more was wanted."""
+    if not job.params.get("pool_only"):
+        return _to_round(job)
+    pool = Pool.objects.filter(name=RoundParameters.from_json(job.params).pool_name).first()
+    return Outcome(f"Pool {pool}", reverse("pool", args=[pool.name])) if pool else None
+
+
+def _to_chart(job: Job) -> Outcome:
+    place = [job.params[name] for name in ("kind", "name", "subject")]
+    return Outcome("Chart", f"{reverse('chart', args=place)}?{urlencode({'annotator': job.params['annotator']})}")
+
+
+def _to_figures(job: Job) -> Outcome:
+    return Outcome("Figures", reverse("benchmark", args=[job.pk]))
+
+
+def _back_to_plan(job: Job) -> Outcome:
+    return Outcome("Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job.params), doseq=True)}")
+
+
+def _back_to_import(job: Job) -> Outcome:
+    chosen = {name: job.params[name] for name in ("collection", "format", "append", "skip_missing") if job.params[name]}
+    return Outcome("Choose the files again", f"{reverse('collection_import')}?{urlencode(chosen)}")
+
+
+def _back_to_pack(job: Job) -> Outcome:
+    fields = _fields_of(job.params["parameters"]) | {"round": job.params["round"]}
+    return Outcome("Change HITs and pay", f"{reverse('pool_pack', args=[job.params['pool']])}?{urlencode(fields)}")
+
+
+_BY_STATE: Mapping[tuple[str, str], Leading] = {
+    (PLANNING, Job.State.FAILED): _back_to_plan,
+    (import_collection.name, Job.State.FAILED): _back_to_import,
+    (pack.name, Job.State.FAILED): _back_to_pack,
+    (measure_rankings.name, Job.State.DONE): _to_figures,
+    (audit.name, Job.State.DONE): _to_audit,
+    (repair.name, Job.State.DONE): _to_audit,
+}
+_BY_TASK: Mapping[str, Leading] = {
+    PLANNING: _to_plan,
+    TRAINING: _to_annotator,
+    trust.name: _to("Trust in", Version, "version", "version_trust"),
+    clean_up.name: _to("Pairs to review in", Collection, "collection", "queue"),
+    import_collection.name: _to_collection,
+    import_matches.name: _to_collection,
+    add_annotator.name: _to_annotator,
+    chart.name: _to_chart,
+    register.name: _to("Leaderboard of", Collection, "collection", "leaderboard"),
+    score_run.name: _to("Run", Run, "run", "run", key="pk"),
+}

@@ -1,0 +1,85 @@
+"""The home page, and background jobs with their live progress."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from console.events.event_sentences import told
+from console.home.dashboard import next_step, stations
+from console.home.needs import needs_of_all_rounds
+from console.home.outcomes import outcome_of
+from console.pagination import page_of
+from console.permissions import StaffRequest, members_only, researchers_only
+from core.jobs import STALE_AFTER, cancel, stale_jobs
+from core.models import Event, Job
+
+
+@members_only
+@require_safe
+def home(request: StaffRequest) -> HttpResponse:
+    pipeline = stations()
+    step = next_step(pipeline)
+    context = {
+        "stations": pipeline,
+        "next_step": step,
+        "may_step": step and request.user.has_perm(step.permission),
+        "needs": needs_of_all_rounds(request.user),
+        "jobs": Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))[:10],
+        "events": told(Event.objects.all()[:8]),
+    }
+    return render(request, "console/home/home.html", context)
+
+
+UNTOUCHED_FOR = timedelta(seconds=8)  # and a second or two until the page asks
+
+
+@members_only
+@require_safe
+def jobs(request: HttpRequest) -> HttpResponse:
+    return render(
+        request, "console/home/jobs.html", {"rows": page_of(request, Job.objects.select_related("created_by"))}
+    )
+
+
+@members_only
+@require_safe
+def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
+    return render(request, "console/home/job.html", _context(_job_or_404(job_id)))
+
+
+@members_only
+@never_cache
+@require_safe
+def job_progress(request: HttpRequest, job_id: UUID) -> JsonResponse:
+    """Polled by live.js every second: whether the job is live, and its part of the page."""
+    found = _job_or_404(job_id)
+    html = render_to_string("console/home/_job_progress.html", _context(found), request)
+    return JsonResponse({"live": found.is_live, "html": html})
+
+
+@researchers_only
+@require_POST
+def job_cancel(request: StaffRequest, job_id: UUID) -> HttpResponse:
+    found = _job_or_404(job_id)
+    if not cancel(found, actor=request.user.get_username()):
+        messages.info(request, "This job has already ended.")
+    return redirect("job", job_id)
+
+
+def _job_or_404(job_id: UUID) -> Job:
+    return get_object_or_404(Job.objects.select_related("created_by"), pk=job_id)
+
+
+def _context(job: Job) -> dict[str, object]:
+    silence = timezone.now() - job.heartbeat_at
+    waits = job.state == Job.State.QUEUED and silence > UNTOUCHED_FOR
+    is_lost = job.state == Job.State.RUNNING and silence > STALE_AFTER
+    busy = waits and Job.objects.filter(state=Job.State.RUNNING).exclude(pk__in=stale_jobs()).exists()
+    return {"job": job, "no_worker": waits and not busy, "is_lost": is_lost, "busy": busy, "outcome": outcome_of(job)}

@@ -1,0 +1,145 @@
+"""The leaderboard of a collection: models on a version, how their ranks and scores move, and registering rankings."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST, require_safe
+
+from console.charts.plots import drawn
+from console.pagination import page_of
+from console.permissions import StaffRequest, members_only, researchers_only
+from console.uploads import LARGEST_UPLOAD, store_upload
+from console.versions.forms import RankingsForm
+from core.middleware import takes_uploads
+from corpus.models import Collection
+from dataset.models import Version
+from evaluation.jobs import start_registration, start_scoring_run
+from evaluation.leaderboard import Board, Moves, averages_of, board_of, board_of_run, history_of, notes_of, ranks_of
+from evaluation.models import Run
+from evaluation.scoring import SCORED
+from mitl.rank_chart import rank_chart
+
+
+@members_only
+@require_safe
+def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
+    """Models on ``?version=``, by default the newest version with scores; what moves between metrics and versions."""
+    return _page(request, get_object_or_404(Collection, name=name), RankingsForm())
+
+
+@members_only
+@require_safe
+def scores(request: HttpRequest) -> HttpResponse:
+    """Go to the leaderboard of the newest version with scores, or of the newest collection."""
+    scored = Collection.objects.filter(versions__scores__isnull=False).order_by("-versions__released_at")
+    found = scored.first() or Collection.objects.order_by("-pk").first()
+    return redirect("leaderboard", found.name) if found else redirect("collections")
+
+
+@takes_uploads(LARGEST_UPLOAD)
+@researchers_only
+@require_POST
+def run_register(request: StaffRequest, name: str) -> HttpResponse:
+    """Store an uploaded file and start the job that reads it. The same rankings under the same name are one run."""
+    collection = get_object_or_404(Collection, name=name)
+    form = RankingsForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, collection, form)
+    upload, model = form.cleaned_data["file"], form.cleaned_data["model"]
+    stored = store_upload(upload, f"runs/{collection.name}")
+    known = Run.objects.filter(collection=collection, model=model, sha256=stored.sha256).exclude(file="").first()
+    if known:
+        return redirect("run", known.pk)
+    job = start_registration(collection, stored, file_name=upload.name, model=model, by=request.user)
+    return redirect("job", job.pk)
+
+
+@members_only
+@require_safe
+def run(request: HttpRequest, run_id: int) -> HttpResponse:
+    """One run: its marks, and its figures on every version in both directions."""
+    found = get_object_or_404(Run.objects.select_related("collection", "retrieval", "registered_by"), pk=run_id)
+    boards = [(version, board_of_run(found, version)) for version in found.collection.versions.all()]
+    context = {
+        "run": found,
+        "boards": [(version, board) for version, board in boards if board.rows],
+        "unscored": [version for version, board in boards if not board.rows],
+    }
+    return render(request, "console/leaderboard/run.html", context)
+
+
+@researchers_only
+@require_POST
+def run_score(request: StaffRequest, run_id: int) -> HttpResponse:
+    """Start a job that scores the run on every version of its collection again."""
+    found = get_object_or_404(Run.objects.select_related("collection"), pk=run_id)
+    return redirect("job", start_scoring_run(found, by=request.user).pk)
+
+
+def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> HttpResponse:
+    version = _shown(request, collection)
+    metric = _metric(request)
+    board = board_of(version) if version else None
+    values = history_of(collection, metric)
+    names = _versions_in(collection, values)
+    context = {
+        "collection": collection,
+        "versions": collection.versions.all(),
+        "shown": version,
+        "evaluate": f"python manage.py evaluate --version {version or 'VERSION'} --rankings FILE",
+        "board": board,
+        "ranks": _ranks(version, board) if version and board else None,
+        "notes": notes_of(board) if board else [],
+        "metric": metric,
+        "metrics": SCORED,
+        "moving": names,
+        "history": _history(metric, names, values),
+        "moves": [(model, [one.get(name) for name in names]) for model, one in _best_first(names, values)],
+        "runs": page_of(request, collection.runs.order_by("-created_at").select_related("registered_by")),
+        "form": form,
+    }
+    return render(request, "console/leaderboard/leaderboard.html", context, status=422 if form.errors else 200)
+
+
+def _shown(request: HttpRequest, collection: Collection) -> Version | None:
+    """The version ``?version=``, or the newest with scores."""
+    if wanted := request.GET.get("version"):
+        return get_object_or_404(collection.versions, name=wanted)
+    return collection.versions.filter(scores__isnull=False).distinct().first()
+
+
+def _metric(request: HttpRequest) -> str:
+    metric = request.GET.get("metric", SCORED[0])
+    if metric not in SCORED:
+        raise Http404(f"Unknown metric. Choose one of {', '.join(SCORED)}.")
+    return metric
+
+
+def _versions_in(collection: Collection, values: Moves) -> list[str]:
+    """The names of the versions with values, by date."""
+    scored = {version for one in values.values() for version in one}
+    names = collection.versions.order_by("released_at").values_list("name", flat=True)
+    return [name for name in names if name in scored]
+
+
+def _best_first(versions: list[str], values: Moves) -> list[tuple[str, dict[str, float]]]:
+    """The models by their value on the newest version; those without one come last."""
+    return sorted(values.items(), key=lambda one: (-one[1].get(versions[-1], -1.0), one[0]))
+
+
+def _ranks(version: Version, board: Board) -> SafeString | None:
+    """Draw how the models' ranks move between the averages of all metrics (figure 4)."""
+    if len(board.rows) < 2 or len(board.metrics) < 2:
+        return None
+    ranks = ranks_of(averages_of(board))
+    chart = rank_chart(f"Ranks on {version}", "Mean of both directions; rank 1 is best.", board.metrics, ranks)
+    return drawn(chart, f"Line chart: the rank of each model in each metric on {version}, as in the table above.")
+
+
+def _history(metric: str, versions: list[str], values: Moves) -> SafeString | None:
+    """Draw how the models' ranks in a metric move between versions (figure 5)."""
+    if len(versions) < 2 or len(values) < 2:
+        return None
+    subtitle = "Mean of both directions; versions by date, rank 1 is best."
+    chart = rank_chart(f"Ranks in {metric}", subtitle, versions, ranks_of(values))
+    return drawn(chart, f"Line chart: the rank of each model in {metric} on each version, as in the table above.")

@@ -1,0 +1,148 @@
+"""The pairs table over a pool, a round or a version: filters, download, and the review of many pairs at once."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.models import Judgment
+from console.pagination import page_of
+from console.pairs.forms import ConclusionForm, SavedFilterForm
+from console.pairs.last_act import last_act, remember_act
+from console.pairs.pair_filters import PairFilter, Place
+from console.pairs.pair_lines import as_csv, lines_of
+from console.permissions import StaffRequest, members_only, reviewers_only
+from core.errors import CounterpartError
+from core.text import counted
+from corpus.models import Collection
+from dataset.models import SavedFilter, Version
+from dataset.reviews import conclude, latest_review
+from hits.models import Round
+from mitl.models import Pool
+
+PLACES = {"pool": Pool, "round": Round, "version": Version}
+MOST_SELECTED = 100
+MOST = 10_000
+"""How many pairs are counted and paged; the database need not look for more of them."""
+
+
+@members_only
+@require_safe
+def pairs(request: HttpRequest, kind: str, name: str) -> HttpResponse:
+    return _page(request, _place_or_404(kind, name))
+
+
+@members_only
+@require_safe
+def pairs_csv(request: HttpRequest, kind: str, name: str) -> HttpResponseBase:
+    """Download all pairs that pass the filter."""
+    place = _place_or_404(kind, name)
+    form = PairFilter(place, request.GET)
+    if not form.is_valid():
+        return _page(request, place)
+    answer = StreamingHttpResponse(as_csv(place, form.pairs()), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{name}-pairs.csv"'
+    return answer
+
+
+@reviewers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
+    """Conclude alike on all selected pairs, or on none of them; GET leads to their table."""
+    place = _place_or_404(kind, name)
+    back = f"{reverse('pairs', args=[kind, name])}?{request.GET.urlencode()}"
+    if request.method != "POST":
+        return redirect(back)
+    form = ConclusionForm(request.POST)
+    if not form.is_valid():
+        return _page(request, place, "Choose a level, or keep.")
+    try:
+        chosen = _selected(place.collection, request.POST.getlist("pair"))
+        seen = form.cleaned_data["seen"]
+        reviews = conclude(place.collection, chosen, form.conclude(), by=request.user, seen=seen)
+    except CounterpartError as error:
+        return _page(request, place, str(error))
+    waits = sum(not review.is_settled for review in reviews)
+    note = f" {counted(waits, 'review holds', 'reviews hold')} when a second person agrees." if waits else ""
+    messages.success(request, f"{counted(len(reviews), 'pair')} reviewed.{note}")
+    remember_act(request, reviews, seen, pair=chosen[0], page=back)
+    return redirect(back)
+
+
+@members_only
+@require_POST
+def filter_save(request: StaffRequest, kind: str, name: str) -> HttpResponse:
+    """Keep the filter of the address under a name; one of that name is replaced."""
+    place = _place_or_404(kind, name)
+    form = PairFilter(place, request.GET)
+    named = SavedFilterForm(request.POST)
+    if not (form.is_valid() and form.query and named.is_valid()):
+        return _page(request, place, "Set a filter, and name it in at most 40 characters.")
+    kept = {"owner": request.user, "name": named.cleaned_data["name"]}
+    SavedFilter.objects.update_or_create(**kept, defaults={"query": form.query})
+    messages.success(request, f"The filter {kept['name']} is saved.")
+    return redirect(f"{reverse('pairs', args=[kind, name])}?{form.query}")
+
+
+@members_only
+@require_POST
+def filter_remove(request: StaffRequest, kind: str, name: str, filter_id: int) -> HttpResponse:
+    """Remove a filter of one's own."""
+    get_object_or_404(SavedFilter, pk=filter_id, owner=request.user).delete()
+    return redirect(f"{reverse('pairs', args=[kind, name])}?{request.GET.urlencode()}")
+
+
+@members_only
+@require_safe
+def judgments(request: HttpRequest) -> HttpResponse:
+    """Lead to the pairs of the round that was judged last."""
+    last = Judgment.objects.select_related("assignment__hit__round").order_by("-pk").first()
+    if last is None:
+        return redirect(reverse("review") + "?state=all")
+    return redirect("pairs", "round", last.assignment.hit.round.name)
+
+
+def _place_or_404(kind: str, name: str) -> Place:
+    if kind not in PLACES:
+        raise Http404("Pairs are listed of a pool, a round or a version.")
+    related = "pool__collection" if kind == "round" else "collection"
+    rows: QuerySet[Any] = PLACES[kind]._default_manager.select_related(related)
+    return Place(get_object_or_404(rows, name=name))
+
+
+def _selected(collection: Collection, named: list[str]) -> list[tuple[int, int]]:
+    """Return the pairs of the collection that are named by the ids of image and caption, as ``12-40``."""
+    if not 0 < len(named) <= MOST_SELECTED:
+        raise CounterpartError(f"{len(named)} pairs are selected; select 1 to {MOST_SELECTED}.")
+    split = [text.partition("-")[::2] for text in named]
+    ids = [(int(image), int(caption)) for image, caption in split if _is_id(image) and _is_id(caption)]
+    images = collection.images.in_bulk([image for image, _ in ids])
+    captions = collection.captions.in_bulk([caption for _, caption in ids])
+    found = [(image, caption) for image, caption in ids if image in images and caption in captions]
+    if len(found) < len(named):
+        lost = len(named) - len(found)
+        raise CounterpartError(f"{lost} of the selected pairs are not in {collection}. Reload the page, select again.")
+    return found
+
+
+def _is_id(text: str) -> bool:
+    return text.isdecimal() and len(text) < 19
+
+
+def _page(request: HttpRequest, place: Place, trouble: str = "") -> HttpResponse:
+    form = PairFilter(place, request.GET)
+    context: dict[str, Any] = {"place": place, "form": form, "trouble": trouble, "most": MOST}
+    context |= {"selected": request.POST.getlist("pair"), "reason": request.POST.get("reason", "")}
+    context["saved"] = SavedFilter.objects.filter(owner=request.user.pk)
+    context["last"] = last_act(request, at=reverse("pairs", args=[place.kind, place.row.name]))
+    if form.is_valid():
+        rows = page_of(request, list(form.pairs()[:MOST]))  # one query, where a count would be a second one
+        chosen = list(rows)
+        lines = lines_of(place, chosen) if chosen else []
+        context |= {"rows": rows, "lines": lines, "seen": latest_review(chosen) if chosen else 0}
+    return render(request, "console/pairs/pairs.html", context, status=422 if form.errors or trouble else 200)

@@ -1,0 +1,181 @@
+"""The lines of the pairs table: what is known of some pairs, with a number of queries that does not depend on them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any
+
+from django.db.models import Count, QuerySet
+
+from annotation.models import Report
+from console.pairs.pair_filters import Place, votes_in
+from core.text import csv_line
+from corpus.models import Caption, Collection, Image, Match
+from dataset.models import Case, Review, Verdict, Version
+from hits.models import Control, Round
+from hits.question import Level
+from mitl.models import Direction, Proposal
+
+Pair = tuple[int, int]
+"""Database ids of an image and a caption."""
+Row = Proposal | Verdict | Review | Case | Report | Match | Control
+SEARCHED = {Direction.IMAGE_TO_CAPTION: "captions", Direction.CAPTION_TO_IMAGE: "pictures"}
+"""What a list of each direction ranks."""
+BATCH = 2_000  # lines of a download in memory at a time
+COLUMNS = (
+    *("image", "caption", "text", "annotators", "votes", "verdict", "confidence", "match", "review", "flags"),
+    "control",
+)
+
+
+@dataclass
+class Line:
+    """One pair: its proposals, the levels of its counted votes by the name of their round, its verdicts, its matches in
+    the version shown or in every source of the collection, its reviews, its waiting cases, workers' reports, and the
+    control that it is in the round shown."""
+
+    image: Image
+    caption: Caption
+    proposals: list[Proposal] = field(default_factory=list)
+    votes_by_round: dict[str, list[int]] = field(default_factory=dict)
+    verdicts: list[Verdict] = field(default_factory=list)
+    matches: list[Match] = field(default_factory=list)
+    reviews: list[Review] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
+    reports: list[Report] = field(default_factory=list)
+    control: Control | None = None
+
+    def add(self, row: Row) -> None:
+        match row:
+            case Proposal():
+                self.proposals.append(row)
+            case Verdict():
+                self.verdicts.append(row)
+            case Review():
+                self.reviews.append(row)
+            case Case():
+                self.cases.append(row)
+            case Report():
+                self.reports.append(row)
+            case Match():
+                self.matches.append(row)
+            case Control():
+                self.control = row
+
+    @property
+    def proposed(self) -> list[str]:
+        """Who proposed it at which rank of its list, in words, once for all pools: ``clip #1 of captions``."""
+        said = (f"{one.annotator} #{one.rank} of {SEARCHED[Direction(one.direction)]}" for one in self.proposals)
+        return list(dict.fromkeys(said))
+
+    @property
+    def votes(self) -> list[int]:
+        """The levels of the votes of all rounds, in order."""
+        return sorted(chain.from_iterable(self.votes_by_round.values()))
+
+    @property
+    def rounds(self) -> list[tuple[str, list[int], Verdict | None]]:
+        """Each round in which it has counted votes or a verdict: its name, the levels of its votes, its verdict."""
+        verdicts = {str(verdict.aggregation.round): verdict for verdict in self.verdicts}
+        names = {**self.votes_by_round, **verdicts}
+        return [(name, self.votes_by_round.get(name, []), verdicts.get(name)) for name in names]
+
+    @property
+    def level(self) -> int | None:
+        """The level that holds: of the latest settled review, else of the newest verdict, else of a source."""
+        settled = [review for review in self.reviews if review.is_settled]
+        if settled and settled[-1].level:
+            return settled[-1].level
+        if self.verdicts:
+            return self.verdicts[-1].level
+        return next((match.grade for match in self.matches if match.grade), None)
+
+    @property
+    def words(self) -> str:
+        """The words of the level; empty without one."""
+        return Level(self.level).brief if self.level else ""
+
+    @property
+    def key(self) -> str:
+        """The pair as the boxes of its table name it."""
+        return f"{self.image.pk}-{self.caption.pk}"
+
+    @property
+    def flags(self) -> list[str]:
+        """Why a person should look at it: waiting cases, workers' reports, and what reviews have excluded."""
+        excluded = [name for name, side in (("picture", self.image), ("caption", self.caption)) if side.excluded_at]
+        reasons = [reason for case in self.cases for reason in case.reasons]
+        return [
+            *reasons,
+            *(f"report: {report.get_problem_display()}" for report in self.reports),
+            *(f"{name} excluded" for name in excluded),
+        ]
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the values of COLUMNS."""
+        return (
+            self.image.key,
+            self.caption.key,
+            self.caption.text,
+            "; ".join(self.proposed),
+            " ".join(map(str, self.votes)),
+            " ".join(str(one.level) for one in self.verdicts),
+            " ".join(f"{one.confidence:.3f}" for one in self.verdicts),
+            " ".join(f"{one.score:g}" for one in self.matches if one.score is not None),
+            str(self.reviews[-1]) if self.reviews else "",
+            "; ".join(self.flags),
+            self.control.polarity if self.control else "",
+        )
+
+
+def lines_of(place: Place, pairs: Iterable[Pair]) -> list[Line]:
+    """Return the lines of ``pairs``, in their order."""
+    pairs = list(pairs)
+    some: dict[str, Any] = {
+        "image__in": {image for image, _ in pairs},
+        "caption__in": {caption for _, caption in pairs},
+    }
+    images, captions = Image.objects.in_bulk(some["image__in"]), Caption.objects.in_bulk(some["caption__in"])
+    lines = {pair: Line(images[pair[0]], captions[pair[1]]) for pair in pairs}
+    for image, caption, name, level, n in _votes(place, some):
+        _line(lines, image, caption).votes_by_round.setdefault(name, []).extend([level] * n)
+    for row in _rows(place, some):
+        _line(lines, row.image_id, row.caption_id).add(row)
+    return list(lines.values())
+
+
+def _line(lines: dict[Pair, Line], image: int | None, caption: int | None) -> Line:
+    """Return the line of the pair. Rows are looked up by image and by caption, so that some are of other pairs."""
+    return lines.get((image or 0, caption or 0)) or Line(Image(), Caption())
+
+
+def _votes(place: Place, some: dict[str, Any]) -> QuerySet[Any, tuple[int, int, str, int, int]]:
+    columns = "image_id", "caption_id", "assignment__hit__round__name", "level"
+    votes = votes_in(place).filter(**some).values_list(*columns)
+    return votes.annotate(n=Count("pk")).order_by("level")
+
+
+def _rows(place: Place, some: dict[str, Any]) -> Iterator[Row]:
+    proposals = Proposal.objects.filter(pool__in=place.pools, **some).select_related("annotator")
+    yield from proposals.order_by("rank", "annotator__name", "direction")
+    verdicts = Verdict.objects.filter(aggregation__in=place.aggregations, **some)
+    yield from verdicts.select_related("aggregation__round").order_by("aggregation__at")
+    yield from Review.objects.filter(**some).order_by("pk")
+    yield from Case.objects.filter(done_at=None, **some)
+    yield from Report.objects.filter(**some).order_by("pk")
+    matches = Match.objects.filter(collection=place.collection, **some).order_by("source")
+    if isinstance(place.row, Version):
+        yield from matches.filter(source=place.row.name)
+    if isinstance(place.row, Collection):
+        yield from matches
+    if isinstance(place.row, Round):
+        yield from Control.objects.filter(round=place.row, **some)
+
+
+def as_csv(place: Place, pairs: QuerySet[Any, Pair]) -> Iterator[str]:
+    """Yield the lines of all ``pairs`` as CSV."""
+    yield csv_line(COLUMNS)
+    rows = pairs.iterator(chunk_size=BATCH)
+    while batch := list(islice(rows, BATCH)):
+        for line in lines_of(place, batch):
+            yield csv_line(line.cells())

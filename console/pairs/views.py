@@ -1,0 +1,202 @@
+"""Review of pairs: the queue of a collection, one screen for a pair, and what reviewers conclude there."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, Subquery
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.models import Assignment
+from console.pagination import page_of
+from console.pairs.forms import CONCLUSIONS, ConclusionForm
+from console.pairs.last_act import forget_act, last_act, page_of_act, remember_act
+from console.pairs.pair_sheets import sheet_of
+from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only, stewards_only
+from core.errors import CounterpartError
+from core.jobs import open_once
+from core.text import counted
+from corpus.models import Caption, Collection, Image
+from dataset import jobs
+from dataset.cases import check_queue, counts_of, queue_of, refresh_queue
+from dataset.models import Case, CaseQuerySet, QueueCheck, Review
+from dataset.reviews import conclude, require_two_reviewers, second, undo
+from hits.models import Round
+
+
+@members_only
+@require_safe
+def queue(request: HttpRequest, name: str) -> HttpResponse:
+    """The cases of a collection that wait, most urgent first; ``?reason=`` shows those that have it."""
+    found = get_object_or_404(Collection, name=name)
+    reason = _reason(request)
+    of_pair = Review.objects.filter(image=OuterRef("image"), caption=OuterRef("caption")).order_by("-pk")
+    waits = ExpressionWrapper(Q(needs_second=True, seconded_at=None), BooleanField())
+    rows = queue_of(found, reason).select_related("image", "caption")
+    page = page_of(request, rows.annotate(proposed=Subquery(of_pair.values_list(waits)[:1])))
+    counts = counts_of(found)
+    flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED, hit__round__pool__collection=found)
+    context = {
+        "collection": found,
+        "rows": page,
+        "reason": reason,
+        "tabs": [(one.value, one.label, counts[one.value]) for one in Case.Reason if counts[one.value]],
+        "waiting": counts["waiting"],
+        "done": Case.objects.filter(collection=found).exclude(done_at=None).count(),
+        "flagged": flagged.count(),
+        "alarms": QueueCheck.objects.filter(round__pool__collection=found, shown=False).select_related("round"),
+        "checked": QueueCheck.objects.filter(round__pool__collection=found, shown=True).order_by("-at").first(),
+    }
+    return render(request, "console/pairs/queue.html", context)
+
+
+@stewards_only
+@require_POST
+def queue_refresh(request: StaffRequest, name: str) -> HttpResponse:
+    """Bring the queue up to date, and compare it with the votes of each open or closed round."""
+    found = get_object_or_404(Collection, name=name)
+    waiting = refresh_queue(found)["waiting"]
+    for round in Round.objects.filter(pool__collection=found).exclude(published_at=None):
+        check_queue(round)
+    messages.success(request, f"{counted(waiting, 'pair waits', 'pairs wait')} for a review.")
+    return redirect("queue", name)
+
+
+@stewards_only
+@require_POST
+def clean_up(request: StaffRequest, name: str) -> HttpResponse:
+    """Look for captions and pictures to clean up, as a job; pressing twice starts one."""
+    found = get_object_or_404(Collection, name=name)
+    job = open_once(f"Clean up {found}", jobs.clean_up.name, {"collection": name}, lock=found, by=request.user)
+    return redirect("job", job.pk)
+
+
+@researchers_only
+@require_POST
+def two_reviewers(request: StaffRequest, name: str) -> HttpResponse:
+    """Set whether reviews of the collection need a second person."""
+    found = get_object_or_404(Collection, name=name)
+    required = request.POST.get("required") == "yes"
+    if require_two_reviewers(found, required, actor=request.user.get_username()):
+        rule = "A second person now has to agree with reviews." if required else "Reviews now hold at once."
+        messages.success(request, rule)
+    return redirect("queue", name)
+
+
+@members_only
+@require_safe
+def pair(request: HttpRequest, image_id: int, caption_id: int) -> HttpResponse:
+    return _page(request, *_pair_or_404(image_id, caption_id))
+
+
+@reviewers_only
+@require_POST
+def pair_conclude(request: StaffRequest, image_id: int, caption_id: int) -> HttpResponse:
+    """Conclude on the pair, then go to the next case if the pair was one."""
+    image, caption = _pair_or_404(image_id, caption_id)
+    form = ConclusionForm(request.POST)
+    if not form.is_valid():
+        return _page(request, image, caption, form, "Choose a level, or keep or exclude.")
+    case = queue_of(image.collection).filter(image=image, caption=caption).first()
+    seen = form.cleaned_data["seen"]
+    subjects = form.subjects(image, caption)
+    try:
+        reviews = conclude(image.collection, subjects, form.conclude(), by=request.user, seen=seen)
+    except CounterpartError as error:
+        return _page(request, image, caption, form, str(error))
+    remember_act(request, reviews, seen, pair=(image_id, caption_id), page=_pair_address(image_id, caption_id))
+    waits = "" if reviews[0].is_settled else " It holds when a second person agrees."
+    of = f" for {len(reviews)} pairs" if len(reviews) > 1 else ""
+    messages.success(request, f"Reviewed: {_spoken(form)}{of}.{waits}")
+    following = _neighbours(case, _reason(request))["following"] if case else None
+    return redirect(_address(following or case, _reason(request)) if case else _pair_address(image_id, caption_id))
+
+
+@reviewers_only
+@require_POST
+def reviews_undo(request: StaffRequest, image_id: int, caption_id: int) -> HttpResponse:
+    """Undo the reviews named in ``review``, all or none, and return to the page where they were made."""
+    image, _caption = _pair_or_404(image_id, caption_id)
+    named = [key for key in request.POST.getlist("review") if key.isdecimal() and len(key) < 19]
+    back = page_of_act(request, named) or _pair_address(image_id, caption_id)
+    try:
+        undone = undo(list(Review.objects.filter(pk__in=named, collection=image.collection)), by=request.user)
+        of = f" for {len(undone)} pairs" if len(undone) > 1 else ""
+        messages.success(request, f"Undone{of}. What held before holds again.")
+        forget_act(request)
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    return redirect(back)
+
+
+@reviewers_only
+@require_POST
+def review_second(request: StaffRequest, image_id: int, caption_id: int, review_id: int) -> HttpResponse:
+    """Agree to a review that needs a second person."""
+    image, _caption = _pair_or_404(image_id, caption_id)
+    found = get_object_or_404(Review, pk=review_id, collection=image.collection)
+    try:
+        second(found, by=request.user)
+        messages.success(request, "You agreed: the review holds.")
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    return redirect("pair", image_id, caption_id)
+
+
+def _pair_or_404(image_id: int, caption_id: int) -> tuple[Image, Caption]:
+    image = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
+    return image, get_object_or_404(Caption, pk=caption_id, collection=image.collection)
+
+
+def _page(
+    request: HttpRequest, image: Image, caption: Caption, form: ConclusionForm | None = None, trouble: str = ""
+) -> HttpResponse:
+    sheet = sheet_of(image, caption)
+    reason = _reason(request)
+    waiting = queue_of(image.collection, reason)
+    latest = {one.review.subject: one.review.pk for one in reversed(sheet["reviews"])}
+    context = {
+        **sheet,
+        **_neighbours(sheet["case"], reason, waiting),
+        "n_waiting": waiting.count(),
+        "reason": reason,
+        "labels": dict(Case.Reason.choices),
+        "latest": set(latest.values()),
+        "last": last_act(request),
+        "form": form or ConclusionForm(),
+        "trouble": trouble,
+    }
+    return render(request, "console/pairs/pair.html", context, status=422 if trouble else 200)
+
+
+def _neighbours(case: Case | None, reason: str, waiting: CaseQuerySet | None = None) -> dict[str, Any]:
+    """Return the waiting cases after and before ``case``; without one the first of the queue follows."""
+    if case is None:
+        return {"following": waiting.first() if waiting is not None else None, "preceding": None}
+    waiting = queue_of(case.collection, reason)
+    later = Q(priority__lt=case.priority) | Q(priority=case.priority, pk__gt=case.pk)
+    earlier = Q(priority__gt=case.priority) | Q(priority=case.priority, pk__lt=case.pk)
+    others = waiting.exclude(pk=case.pk)
+    return {"following": others.filter(later).first() or others.first(), "preceding": others.filter(earlier).last()}
+
+
+def _reason(request: HttpRequest) -> str:
+    reason = request.GET.get("reason", "")
+    return reason if reason in Case.Reason.values else ""
+
+
+def _address(case: Case, reason: str) -> str:
+    return _pair_address(case.image_id, case.caption_id) + (f"?reason={reason}" if reason else "")
+
+
+def _pair_address(image_id: int, caption_id: int) -> str:
+    return reverse("pair", args=[image_id, caption_id])
+
+
+def _spoken(form: ConclusionForm) -> str:
+    chosen = form.cleaned_data["conclusion"]
+    if chosen == "excluded":
+        return f"{'picture' if form.cleaned_data['side'] == 'image' else 'caption'} excluded"
+    return "kept as it is" if chosen == "kept" else f"level {chosen}, {dict(CONCLUSIONS)[chosen]}"

@@ -1,0 +1,149 @@
+"""A round's money: ledger, ceiling, top-ups, payments due, and the check of a worker's code."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation import jobs
+from annotation.models import Payment
+from annotation.money.budget import set_ceiling
+from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated, payments_as_csv
+from annotation.money.payroll import MAX_BYTES, as_text, mark_wages, wages_of, write_wages
+from annotation.money.wages import fair_reward, shortfall_of, timing_of
+from annotation.people.receipts import Proof, verify_code
+from console.pagination import page_of
+from console.permissions import StaffRequest, members_only, payers_only, researchers_only
+from core.errors import CounterpartError
+from core.events import record
+from core.jobs import open_once
+from core.middleware import takes_uploads
+from core.text import counted
+from hits.models import Round
+
+
+@takes_uploads(MAX_BYTES)
+@never_cache
+@payers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def payments(request: StaffRequest, name: str) -> HttpResponse:
+    """Show what each worker is owed; accept the uploaded list of paid workers."""
+    found = _round_or_404(name)
+    trouble = ""
+    if request.method == "POST":
+        try:
+            messages.success(request, _mark(request, found))
+            return redirect("payments", name)
+        except CounterpartError as error:
+            trouble = str(error)
+    wages = wages_of(found)
+    context = {
+        "round": found,
+        "wages": wages,
+        "total": sum(wage.amount for wage in wages),
+        "simulated": owed_to_simulated(found),
+        "is_paid_here": not found.settles,
+        "trouble": trouble,
+    }
+    return render(request, "console/payments/payments.html", context, status=422 if trouble else 200)
+
+
+@payers_only
+@require_safe
+def payments_csv(request: StaffRequest, name: str) -> HttpResponse:
+    """Download the payments due. The download is recorded, because the list contains platform ids."""
+    found = _round_or_404(name)
+    try:
+        response = HttpResponse(write_wages(found), content_type="text/csv; charset=utf-8")
+    except CounterpartError as error:
+        messages.error(request, str(error))
+        return redirect("payments", name)
+    response["Content-Disposition"] = f'attachment; filename="{found.name}-payments.csv"'
+    response["Cache-Control"] = "private, no-store"
+    record("payments listed", found, actor=request.user.get_username())
+    return response
+
+
+@members_only
+@require_safe
+def codes(request: HttpRequest) -> HttpResponse:
+    """Check a worker's receipt or completion code."""
+    code = request.GET.get("code", "")
+    proof: Proof | None = None
+    trouble = ""
+    try:
+        proof = verify_code(code) if code.strip() else None
+    except CounterpartError as error:
+        trouble = str(error)
+    return render(request, "console/payments/codes.html", {"code": code, "proof": proof, "trouble": trouble})
+
+
+def _mark(request: StaffRequest, round: Round) -> str:
+    """Mark the payments in the uploaded list as paid; return the outcome in a sentence."""
+    uploaded = request.FILES.get("list")
+    if uploaded is None:
+        raise CounterpartError("No file selected. Choose the list that you downloaded here.")
+    marked = mark_wages(round, as_text(uploaded.read()), actor=request.user.get_username())
+    before = f" {marked.before:,} were already marked." if marked.before else ""
+    return f"{counted(marked.payments, 'payment')} marked as paid, ${marked.amount:,} in total.{before}"
+
+
+@members_only
+@require_safe
+def ledger(request: HttpRequest, name: str) -> HttpResponse:
+    found = _round_or_404(name)
+    timing = timing_of(found)
+    payments = Payment.objects.filter(round=found)
+    context = {
+        "round": found,
+        "accounts": accounts_of(found),
+        "simulated": owed_to_simulated(found),
+        "earners": earners_of(found),
+        "timing": timing,
+        "fair": fair_reward(timing.active, found.wage_floor) if timing else None,
+        "rows": page_of(request, payments.select_related("assignment__worker").order_by("-id")),
+    }
+    return render(request, "console/payments/ledger.html", context)
+
+
+@members_only
+@require_safe
+def ledger_csv(request: HttpRequest, name: str) -> HttpResponseBase:
+    found = _round_or_404(name)
+    answer = StreamingHttpResponse(payments_as_csv(found), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="ledger-{found.name}.csv"'
+    return answer
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
+    """Show how much the reward falls short of the wage floor; once confirmed, owe the difference as a job."""
+    found = _round_or_404(name)
+    try:
+        short = shortfall_of(found)
+    except CounterpartError as error:
+        messages.error(request, str(error))
+        return redirect("ledger", name)
+    if request.method == "POST" and short.assignments:
+        job = open_once(f"Top up {found}", jobs.top_up.name, {"round": found.name}, lock=found, by=request.user)
+        return redirect("job", job.pk)
+    return render(request, "console/payments/top_up.html", {"round": found, "short": short})
+
+
+@researchers_only
+@require_POST
+def round_ceiling(request: StaffRequest, name: str) -> HttpResponse:
+    found = _round_or_404(name)
+    try:
+        changed = set_ceiling(found, request.POST.get("ceiling", ""), actor=request.user.get_username())
+        messages.success(request, f"The ceiling of round {found} is now ${changed.ceiling}.")
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    return redirect("ledger", name)
+
+
+def _round_or_404(name: str) -> Round:
+    return get_object_or_404(Round, name=name)

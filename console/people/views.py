@@ -1,0 +1,194 @@
+"""People who work here: invitations, roles, deactivation and password links, for admins; one's own password."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.contrib.auth.views import (
+    INTERNAL_RESET_SESSION_TOKEN,
+    LoginView,
+    PasswordChangeView,
+    PasswordResetConfirmView,
+    PasswordResetView,
+)
+from django.db import transaction
+from django.forms import Form
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from console.jobs import mail_forgotten
+from console.pagination import page_of
+from console.people.forms import InviteForm, RolesForm
+from console.people.staff import (
+    invite,
+    is_operator,
+    mail_link,
+    password_link,
+    people,
+    roles_of,
+    set_active,
+    set_roles,
+    use_link,
+)
+from console.permissions import StaffRequest, admins_only
+from core.errors import CounterpartError
+from core.events import record
+from core.throttles import Throttle
+
+
+@admins_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def staff(request: StaffRequest) -> HttpResponse:
+    """List all accounts; on POST invite a person and show their link."""
+    form = InviteForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        chosen = form.cleaned_data
+        try:
+            invited = invite(chosen["username"], email=chosen["email"], roles=chosen["roles"], by=request.user)
+            return _show_link(request, invited)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    page = page_of(request, people())
+    context = {"rows": page, "lines": [(one, roles_of(one)) for one in page], "form": form}
+    return render(request, "console/people/staff.html", context, status=422 if form.errors else 200)
+
+
+@admins_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def person(request: StaffRequest, user_id: int) -> HttpResponse:
+    """One account; on POST change its roles."""
+    found = get_object_or_404(User, pk=user_id)
+    form = RolesForm(request.POST if request.method == "POST" else None, initial={"roles": roles_of(found)})
+    if request.method == "POST" and form.is_valid():
+        try:
+            if set_roles(found, form.cleaned_data["roles"], by=request.user):
+                messages.success(request, f"The roles of {found} are changed.")
+            return redirect("staff")
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    context = {"person": found, "form": form, "fixed": is_operator(found) or found.pk == request.user.pk}
+    return render(request, "console/people/person.html", context, status=422 if form.errors else 200)
+
+
+@admins_only
+@require_POST
+def person_active(request: StaffRequest, user_id: int) -> HttpResponse:
+    """Deactivate an account, or activate it again."""
+    found = get_object_or_404(User, pk=user_id)
+    active = request.POST.get("active") == "yes"
+    try:
+        if set_active(found, active, by=request.user):
+            messages.success(request, f"{found} {'can log in again' if active else 'is logged out and cannot log in'}.")
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    return redirect("person", user_id)
+
+
+@admins_only
+@never_cache
+@require_POST
+def person_link(request: StaffRequest, user_id: int) -> HttpResponse:
+    """Make a link with which the person sets a new password, and show it."""
+    found = get_object_or_404(User, pk=user_id)
+    try:
+        return _show_link(request, found)
+    except CounterpartError as error:
+        messages.error(request, str(error))
+        return redirect("person", user_id)
+
+
+def _show_link(request: StaffRequest, found: User) -> HttpResponse:
+    link = password_link(found, by=request.user)
+    days = settings.PASSWORD_RESET_TIMEOUT // 86_400
+    context = {"person": found, "link": link, "mailed": mail_link(found, link), "days": days}
+    response = render(request, "console/people/person_link.html", context)
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+class _Recorded:
+    """A password view that leaves an event."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        with transaction.atomic():
+            response: HttpResponse = super().form_valid(form)  # type: ignore[misc]
+            record("password set", form.user, actor=form.user.get_username())
+        return response
+
+
+class SetPassword(_Recorded, PasswordResetConfirmView):
+    """Where a password link leads. A click uses it up: then only the browser that clicked can set the password.
+
+    Mail scanners open links before their readers do, so opening one changes nothing.
+    """
+
+    template_name = "console/people/password_set.html"
+    success_url = reverse_lazy("login")
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        person = self.get_user(kwargs["uidb64"])
+        if person is None or not self.token_generator.check_token(person, kwargs["token"]):
+            return super().dispatch(*args, **kwargs)  # the form after the click, or the page of a void link
+        if self.request.method != "POST":
+            return render(self.request, "console/people/password_link.html", {"person": person})
+        if token := use_link(person):
+            self.request.session[INTERNAL_RESET_SESSION_TOKEN] = token
+            return redirect("password_set", kwargs["uidb64"], self.reset_url_token)
+        return super().dispatch(*args, **kwargs)
+
+    def form_valid(self, form: Form) -> HttpResponse:
+        response = super().form_valid(form)
+        messages.success(self.request, "Your password is set. Log in with it.")
+        return response
+
+
+FORGOTTEN = Throttle("PASSWORD_MAILS_PER_HOUR")
+
+
+class ForgottenPassword(PasswordResetView):
+    """Where somebody asks for a password link by mail; the answer is the same for every address."""
+
+    template_name = "console/people/password_forgotten.html"
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not settings.EMAIL_HOST:
+            raise Http404("This site sends no mail. Ask an admin for a password link.")
+        return super().dispatch(*args, **kwargs)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        if not FORGOTTEN.admits(self.request, "password"):
+            form.add_error(None, "Too many requests from your network. Try again in an hour, or ask an admin.")
+            return self.render_to_response(self.get_context_data(form=form), status=429)
+        messages.success(
+            self.request,
+            "If an account has this address, a link is on its way. It works once. No mail? Ask an admin for a link.",
+        )
+        mail_forgotten.delay(form.cleaned_data["email"])  # by a task, so that no address takes longer than another
+        return redirect("login")
+
+
+class ChangePassword(_Recorded, PasswordChangeView):
+    """One's own password."""
+
+    template_name = "console/people/password.html"
+    success_url = reverse_lazy("home")
+
+    def form_valid(self, form: Form) -> HttpResponse:
+        response = super().form_valid(form)
+        messages.success(self.request, "Your password is changed. You are logged out everywhere else.")
+        return response
+
+
+log_in = LoginView.as_view(
+    template_name="console/people/login.html",
+    redirect_authenticated_user=True,
+    extra_context={"mails": lambda: bool(settings.EMAIL_HOST)},
+)
+set_password = never_cache(SetPassword.as_view())
+forgotten_password = ForgottenPassword.as_view()
+change_password = ChangePassword.as_view()

@@ -1,0 +1,235 @@
+"""Review: answered HITs, the queue of flagged ones, decisions, rejections and appeals."""
+
+from collections.abc import Callable
+from functools import partial
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation import platforms
+from annotation.models import Appeal, Assignment, Payment, Rejection
+from annotation.money.payments import owe_bonus
+from annotation.people.workers import mask_workers
+from annotation.review.appeals import answer_appeal, appeal
+from annotation.review.decisions import decide, drop_proposal, reverse, second, work_to_review
+from annotation.work.worker_records import record_of
+from console.pagination import count_of, page_of
+from console.permissions import StaffRequest, members_only, reviewers_only
+from console.review.answer_sheets import RejectionSheet, answers_of, rejections_of
+from console.review.forms import BonusForm, DecisionForm, ReturnForm
+from core.errors import CounterpartError
+from corpus.models import Collection
+from crowd.returns import can_be_returned, request_return
+from dataset.models import Case
+
+REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
+
+
+@members_only
+@require_safe
+def review(request: HttpRequest) -> HttpResponse:
+    """Flagged assignments, longest waiting first, but for those that are proposed to be rejected; ``?state=`` shows
+    those accepted or excluded, or ``all`` submitted ones, newest first."""
+    chosen, state = request.GET.get("round", ""), request.GET.get("state", "flagged")
+    rows = work_to_review() if state == Assignment.State.FLAGGED else Assignment.objects.without_claims()
+    rows = rows.select_related("hit__round", "worker")
+    rows = rows.filter(hit__round__name=chosen) if chosen else rows
+    rows = rows.filter(state=state) if state in REVIEWABLE else rows.exclude(submitted_at=None)
+    order = ("submitted_at", "pk") if state == Assignment.State.FLAGGED else ("-submitted_at", "-pk")
+    context = {
+        "rows": page_of(request, rows.order_by(*order)),
+        "round": chosen,
+        "state": state,
+        "states": [*(one.value for one in REVIEWABLE), "all"],
+        "queues": Collection.objects.annotate(n=count_of(Case, "collection", done_at=None)).filter(n__gt=0),
+    }
+    return render(request, "console/review/review.html", context)
+
+
+@members_only
+@require_safe
+def assignment(request: HttpRequest, assignment_id: int) -> HttpResponse:
+    return _page(request, _assignment_or_404(assignment_id), DecisionForm())
+
+
+@reviewers_only
+@require_POST
+def assignment_decide(request: StaffRequest, assignment_id: int) -> HttpResponse:
+    """Decide, then go to the next flagged assignment."""
+    found = _assignment_or_404(assignment_id)
+    form = DecisionForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, form)
+    try:
+        decision = decide(found, **form.cleaned_data, by=request.user)
+    except CounterpartError as error:
+        form.add_error(None, str(error))
+        return _page(request, found, form)
+    outcome = decision or "will be rejected if a second person agrees"
+    messages.success(request, f"Assignment {found.pk}: {outcome}.")
+    following = _next_flagged(found)
+    return redirect("assignment", following.pk) if following else redirect("review")
+
+
+@reviewers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def assignment_bonus(request: StaffRequest, assignment_id: int) -> HttpResponse:
+    """Give the worker a bonus."""
+    found = _assignment_or_404(assignment_id)
+    form = BonusForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            payment = owe_bonus(found, **form.cleaned_data, actor=request.user.get_username())
+            messages.success(request, f"Worker {found.worker}: a bonus of ${payment.amount} is {payment.state}.")
+            return redirect("assignment", found.pk)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    context = {"assignment": found, "form": form, "given": found.payments.filter(kind=Payment.Kind.BONUS)}
+    return render(request, "console/review/assignment_bonus.html", context, status=422 if form.errors else 200)
+
+
+@reviewers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def assignment_return(request: StaffRequest, assignment_id: int) -> HttpResponse:
+    """Ask the worker through their platform to return the work."""
+    found = _assignment_or_404(assignment_id)
+    form = ReturnForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            request_return(found, **form.cleaned_data, by=request.user.get_username())
+            messages.success(request, f"Worker {found.worker} was asked to return it.")
+            return redirect("assignment", found.pk)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    context = {"assignment": found, "form": form}
+    return render(request, "console/review/assignment_return.html", context, status=422 if form.errors else 200)
+
+
+def _assignment_or_404(assignment_id: int) -> Assignment:
+    return get_object_or_404(Assignment.objects.select_related("hit__round", "worker", "seat"), pk=assignment_id)
+
+
+def _next_flagged(passed: Assignment) -> Assignment | None:
+    """Return the next flagged assignment in the queue, or its first one."""
+    queue = work_to_review().exclude(pk=passed.pk).order_by("submitted_at", "pk")
+    later = queue.filter(submitted_at__gte=passed.submitted_at) if passed.submitted_at else queue
+    return later.first() or queue.first()
+
+
+def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> HttpResponse:
+    answers = answers_of(assignment) if assignment.has_hit else []
+    controls = [answer for answer in answers if answer.item.control]
+    context = {
+        "assignment": assignment,
+        "answers": answers,
+        "controls": sorted(controls, key=lambda answer: not answer.is_wrong),
+        "written": [answer for answer in answers if answer.judgment and answer.judgment.text],
+        "n_unanswered": sum(answer.judgment is None for answer in controls),
+        "record": record_of(assignment.worker),
+        "rejections": rejections_of(assignment),
+        "asked": assignment.appeals.filter(rejection=None).select_related("answered_by").first(),
+        "drafted": assignment.drafts.count(),
+        "problem": mask_workers([assignment.problem])[0],
+        "decisions": assignment.decisions.select_related("by"),
+        "form": form,
+        "can_be_returned": can_be_returned(assignment),
+        "reviewable": assignment.state in REVIEWABLE,
+        "following": _next_flagged(assignment),
+        "least_reason": platforms.postings.shortest_reason(assignment),
+    }
+    return render(request, "console/review/assignment.html", context, status=422 if form.errors else 200)
+
+
+SHOWN = {
+    "proposed": {"dropped_at": None, "needs_second": True, "seconded_at": None},
+    "appealed": {"appeal__isnull": False, "appeal__answered_at": None},
+}
+
+
+@members_only
+@require_safe
+def rejections(request: HttpRequest) -> HttpResponse:
+    """All rejections, newest first; ``?show=`` filters those that wait for a second person or an answer."""
+    show = request.GET.get("show", "")
+    work = ("assignment__hit__round", "assignment__worker")
+    rows = Rejection.objects.select_related(*work, "by", "appeal")
+    page = page_of(request, rows.filter(**SHOWN.get(show, {})).order_by("-id"))
+    asked = Appeal.objects.filter(rejection=None, answered_at=None)
+    context = {
+        "rows": page,
+        "lines": [RejectionSheet(row) for row in page],
+        "asked": asked.select_related(*work) if show != "proposed" else (),
+        "show": show,
+        "counts": _counts(),
+    }
+    return render(request, "console/review/rejections.html", context)
+
+
+@reviewers_only
+@require_POST
+def rejection_second(request: StaffRequest, rejection_id: int) -> HttpResponse:
+    found = _rejection_or_404(rejection_id)
+    return _done(request, found, lambda: second(found, by=request.user), "Rejected: the work is not paid.")
+
+
+@reviewers_only
+@require_POST
+def rejection_drop(request: StaffRequest, rejection_id: int) -> HttpResponse:
+    found = _rejection_or_404(rejection_id)
+    return _done(
+        request, found, lambda: drop_proposal(found, by=request.user), "Proposal dropped. Decide on the work again."
+    )
+
+
+@reviewers_only
+@require_POST
+def rejection_reverse(request: StaffRequest, rejection_id: int) -> HttpResponse:
+    found = _rejection_or_404(rejection_id)
+    reason = request.POST.get("reason", "")
+    return _done(
+        request, found, lambda: reverse(found, reason=reason, by=request.user), "Rejection reversed: the work is paid."
+    )
+
+
+@reviewers_only
+@require_POST
+def appeal_enter(request: StaffRequest, rejection_id: int) -> HttpResponse:
+    """Enter an appeal that was received by mail or through the platform."""
+    found = _rejection_or_404(rejection_id)
+    text = request.POST.get("text", "")
+    actor = request.user.get_username()
+    return _done(request, found, lambda: appeal(found, text=text, actor=actor), "Appeal saved. It waits for an answer.")
+
+
+@reviewers_only
+@require_POST
+def appeal_answer(request: StaffRequest, appeal_id: int) -> HttpResponse:
+    found = get_object_or_404(Appeal.objects.select_related("rejection", "assignment__hit__round"), pk=appeal_id)
+    upheld = request.POST.get("upheld")
+    answer = request.POST.get("answer", "")
+    if upheld not in ("yes", "no"):
+        messages.error(request, "Choose whether the worker is right.")
+        return redirect("assignment", found.assignment_id)
+    act = partial(answer_appeal, found, upheld=upheld == "yes", answer=answer, by=request.user)
+    return _done(request, found, act, "Appeal answered. The worker sees the answer on their page.")
+
+
+def _done(request: StaffRequest, found: Rejection | Appeal, act: Callable[[], object], outcome: str) -> HttpResponse:
+    """Act, show the outcome and return to the assignment."""
+    try:
+        act()
+        messages.success(request, outcome)
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    return redirect("assignment", found.assignment_id)
+
+
+def _rejection_or_404(rejection_id: int) -> Rejection:
+    return get_object_or_404(Rejection.objects.select_related("assignment__hit__round"), pk=rejection_id)
+
+
+def _counts() -> dict[str, int]:
+    counts = {name: Rejection.objects.filter(**only).count() for name, only in SHOWN.items()}
+    return counts | {"appealed": Appeal.objects.filter(answered_at=None).count()}

@@ -1,0 +1,93 @@
+"""Controls of a round: how workers answer them, and rulings that retire or reinstate one."""
+
+from functools import partial
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.models import Judgment
+from annotation.work.control_records import ANSWERED_RIGHT, ControlPolicy, records_of
+from annotation.work.retirement import reinstate, retire
+from console.kept_figures import kept_if_slow
+from console.pagination import page_of
+from console.permissions import StaffRequest, members_only, reviewers_only
+from console.review.answer_sheets import right_answers
+from core.errors import CounterpartError
+from core.text import counted
+from hits.models import Control, Item, Round
+from hits.task_types import task_type_of
+
+
+@members_only
+@require_safe
+def controls(request: HttpRequest, name: str) -> HttpResponse:
+    """A round's controls, the most often failed first; ``?state=`` shows only controls in that state."""
+    found = get_object_or_404(Round, name=name)
+    state = request.GET.get("state", "")
+    rows = found.controls.filter(state=state) if state in Control.State.values else found.controls.all()
+    failed = kept_if_slow(f"failures-of-round:{found.pk}", partial(_failures, found)).figures
+    keys = sorted(rows.order_by("pk").values_list("pk", flat=True), key=lambda key: -failed.get(key, 0))
+    page = page_of(request, keys)
+    shown = Control.objects.select_related("image", "caption").in_bulk(list(page))
+    records = records_of(shown[key] for key in page)
+    placed = dict(Item.objects.filter(control__in=shown).order_by().values_list("control").annotate(Count("pk")))
+    counts = dict(found.controls.order_by().values_list("state").annotate(Count("pk")))
+    context = {
+        "round": found,
+        "rows": page,
+        "lines": [(record, placed[record.control.pk]) for record in records],
+        "state": state,
+        "states": [(value, counts.get(value, 0)) for value in Control.State.values],
+    }
+    return render(request, "console/rounds/controls.html", context)
+
+
+@members_only
+@require_safe
+def control(request: HttpRequest, name: str, control_id: int) -> HttpResponse:
+    rows = Control.objects.select_related("round", "image", "caption")
+    return _page(request, get_object_or_404(rows, pk=control_id, round__name=name))
+
+
+@reviewers_only
+@require_POST
+def control_rule(request: StaffRequest, name: str, control_id: int) -> HttpResponse:
+    """Retire or reinstate a control, as ``retired`` says."""
+    found = get_object_or_404(Control, pk=control_id, round__name=name)
+    reason = request.POST.get("reason", "")
+    actor = request.user.get_username()
+    try:
+        if request.POST.get("retired") == "yes":
+            accepted = retire(found, reason=reason, actor=actor)
+            messages.success(request, f"Control retired; {counted(accepted, 'flagged assignment')} accepted.")
+        else:
+            reinstate(found, reason=reason, actor=actor)
+            messages.success(request, "The control judges work again. Work accepted meanwhile stays accepted.")
+    except CounterpartError as error:
+        return _page(request, found, trouble=str(error))
+    return redirect("control", name, found.pk)
+
+
+def _page(request: HttpRequest, found: Control, trouble: str = "") -> HttpResponse:
+    (record,) = records_of([found])
+    context = {
+        "control": found,
+        "round": found.round,
+        "record": record,
+        "policy": ControlPolicy(),
+        "expected": right_answers(task_type_of(found.round), found.polarity),
+        "placed": found.items.count(),
+        "rulings": found.rulings.all(),
+        "reason": request.POST.get("reason", ""),
+        "trouble": trouble,
+    }
+    return render(request, "console/rounds/control.html", context, status=422 if trouble else 200)
+
+
+def _failures(round: Round) -> dict[int, int]:
+    """Return how many answers to each control are wrong, for those with any."""
+    wrong = Judgment.objects.filter(~ANSWERED_RIGHT, item__control__round=round).order_by()
+    return dict(wrong.values_list("item__control").annotate(Count("pk")))

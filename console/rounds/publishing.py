@@ -1,0 +1,201 @@
+"""Publishing a round: environment, offer, cost and confirmation; invitations to it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.judging.links import invitation_link
+from annotation.judging.wage_terms import wage_terms
+from annotation.models import Admission, Invitation
+from annotation.money.wages import Expectation, fair_reward, pilot_of
+from annotation.people.admission import places_left
+from annotation.people.consent import untold
+from annotation.people.invitations import make_invitations, revoke_invitations
+from console.pagination import page_of
+from console.permissions import StaffRequest, researchers_only
+from console.rounds.publishing_forms import AdmissionForm, OfferForm
+from core.errors import CounterpartError
+from core.jobs import open_once
+from core.models import Job
+from core.text import counted
+from crowd import jobs
+from crowd.channels import CHANNELS, AsksFees, Market, find_market, is_by_session, usable_markets
+from crowd.funds import ask_funds
+from crowd.postings import postings_for
+from crowd.publication import check_publishable, missing_pictures, publish_round, quote
+from hits.models import Round
+from hits.rounds import repeats_of
+from hits.task_types import task_type_of
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_publish(request: StaffRequest, name: str) -> HttpResponse:
+    """Show what publishing in the environment ``on`` does and costs; publish once confirmed."""
+    found = get_object_or_404(Round.objects.select_related("pool__collection"), name=name)
+    environment = _environment(request)
+    if found.state != "draft":
+        messages.info(request, f"Round {found} is already {found.state}.")
+        return redirect("round", name)
+    publish = _to_platform if environment.has_postings else _in_browser
+    return publish(request, found, environment)
+
+
+@researchers_only
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitations(request: StaffRequest, name: str) -> HttpResponse:
+    """List a round's invitations, the unused ones with their links; on POST make more."""
+    found = get_object_or_404(Round, name=name, channel="browser")
+    trouble = ""
+    if request.method == "POST":
+        try:
+            count = request.POST.get("count", "")
+            number = int(count) if count.isascii() and count.isdigit() and len(count) < 6 else 0
+            made = make_invitations(found, number, by=request.user.get_username())
+            messages.success(request, f"{counted(len(made), 'invitation')} made.")
+            return redirect("invitations", name)
+        except CounterpartError as error:
+            trouble = str(error)
+    page = page_of(request, found.invitations.select_related("used_by").order_by("-pk"))
+    lines = [(one, invitation_link(one) if one.state == Invitation.State.UNUSED else "") for one in page]
+    context = {"round": found, "rows": page, "lines": lines, "trouble": trouble, "left": places_left(found)}
+    context["unused"] = found.invitations.filter(used_by=None, revoked_at=None).count()
+    return render(request, "console/rounds/invitations.html", context, status=422 if trouble else 200)
+
+
+@researchers_only
+@require_POST
+def invitation_revoke(request: StaffRequest, name: str, invitation_id: int) -> HttpResponse:
+    found = get_object_or_404(Round, name=name, channel="browser")
+    try:
+        revoke_invitations(found, [invitation_id], by=request.user.get_username())
+        messages.success(request, f"Invitation {invitation_id} is void.")
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    return redirect("invitations", name)
+
+
+def _in_browser(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:
+    form = AdmissionForm(request.POST if request.method == "POST" else None)
+    trouble = ""
+    if request.method == "POST":
+        try:
+            admission = form.admission()
+            publish_round(
+                round,
+                channel=environment.channel,
+                admission=admission,
+                skip_missing="skip_missing" in request.POST,
+                expected_minutes=form.cleaned_data["expected_minutes"],
+                below_floor="below_floor" in request.POST,
+                actor=request.user.get_username(),
+            )
+            share = "Make invitations." if form.cleaned_data["invited"] else "Share the join link."
+            messages.success(request, f"Round {round} is open. {share}")
+            return redirect("round", round.name)
+        except CounterpartError as error:
+            trouble = str(error)
+    context = _common(round, environment) | {"terms": wage_terms(round), "form": form, "trouble": trouble}
+    context |= {"untold": untold() if round.reward else {}, "repeats": repeats_of(round)}
+    return render(request, "console/rounds/publish.html", context, status=409 if trouble else 200)
+
+
+def _to_platform(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:
+    """Fill in the offer, confirm it, publish as a job. The form is validated at every step."""
+    unused = CHANNELS[environment.channel].unused
+    form = OfferForm(request.POST if request.method == "POST" else None, round=round, unused=unused)
+    if request.method != "POST" or not form.is_valid() or "change" in request.POST:
+        return _filling_in(request, round, environment, form)
+    try:
+        expected = _checked(round, environment, form)
+    except CounterpartError as error:
+        form.add_error(None, str(error))
+        return _filling_in(request, round, environment, form)
+    trouble = _unconfirmed(request, round, environment)
+    if trouble is None:
+        return redirect("job", _start(request, round, environment, form).pk)
+    context = (
+        _common(round, environment) | _confirmation(round, environment, expected) | {"form": form, "trouble": trouble}
+    )
+    return render(request, "console/rounds/publish_confirm.html", context, status=409 if trouble else 200)
+
+
+def _filling_in(request: HttpRequest, round: Round, environment: Market, form: OfferForm) -> HttpResponse:
+    context = _common(round, environment) | {
+        "form": form,
+        "funds": ask_funds(environment.channel, environment.environment),
+        "asks_fees": isinstance(CHANNELS[environment.channel], AsksFees),
+        "measured": pilot_of(round, rehearsed=environment.rehearsal),
+    }
+    status = 422 if form.is_bound and form.errors else 200
+    return render(request, "console/rounds/publish_platform.html", context, status=status)
+
+
+def _checked(round: Round, environment: Market, form: OfferForm) -> Expectation:
+    missing = [] if form.cleaned_data["skip_missing"] else missing_pictures(round)
+    return check_publishable(
+        round,
+        channel=environment.channel,
+        environment=environment.environment,
+        offer=form.offer(),
+        admission=Admission(),
+        missing=missing,
+        **form.timing(),
+    )
+
+
+def _unconfirmed(request: HttpRequest, round: Round, environment: Market) -> str | None:
+    """Return why publishing is not confirmed, "" if the confirmation is about to be shown, or None if it is confirmed:
+    the person saw this cost and, where it is real money, typed the round's name."""
+    if "confirmed" not in request.POST:
+        return ""
+    if request.POST["confirmed"] != str(quote(round, environment.channel).total):
+        return "The cost has changed since it was shown. Check it again."
+    if environment.spends and request.POST.get("typed", "").strip() != round.name:
+        return f"Type the round's name {round.name} to spend real money."
+    return None
+
+
+def _start(request: StaffRequest, round: Round, environment: Market, form: OfferForm) -> Job:
+    where = {"channel": environment.channel, "environment": environment.environment}
+    title = f"Publish {round} on {environment}"
+    params = {"round": round.name, **where, **form.params()}
+    return open_once(title, jobs.publish.name, params, lock=round, same=["round"], by=request.user)
+
+
+def _confirmation(round: Round, environment: Market, expected: Expectation) -> dict[str, Any]:
+    """Return what only the confirmation shows: time, hourly pay, postings and funds."""
+    seconds = expected.seconds
+    return {
+        "expected": expected,
+        "hourly": round.reward * 3600 / seconds if seconds else None,
+        "fair": fair_reward(seconds, round.wage_floor) if seconds else None,
+        "n_postings": postings_for(round, environment.channel),
+        "by_session": is_by_session(environment.channel),
+        "funds": ask_funds(environment.channel, environment.environment),
+    }
+
+
+def _common(round: Round, environment: Market) -> dict[str, Any]:
+    return {
+        "round": round,
+        "task": task_type_of(round),
+        "environment": environment,
+        "environments": usable_markets(),
+        "n_hits": round.hits.count(),
+        "quote": quote(round, environment.channel),
+        "missing": missing_pictures(round),
+    }
+
+
+def _environment(request: HttpRequest) -> Market:
+    wanted = request.POST.get("on") or request.GET.get("on")
+    try:
+        return find_market(wanted) if wanted else usable_markets()[0]
+    except CounterpartError as error:
+        raise Http404(str(error)) from error

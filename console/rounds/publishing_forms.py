@@ -1,0 +1,87 @@
+"""The forms that publish a round: who may join in the browser, and the offer on a platform."""
+
+from collections.abc import Collection
+from typing import Any
+
+from django import forms
+
+from annotation.models import Admission, QualificationTest
+from annotation.money.wages import alike_rounds
+from annotation.people.admission import make_admission
+from console.fields import choose
+from core.errors import CounterpartError, some_of
+from crowd.offers import LIFETIME_DAYS, Offer, offer_of
+from crowd.publish_parameters import AdmissionParameters, TimeParameters
+from hits.models import Round
+
+
+class AdmissionForm(forms.Form):
+    """Who may join a round in the browser, and how many HITs they may take; the expected time of a HIT."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = AdmissionParameters.form_fields()
+        for name in ("test", "practice"):
+            tests = QualificationTest.objects.all()
+            choose(self, name, forms.ModelChoiceField(tests, required=False, empty_label="none"))
+        self.fields["expected_minutes"] = TimeParameters.form_fields()["expected_minutes"]
+
+    def admission(self) -> Admission:
+        """Return the admission. Raises CounterpartError for invalid values."""
+        if self.errors:
+            named = [str(self.fields[name].label or name) for name in self.errors]
+            raise CounterpartError(f"Invalid value for {some_of(named)}: choose another, or leave it empty.")
+        return make_admission(**{name: one for name, one in self.cleaned_data.items() if name != "expected_minutes"})
+
+
+class ProlongForm(forms.Form):
+    """For how long the postings of a round are to stay."""
+
+    days = forms.IntegerField(
+        initial=Offer.lifetime_days,
+        min_value=LIFETIME_DAYS[0],
+        max_value=LIFETIME_DAYS[1],
+        label="Days from now until they expire",
+    )
+
+
+class OfferForm(forms.Form):
+    """An Offer, the expected time of a HIT, and whether to publish although pictures are missing."""
+
+    skip_missing = forms.BooleanField(required=False, label="Publish although pictures are missing")
+
+    def __init__(self, *args: Any, round: Round, unused: Collection[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.round = round
+        self.fields |= {name: field for name, field in Offer.form_fields().items() if name not in unused}
+        for name in ("title", "description", "keywords"):
+            if name in self.fields:
+                self.fields[name].required, self.fields[name].initial = True, getattr(offer_of(round), name)
+        if "max_sessions" in self.fields:
+            self.fields["max_sessions"].required = False
+        self.fields |= TimeParameters.form_fields()
+        alike = Round.objects.filter(pk__in=[other.pk for other in alike_rounds(round)])
+        newest = "the newest round with the same question"
+        choose(self, "pilot", forms.ModelChoiceField(alike, required=False, empty_label=newest))
+
+    def clean_max_sessions(self) -> int:
+        return self.cleaned_data["max_sessions"] or 0
+
+    def offer(self) -> Offer:
+        """Return the Offer."""
+        chosen = self.cleaned_data.keys() & Offer.form_fields().keys()
+        return offer_of(self.round, Offer(**{name: self.cleaned_data[name] for name in chosen}))
+
+    def timing(self) -> dict[str, Any]:
+        """Return the pilot and the expected minutes, as arguments of ``publish_round``."""
+        return {"pilot": self.cleaned_data["pilot"], "expected_minutes": self.cleaned_data["expected_minutes"]}
+
+    def params(self) -> dict[str, Any]:
+        """Return the job's parameters, without the round and the environment, as JSON values."""
+        minutes, pilot = self.cleaned_data["expected_minutes"], self.cleaned_data["pilot"]
+        return {
+            "offer": self.offer().as_json(),
+            "expected_minutes": None if minutes is None else str(minutes),
+            "pilot": pilot.name if pilot else None,
+            "skip_missing": self.cleaned_data["skip_missing"],
+        }

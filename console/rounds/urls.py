@@ -1,0 +1,34 @@
+"""The URLs of the pages of rounds."""
+
+from django.urls import path
+
+from console.rounds import control_pages, publishing, rehearsal, views
+
+urlpatterns = [
+    path("pools/<slug:name>/pack/", views.pool_pack, name="pool_pack"),
+    path("plan/", views.round_plan, name="round_plan"),
+    path("rounds/", views.rounds, name="rounds"),
+    path("rounds/<slug:name>/", views.round, name="round"),
+    path("rounds/<slug:name>/live/", views.round_live, name="round_live"),
+    path("rounds/<slug:name>/workers/", views.round_workers, name="round_workers"),
+    path("rounds/<slug:name>/publish/", publishing.round_publish, name="round_publish"),
+    path("rounds/<slug:name>/rehearse/", rehearsal.round_rehearse, name="round_rehearse"),
+    path("rounds/<slug:name>/rehearse/pictures/<int:place>/", rehearsal.rehearsal_picture, name="rehearsal_picture"),
+    path("rounds/<slug:name>/judgments/", views.round_judgments, name="round_judgments"),
+    path("rounds/<slug:name>/captions/", views.round_captions, name="round_captions"),
+    path("rounds/<slug:name>/close/", views.round_close, name="round_close"),
+    path("rounds/<slug:name>/discard/", views.round_discard, name="round_discard"),
+    path("rounds/<slug:name>/invitations/", publishing.invitations, name="invitations"),
+    path(
+        "rounds/<slug:name>/invitations/<int:invitation_id>/revoke/",
+        publishing.invitation_revoke,
+        name="invitation_revoke",
+    ),
+    path("rounds/<slug:name>/idle/", views.round_idle, name="round_idle"),
+    path("rounds/<slug:name>/aggregate/", views.round_aggregate, name="round_aggregate"),
+    path("rounds/<slug:name>/hits/", views.hits, name="hits"),
+    path("rounds/<slug:name>/hits/<int:number>/", views.hit, name="hit"),
+    path("rounds/<slug:name>/controls/", control_pages.controls, name="controls"),
+    path("rounds/<slug:name>/controls/<int:control_id>/", control_pages.control, name="control"),
+    path("rounds/<slug:name>/controls/<int:control_id>/rule/", control_pages.control_rule, name="control_rule"),
+]

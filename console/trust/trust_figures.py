@@ -1,0 +1,72 @@
+"""How far to trust a version: its bias and completeness, measured by a job and stored, as a version never changes."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.utils.safestring import mark_safe
+
+from console.charts.plots import drawn
+from core.errors import CounterpartError
+from core.files import write_file
+from core.progress import Progress
+from dataset.models import Version
+from evaluation.analyses.bias_analysis import SHOWN, bias_chart, measure_bias
+from evaluation.analyses.completeness_analysis import measure_completeness
+from evaluation.metrics import METRICS
+
+CHART = (
+    "Line charts: bias, self-bias and non-self-bias by the number of annotators, for each metric and direction. "
+    "The table below has the figures."
+)
+
+
+def measure_trust(version: Version, *, progress: Progress) -> None:
+    """Store what the page shows. Raises CounterpartError for a version without judged pairs."""
+    biases = []
+    no_bias = ""
+    try:
+        biases = measure_bias(version, {metric: METRICS[metric] for metric in SHOWN}, progress=progress)
+    except CounterpartError as error:  # a version of one annotator has completeness alone
+        no_bias = str(error)
+    figures = {
+        "chart": drawn(bias_chart(biases), CHART) if biases else "",
+        "no_bias": no_bias,
+        "biases": [
+            {
+                "direction": one.direction.label,
+                "metric": one.metric,
+                "sizes": [asdict(size) for size in one.sizes],
+                "left_out": [asdict(each) for each in one.left_out],
+            }
+            for one in biases
+        ],
+        "completeness": [
+            {
+                "direction": one.direction.label,
+                "found": one.found,
+                "chao": one.captures["Chao"]._asdict(),
+                "total": None if one.doubt else one.parts.total._asdict(),
+                "doubt": one.doubt,
+            }
+            for one in measure_completeness(version, progress=progress)
+        ],
+    }
+    write_file(_path(version), json.dumps(figures, default=float).encode())
+
+
+def stored_trust(version: Version) -> dict[str, Any] | None:
+    """Return the stored figures with their chart, or None before they were measured."""
+    if not default_storage.exists(_path(version)):
+        return None
+    with default_storage.open(_path(version)) as file:
+        figures: dict[str, Any] = json.load(file)
+    # Earlier programs stored no drawing, or an estimate by parts that trusts votes which do not count.
+    if "chart" not in figures or any("doubt" not in one for one in figures["completeness"]):
+        return None
+    return figures | {"chart": mark_safe(figures["chart"])}  # noqa: S308
+
+
+def _path(version: Version) -> str:
+    return f"trust/{version.name}-{version.manifest_sha256}.json"

@@ -1,0 +1,104 @@
+"""What a merge would bring before it is released: live counts, and the list of conflicts between people and sources."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from console.permissions import StaffRequest, members_only, stewards_only
+from console.versions.forms import release_fields
+from core.errors import CounterpartError
+from core.text import counted
+from corpus.models import Caption, Image
+from dataset.conflicts import conflicts_of, merge_counts, pair_ids, preview, send_to_review
+from dataset.contents import Contents, Policies
+from dataset.merging import parse_merge
+from hits.models import Round
+from hits.task_types import ON_PAIRS
+
+
+class MergeForm(forms.Form):
+    """What of a release decides on its conflicts."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        of_merge = ("queries", "rounds", "merge", "positive_levels", "method", "ties")
+        self.fields = {name: field for name, field in release_fields().items() if name in of_merge}
+
+    def contents(self) -> Contents:
+        """Raises CounterpartError for a merge that cannot be read and what ``preview`` refuses."""
+        chosen = self.cleaned_data
+        policies = Policies(
+            method=chosen["method"],
+            ties=chosen["ties"],
+            positive_levels=chosen["positive_levels"],
+            merge=tuple(parse_merge(chosen["merge"] or "")),
+        )
+        return preview(chosen["queries"], rounds=list(chosen["rounds"]), policies=policies)
+
+
+@members_only
+@never_cache
+@require_safe
+def release_counts(request: HttpRequest) -> JsonResponse:
+    """The counts of the release that the query's fields describe; asked by release.js while they are filled in."""
+    try:
+        return JsonResponse(merge_counts(_contents(MergeForm(request.GET))))
+    except CounterpartError as error:
+        return JsonResponse({"error": str(error)})
+
+
+@members_only
+@require_safe
+def conflicts(request: HttpRequest) -> HttpResponse:
+    """The conflicts of the release that the query's fields describe."""
+    form = MergeForm(request.GET if "queries" in request.GET else None, initial=_newest())
+    context: dict[str, Any] = {"form": form, "query": request.GET.urlencode()}
+    if form.is_bound:
+        try:
+            contents = _contents(form)
+            rows = Paginator(conflicts_of(contents), 50).get_page(request.GET.get("page"))
+            ids = pair_ids(form.cleaned_data["queries"].collection, [(one.image, one.caption) for one in rows])
+            images = Image.objects.in_bulk([image for image, _ in ids.values()])
+            captions = Caption.objects.in_bulk([caption for _, caption in ids.values()])
+            pairs = [ids[one.image, one.caption] for one in rows]
+            lines = [(one, images[pair[0]], captions[pair[1]]) for one, pair in zip(rows, pairs, strict=True)]
+            context |= {"counts": merge_counts(contents), "rows": rows, "lines": lines}
+        except CounterpartError as error:
+            context["trouble"] = str(error)
+    return render(request, "console/versions/conflicts.html", context, status=422 if "trouble" in context else 200)
+
+
+@stewards_only
+@require_POST
+def conflicts_send(request: StaffRequest) -> HttpResponse:
+    """Put the conflicts of the release in ``query`` into the reviewers' queue."""
+    query = request.POST.get("query", "")
+    form = MergeForm(QueryDict(query))
+    try:
+        found = conflicts_of(_contents(form))
+        collection = form.cleaned_data["queries"].collection
+        sent = send_to_review(collection, found)
+        messages.success(request, f"{counted(sent, 'conflict')} sent to review; the others were there or are settled.")
+        return redirect(reverse("queue", args=[collection.name]) + "?reason=conflict")
+    except CounterpartError as error:
+        messages.error(request, str(error))
+        return redirect("conflicts")
+
+
+def _newest() -> dict[str, Any]:
+    """Return the fields that suggest the round which was published last."""
+    newest = Round.objects.exclude(published_at=None).filter(task__in=ON_PAIRS).order_by("-published_at").first()
+    return {"rounds": [newest.name], "queries": newest.pool.sample.name} if newest else {}
+
+
+def _contents(form: MergeForm) -> Contents:
+    if not form.is_valid():
+        raise CounterpartError(" ".join(f"{name}: {errors[0]}" for name, errors in form.errors.items()))
+    return form.contents()

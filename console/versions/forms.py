@@ -1,0 +1,168 @@
+"""The forms of versions: release, export, and rankings to score."""
+
+from pathlib import Path
+from typing import Any
+
+from django import forms
+
+from console.fields import UploadField
+from console.uploads import LARGEST_UPLOAD
+from core.errors import CounterpartError, some_of
+from corpus.models import Sample
+from dataset.credits import Credits
+from dataset.exports.downloads import choices
+from dataset.models import Version
+from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
+from dataset.release_parameters import ReleaseParameters
+from evaluation.benchmark_scores import ORDER
+from evaluation.ranking_files import FORMS
+from evaluation.runs import MAX_MODEL, check_model
+from hits.models import Round
+from hits.task_types import ON_PAIRS
+from mitl.models import Retrieval
+
+
+class ExportForm(forms.Form):
+    """A format of a version, with its labels if it takes any."""
+
+    what = forms.ChoiceField(
+        label="Format",
+        choices=[
+            (what, f"{one.format} ({one.labels} labels)" if one.labels else what.replace("_", " with "))
+            for what, one in choices().items()
+        ],
+    )
+
+
+class BenchmarkForm(forms.Form):
+    """Rankings to measure, uploaded or of a search, and the benchmarks."""
+
+    benchmarks = forms.MultipleChoiceField(
+        choices=[(name, name) for name in ORDER],
+        initial=[name for name in ORDER if name != "pmrp"],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Their ids are those of COCO’s test images and captions.",
+    )
+    rankings = UploadField(
+        suffixes=tuple(FORMS),
+        required=False,
+        help_text="JSON, NumPy (.npz), Parquet, or a TREC run (.run, .trec, .txt).",
+    )
+    retrieval = forms.ModelChoiceField(
+        Retrieval.objects.select_related("annotator", "collection").order_by("-pk"),
+        required=False,
+        label="or an annotator’s search",
+        empty_label="none",
+        help_text="Of a collection with COCO’s ids. Entries beyond the end of its lists count as wrong.",
+    )
+    model = forms.CharField(
+        required=False, max_length=MAX_MODEL, label="Name of the model", help_text="By default that of the file."
+    )
+    categories = UploadField(
+        suffixes=(".json",),
+        required=False,
+        label="Categories of the images",
+        help_text="COCO’s instances_val2014.json, which pmrp needs.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        chosen = super().clean() or {}
+        if bool(chosen.get("rankings")) == bool(chosen.get("retrieval")) and "rankings" not in self.errors:
+            self.add_error("rankings", "Upload a file of rankings, or choose a search: one of them.")
+        if "pmrp" in chosen.get("benchmarks", []) and not chosen.get("categories"):
+            self.add_error("categories", "pmrp needs the categories of the images.")
+        return chosen
+
+    def params(self) -> dict[str, Any]:
+        """Return the job's parameters, without the files."""
+        searched = self.cleaned_data["retrieval"]
+        kept = {name: self.cleaned_data[name] for name in ("benchmarks", "model")}
+        return kept | ({"retrieval": searched.pk} if searched else {})
+
+    def uploads(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in ("rankings", "categories")}
+
+
+class RankingsForm(forms.Form):
+    """An uploaded file of rankings, and the name of its model."""
+
+    file = forms.FileField(
+        label="Rankings", max_length=255, help_text="JSON, NumPy (.npz), Parquet, or a TREC run (.run, .trec, .txt)."
+    )
+    model = forms.CharField(
+        required=False, max_length=MAX_MODEL, label="Name of the model", help_text="By default that of the file."
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if Path(file.name).suffix.lower() not in FORMS:
+            raise forms.ValidationError(f"Unknown form of rankings. Choose a file that ends in {', '.join(FORMS)}.")
+        if file.size > LARGEST_UPLOAD:
+            raise forms.ValidationError("The file is larger than 4 GB. Register it with the evaluate command.")
+        return file
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if "file" in cleaned:
+            try:
+                cleaned["model"] = check_model(cleaned.get("model") or Path(cleaned["file"].name).stem)
+            except CounterpartError as error:
+                self.add_error("model", str(error))
+        return cleaned
+
+
+class ReleaseForm(forms.Form):
+    """The contents of a version: queries, rounds whose votes count, and sources to merge; then how to cite it."""
+
+    parameters: ReleaseParameters
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = release_fields()
+
+    @property
+    def credits(self) -> list[forms.BoundField]:
+        return [self[name] for name in Credits.form_fields()]
+
+    @property
+    def contents(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name not in Credits.form_fields()]
+
+    def clean_version(self) -> str:
+        name: str = self.cleaned_data["version"]
+        if Version.objects.filter(name=name).exists():
+            raise forms.ValidationError(f"Version {name} already exists and cannot be changed. Choose another name.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        chosen: dict[str, Any] = self.cleaned_data
+        collection = chosen["queries"].collection if "queries" in chosen else None
+        foreign = [str(one) for one in chosen.get("rounds", ()) if collection and one.pool.collection != collection]
+        if foreign:
+            self.add_error("rounds", f"The queries are of {collection}, and these rounds are not: {some_of(foreign)}.")
+        for consent, refuse in (("partial", refuse_unfinished), ("mixed_tasks", refuse_mixed_tasks)):
+            try:
+                if not chosen.get(consent):
+                    refuse(list(chosen.get("rounds", ())))
+            except CounterpartError as error:
+                self.add_error("rounds", str(error))
+        if not self.errors:
+            named = {"queries": chosen["queries"].name, "rounds": tuple(one.name for one in chosen["rounds"])}
+            self.parameters = ReleaseParameters(**chosen | named | {"collection": chosen["queries"].collection.name})
+        return chosen
+
+
+def release_fields() -> dict[str, forms.Field]:
+    """Return the fields of a release, with the existing samples and rounds to choose from."""
+    found = ReleaseParameters.form_fields()
+    found["queries"] = forms.ModelChoiceField(
+        Sample.objects.select_related("collection"), to_field_name="name", empty_label=None
+    )
+    found["rounds"] = forms.ModelMultipleChoiceField(
+        Round.objects.exclude(published_at=None).filter(task__in=ON_PAIRS),
+        to_field_name="name",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    found["merge"].initial = "original"
+    return found

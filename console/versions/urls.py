@@ -1,0 +1,20 @@
+"""The URLs of the pages of versions."""
+
+from django.urls import path
+
+from console.versions import conflict_pages, views
+
+urlpatterns = [
+    path("versions/", views.versions, name="versions"),
+    path("versions/<slug:name>/", views.version, name="version"),
+    path("versions/<slug:name>/files/<str:file_name>", views.version_file, name="version_file"),
+    path("versions/<slug:name>/score/", views.version_score, name="version_score"),
+    path("versions/<slug:name>/verify/", views.version_verify, name="version_verify"),
+    path("versions/<slug:name>/changes/", views.version_changes, name="version_changes"),
+    path("versions/<slug:name>/export/", views.version_export, name="version_export"),
+    path("versions/<slug:name>/downloads/<str:what>.zip", views.version_download, name="version_download"),
+    path("release/", views.release, name="release"),
+    path("release/counts/", conflict_pages.release_counts, name="release_counts"),
+    path("conflicts/", conflict_pages.conflicts, name="conflicts"),
+    path("conflicts/send/", conflict_pages.conflicts_send, name="conflicts_send"),
+]

@@ -1,0 +1,174 @@
+"""Released versions: the list, a version's figures and files, and releasing."""
+
+from io import BytesIO
+
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.models import Judgment
+from console.pagination import page_of
+from console.permissions import StaffRequest, members_only, releasers_only, researchers_only
+from console.versions.forms import ExportForm, ReleaseForm
+from core.errors import CounterpartError
+from core.files import local_copy
+from dataset.changes import Cause, changes_between, count_causes
+from dataset.exports.downloads import downloads_of
+from dataset.exports.statements import mixed_tasks_of
+from dataset.jobs import start_export, start_release
+from dataset.models import Case, Version
+from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
+from evaluation.jobs import last_verification, start_scoring_annotators, start_verification
+from evaluation.leaderboard import board_of
+from evaluation.score_checks import score_changes, score_table
+
+CHANGES_SHOWN = 200
+LARGEST_COMPARED = 50_000_000  # bytes of both versions: what a page can read in a few seconds
+
+
+@members_only
+@require_safe
+def versions(request: HttpRequest) -> HttpResponse:
+    rows = Version.objects.select_related("collection", "sample", "released_by")
+    return render(request, "console/versions/versions.html", {"rows": page_of(request, rows)})
+
+
+@members_only
+@require_safe
+def version(request: HttpRequest, name: str) -> HttpResponse:
+    found = get_object_or_404(Version.objects.select_related("collection", "sample", "released_by"), name=name)
+    context = {
+        "version": found,
+        "sources": found.manifest["sources"],
+        "files": found.manifest.get("files", {}),
+        "rounds": found.rounds.all(),
+        "board": board_of(found),
+        "export": ExportForm(),
+        "downloads": downloads_of(found),
+        "verification": last_verification(found),
+        "mixed_tasks": mixed_tasks_of(found),
+        "others": Version.objects.filter(collection=found.collection).exclude(pk=found.pk),
+    }
+    return render(request, "console/versions/version.html", context)
+
+
+@researchers_only
+@require_POST
+def version_verify(request: StaffRequest, name: str) -> HttpResponse:
+    """Start a job that rebuilds the version from its judgments."""
+    return redirect("job", start_verification(get_object_or_404(Version, name=name), by=request.user).pk)
+
+
+@researchers_only
+@require_POST
+def version_score(request: StaffRequest, name: str) -> HttpResponse:
+    """Start a job that scores the annotators of the version's rounds on it."""
+    found = get_object_or_404(Version.objects.select_related("collection"), name=name)
+    return redirect("job", start_scoring_annotators(found, by=request.user).pk)
+
+
+@members_only
+@require_safe
+def version_changes(request: HttpRequest, name: str) -> HttpResponse:
+    """What changed since the version ``?since=``, by default the one released before on the same collection."""
+    found = get_object_or_404(Version.objects.select_related("collection"), name=name)
+    others = Version.objects.filter(collection=found.collection).exclude(pk=found.pk)
+    since = request.GET.get("since")
+    earlier = others.filter(released_at__lt=found.released_at).first() or others.first()
+    before = get_object_or_404(others, name=since) if since else earlier
+    context: dict[str, object] = {"version": found, "others": others, "before": before, "at_most": CHANGES_SHOWN}
+    try:
+        context |= _comparison(before, found) if before else {}
+    except CounterpartError as error:
+        context["trouble"] = str(error)
+    return render(request, "console/versions/changes.html", context)
+
+
+def _comparison(before: Version, after: Version) -> dict[str, object]:
+    size = sum(file["bytes"] for version in (before, after) for file in version.manifest["files"].values())
+    if size > LARGEST_COMPARED:
+        raise CounterpartError(f"These versions are too large for a page. Run diff {before} {after}.")
+    changes = list(changes_between(before, after))
+    shown = changes[:CHANGES_SHOWN]
+    pictured = after.collection.images.filter(key__in={one.image for one in shown})
+    images = {image.key: image for image in pictured}
+    captions = after.collection.captions.filter(key__in={one.caption for one in shown})
+    by_key = {caption.key: caption for caption in captions}
+    return {
+        "total": len(changes),
+        "causes": [(Cause(name), count) for name, count in count_causes(changes).items()],
+        "lines": [(change, images.get(change.image), by_key.get(change.caption)) for change in shown],
+        "scores": score_table(score_changes(before, after)),
+    }
+
+
+@members_only
+@require_safe
+def version_file(request: HttpRequest, name: str, file_name: str) -> FileResponse:
+    """Download a file of the manifest, or the manifest itself, as it was released: a changed file is not served."""
+    found = get_object_or_404(Version, name=name)
+    try:
+        content = (
+            BytesIO(manifest_in_storage(found)) if file_name == MANIFEST else checked_file(found, file_name).open("rb")
+        )
+    except CounterpartError as error:
+        raise Http404(str(error)) from error
+    return FileResponse(content, as_attachment=True, filename=file_name)
+
+
+@researchers_only
+@require_POST
+def version_export(request: StaffRequest, name: str) -> HttpResponse:
+    """Start a job that makes a download."""
+    found = get_object_or_404(Version, name=name)
+    form = ExportForm(request.POST)
+    if not form.is_valid():
+        return HttpResponseBadRequest("Unknown export. Choose one of the list.")
+    return redirect("job", start_export(found, form.cleaned_data["what"], by=request.user).pk)
+
+
+@members_only
+@require_safe
+def version_download(request: HttpRequest, name: str, what: str) -> FileResponse:
+    """Download an export that a job has made: a changed file is not served."""
+    found = get_object_or_404(Version, name=name)
+    made = next((download for download in downloads_of(found) if download.what == what), None)
+    if made is None:
+        raise Http404(f"There is no export {what} of version {found}. Start it first.")
+    try:
+        content = local_copy(made.stored).open("rb")
+    except CounterpartError as error:
+        raise Http404(str(error)) from error
+    return FileResponse(content, as_attachment=True, filename=made.file_name)
+
+
+@releasers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def release(request: StaffRequest) -> HttpResponse:
+    """Choose the contents of a version, which ``?rounds=`` and ``?sample=`` suggest; once they are confirmed, a job
+    counts the votes and releases it."""
+    known = {"rounds": request.GET.getlist("rounds"), "queries": request.GET.get("sample")}
+    form = ReleaseForm(request.POST or None, initial=known)
+    if request.method == "POST" and form.is_valid():
+        if "confirmed" not in request.POST:
+            return render(request, "console/versions/release.html", {"form": form, **_contents_of(form)})
+        try:
+            return redirect("job", start_release(form.parameters, by=request.user).pk)
+        except CounterpartError as error:
+            form.add_error("version", str(error))
+    return render(request, "console/versions/release.html", {"form": form}, status=422 if form.errors else 200)
+
+
+def _contents_of(form: ReleaseForm) -> dict[str, object]:
+    """Return what the version would hold, to be looked at before it is released for good."""
+    rounds = form.cleaned_data["rounds"]
+    collection = form.cleaned_data["queries"].collection
+    votes = Judgment.objects.counted().of_candidates().filter(assignment__hit__round__in=rounds)
+    return {
+        "chosen": form.cleaned_data,
+        "n_votes": votes.count(),
+        "n_simulated": votes.simulated().count(),
+        "open_rounds": [str(one) for one in rounds if one.state == "open"],
+        "collection": collection,
+        "n_waiting": Case.objects.waiting().filter(collection=collection).count() if rounds else 0,
+    }

@@ -1,1 +1,0 @@
-"""The views of staff pages, a module for each section. A view parses, authorises, calls, and renders."""

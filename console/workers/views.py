@@ -1,0 +1,200 @@
+"""Workers by pseudonym: the list, a worker's work and payments, excluding, messaging and forgetting a
+worker, and giving them a new link."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Exists, F, OuterRef, Subquery
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.judging.links import worker_token
+from annotation.models import Assignment, Exclusion, Payment, Worker
+from annotation.people.erasure import forget_worker
+from annotation.people.workers import exclude, readmit, renew_links
+from annotation.work.worker_records import current_exclusion, record_of, rounds_of
+from console.pagination import count_of, page_of
+from console.permissions import StaffRequest, members_only, payers_only, stewards_only
+from console.workers.figures import messages_to, origins_of
+from core.errors import CounterpartError
+from core.text import counted
+from crowd.channels import platforms
+from crowd.messages import LONGEST, address_of, recipients_of, write_once, write_to_round
+from hits.models import Round
+
+MOST_PAYMENTS = 50
+SORTS = {
+    "worker": F("pseudonym").asc(),
+    "submitted": F("n_submitted").desc(),
+    "flagged": F("n_flagged").desc(),
+    "excluded": F("n_excluded").desc(),
+    "last": F("last_at").desc(nulls_last=True),
+    "first": F("created_at").desc(),
+}
+"""Orders of the list of workers: the most, or the latest, first."""
+
+
+@members_only
+@require_safe
+def workers(request: HttpRequest) -> HttpResponse:
+    """All workers, newest first or as ``?sort=`` says; ``?show=excluded`` shows only the excluded ones."""
+    submitted = Assignment.objects.filter(worker=OuterRef("pk"), submitted_at__isnull=False)
+    rows = Worker.objects.annotate(
+        excluded=Exists(Exclusion.objects.filter(worker=OuterRef("pk"), lifted_at=None)),
+        n_submitted=count_of(Assignment, "worker", submitted_at__isnull=False, has_hit=True),
+        n_flagged=count_of(Assignment, "worker", state=Assignment.State.FLAGGED),
+        n_excluded=count_of(Assignment, "worker", state=Assignment.State.EXCLUDED, has_hit=True),
+        last_at=Subquery(submitted.order_by("-submitted_at").values("submitted_at")[:1]),
+    )
+    asked, show = request.GET.get("sort", ""), request.GET.get("show", "")
+    sort = asked if asked in SORTS else "first"
+    shown = rows.filter(excluded=True) if show == "excluded" else rows
+    context = {"rows": page_of(request, shown.order_by(SORTS[sort], "-pk")), "show": show, "sort": sort}
+    return render(request, "console/workers/workers.html", context)
+
+
+@members_only
+@require_safe
+def worker(request: HttpRequest, pseudonym: str) -> HttpResponse:
+    """One worker's record, work, payments and messages; ``?round=`` shows only one round."""
+    found = _worker_or_404(pseudonym)
+    round = Round.objects.filter(name=request.GET.get("round", "")).first()
+    work = Assignment.objects.without_claims().filter(worker=found).select_related("hit__round", "worker")
+    paid = Payment.objects.filter(assignment__worker=found).select_related("round").order_by("-pk")
+    context = {
+        "worker": found,
+        "round": round,
+        "record": record_of(found, round),
+        "rounds": rounds_of(found),
+        "origins": origins_of(found),
+        "exclusion": current_exclusion(found),
+        "exclusions": found.exclusions.exclude(lifted_at=None).order_by("-pk"),
+        "rows": page_of(request, (work.filter(hit__round=round) if round else work).order_by("-pk"), size=25),
+        "payments": (paid.filter(round=round) if round else paid)[:MOST_PAYMENTS],
+        "messages_sent": messages_to(found),
+        "can_be_written_to": address_of(found) is not None,
+    }
+    return render(request, "console/workers/worker.html", context)
+
+
+@stewards_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def worker_exclude(request: StaffRequest, pseudonym: str) -> HttpResponse:
+    """Explain what an exclusion does; exclude the worker once a reason is given."""
+    found = _worker_or_404(pseudonym)
+    reason = request.POST.get("reason", "")
+    context = {"origins": origins_of(found), "reason": reason}
+
+    def act() -> str:
+        exclude(found, reason=reason, by=request.user.get_username())
+        return f"Worker {found} is excluded and gets no more HITs."
+
+    return _asked(request, found, "console/workers/worker_exclude.html", context, act)
+
+
+@stewards_only
+@require_POST
+def worker_readmit(request: StaffRequest, pseudonym: str) -> HttpResponse:
+    found = _worker_or_404(pseudonym)
+    try:
+        readmit(found, by=request.user.get_username())
+        messages.success(request, f"Worker {found} can take HITs again.")
+    except CounterpartError as error:
+        messages.info(request, str(error))
+    return redirect("worker", pseudonym)
+
+
+@stewards_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def worker_write(request: StaffRequest, pseudonym: str) -> HttpResponse:
+    """Send the worker a message through their platform."""
+    found = _worker_or_404(pseudonym)
+    words = {name: request.POST.get(name, "") for name in ("subject", "text")}
+    context = {**words, "longest": LONGEST, "origins": origins_of(found), "reachable": address_of(found) is not None}
+
+    def act() -> str:
+        _, is_new = write_once(found, **words, by=request.user.get_username())
+        return "The message is being sent." if is_new else "This message was sent a moment ago; it is sent only once."
+
+    return _asked(request, found, "console/workers/worker_write.html", context, act)
+
+
+@stewards_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_write(request: StaffRequest, name: str) -> HttpResponse:
+    """Write to everybody who submitted work in a round: shows to whom, and sends once their number is confirmed."""
+    found = get_object_or_404(Round, name=name)
+    trouble = ""
+    words = {part: request.POST.get(part, "") for part in ("subject", "text")}
+    who = {"by": request.user.get_username()}
+    context: dict[str, Any] = {"round": found, "longest": LONGEST, "reachable": found.channel in platforms(), **words}
+    if request.method == "POST" and "change" not in request.POST:
+        try:
+            workers = recipients_of(found, **words, **who)
+            if request.POST.get("confirmed") == str(len(workers)):
+                sent = write_to_round(found, **words, **who)
+                messages.success(request, f"The message is being sent to {counted(len(sent), 'worker')}.")
+                return redirect("round", name)
+            if "confirmed" in request.POST:
+                trouble = "The list of recipients has changed since it was shown. Check it again."
+            context["recipients"] = workers
+        except CounterpartError as error:
+            trouble = str(error)
+    status = 422 if trouble else 200
+    return render(request, "console/workers/round_write.html", context | {"trouble": trouble}, status=status)
+
+
+@stewards_only
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def worker_link(request: StaffRequest, pseudonym: str) -> HttpResponse:
+    """Explain what a new link does; on POST make it, and show it this once."""
+    found = _worker_or_404(pseudonym)
+    context: dict[str, Any] = {"worker": found, "origins": origins_of(found)}
+    if request.method == "POST":
+        renew_links(found, by=request.user.get_username())
+        joined = Round.objects.filter(participants__worker=found).order_by("-pk")
+        context["links"] = {
+            round.name: settings.SITE_URL + reverse("judging:home", args=[worker_token(found, round)])
+            for round in joined
+        }
+    return render(request, "console/workers/worker_link.html", context)
+
+
+@payers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def worker_forget(request: StaffRequest, pseudonym: str) -> HttpResponse:
+    """Explain what forgetting does; erase permanently once the pseudonym is typed."""
+    found = _worker_or_404(pseudonym)
+
+    def act() -> str:
+        if request.POST.get("typed", "").strip() != found.pseudonym:
+            raise CounterpartError(f"Type the pseudonym {found} to erase this worker's identity.")
+        erased = forget_worker(found.pseudonym, actor=request.user.get_username())
+        return f"{counted(erased, 'platform id')} of worker {found} erased."
+
+    return _asked(request, found, "console/workers/worker_forget.html", {"origins": origins_of(found)}, act)
+
+
+def _asked(
+    request: HttpRequest, worker: Worker, template: str, context: dict[str, Any], act: Callable[[], str]
+) -> HttpResponse:
+    """Show the confirmation page; on POST, act and return to the worker, or show the error on the page."""
+    trouble = ""
+    if request.method == "POST":
+        try:
+            messages.success(request, act())
+            return redirect("worker", worker.pseudonym)
+        except CounterpartError as error:
+            trouble = str(error)
+    context |= {"worker": worker, "trouble": trouble}
+    return render(request, template, context, status=422 if trouble else 200)
+
+
+def _worker_or_404(pseudonym: str) -> Worker:
+    return get_object_or_404(Worker, pseudonym=pseudonym)

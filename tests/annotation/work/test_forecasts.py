@@ -1,0 +1,97 @@
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from annotation.models import Assignment
+from annotation.work.forecasts import forecast_of, waits
+from annotation.work.standing import standing_of
+from crowd.publication import close_round
+from hits.models import Round
+from tests.console.conftest import answer_rightly, answer_wrongly
+from tests.factories import make_round, make_worker
+
+
+def arrive(made: Round, *, hours: list[float]) -> None:
+    """Have a HIT answered at each of these numbers of hours before now."""
+    for ago in hours:
+        done = answer_rightly(made)
+        Assignment.objects.filter(pk=done.pk).update(submitted_at=timezone.now() - timedelta(hours=ago))
+
+
+def test_an_even_pace_goes_on(db):
+    made = make_round(hits=11)
+    arrive(made, hours=[5, 4, 3, 2, 1])
+    found = forecast_of(made, standing_of(made))
+    left = (found.middle - timezone.now()).total_seconds() / 3600
+    # Four came in the five hours since the first, six are missing; the median of the F distribution is near 1.
+    assert left == pytest.approx(6 * 5 / 4, rel=0.15)
+    assert found.low < found.middle < found.high
+    assert found.arrivals == 5
+
+
+def test_who_came_and_was_given_no_hit_is_no_arrival(db):
+    made = make_round(hits=11)
+    arrive(made, hours=[5, 4, 3, 2, 1])
+    before, now = forecast_of(made, standing_of(made)), timezone.now()
+    without = {"hit": made.hits.first(), "has_hit": False, "state": "flagged"}
+    Assignment.objects.create(**without, worker=make_worker(), deadline=now, submitted_at=now - timedelta(minutes=5))
+    assert forecast_of(made, standing_of(made)).arrivals == before.arrivals == 5
+
+
+@pytest.mark.parametrize("hours", [[5, 4, 3, 2], [80, 79, 78, 77, 76, 2]])
+def test_too_few_recent_arrivals_make_no_forecast(db, hours):
+    made = make_round(hits=11)
+    arrive(made, hours=hours)
+    assert forecast_of(made, standing_of(made)) is None
+
+
+def test_a_closed_round_has_no_forecast(db):
+    made = make_round(hits=11)
+    arrive(made, hours=[5, 4, 3, 2, 1])
+    close_round(made, actor="robin")
+    assert forecast_of(made, standing_of(made)) is None
+
+
+def test_nothing_is_forecast_once_the_last_answer_came(db):
+    made = make_round(hits=5)
+    arrive(made, hours=[5, 4, 3, 2, 1])
+    assert forecast_of(made, standing_of(made)) is None
+
+
+def test_the_last_missing_answer_has_a_forecast(db):
+    made = make_round(hits=6)
+    arrive(made, hours=[5, 4, 3, 2, 1])
+    assert forecast_of(made, standing_of(made)).arrivals == 5
+
+
+def test_an_end_further_away_than_any_date_is_no_forecast(db, monkeypatch):
+    made = make_round(hits=11)
+    arrive(made, hours=[5, 4, 3, 2, 1])
+    monkeypatch.setattr("annotation.work.forecasts.waits", lambda *_: [1e15] * 3)
+    assert forecast_of(made, standing_of(made)) is None
+
+
+def test_the_interval_holds_for_four_of_five_steady_rounds():
+    rng, held = np.random.default_rng(0), []
+    for _ in range(400):
+        times = rng.exponential(1, 400).cumsum()
+        seen = times[times < 60]
+        low, _, high = waits(np.histogram(seen, 12, (0, 60))[0], 60, 100)
+        held.append(low < times[len(seen) + 99] - 60 < high)
+    assert np.mean(held) == pytest.approx(0.8, abs=0.05)
+
+
+def test_people_who_come_in_bursts_widen_the_interval():
+    even, bursts = waits([4] * 12, 60, 100), waits([12, 0, 0] * 4, 60, 100)
+    assert even[1] == pytest.approx(bursts[1], rel=0.1)
+    assert bursts[2] - bursts[0] > 1.5 * (even[2] - even[0])
+
+
+def test_the_page_says_why_there_is_no_forecast(member, db):
+    made = make_round(hits=2)
+    answer_rightly(made)
+    assert "too few submissions in the last 3 days" in member.get("/rounds/round-1/live/").json()["html"]
+    answer_wrongly(made)
+    assert "Every HIT has a submission." in member.get("/rounds/round-1/live/").json()["html"]

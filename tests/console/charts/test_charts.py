@@ -1,0 +1,185 @@
+"""Charts on pages say what the command ``analyse`` says, in the colours of the page."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from annotation.models import Worker
+from annotation.work.retirement import retire
+from console.charts.plots import OFFERED, PLOTS, THEME, drawn, offered, state_of
+from evaluation.analyses import subjects
+from hits.models import Control
+from mitl.bars import LEVEL_COLOURS, bar_chart
+from tests.annotation.cast import candidates
+from tests.annotation.disagreeing import make_topped_up, vote
+from tests.annotation.task_types.test_determinate import make_asked, say
+from tests.console.conftest import answer_rightly
+from tests.dataset.reviewing import give_level
+from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
+
+
+def test_every_chart_is_a_subject_of_the_command():
+    assert {subject for offered in OFFERED.values() for subject in offered} == set(PLOTS)
+    assert set(PLOTS) < set(subjects())
+
+
+@pytest.mark.parametrize("subject", ["workers", "agreement"])
+def test_a_charts_figures_are_those_of_the_command(member, charted, db, tmp_path, subject):
+    made = make_topped_up()
+    vote(made.hits.get(), 1, 4), vote(made.hits.get(), 2, 4)
+    call_command("analyse", subject, "round-1", csv=tmp_path / "table.csv")
+    page = charted(f"/charts/round/round-1/{subject}/")
+    assert f"python manage.py analyse {subject} round-1" in page.text
+    assert member.get(f"/charts/round/round-1/{subject}.csv").text == (tmp_path / "table.csv").read_text("utf-8")
+    rows = list(csv.DictReader((tmp_path / "table.csv").open(encoding="utf-8")))
+    assert len(page.context["chart"].rows) == len(rows)
+    assert page.context["heads"] == list(rows[0])
+
+
+@pytest.mark.parametrize(("form", "begins"), [("svg", b"<svg"), ("png", b"\x89PNG")])
+def test_a_chart_is_downloaded_on_white_ground(member, charted, db, form, begins):
+    answer_rightly(make_round())
+    charted("/charts/round/round-1/workers/")
+    answer = member.get(f"/charts/round/round-1/workers.{form}")
+    assert answer.content.startswith(begins)
+    assert answer["Content-Disposition"] == f'attachment; filename="round-1-workers.{form}"'
+
+
+def test_a_version_shows_how_many_positives_its_queries_have(charted, site):
+    page = charted("/charts/version/v1/positives/").text
+    assert "python manage.py analyse positives v1" in page
+    assert '<svg role="img" aria-label="Positives per query: ' in page
+
+
+def test_a_version_shows_the_charts_of_its_answers(member, site):
+    assert "python manage.py analyse workers --version v1" in member.get("/charts/version/v1/workers/").text
+
+
+def test_a_round_about_captions_shows_its_result_and_no_chart_of_pairs(
+    member, charted, db, django_capture_on_commit_callbacks
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        say(make_asked(), "y", "y", "n")
+    assert '/charts/round/captions/determinate/">Results' in member.get("/rounds/captions/").text
+    page = charted("/charts/round/captions/determinate/")
+    assert "python manage.py analyse determinate captions" in page.text
+    assert len(page.context["chart"].rows) == 20
+    assert [name for name, _ in page.context["tabs"]] == ["determinate"]
+    assert member.get("/charts/round/captions/agreement/").status_code == 404
+
+
+def test_only_a_round_that_asks_for_reasons_has_a_chart_of_them(db):
+    made = make_round()
+    assert "reasons" not in offered("round", made)
+    made.reasons = True
+    assert "reasons" in offered("round", made)
+
+
+def test_a_round_about_pairs_has_no_chart_of_captions(member, site):
+    assert member.get("/charts/round/open/determinate/").status_code == 404
+
+
+def test_a_pool_shows_the_hubs_of_its_annotators(member, charted, db):
+    sample = make_sample(make_collection(images=12))
+    make_pool(sample, [make_retrieval(make_annotator(name), sample, depth=10) for name in ("a", "b")])
+    page = charted("/charts/pool/pool/hubness/")
+    assert "python manage.py analyse hubness zoo --annotators a,b --queries queries" in page.text
+    assert {"skewness_1", "hs_sum", "largest_hub"} <= set(page.context["heads"])
+    assert len(page.context["chart"].rows) == 4
+    assert "/charts/pool/pool/hubness/" in member.get("/pools/pool/").text
+
+
+def test_a_pool_with_short_lists_says_why_its_hubs_cannot_be_drawn(charted, db):
+    sample = make_sample(make_collection(images=12))
+    make_pool(sample, [make_retrieval(make_annotator(), sample, depth=5)])
+    assert "10" in charted("/charts/pool/pool/hubness/").context["chart"].trouble
+
+
+def test_a_round_without_answers_says_why_there_is_nothing_to_draw(member, charted, db):
+    make_round()
+    page = charted("/charts/round/round-1/workers/")
+    assert page.status_code == 200
+    assert "Round round-1 has no judgments that count" in page.text
+    assert member.get("/charts/round/round-1/workers.csv").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "round/other/workers/",
+        "round/done/positives/",
+        "worker/done/workers/",
+        "round/done/workers.pdf",
+        "round/done/bias/",
+    ],
+)
+def test_what_is_no_chart_is_not_found(member, site, path):
+    assert member.get(f"/charts/{path}").status_code == 404
+
+
+def test_a_chart_follows_what_is_decided(charted, db):
+    made = make_round(hits=2)
+    for workers in (1, 2):
+        answer_rightly(made)
+        assert len(charted("/charts/round/round-1/workers/").context["chart"].rows) == workers
+
+
+def test_a_chart_follows_what_is_retired_and_reviewed(site, person):
+    made = site.round
+    control, states = made.controls.first(), [state_of(made, "workers")]
+    Control.objects.filter(pk=control.pk).update(state="suspected")
+    retire(control, reason="It shows two dogs.", actor="robin")
+    states.append(state_of(made, "workers"))
+    give_level(made, candidates(made.hits.first())[0], 4, by=person)
+    states.append(state_of(made, "workers"))
+    assert len(set(states)) == 3
+
+
+def test_a_versions_chart_follows_reviews(site, person):
+    before = state_of(site.version, "workers")
+    give_level(site.round, candidates(site.round.hits.first())[0], 4, by=person)
+    assert state_of(site.version, "workers") != before
+
+
+def test_a_chart_on_a_page_has_the_pages_colours_and_is_one_picture():
+    parts = {"good": LEVEL_COLOURS[1], "bad": LEVEL_COLOURS[4]}
+    rows = [{"name": "a", "part": part, "value": 1} for part in parts]
+    svg = drawn(bar_chart("Title", "", {"panel": rows}, x="x", parts=parts), 'all of "it" & more')
+    assert set(re.findall(r"#[0-9a-f]{6}", svg)) == set()
+    assert "var(--level-1)" in svg
+    assert "var(--level-4)" in svg
+    assert svg.startswith('<svg role="img" aria-label="all of &quot;it&quot; &amp; more"')
+    assert svg.count("role=") == 1
+    assert "style=" not in svg
+
+
+def test_every_colour_of_charts_is_a_variable_of_the_pages(settings):
+    tokens = (settings.BASE_DIR / "static/console/tokens.css").read_text("utf-8")
+    assert all(f"--{name}: light-dark(" in tokens for name in THEME.values())
+
+
+def test_the_page_of_a_pool_colours_how_annotators_overlap(member, site):
+    assert "data-tenths" not in member.get("/pools/pool/").text  # of one annotator
+    other = make_annotator("other")
+    proposal = site.pool.proposals.first()
+    site.pool.proposals.create(
+        annotator=other, image=proposal.image, caption=proposal.caption, direction="i2t", rank=1, score=1
+    )
+    site.pool.n_proposals += 1
+    site.pool.save()
+    assert '<td class="n" data-tenths="10">1 <span class="small">100%</span></td>' in member.get("/pools/pool/").text
+
+
+def test_a_chart_of_simulated_answers_says_so(member, site):
+    said = "Programs gave some or all of the answers behind this chart"
+    assert said not in member.get("/charts/round/done/workers/").text
+    Worker.objects.update(simulated=True)
+    assert said in member.get("/charts/round/done/workers/").text
+
+
+def test_no_page_builds_a_command_line():
+    modules = [path for path in Path("console").rglob("*.py") if "management" not in path.parts]
+    assert [str(path) for path in modules if "argparse" in path.read_text()] == []

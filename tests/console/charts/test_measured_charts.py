@@ -1,0 +1,213 @@
+"""Charts are made by jobs: once for the same data, never in a request, shown until a newer one is there."""
+
+import csv
+import json
+from io import StringIO
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+
+from console.charts import measured_charts, plots
+from console.charts.measured_charts import chart_path
+from console.jobs import start_chart
+from core.models import Job
+from hits.models import Round
+from tests.console.conftest import answer_rightly
+from tests.factories import make_annotator, make_round
+from tests.mitl.plugged import plug_in
+from tests.transactions import locked_by
+
+OF_VERSION = "/charts/version/v1/uncertainty"
+OF_ROUND = "/charts/round/round-1/workers"
+
+
+@pytest.fixture
+def measured(researcher, django_capture_on_commit_callbacks):
+    """Press the button; the page that is seen then."""
+
+    def press(address: str, **fields: str):
+        with django_capture_on_commit_callbacks(execute=True):
+            answer = researcher.post(f"{address}/measure/", fields)
+        return researcher.get(answer.url)
+
+    return press
+
+
+@pytest.fixture
+def doubter(site, monkeypatch):
+    """An annotator that tells how certain it is."""
+    plug_in(monkeypatch, unsure="tests.mitl.unsure")
+    monkeypatch.setitem(plots.OF_ANNOTATORS, "uncertainty", ("unsure",))
+    return make_annotator("doubter", kind="unsure")
+
+
+def no_chart(*_: object, **__: object) -> None:
+    raise AssertionError("A request computes a chart.")
+
+
+@pytest.fixture
+def only_shown(monkeypatch):
+    """No chart can be computed or drawn from here on."""
+    monkeypatch.setattr(measured_charts, "analyse", no_chart)
+    monkeypatch.setattr(measured_charts, "chart_bytes", no_chart)
+    monkeypatch.setattr(plots, "chart_bytes", no_chart)
+
+
+@pytest.mark.parametrize(
+    "place", ["round/done/workers", "round/done/agreement", "version/v1/positives", "pool/pool/hubness"]
+)
+def test_no_request_computes_a_chart(researcher, site, place, only_shown):
+    page = researcher.get(f"/charts/{place}/")
+    assert "being made" in page.text
+    assert f'data-live="/charts/{place}/live/"' in page.text
+    assert researcher.get(f"/charts/{place}/live/").json()["live"]
+    assert {researcher.get(f"/charts/{place}.{form}").status_code for form in ("svg", "png", "csv")} == {404}
+    assert [job.state for job in Job.objects.all()] == ["queued"]
+
+
+def test_a_stored_chart_is_shown_and_downloaded_without_computing(researcher, charted, site, request):
+    charted("/charts/round/done/workers/")
+    request.getfixturevalue("only_shown")
+    assert '<svg role="img" aria-label="Workers: ' in researcher.get("/charts/round/done/workers/").text
+    assert {researcher.get(f"/charts/round/done/workers.{form}").status_code for form in ("svg", "png", "csv")} == {200}
+    assert "data-live" not in researcher.get("/charts/round/done/workers/").text
+
+
+def test_the_pages_that_lead_to_charts_compute_none(researcher, site, only_shown):
+    assert {researcher.get(path).status_code for path in ("/pools/pool/", "/rounds/done/", "/versions/v1/")} == {200}
+
+
+def test_the_same_data_are_charted_once(charted, site):
+    for _ in range(3):
+        charted("/charts/round/done/workers/")
+    assert Job.objects.count() == 1
+
+
+def test_a_visitor_without_a_role_starts_no_job_and_sees_the_chart_that_is_there(member, charted, site):
+    assert "made when a researcher or a reviewer opens this page" in member.get("/charts/round/done/workers/").text
+    assert not Job.objects.exists()
+    charted("/charts/round/done/workers/")
+    assert "<svg role" in member.get("/charts/round/done/workers/").text
+
+
+def test_visits_while_the_chart_is_made_start_no_second_job(researcher, site):
+    for _ in range(3):
+        researcher.get("/charts/round/done/workers/")
+    researcher.get("/charts/round/done/agreement/")
+    assert sorted(job.params["subject"] for job in Job.objects.all()) == ["agreement", "workers"]
+
+
+def test_two_visits_at_once_wait_for_each_other(site, person):
+    assert locked_by(lambda: start_chart("round", site.round, "workers", "", by=person)) == {Round}
+
+
+def test_the_last_chart_is_shown_until_the_new_one_is_there(researcher, charted, db):
+    made = make_round(hits=2)
+    answer_rightly(made)
+    charted(f"{OF_ROUND}/")
+    answer_rightly(made)
+    page = researcher.get(f"{OF_ROUND}/")
+    assert len(page.context["chart"].rows) == 1
+    assert "takes the place of this one" in page.text
+    assert Job.objects.count() == 1  # the ended one made room
+    Job.objects.all().delete()
+    page = charted(f"{OF_ROUND}/")
+    assert len(page.context["chart"].rows) == 2
+    assert "data-live" not in page.text
+
+
+def test_what_is_polled_starts_no_job(researcher, charted, db):
+    made = make_round(hits=2)
+    answer_rightly(made)
+    charted(f"{OF_ROUND}/")
+    answer_rightly(made)
+    part = researcher.get(f"{OF_ROUND}/live/").json()
+    assert not part["live"]
+    assert "The data changed since" in part["html"]
+    assert Job.objects.get().state == "done"
+
+
+def test_a_failed_job_shows_its_error_and_starts_again_by_hand_alone(researcher, charted, measured, site, monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setattr(measured_charts, "analyse", no_chart)
+        charted("/charts/round/done/workers/")
+    failed = Job.objects.get()
+    page = charted("/charts/round/done/workers/")
+    assert "The chart was not made" in page.text
+    assert "Unexpected AssertionError" in page.text
+    assert Job.objects.get() == failed
+    assert "<svg role" in measured("/charts/round/done/workers").text
+
+
+def test_a_failed_job_of_older_data_does_not_hinder_a_new_one(charted, site, person):
+    job = start_chart("round", Round.objects.get(name="done"), "workers", "", by=person)
+    Job.objects.filter(pk=job.pk).update(state="failed", params=job.params | {"state": "older"})
+    assert "<svg role" in charted("/charts/round/done/workers/").text
+
+
+def test_a_chart_that_an_older_version_stored_is_made_again(charted, site):
+    path = chart_path(Round.objects.get(name="done"), "workers", "")
+    older = {"at": "2026-11-01T00:00:00+00:00", "state": "1", "chart": {}, "rows": []}
+    default_storage.save(path, StringIO(json.dumps(older)))
+    assert "<svg role" in charted("/charts/round/done/workers/").text
+
+
+def test_uncertainty_is_measured_by_hand_and_says_what_the_command_says(
+    researcher, charted, doubter, measured, tmp_path
+):
+    page = charted(f"{OF_VERSION}/").text
+    assert "Not measured yet" in page
+    assert "python manage.py analyse uncertainty zoo --annotator doubter --matches v1" in page
+    assert not Job.objects.exists()
+    assert '<svg role="img" aria-label="Uncertainty and multiplicity: ' in measured(OF_VERSION).text
+    call_command("analyse", "uncertainty", "zoo", annotator="doubter", matches="v1", csv=tmp_path / "table.csv")
+    told = researcher.get(f"{OF_VERSION}.csv?annotator=doubter")
+    assert list(csv.DictReader(StringIO(told.text))) == list(csv.DictReader((tmp_path / "table.csv").open()))
+    assert 'filename="v1-uncertainty-doubter.csv"' in told["Content-Disposition"]
+    for form, begins in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        assert researcher.get(f"{OF_VERSION}.{form}?annotator=doubter").content.startswith(begins)
+
+
+def test_several_annotators_have_a_chart_each(researcher, doubter, measured):
+    make_annotator("sceptic", kind="unsure")
+    measured(OF_VERSION, annotator="sceptic")
+    assert "Not measured yet" in researcher.get(f"{OF_VERSION}/?annotator=doubter").text
+    assert "Of sceptic, made" in researcher.get(f"{OF_VERSION}/?annotator=sceptic").text
+    assert researcher.get(f"{OF_VERSION}.csv?annotator=doubter").status_code == 404
+
+
+def test_without_such_an_annotator_the_page_says_how_to_get_one(researcher, site):
+    page = researcher.get(f"{OF_VERSION}/").text
+    assert "add one of kind pcme" in page
+    assert researcher.post(f"{OF_VERSION}/measure/").status_code == 404
+    assert researcher.get(f"{OF_VERSION}/?annotator=overlap").status_code == 404
+
+
+def test_pressed_twice_one_job_measures(researcher, doubter):
+    for _ in range(2):
+        researcher.post(f"{OF_VERSION}/measure/")
+    assert Job.objects.count() == 1
+
+
+def remove(job: Job, run_on_commit) -> None:
+    with run_on_commit(execute=True):
+        call_command("remove", "job", str(job.pk), yes=True)
+
+
+def test_a_chart_goes_with_its_job(charted, site, django_capture_on_commit_callbacks):
+    done = Round.objects.get(name="done")
+    stored = {subject: f"charts/round-{done.pk}-{subject}.json" for subject in ("workers", "agreement")}
+    for subject in stored:
+        charted(f"/charts/round/done/{subject}/")
+    assert all(map(default_storage.exists, stored.values()))
+    remove(Job.objects.get(params__subject="workers"), django_capture_on_commit_callbacks)
+    assert not default_storage.exists(stored["workers"])
+    assert default_storage.exists(stored["agreement"])
+
+
+def test_a_job_whose_round_is_gone_can_be_removed(db, django_capture_on_commit_callbacks):
+    params = {"kind": "round", "name": "gone", "subject": "workers", "annotator": ""}
+    job = Job.objects.create(title="Chart", task="console.tasks.chart", state="done", params=params)
+    remove(job, django_capture_on_commit_callbacks)
+    assert not Job.objects.exists()

@@ -1,0 +1,184 @@
+"""Events are told as sentences, and can be narrowed to a person and to a round."""
+
+import ast
+import re
+from string import Formatter
+
+import pytest
+from django.apps import apps
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import Assignment, PlatformState
+from console.events.event_sentences import SENTENCES, told
+from console.events.event_subjects import KINDS, OF_ROUND
+from core import events
+from core.models import Event, Job
+from crowd.models import Posting
+from crowd.publication import publish_round
+from tests.annotation.cast import candidates
+from tests.console.conftest import answer_rightly, answer_wrongly
+from tests.dataset.reviewing import exclude_caption, exclude_image, give_level
+from tests.factories import make_collection, make_round
+
+record = transaction.atomic(events.record)
+
+# What code passes as a verb that is no text of its own: expression → the verbs that it stands for.
+COMPUTED = {
+    "state.value": Job.State.values,
+    "to.value": Assignment.State.values,
+    "to": Posting.State.values,
+    "str(ruling)": ["retired", "reinstated"],
+    "verb": [],  # passed as verb="...", which is found by itself
+    "verdict": ["appeal upheld", "appeal turned down"],
+    "f'{listed.status} on the platform'": [f"{state} on the platform" for state in PlatformState.values if state],
+}
+
+
+def verbs_of(call: ast.Call) -> list[str]:
+    """The verbs of a call of record, or of one that passes a verb on."""
+    name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+    passed = [word.value for word in call.keywords if word.arg == "verb"]
+    acted = name in ("record", "record_each", "record_event") and any(word.arg == "actor" for word in call.keywords)
+    found = []
+    for verb in passed + (call.args[:1] if acted else []):
+        for one in [verb.body, verb.orelse] if isinstance(verb, ast.IfExp) else [verb]:
+            found += [one.value] if isinstance(one, ast.Constant) else COMPUTED[ast.unparse(one)]
+    return found
+
+
+def test_every_verb_that_the_code_writes_has_a_sentence_or_is_one_word_in_the_past(settings):
+    written = set()
+    for app in apps.get_app_configs():
+        if settings.BASE_DIR.as_posix() in app.path and ".venv" not in app.path:
+            for path in (settings.BASE_DIR / app.name).rglob("*.py"):
+                tree = ast.parse(path.read_text("utf-8"))
+                written.update(*(verbs_of(node) for node in ast.walk(tree) if isinstance(node, ast.Call)))
+    assert len(written) > 80
+    assert [verb for verb in written - set(SENTENCES) if not re.fullmatch(r"[a-z]+ed|made|paid", verb)] == []
+    assert set(SENTENCES) - written == set()  # none that nothing writes
+
+
+def test_every_sentence_names_what_it_is_about():
+    words = {verb: {name for _, name, _, _ in Formatter().parse(text) if name} for verb, text in SENTENCES.items()}
+    about_the_actor = {"arrived", "consented", "password set", "password link mailed", "password link used"}
+    assert {verb for verb, named in words.items() if "what" not in named} == about_the_actor
+
+
+def test_everything_of_a_round_is_a_kind_of_subject():
+    assert set(OF_ROUND) < set(KINDS)
+
+
+def told_of(subject: object) -> str:
+    (one,) = told(Event.objects.filter(subject=events.subject_of(subject)).order_by("-pk")[:1])
+    return one.sentence
+
+
+def test_a_round_is_published_in_words(db):
+    made = publish_round(make_round(published=False, name="zebra-2", reward="2.50"), channel="browser", actor="Mina")
+    assert told_of(made) == 'Mina published round <a href="/rounds/zebra-2/">zebra-2</a> on browser'
+
+
+def test_work_is_told_with_its_worker_and_its_hit(db):
+    done = answer_rightly(make_round())
+    pseudonym = done.worker.pseudonym
+    event = Event.objects.get(verb="submitted")
+    (one,) = told([event])
+    assert one.sentence == (
+        f'Worker <a class="mono" href="/workers/{pseudonym}/">{pseudonym}</a> submitted '
+        f'<a href="/review/{done.pk}/">HIT 1 of round-1</a>'
+    )
+
+
+def test_reviews_are_told_with_what_they_are_about(db, person):
+    made = make_round()
+    zoo, (image, caption) = made.pool.collection, candidates(made.hits.get())[0]
+    of_pair = give_level(made, (image, caption), 4, by=person)
+    of_caption, of_image = exclude_caption(zoo, caption, by=person), exclude_image(zoo, image, by=person)
+    assert f'<a href="/pairs/{image}/{caption}/">a pair</a>' in told_of(of_pair)
+    assert f'<a href="/captions/{caption}/">a caption</a>' in told_of(of_caption)
+    assert f'<a href="/images/{image}/">a picture</a>' in told_of(of_image)
+
+
+def test_what_is_gone_or_unknown_is_told_without_a_link(db):
+    zoo = make_collection("zoo", images=1)
+    record("removed", zoo, actor="command", name="zoo")
+    record("juggled", zoo, actor="ada")
+    zoo.delete()
+    new, old = told(Event.objects.filter(actor__in=["ada", "command"]))
+    assert old.sentence == "A command removed collection zoo"
+    assert new.sentence.startswith("ada juggled collection ")
+    (odd,) = told([Event(actor="ada", verb="added", subject="gone.model:x")])
+    assert odd.sentence == "ada added model x"
+
+
+def test_a_job_that_a_program_ended_is_told_with_who_started_it(person):
+    job = Job.objects.create(title="Sync pr", task="none", created_by=person)
+    name = f'the job <a href="/jobs/{job.pk}/">Sync pr</a>'
+    record("opened", job, actor=person.username)
+    assert told_of(job) == f"{person} started {name}"
+    record("done", job, actor="task")
+    assert told_of(job) == f"A worker process finished {name}, which {person} started"
+
+
+def test_one_thing_is_counted_in_the_singular(db):
+    zoo = make_collection("zoo", images=1)
+    record("drawn", zoo, actor="ada", images=1)
+    assert told_of(zoo).endswith("</a>: 1 image")
+    record("matches imported", zoo, actor="ada", source="cxc", matches=1200)
+    assert told_of(zoo).startswith("ada imported 1,200 matches of cxc into collection ")
+
+
+def test_details_leave_out_what_is_empty_and_what_the_sentence_says(db):
+    made = make_round()
+    record("published", made, actor="robin", channel="browser", environment="", missing=2)
+    assert told(Event.objects.filter(actor="robin"))[0].details == {"missing": 2}
+
+
+def test_names_are_escaped(db):
+    record("roles changed", make_collection("zoo", images=1), actor="<b>ada</b>")
+    assert "&lt;b&gt;ada&lt;/b&gt;" in told(Event.objects.filter(verb="roles changed"))[0].sentence
+
+
+def rows_of(client, **narrowed: str) -> list[Event]:
+    return list(client.get("/events/", narrowed).context["rows"])
+
+
+def test_events_are_narrowed_to_a_person(member, db):
+    done = answer_rightly(make_round())
+    record("closed", done.hit.round, actor="mina")
+    assert [one.verb for one in rows_of(member, by="mina")] == ["closed"]
+    of_worker = rows_of(member, by=done.worker.pseudonym)
+    assert {one.actor for one in of_worker} == {f"worker:{done.worker.pseudonym}"}
+
+
+def test_events_are_narrowed_to_a_round_and_all_that_belongs_to_it(member, db):
+    first = make_round(name="first")
+    second = make_round(first.pool.collection, "second")
+    answer_rightly(first), answer_wrongly(second)
+    record("closed", second, actor="mina")
+    narrowed = rows_of(member, round="second")
+    kinds = {one.subject.partition(":")[0] for one in narrowed}
+    assert {"hits.round", "annotation.assignment"} <= kinds
+    assert not {"accepted", "owed"} & {one.verb for one in narrowed}
+    assert [one.verb for one in rows_of(member, round="second", by="mina")] == ["closed"]
+    assert rows_of(member, round="nowhere") == []
+
+
+def test_the_number_of_queries_does_not_grow_with_the_events(member, db):
+    made = make_round(hits=6)
+    answer_rightly(made)
+    member.get("/events/")
+    with CaptureQueriesContext(connection) as few:
+        member.get("/events/", {"round": "round-1"})
+    for _ in range(4):
+        answer_rightly(made)
+    with CaptureQueriesContext(connection) as many:
+        member.get("/events/", {"round": "round-1"})
+    assert len(many) == len(few)
+
+
+@pytest.mark.parametrize("path", ["/", "/events/"])
+def test_pages_tell_events_in_sentences(member, db, path):
+    publish_round(make_round(published=False, name="zebra-2", reward="2.50"), channel="browser", actor="Mina")
+    assert 'Mina published round <a href="/rounds/zebra-2/">zebra-2</a> on browser' in member.get(path).text

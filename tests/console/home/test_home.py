@@ -1,0 +1,154 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from console.home.dashboard import stations
+from core.models import Job
+from corpus.models import Caption, Collection
+from crowd.publication import close_round
+from hits.models import Round
+from mitl.models import Pool
+from mitl.pooling import pool_sample
+from tests.console.conftest import answer_rightly, answer_wrongly
+from tests.factories import make_annotator, make_collection, make_pool, make_round, make_sample
+
+
+def page(client) -> str:
+    return client.get("/").content.decode()
+
+
+def test_an_empty_site_says_what_to_do_first_and_shows_the_command(researcher):
+    text = page(researcher)
+    assert "Next: collections" in text
+    assert "python manage.py demo_collection demo" in text
+    assert "Next: annotators" not in text
+
+
+def test_who_may_not_take_the_next_step_reads_that_others_do(member):
+    text = page(member)
+    assert "Somebody with another role does that." in text
+    assert "manage.py" not in text
+
+
+def test_every_station_shows_its_rows(member, site):
+    stations = member.get("/").context["stations"]
+    shown = {station.title: (station.count, bool(station.rows)) for station in stations}
+    assert shown.pop("Scores") == (0, False)
+    assert all(rows for _, rows in shown.values())
+    assert shown["Judgments"][0] == 8
+
+
+def test_a_pool_that_a_round_about_images_made_for_itself_is_in_no_list(member, site):
+    made = pool_sample(site.pool.sample, actor="test")
+    (pools,) = [station for station in stations() if station.title == "Pools"]
+    assert pools.count == Pool.objects.count() - 1
+    listed = [row.label for row in pools.rows], [row.name for row in member.get("/pools/").context["rows"]]
+    assert all("pool-draft" in names and made.name not in names for names in listed)
+    assert member.get(f"/pools/{made.name}/").status_code == 200
+
+
+def test_the_next_step_is_a_button_and_a_command_with_the_newest_rows(researcher, site):
+    text = page(researcher)
+    assert "python manage.py evaluate --version v1 --rankings FILE" in text
+    assert 'href="/collections/zoo/leaderboard/#register">Register rankings' in text
+
+
+def test_every_next_step_leads_to_a_page_that_is_there(researcher, client, db, settings):
+    settings.CELERY_TASK_ALWAYS_EAGER = False
+    seen = []
+    for fill in (make_collection, make_annotator, make_a_pool, make_draft, None):
+        step = researcher.get("/").context["next_step"]
+        seen.append((step.station.title, step.command.split()[2]))
+        assert researcher.get(step.url).status_code == 200
+        if fill:
+            fill()
+    assert seen == [
+        ("Collections", "demo_collection"),
+        ("Annotators", "add_annotator"),
+        ("Pools", "plan_round"),
+        ("Rounds", "pack"),
+        ("Judgments", "simulate"),
+    ]
+
+
+def make_a_pool():
+    make_pool(make_sample(Collection.objects.get()))
+
+
+def make_draft():
+    make_round(make_collection("other"), published=False)
+
+
+def test_who_may_not_take_the_next_step_reads_its_command_alone(request, db):
+    assert "Import a collection" in page(request.getfixturevalue("researcher"))
+    assert "Import a collection" not in page(request.getfixturevalue("reviewer"))
+
+
+def test_it_lists_what_waits_for_a_person(releaser, site):
+    Job.objects.create(title="Plan zebra", task="none", state="failed", finished_at=timezone.now())
+    text = page(releaser)
+    assert "1 flagged assignment in open" in text
+    assert "draft is planned and not yet published" in text
+    assert "Plan zebra failed" in text
+
+
+def test_an_old_failure_no_longer_asks_for_attention(member):
+    Job.objects.create(title="old", task="none", state="failed", finished_at=timezone.now() - timedelta(days=3))
+    assert "Nothing needs you." in page(member)
+
+
+def test_a_failure_that_was_tried_again_no_longer_asks_for_attention(researcher):
+    for state in ("failed", "failed", "done"):
+        Job.objects.create(title="Import zoo", task="none", state=state, finished_at=timezone.now())
+    assert "Import zoo failed" not in page(researcher)
+
+
+def test_running_jobs_are_shown_with_their_progress(member):
+    Job.objects.create(title="Plan zebra", task="none", state="running", done=1, total=4)
+    assert 'value="0.2500"' in page(member)
+
+
+def test_text_from_outside_is_escaped(member, site):
+    Caption.objects.filter(collection=site.collection).update(text="<script>alert(1)</script>")
+    Collection.objects.update(description="<b>bold</b>")
+    text = member.get("/collections/zoo/").content.decode()
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert "&lt;b&gt;bold" in text
+
+
+def test_every_page_forbids_scripts_and_styles_from_elsewhere(member):
+    assert "script-src 'self'; " in member.get("/").headers["Content-Security-Policy"] + "; "
+
+
+@pytest.fixture
+def judged(db) -> Round:
+    """A finished round, a newer one that waits for a review, and no version."""
+    collection = make_collection(images=8, pictures=True)
+    make_annotator()
+    done, opened = make_round(collection, "done"), make_round(collection, "open", hits=2)
+    answer_rightly(done)
+    answer_wrongly(opened)
+    return opened
+
+
+def step(client):
+    return client.get("/").context["next_step"]
+
+
+def test_a_release_is_suggested_of_a_finished_round_with_its_form_filled(releaser, judged):
+    assert step(releaser).command == "python manage.py release v1 --collection zoo --queries queries-zoo --rounds done"
+    form = releaser.get(step(releaser).url).context["form"]
+    assert (form["rounds"].value(), form["queries"].value()) == (["done"], "queries-zoo")
+
+
+def test_no_release_is_suggested_of_a_round_that_waits_for_people_or_is_not_about_pairs(releaser, judged):
+    Round.objects.filter(name="done").update(task="caption")
+    assert step(releaser) is None
+
+
+def test_a_closed_round_with_an_empty_seat_can_only_be_released_as_unfinished(releaser, judged):
+    close_round(judged, actor="robin")
+    judged.hits.first().assignments.update(state="accepted")
+    assert step(releaser).command.endswith("--rounds open --partial")

@@ -1,0 +1,394 @@
+"""The pairs table over a pool, a round and a version."""
+
+import csv
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.judging.links import worker_token
+from annotation.models import Assignment, Report
+from core.models import Event
+from corpus.models import Caption, Image
+from dataset.cases import refresh_queue
+from dataset.models import Review, Verdict
+from dataset.reviews import Conclusion, conclude
+from dataset.verdicts import aggregate_round
+from tests.annotation.cast import answer, candidates, propose
+from tests.conftest import client_of
+from tests.dataset.reviewing import level_of
+from tests.factories import make_annotator, make_collection, make_round
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made():
+    """Four candidates a, b, c, d with votes 1 1, 1 4 (a tie: 4), 4 4, 2 2, and proposals: clip b, a; vilt c, d, b."""
+    made = make_round(make_collection(images=8, pictures=True), candidates=4, replication=2)
+    hit = made.hits.get()
+    answer(hit, 1, 1, 4, 2)
+    answer(hit, 1, 4, 4, 2, seat=2)
+    aggregate_round(made)
+    a, b, c, d = candidates(hit)
+    propose(made, [b, a], make_annotator("clip"))
+    propose(made, [c, d, b], make_annotator("vilt"))
+    return made
+
+
+def table(kind="round", name="round-1", page="pairs", **filters) -> str:
+    return reverse(page, args=[kind, name], query=filters)
+
+
+def shown(client, made, **filters) -> str:
+    """The letters of the candidates that the round's table lists, in its order; ``?`` for other pairs."""
+    response = client.get(table(**filters))
+    assert response.status_code == 200, response.content.decode()
+    letters = dict(zip(candidates(made.hits.get()), "abcd", strict=True))
+    return "".join(letters.get((one.image.pk, one.caption.pk), "?") for one in response.context.get("lines", []))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("filters", "pairs"),
+    [
+        ({}, "abcd"),
+        ({"annotator": "clip"}, "ab"),
+        ({"annotator": "vilt"}, "bcd"),
+        ({"rank": "1"}, "bc"),
+        ({"annotator": "clip", "rank": "1"}, "b"),
+        ({"annotator": "vilt", "rank": "2"}, "cd"),
+        ({"level": "1"}, "ab"),
+        ({"level": "4"}, "bc"),
+        ({"level": "3"}, ""),
+        ({"verdict": "1"}, "a"),
+        ({"verdict": "no"}, "bc"),
+        ({"verdict": "yes"}, "ad"),
+        ({"verdict": "none"}, ""),
+        ({"disagreement": "yes"}, "b"),
+        ({"disagreement": "no"}, "acd"),
+        ({"disagreement": "no", "annotator": "clip"}, "a"),
+        ({"control": "yes"}, "??"),
+    ],
+)
+def test_a_filter_worked_by_hand(member, made, filters, pairs):
+    assert shown(member, made, **filters) == pairs
+
+
+def test_words_are_looked_for_in_captions_whatever_their_case(member, made):
+    first, second, *_ = candidates(made.hits.get())
+    Caption.objects.filter(pk=first[1]).update(text="A Zebra, 100% striped")
+    Caption.objects.filter(pk=second[1]).update(text="1000 zebras")
+    assert shown(member, made, text="zebra") == "ab"
+    assert shown(member, made, text="100% s") == "a"
+
+
+def test_a_filter_shows_what_waits_for_a_review_or_was_reported(member, made):
+    first = candidates(made.hits.get())[0]
+    refresh_queue(made.pool.collection)
+    work = Assignment.objects.first()
+    said = {"assignment": work, "worker": work.worker, "problem": "other", "note": "odd"}
+    item = made.hits.get().items.get(image=first[0], caption=first[1])
+    Report.objects.create(item=item, image_id=first[0], caption_id=first[1], **said)
+    assert shown(member, made, flagged="review") == "b"
+    assert shown(member, made, flagged="report") == "a"
+
+
+def test_the_verdict_that_fewest_of_its_votes_support_comes_first_then_the_one_with_fewest_votes(member, made):
+    assert shown(member, made, sort="level") == "adcb"
+    _, _, third, _ = candidates(made.hits.get())
+    Verdict.objects.filter(image=third[0]).update(votes=1)  # 1 of 1 is less than 2 of 2
+    assert shown(member, made, sort="unsure") == "bcad"
+
+
+def test_a_verdict_tells_its_votes_and_no_probability(member, made):
+    for page in (table(), table("pool", made.pool.name), reverse("pair", args=candidates(made.hits.get())[1])):
+        text = member.get(page).content.decode()
+        assert "1 of 2 votes" in text
+        assert "% sure" not in text
+    assert member.get(table()).content.decode().count("2 of 2 votes") == 3
+
+
+def test_the_verdict_of_one_vote_is_one_of_one(member):
+    once = make_round(make_collection(images=8, pictures=True), candidates=4)
+    answer(once.hits.get(), 1, 1, 4, 2)
+    aggregate_round(once)
+    assert member.get(table()).content.decode().count("1 of 1 vote<") == 4
+
+
+def test_a_probability_names_the_model_that_gives_it(member, made):
+    aggregate_round(made, method="dawid-skene")
+    pair = candidates(made.hits.get())[1]
+    by_model = Verdict.objects.get(image=pair[0], aggregation__method="dawid-skene")
+    by_model.confidence = 0.934
+    by_model.save()
+    assert "0.93 by dawid-skene<" in member.get(table()).content.decode()
+    text = member.get(reverse("pair", args=pair)).content.decode()
+    assert "0.93 by dawid-skene, 2 votes in" in text
+    assert "1 of 2 votes in" in text
+
+
+def test_before_the_votes_are_counted_every_pair_is_unjudged(member, made):
+    made.aggregations.all().delete()
+    assert shown(member, made, verdict="none") == "abcd"
+    assert "No votes have been counted yet" in member.get(table()).content.decode()
+
+
+def test_votes_that_do_not_count_are_not_shown(member, made):
+    Assignment.objects.filter(seat__number=2).update(state="excluded")
+    lines = member.get(table()).context["lines"]
+    assert [one.votes for one in lines] == [[1], [1], [4], [2]]
+
+
+def test_a_pair_of_a_top_up_is_listed_once(member, made):
+    added = made.top_ups.create(number=1, plan_hash="0")
+    item = made.hits.get().items.first()
+    made.hits.create(number=2, top_up=added).items.create(place=1, image=item.image, caption=item.caption)
+    assert len(member.get(table()).context["lines"]) == 4
+
+
+def test_a_pool_lists_a_pair_once_that_two_rounds_judged(member, made):
+    other = make_round(made.pool.collection, "round-2", candidates=4)
+    type(other).objects.filter(pk=other.pk).update(pool=made.pool)
+    answer(other.hits.get(), 1, 1, 4, 2)
+    aggregate_round(other)
+    assert len(member.get(table("pool", made.pool.name, verdict="no")).context["lines"]) == 2
+
+
+def test_a_pool_lists_each_pair_once_with_all_who_proposed_it(member, made):
+    lines = member.get(table("pool", made.pool.name)).context["lines"]
+    assert len(lines) == 4
+    both = next(one for one in lines if (one.image.pk, one.caption.pk) == candidates(made.hits.get())[1])
+    assert [(one.annotator.name, one.rank) for one in both.proposals] == [("clip", 1), ("vilt", 3)]
+
+
+def test_a_version_lists_its_matches_by_level(member, site):
+    def levels(**filters):
+        lines = member.get(table("version", "v1", **filters)).context.get("lines", [])
+        return [match.grade for one in lines for match in one.matches]
+
+    assert levels(verdict="1") == [1, 1]
+    assert levels(verdict="no") == []
+    assert None in levels(verdict="none")
+    assert levels(sort="level") == [1, 1]
+
+
+def test_every_line_leads_to_its_pair(member, made):
+    text = member.get(table()).content.decode()
+    assert all(reverse("pair", args=pair) in text for pair in candidates(made.hits.get()))
+
+
+@pytest.mark.parametrize(
+    ("filters", "said"),
+    [
+        ({"annotator": "nobody"}, "Select a valid choice"),
+        ({"rank": "first"}, "Enter a whole number"),
+        ({"rank": "0"}, "greater than or equal to 1"),
+        ({"level": "7"}, "7 is not one of the available choices"),
+        ({"sort": "price"}, "price is not one of the available choices"),
+        ({"control": "yes", "verdict": "1"}, "Controls have no verdict"),
+        ({"verdict": "none", "sort": "unsure"}, "Pairs without a verdict cannot be filtered or sorted by it"),
+    ],
+)
+@pytest.mark.parametrize("page", ["pairs", "pairs_csv"])
+def test_a_filter_that_cannot_be_read_says_so_and_lists_nothing(member, made, filters, said, page):
+    response = member.get(table(page=page, **filters))
+    assert response.status_code == 422
+    assert said in response.content.decode()
+    assert "lines" not in response.context
+
+
+@pytest.mark.parametrize("kind", ["worker", "collection"])
+def test_other_things_have_no_pairs_table(member, made, kind):
+    assert member.get(table(kind, "zoo")).status_code == 404
+
+
+@pytest.mark.parametrize("number", ["99", "0", "-1", "x", "9" * 30])
+def test_a_page_that_is_not_there_leads_to_one_that_is(member, made, number):
+    assert len(member.get(f"{table()}?page={number}").context["lines"]) == 4
+
+
+def test_captions_are_escaped(member, made):
+    Caption.objects.filter(pk=candidates(made.hits.get())[0][1]).update(text="<script>alert(1)</script>")
+    text = member.get(table(text="<script>")).content.decode()
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)" in text
+
+
+def rows_of(response) -> list[dict[str, str]]:
+    return list(csv.DictReader(b"".join(response.streaming_content).decode().splitlines()))
+
+
+def test_the_download_holds_the_filtered_rows(member, made):
+    (row,) = rows_of(member.get(table(page="pairs_csv", disagreement="yes")))
+    assert (row["annotators"], row["votes"], row["confidence"]) == (
+        "clip #1 of captions; vilt #3 of captions",
+        "1 4",
+        "0.500",
+    )
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t"])
+def test_no_cell_of_the_download_is_a_formula(member, made, sign):
+    Caption.objects.update(text=f"{sign}cmd|'/c calc'!A1")
+    for row in rows_of(member.get(table(page="pairs_csv"))):
+        assert row["text"].startswith(f"'{sign}")
+
+
+def test_a_download_longer_than_a_page_is_whole(member, made, monkeypatch):
+    monkeypatch.setattr("console.pairs.explorer.MOST", 2)
+    monkeypatch.setattr("console.pairs.pair_lines.BATCH", 3)
+    assert len(rows_of(member.get(table(page="pairs_csv")))) == 4
+    assert len(member.get(table()).context["lines"]) == 2
+
+
+def test_a_table_asks_no_more_for_more_pairs(member):
+    def queries(name, number):
+        made = make_round(make_collection(f"of-{name}", images=30), name, candidates=number, replication=2)
+        answer(made.hits.get(), *[1] * number)
+        aggregate_round(made)
+        propose(made, candidates(made.hits.get()), make_annotator(f"by-{name}"))
+        with CaptureQueriesContext(connection) as asked:
+            assert len(member.get(table(name=name)).context["lines"]) == number
+        return len(asked)
+
+    member.get("/")
+    assert queries("small", 2) == queries("large", 24)
+
+
+# Review of many pairs
+
+
+def review(client, pairs, conclusion="4", **more):
+    data = {"pair": [f"{image}-{caption}" for image, caption in pairs], "conclusion": conclusion, **more}
+    return client.post(table(page="pairs_review", disagreement="yes"), data)
+
+
+def test_selected_pairs_are_reviewed_alike_and_each_review_is_logged(reviewer, made):
+    a, b, *_ = candidates(made.hits.get())
+    response = review(reviewer, [a, b], reason="seen together")
+    assert response.url == table(disagreement="yes")
+    assert [(one.subject, one.level, one.reason) for one in Review.objects.all()] == [
+        (a, 4, "seen together"),
+        (b, 4, "seen together"),
+    ]
+    assert Event.objects.filter(verb="reviewed").count() == 2
+
+
+def test_a_review_sent_twice_counts_once(reviewer, made):
+    chosen = candidates(made.hits.get())[:2]
+    review(reviewer, chosen)
+    review(reviewer, chosen)
+    assert Review.objects.count() == 2
+
+
+def undo_button(client, **filters):
+    """What the table's button sends to undo the last review, None without the button."""
+    last = client.get(table(**filters)).context["last"]
+    return last and (reverse("reviews_undo", args=last["pair"]), {"review": last["reviews"]})
+
+
+def test_the_table_undoes_a_review_of_many_pairs_as_a_whole(reviewer, made):
+    a, b, *_ = candidates(made.hits.get())
+    review(reviewer, [a, b])
+    assert "Undo my last review of 2 pairs" in reviewer.get(table()).content.decode()
+    response = reviewer.post(*undo_button(reviewer), follow=True)
+    assert response.redirect_chain == [(table(disagreement="yes"), 302)]
+    assert "Undone for 2 pairs." in response.content.decode()
+    assert [level_of(made.pool.collection, pair) for pair in (a, b)] == [None, None]
+    assert undo_button(reviewer) is None
+
+
+def test_what_somebody_replaced_since_keeps_all_of_an_act_from_being_undone(reviewer, made):
+    a, b, *_ = candidates(made.hits.get())
+    review(reviewer, [a, b])
+    conclude(made.pool.collection, [b], Conclusion("level", 1), by=User.objects.create_user("other"))
+    response = reviewer.post(*undo_button(reviewer), follow=True)
+    assert "other has reviewed this since" in response.content.decode()
+    assert response.redirect_chain == [(table(disagreement="yes"), 302)]
+    assert [level_of(made.pool.collection, pair) for pair in (a, b)] == [4, 1]
+
+
+def test_undoing_leaves_what_said_the_same_before_the_act(reviewer, made):
+    a, b, *_ = candidates(made.hits.get())
+    conclude(made.pool.collection, [a], Conclusion("level", 4), by=User.objects.create_user("other"))
+    review(reviewer, [a, b], seen=str(Review.objects.get().pk))
+    reviewer.post(*undo_button(reviewer))
+    assert [level_of(made.pool.collection, pair) for pair in (a, b)] == [4, None]
+
+
+def test_a_review_that_was_sent_twice_can_be_undone(reviewer, made):
+    chosen = candidates(made.hits.get())[:2]
+    for _ in range(2):
+        review(reviewer, chosen, seen="0")
+    reviewer.post(*undo_button(reviewer))
+    assert [level_of(made.pool.collection, pair) for pair in chosen] == [None, None]
+
+
+def test_a_table_offers_no_undo_of_what_was_reviewed_elsewhere(reviewer, made):
+    review(reviewer, candidates(made.hits.get())[:2])
+    assert "Undo my last review" not in reviewer.get(table("pool", made.pool.name)).content.decode()
+
+
+def test_a_review_that_came_in_between_refuses_them_all(reviewer, made):
+    a, b, *_ = candidates(made.hits.get())
+    other = User.objects.create_user("other")
+    conclude(made.pool.collection, [b], Conclusion("level", 1), by=other)
+    response = review(reviewer, [a, b], seen="0", reason="Both show kites.")
+    assert response.status_code == 422
+    picture, caption = Image.objects.get(pk=b[0]).key, Caption.objects.get(pk=b[1]).key
+    text = response.content.decode()
+    assert f"other reviewed picture {picture} with caption {caption} while you looked at it: level 1" in text
+    assert 'value="Both show kites."' in text
+    assert any(f'value="{image}-{caption}" checked' in text for image, caption in (a, b))
+    assert Review.objects.count() == 1
+    review(reviewer, [a, b], seen=re.search(r'name="seen" value="(\d+)"', text)[1])  # as the page then has it
+    assert Review.objects.count() == 3
+
+
+def test_the_address_of_a_bulk_review_leads_to_its_table(reviewer, made):
+    address = table(page="pairs_review", text="dog")
+    assert reviewer.get(address).url == table(text="dog")
+
+
+def test_what_cannot_be_reviewed_changes_nothing(reviewer, made):
+    pair = candidates(made.hits.get())[0]
+    elsewhere = make_collection("farm")
+    foreign = (elsewhere.images.first().pk, elsewhere.captions.first().pk)
+    url = table(page="pairs_review")
+    for pairs, conclusion, said in (
+        ([], "4", "0 pairs are selected"),
+        ([pair, foreign], "4", "1 of the selected pairs are not in zoo"),
+        ([pair], "7", "Choose a level, or keep"),
+        ([pair], "excluded", "A pair cannot be excluded"),
+        ([pair] * 101, "4", "101 pairs are selected"),
+    ):
+        response = review(reviewer, pairs, conclusion)
+        assert (response.status_code, said in response.content.decode()) == (422, True), said
+    assert reviewer.post(url, {"pair": ["1-", "x-y"], "conclusion": "4"}).status_code == 422
+    assert not Review.objects.exists()
+
+
+@pytest.mark.parametrize("role", ["stranger", "worker", "researcher", "reviewer"])
+def test_only_staff_see_the_table_and_only_reviewers_review_there(made, role):
+    client = Client() if role in ("stranger", "worker") else client_of(role)
+    if role == "worker":
+        client.cookies["worker"] = worker_token(Assignment.objects.first().worker, made)
+    read = [client.get(table(page=page)).status_code for page in ("pairs", "pairs_csv")]
+    assert read == ([302, 302] if role in ("stranger", "worker") else [200, 200])
+    done = review(client, candidates(made.hits.get())[:1]).status_code
+    assert done == (403 if role == "researcher" else 302)
+    assert Review.objects.exists() == (role == "reviewer")
+
+
+def test_judgments_lead_to_the_round_judged_last(member, made):
+    assert member.get("/judgments/").url == table()
+
+
+def test_without_judgments_the_page_says_how_to_get_them(member, db):
+    text = member.get("/judgments/", follow=True).content.decode()
+    assert "No answers yet" in text

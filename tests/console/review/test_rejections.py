@@ -1,0 +1,236 @@
+"""Rejections in the console: proposing, agreeing, reversing, and deciding appeals."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from django.utils import timezone
+from django.utils.html import strip_tags
+
+from annotation.models import Appeal, Assignment, Payment, Rejection
+from annotation.review.appeals import appeal, ask_for_pay
+from annotation.review.decisions import MassPolicy, reject
+from console.home.needs import needs_of_all_rounds
+from crowd import channels
+from crowd.outbox import deliver_due
+from tests.annotation.answering import lost
+from tests.annotation.money.moneyed import WORDS, posted
+from tests.annotation.money.moneyed import flagged as flagged_on
+from tests.console.conftest import answer_wrongly
+from tests.crowd.fakes import FakePlatform
+from tests.factories import make_round
+
+REFUSE = {"votes_count": "no", "paid": "no", **WORDS}
+PROPOSED = MassPolicy(earliest=1, share=0.0)
+
+
+@pytest.fixture
+def platform(monkeypatch) -> FakePlatform:
+    fake = FakePlatform()
+    monkeypatch.setitem(channels.CHANNELS, "mturk", fake)
+    return fake
+
+
+@pytest.fixture
+def flagged(db) -> Assignment:
+    return answer_wrongly(make_round(hits=2))
+
+
+@pytest.fixture
+def robin(db) -> User:
+    return User.objects.create_user(username="robin")
+
+
+@pytest.fixture
+def second_reviewer(db) -> Client:
+    user = User.objects.create_user(username="sam")
+    user.groups.add(Group.objects.get(name="reviewer"))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def decide(client, assignment, **changes):
+    return client.post(f"/review/{assignment.pk}/decide/", REFUSE | changes)
+
+
+def test_a_reviewer_refuses_with_grounds_reason_and_evidence(reviewer, flagged):
+    assert decide(reviewer, flagged).status_code == 302
+    rejection = Rejection.objects.get()
+    assert (rejection.by.username, rejection.grounds, rejection.reason) == ("reviewer", "random", WORDS["reason"])
+    assert Payment.objects.count() == 0
+
+
+@pytest.mark.parametrize("missing", ["grounds", "evidence"])
+def test_refusing_lacks_nothing(reviewer, flagged, missing):
+    answer = decide(reviewer, flagged, **{missing: ""})
+    assert (answer.status_code, Rejection.objects.count()) == (422, 0)
+    assert "Required if you do not pay." in answer.text
+
+
+def test_work_that_counts_cannot_be_refused(reviewer, flagged):
+    answer = decide(reviewer, flagged, votes_count="yes")
+    assert (answer.status_code, Rejection.objects.count()) == (422, 0)
+    assert "Work that counts must be paid." in answer.text
+
+
+def test_grounds_that_are_none_are_refused(reviewer, flagged):
+    assert decide(reviewer, flagged, grounds="failed_control").status_code == 422
+    assert not Rejection.objects.exists()
+
+
+def test_to_pay_needs_no_grounds(reviewer, flagged):
+    assert decide(reviewer, flagged, paid="yes", grounds="", evidence="").status_code == 302
+    assert Payment.objects.get().state == "owed"
+
+
+def test_a_proposal_says_that_it_waits(reviewer, flagged, robin):
+    proposal = reject(flagged, **WORDS, by=robin, policy=PROPOSED)
+    page = reviewer.get(f"/review/{flagged.pk}/").text
+    assert "a second person must agree" in page
+    assert "Agree: do not pay" in page
+    assert proposal.is_proposal
+
+
+def test_a_second_person_agrees_on_the_page(reviewer, second_reviewer, flagged):
+    proposer = User.objects.get(username="reviewer")
+    rejection = reject(flagged, **WORDS, by=proposer, policy=PROPOSED)
+    assert "Agree: do not pay" not in reviewer.get(f"/review/{flagged.pk}/").text
+    answer = reviewer.post(f"/rejections/{rejection.pk}/second/", follow=True)
+    assert "somebody else has to agree" in answer.text
+    second_reviewer.post(f"/rejections/{rejection.pk}/second/")
+    rejection.refresh_from_db()
+    assert (rejection.holds, rejection.seconded_by.username) == (True, "sam")
+
+
+def test_a_proposal_is_dropped_on_the_page(reviewer, flagged, robin):
+    rejection = reject(flagged, **WORDS, by=robin, policy=PROPOSED)
+    reviewer.post(f"/rejections/{rejection.pk}/drop/")
+    rejection.refresh_from_db()
+    assert not rejection.is_proposal
+    shown = reviewer.get("/rejections/").context
+    assert (shown["lines"][0].state, shown["counts"]) == ("dropped", {"proposed": 0, "appealed": 0})
+
+
+def test_a_rejection_is_reversed_on_the_page_with_a_reason(reviewer, flagged, robin):
+    rejection = reject(flagged, **WORDS, by=robin)
+    assert "without a reason" in reviewer.post(f"/rejections/{rejection.pk}/reverse/", follow=True).text
+    reviewer.post(f"/rejections/{rejection.pk}/reverse/", {"reason": "The pictures were blank."})
+    assert Payment.objects.get().state == "owed"
+    assert reviewer.get("/rejections/").context["lines"][0].state == "reversed"
+
+
+def test_the_page_shows_until_when_one_may_reverse_and_object(member, platform, robin):
+    made = posted()
+    work = flagged_on(made)
+    reject(work, **WORDS, by=robin)
+    deliver_due(made)
+    until = Assignment.objects.get().submitted_at + timedelta(days=30)
+    page = strip_tags(member.get(f"/review/{work.pk}/").text)
+    assert f"until {until:%-d %b}" in page
+    assert "as a bonus after that" in page
+    assert "possible until" in page
+
+
+def test_after_that_it_says_that_only_a_bonus_is_left(member, platform, robin):
+    made = posted()
+    work = flagged_on(made)
+    reject(work, **WORDS, by=robin)
+    deliver_due(made)
+    Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=31))
+    assert "only as a bonus" in member.get(f"/review/{work.pk}/").text
+
+
+def test_an_objection_by_mail_is_written_down_and_answered(reviewer, second_reviewer, flagged, robin):
+    rejection = reject(flagged, **WORDS, by=robin)
+    reviewer.post(f"/rejections/{rejection.pk}/appeal/", {"text": "I read every picture."})
+    objection = Appeal.objects.get()
+    assert "I read every picture." in reviewer.get(f"/review/{flagged.pk}/").text
+    second_reviewer.post(f"/appeals/{objection.pk}/answer/", {"upheld": "yes", "answer": "Sorry, you are right."})
+    objection.refresh_from_db()
+    assert (objection.upheld, objection.answered_by.username, Payment.objects.count()) == (True, "sam", 1)
+
+
+def test_an_answer_says_whether_the_worker_is_right(reviewer, flagged, robin):
+    objection = appeal(reject(flagged, **WORDS, by=robin), text="Please look again.", actor="worker:x")
+    answer = reviewer.post(f"/appeals/{objection.pk}/answer/", {"answer": "Hm."}, follow=True)
+    assert "Choose whether the worker is right." in answer.text
+    objection.refresh_from_db()
+    assert objection.answered_at is None
+
+
+def test_the_queue_is_narrowed_to_what_waits(member, robin):
+    collection = make_round(hits=3)
+    works = [answer_wrongly(collection) for _ in range(3)]
+    held = reject(works[0], **WORDS, by=robin)
+    proposal = reject(works[1], **WORDS, by=robin, policy=PROPOSED)
+    appeal(held, text="Please look again.", actor="worker:x")
+    shown = {
+        show: [row.pk for row in member.get("/rejections/", {"show": show}).context["rows"]]
+        for show in ("", "proposed", "appealed")
+    }
+    assert shown == {"": [proposal.pk, held.pk], "proposed": [proposal.pk], "appealed": [held.pk]}
+
+
+def test_an_empty_queue_says_so(member):
+    assert "No rejections." in member.get("/rejections/").text.replace("&#x27;", "'")
+
+
+def test_a_request_for_pay_is_listed_and_answered(reviewer, db):
+    work = lost(make_round())
+    ask_for_pay(work, text="I had finished it.", actor="worker:x")
+    assert needed() == ["1 appeal waits for an answer"]
+    assert f"Assignment {work.pk}" in reviewer.get("/rejections/?show=appealed").text
+    page = reviewer.get(f"/review/{work.pk}/").text
+    assert "I had finished it." in page
+    assert "answered 1 of its 4 pairs" in page
+    assert "If you agree, they are paid" in page
+    assert [answer.said for answer in reviewer.get(f"/review/{work.pk}/").context["answers"] if answer.said] == [
+        "100% YES"
+    ]
+    reviewer.post(f"/appeals/{Appeal.objects.get().pk}/answer/", {"upheld": "yes", "answer": "You are right."})
+    assert (Appeal.objects.get().answered_by.username, Payment.objects.get().assignment) == ("reviewer", work)
+    assert "If you agree, they are paid" not in reviewer.get(f"/review/{work.pk}/").text
+
+
+def test_members_see_rejections_and_no_buttons(member, flagged, robin):
+    reject(flagged, **WORDS, by=robin)
+    page = member.get(f"/review/{flagged.pk}/").text
+    assert WORDS["evidence"] in page
+    assert "Reverse, and pay" not in page
+
+
+def test_a_list_of_rejections_asks_no_more_for_more_rows(member, robin, django_assert_max_num_queries):
+    made = make_round(hits=10)
+    for _ in range(10):
+        reject(answer_wrongly(made), **WORDS, by=robin, policy=MassPolicy(earliest=99))
+    with django_assert_max_num_queries(10):
+        assert member.get("/rejections/").status_code == 200
+
+
+def needed():
+    return [need.text for need in needs_of_all_rounds(User(is_superuser=True))]
+
+
+def test_the_first_page_counts_proposals_and_objections(flagged, robin):
+    made = flagged.hit.round
+    reject(flagged, **WORDS, by=robin, policy=PROPOSED)
+    appeal(reject(answer_wrongly(made), **WORDS, by=robin), text="Please look again.", actor="worker:x")
+    assert "1 rejection waits for a second person" in needed()
+    assert "1 appeal waits for an answer" in needed()
+
+
+def test_the_first_page_warns_before_a_platform_approves_by_itself(platform, robin):
+    made = posted(hits=3)
+    soon, later, decided = flagged_on(made), flagged_on(made), flagged_on(made)
+    reject(decided, **WORDS, by=robin)
+    Assignment.objects.exclude(pk=later.pk).update(auto_approval_at=timezone.now() + timedelta(hours=47))
+    assert "1 undecided assignment in round-1 will be approved by the platform in less than 48 h" in needed()
+    assert soon.state == "flagged"
+
+
+def test_the_first_page_tells_who_has_waited_over_three_days(flagged):
+    assert not any("over 3 days" in text for text in needed())
+    Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=3, minutes=1))
+    assert "1 worker has waited for a review for over 3 days" in needed()

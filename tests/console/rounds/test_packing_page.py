@@ -1,0 +1,130 @@
+"""The page of a pool that packs it into HITs, the second half of planning a round."""
+
+from decimal import Decimal
+
+import pytest
+
+from core.errors import CounterpartError
+from core.models import Job
+from hits.models import Round
+from mitl.models import Pool
+from tests.console.rounds.test_rounds import ORDER
+from tests.factories import make_annotator, make_collection, make_round, make_sample
+
+SIZES = {
+    name: ORDER[name] for name in ("task", "design", "replication", "top_up", "reward", "ceiling", "seed", "sharing")
+}
+
+
+@pytest.fixture
+def make_pool(researcher, django_capture_on_commit_callbacks):
+    def make(**more: str) -> Pool:
+        make_collection(images=8), make_annotator()
+        chosen = {"collection": "zoo", "annotators": ["overlap"], "images": "8", "captions": "16", "pool_only": "yes"}
+        with django_capture_on_commit_callbacks(execute=True):
+            researcher.post("/plan/", ORDER | chosen | more)
+        return Pool.objects.get()
+
+    return make
+
+
+@pytest.fixture
+def pool(make_pool) -> Pool:
+    """A pool that a job has made, without a round."""
+    return make_pool()
+
+
+@pytest.fixture
+def order_of_pool(make_pool) -> dict[str, str]:
+    """What was chosen for the HITs when the pool was made."""
+    chosen = {"replication": "2", "top_up": "1", "reward": "2.50", "ceiling": "90.00", "reasons": "True"}
+    make_pool(**chosen)
+    return chosen
+
+
+def test_planning_can_stop_at_the_pool_and_leads_there(researcher, pool):
+    assert not Round.objects.exists()
+    page = researcher.get(f"/jobs/{Job.objects.get().pk}/").text
+    assert f"Pool zebra-pool has {pool.n_pairs} pairs" in page
+    assert 'href="/pools/zebra-pool/"' in page
+    assert 'href="/pools/zebra-pool/pack/"' in researcher.get("/pools/zebra-pool/").text
+
+
+def test_what_was_planned_with_the_pool_is_suggested_for_its_hits(researcher, order_of_pool):
+    form = researcher.get("/pools/zebra-pool/pack/").context["form"]
+    assert {name: str(form[name].value()) for name in order_of_pool} == order_of_pool
+
+
+def test_who_packs_again_is_suggested_what_the_latest_round_has_under_a_free_name(researcher):
+    made = make_round(name="zebra", replication=2, reasons=True, reward="2.10", published=False)
+    form = researcher.get(f"/pools/{made.pool}/pack/").context["form"]
+    wanted = {"replication": 2, "reasons": True, "reward": Decimal("2.10"), "ceiling": made.ceiling}
+    assert {name: form[name].value() for name in wanted} == wanted
+    assert form["round"].value() == made.pool.name.removesuffix("-pool")
+    Round.objects.update(name=made.pool.name.removesuffix("-pool"))
+    form = researcher.get(f"/pools/{made.pool}/pack/").context["form"]
+    assert form["round"].value() == f"{made.pool.name.removesuffix('-pool')}-2"
+
+
+def test_a_packing_that_failed_can_be_changed_and_tried_again(
+    researcher, pool, monkeypatch, django_capture_on_commit_callbacks
+):
+    def fail(*given, **more):
+        raise CounterpartError("The pool is empty.")
+
+    monkeypatch.setattr("hits.jobs.pack_round", fail)
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "zebra-2", "reward": "1.25"})
+    form = researcher.get(researcher.get(answer.url).context["outcome"].url).context["form"]
+    assert (form["round"].value(), form["reward"].value(), form["seed"].value()) == ("zebra-2", "1.25", "7")
+
+
+def test_a_pool_is_packed_as_the_form_says(researcher, pool, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "zebra", "reward": "1.25"})
+    made = Round.objects.get()
+    assert (made.name, made.pool, str(made.reward), made.state) == ("zebra", pool, "1.25", "draft")
+    assert 'href="/rounds/zebra/"' in researcher.get(answer.url).text
+
+
+def test_an_estimate_shows_the_hits_the_wage_and_the_command_and_packs_nothing(researcher, pool):
+    page = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "zebra", "estimate": "yes"})
+    assert page.context["estimate"].hits == -(-pool.n_pairs // 16)
+    assert "5–10 minutes a HIT, $3.90–7.80 an hour; the floor is $15.00" in page.text
+    assert "$2.50 would reach it" in page.text
+    assert "manage.py pack zebra --pool zebra-pool --design eccv-18 --seed 7 --ceiling 50.00" in page.text
+    assert Job.objects.count() == 1  # the pool's
+
+
+def test_a_design_is_refused_on_the_page_where_the_type_of_task_has_its_own(researcher, pool):
+    page = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "zebra", "task": "determinate"})
+    assert (page.status_code, "a HIT of the task determinate is always determinate-20" in page.text) == (422, True)
+    assert not Round.objects.exists()
+
+
+def test_a_ceiling_below_the_rewards_is_told_at_its_field(researcher, pool):
+    page = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "zebra", "ceiling": "0.10"})
+    assert page.status_code == 422
+    assert "Raise the ceiling or lower the reward" in page.context["form"].errors["ceiling"][0]
+    assert page.context["form"]["round"].value() == "zebra"
+
+
+def test_a_taken_name_is_refused(researcher, pool):
+    make_round(make_collection("other"), "taken")
+    page = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "taken"})
+    assert "Round taken already exists" in page.text
+
+
+def test_a_plan_that_failed_can_be_changed_and_tried_again(researcher, db, django_capture_on_commit_callbacks):
+    make_sample(make_collection(images=8), "few"), make_annotator()
+    chosen = {"collection": "zoo", "annotators": ["overlap"], "queries": "few", "ceiling": "0.10"}
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = researcher.post("/plan/", ORDER | chosen)
+    again = researcher.get(researcher.get(answer.url).context["outcome"].url)
+    form = again.context["form"]
+    kept = {name: form[name].value() for name in ("round", "collection", "queries", "annotators", "ceiling", "design")}
+    assert kept == {
+        "round": "zebra", "collection": "zoo", "queries": "few", "annotators": ["overlap"], "ceiling": "0.10",
+        "design": "eccv-18",
+    }  # fmt: skip
+    assert 'value="overlap" id="id_annotators_0" checked' in again.text

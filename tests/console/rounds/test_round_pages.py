@@ -1,0 +1,258 @@
+"""The pages of a round that is published: its progress, live; its workers, votes and HITs."""
+
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from annotation.models import Worker
+from annotation.review.decisions import decide
+from annotation.work.disputes import top_up
+from annotation.work.leases import lease_seat
+from console.home.needs import needs_of_all_rounds
+from core.models import Event
+from core.progress import silent
+from crowd.publication import close_round
+from dataset.verdicts import aggregate_round
+from evaluation.analyses.agreement_analysis import AgreementParameters, analyse
+from hits.models import Round
+from tests.annotation.disagreeing import make_topped_up, vote
+from tests.console.conftest import answer_rightly, answer_wrongly
+from tests.factories import make_assignment, make_round, make_worker
+
+
+def test_a_round_shows_how_it_goes(member, db):
+    made = make_round(hits=2)
+    answer_rightly(made)
+    context = member.get("/rounds/round-1/").context
+    assert context["standing"].filled == 1
+    assert context["quality"].timing.active == 300
+    assert context["quality"].dollars_an_hour == Decimal("7.8")
+    assert context["quality"].levels == {1: 2, 2: 0, 3: 0, 4: 0}
+
+
+def test_wrong_controls_lower_the_share_and_ask_for_a_person(reviewer, db):
+    answer_wrongly(make_round())
+    answer = reviewer.get("/rounds/round-1/")
+    controls = answer.context["quality"].controls
+    assert (controls.answered, controls.right, controls.share) == (2, 1, 0.5)
+    assert "1 flagged assignment" in answer.content.decode()
+
+
+def test_flagged_answers_enter_neither_the_levels_nor_the_time(member, db):
+    answer_wrongly(make_round())
+    context = member.get("/rounds/round-1/").context
+    assert (context["quality"].timing, context["workers"][0].seconds) == (None, None)
+    assert sum(context["quality"].levels.values()) == 0
+    assert context["levels"] == []
+
+
+def test_a_worker_is_shown_by_pseudonym_with_their_record(member, db):
+    assignment = answer_wrongly(make_round())
+    (line,) = member.get("/rounds/round-1/").context["workers"]
+    assert line.pseudonym == assignment.worker.pseudonym
+    assert (line.submitted, line.accepted, line.flagged) == (1, 0, 1)
+
+
+@pytest.mark.parametrize(("sort", "first"), [("flagged", "wrong"), ("accepted", "right"), ("quality", "wrong")])
+def test_workers_are_sorted_as_the_address_says(member, db, sort, first):
+    made = make_round(hits=2)
+    workers = {"wrong": answer_wrongly(made).worker, "right": answer_rightly(made).worker}
+    page = member.get("/rounds/round-1/", {"sort": sort})
+    assert page.context["workers"][0].pseudonym == workers[first].pseudonym
+    assert page.text.count("aria-sort") == 1
+
+
+def test_an_unknown_order_of_workers_is_the_usual_one(member, db):
+    answer_rightly(make_round())
+    assert member.get("/rounds/round-1/", {"sort": "nonsense"}).context["sort"] == "submitted"
+
+
+def test_the_quality_of_a_worker_grows_with_controls_answered_right(member, db):
+    answer_rightly(make_round())
+    (line,) = member.get("/rounds/round-1/").context["workers"]
+    assert line.controls.weight == 0.5  # 2 of 2: 2 · 3/4 − 1
+    assert '<td class="n">50%</td>' in member.get("/rounds/round-1/").text
+
+
+def test_counting_the_votes_makes_verdicts(researcher, db):
+    made = make_round()
+    answer_rightly(made)
+    researcher.post("/rounds/round-1/aggregate/")
+    assert made.aggregations.get().verdicts.count() == 2
+
+
+def test_a_round_that_a_version_counted_leads_to_its_verdicts(member, site):
+    site.version.rounds.get().aggregations.all().delete()
+    there = '<a href="/versions/v1/pairs/">'
+    assert (
+        f"none counted yet; a release counts the votes itself: {there}pairs of v1</a></dd>"
+        in member.get("/rounds/done/").text
+    )
+    assert (
+        f"A release counts the votes itself: see the pairs of {there}v1</a>." in member.get("/rounds/done/pairs/").text
+    )
+    assert "No votes have been counted" not in member.get("/versions/v1/pairs/").text
+
+
+def test_a_round_shows_how_its_verdicts_were_made(researcher, db):
+    made = make_round()
+    answer_rightly(made)
+    assert "<dt>Verdicts</dt><dd>none counted yet</dd>" in researcher.get("/rounds/round-1/").content.decode()
+    aggregate_round(made, method="ordinal", ties="lower")
+    assert "<dt>Verdicts</dt><dd>2 by ordinal, ties: lower</dd>" in researcher.get("/rounds/round-1/").content.decode()
+
+
+def test_counting_no_votes_is_told(researcher, db):
+    make_round()
+    answer = researcher.post("/rounds/round-1/aggregate/", follow=True)
+    assert "has no judgments that count" in answer.content.decode()
+
+
+def test_hits_are_narrowed_by_the_state_of_their_seats(member, db):
+    made = make_round(hits=3)
+    make_assignment(made.hits.get(number=2).seats.get())
+    rows = member.get("/rounds/round-1/hits/?state=taken").context["rows"]
+    assert [row.number for row in rows] == [2]
+
+
+def test_a_hits_page_shows_staff_the_roles_of_its_pairs(member, db):
+    make_round()
+    text = member.get("/rounds/round-1/hits/1/").content.decode()
+    assert "positive control" in text
+    assert "negative control" in text
+    assert text.count("candidate</span>") == 2
+
+
+def test_the_cost_in_all_is_never_below_the_cost_so_far(member, person):
+    made = make_round(hits=2, reward="0.65")
+    excluded = answer_wrongly(made)
+    decide(excluded, votes_count=False, paid=True, reason="careless", by=person)
+    answer_rightly(made), answer_rightly(made)
+    assert member.get("/rounds/round-1/").text.count("$1.95") == 2  # so far, and owed
+    close_round(made, actor="robin")
+    assert "<dt>Cost in all</dt><dd>$1.95" in member.get("/rounds/round-1/").text
+
+
+def test_a_complete_round_that_is_still_open_needs_somebody_to_close_it(researcher, db):
+    made = make_round()
+    assert needs_of_all_rounds(User(is_superuser=True)) == []
+    answer_rightly(made)
+    assert [need.text for need in needs_of_all_rounds(User(is_superuser=True))] == [
+        "round-1 is complete and still open. Close it"
+    ]
+    assert 'href="/rounds/round-1/close/">Close it' in researcher.get("/rounds/round-1/").content.decode()
+    close_round(made, actor="robin")
+    assert needs_of_all_rounds(User(is_superuser=True)) == []
+
+
+def test_the_live_part_tells_what_the_page_tells_and_is_never_kept_in_a_cache(releaser, db):
+    made = make_round(hits=2)
+    assert "0 of 2" in releaser.get("/rounds/round-1/").text
+    answer_rightly(made), answer_wrongly(made)
+    answer = releaser.get("/rounds/round-1/live/")
+    told = answer.json()
+    assert "no-store" in answer["Cache-Control"]
+    assert told["live"] is True
+    assert "<strong>1 of 2</strong>" in told["html"]
+    assert "1 flagged assignment in round-1" in told["html"]
+    assert told["html"] in releaser.get("/rounds/round-1/").text
+
+
+def test_who_joined_and_has_not_worked_is_counted_among_the_workers(member, db):
+    made = make_round()
+    made.participants.create(worker=make_worker())
+    told = "<dt>workers, of 1 who joined</dt><dd>0</dd>"
+    assert told in member.get("/rounds/round-1/live/").json()["html"]
+
+
+def test_the_live_table_of_workers_is_that_of_the_page_in_its_order(member, db):
+    made = make_round(hits=2)
+    assert "No answers yet" in member.get("/rounds/round-1/workers/").json()["html"]
+    answer_rightly(made), answer_wrongly(made)
+    page = member.get("/rounds/round-1/?sort=quality").text
+    assert 'data-live="/rounds/round-1/workers/?sort=quality"' in page
+    told = member.get("/rounds/round-1/workers/?sort=quality").json()
+    assert told["live"] is True
+    assert told["html"] in page
+
+
+def test_the_live_part_of_a_closed_round_is_not_asked_for_again(member, db):
+    made = make_round()
+    assert 'data-live="/rounds/round-1/live/"' in member.get("/rounds/round-1/").text
+    close_round(made, actor="robin")
+    assert member.get("/rounds/round-1/live/").json()["live"] is False
+    assert "data-live" not in member.get("/rounds/round-1/").text
+
+
+@pytest.mark.parametrize(("who", "told"), [("researcher", True), ("reviewer", False)])
+def test_only_researchers_are_offered_to_close_a_complete_round(request, db, who, told):
+    answer_rightly(make_round())
+    html = request.getfixturevalue(who).get("/rounds/round-1/live/").json()["html"]
+    assert ("the round is still open" in html) is told
+    assert ("/rounds/round-1/close/" in html) is told
+
+
+def test_the_cost_so_far_and_to_come_are_told_apart(member, db):
+    made = make_round(hits=3, reward="0.65")
+    answer_rightly(made)
+    text = member.get("/rounds/round-1/live/").json()["html"]
+    assert "<dt>cost so far</dt><dd>$0.65</dd>" in text
+    assert "<dd>$1.30</dd>" in text
+
+
+def test_the_agreement_of_a_round_is_that_of_the_analysis(member):
+    made = make_topped_up()
+    vote(made.hits.get(), 1, 4), vote(made.hits.get(), 2, 4)
+    found = analyse(AgreementParameters(round=("round-1",), others=("workers",), samples=10), progress=silent).rows
+    (alpha,) = [row["value"] for row in found if row["measure"] == "alpha, ordinal"]
+    assert member.get("/rounds/round-1/").context["quality"].alpha == pytest.approx(alpha)
+
+
+def test_one_vote_a_pair_has_no_agreement(member, db):
+    answer_rightly(make_round())
+    assert member.get("/rounds/round-1/").context["quality"].alpha is None
+
+
+def test_a_round_says_how_to_rehearse_and_to_pause(researcher, db):
+    made = make_round(hits=2, reward="0.65")
+    assert "python manage.py simulate round-1 --workers 50" in researcher.get("/rounds/round-1/").text
+    answer_rightly(made)
+    text = researcher.get("/rounds/round-1/").text
+    assert "python manage.py set_ceiling round-1 0.65" in text
+    call_command("set_ceiling", "round-1", "0.65")
+    assert lease_seat(Round.objects.get(), worker=make_worker()) is None
+
+
+def test_a_round_its_assignments_and_workers_say_that_their_answers_are_simulated(member, site):
+    work = site.flagged
+    pages = ["/rounds/done/", f"/review/{work.pk}/", f"/workers/{work.worker.pseudonym}/", "/review/"]
+    assert not any("simulated" in member.get(page).content.decode() for page in pages)
+    Worker.objects.update(simulated=True)
+    assert all("simulated" in member.get(page).content.decode() for page in pages)
+    assert "runs only with <code>--among-people</code>" in member.get("/rounds/done/").content.decode()
+
+
+def test_a_round_tells_how_many_pairs_are_unfinished_and_what_was_added(member):
+    made = make_topped_up()
+    assert "2 pairs unfinished" in member.get("/rounds/round-1/").content.decode()
+    for level in (1, 4):
+        vote(made.hits.get(), level)
+    top_up(made, actor="robin")
+    text = member.get("/rounds/round-1/").content.decode()
+    assert "at most 1 on a pair on which workers disagree; 1 HIT added so far" in text
+    assert "2 pairs unfinished" in text
+
+
+def test_idle_leases_are_ended_once_that_is_confirmed(researcher, db):
+    made = make_round(hits=2)
+    lease = lease_seat(made, worker=make_worker())
+    assert "end idle leases" in researcher.get("/rounds/round-1/").text
+    assert "1 HIT is held by workers who never submitted" in researcher.get("/rounds/round-1/idle/").text
+    lease.refresh_from_db()
+    assert lease.state == "leased"
+    assert "1 lease ended" in researcher.post("/rounds/round-1/idle/", follow=True).text
+    lease.refresh_from_db()
+    assert lease.state == "expired"
+    assert Event.objects.get(verb="ended idle leases").actor == "researcher"

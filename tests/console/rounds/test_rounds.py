@@ -1,0 +1,213 @@
+"""Rounds until they are published, closed or discarded: planning, publishing, closing."""
+
+from decimal import Decimal
+
+import pytest
+
+from config.celery import app
+from core.models import Event, Job
+from corpus.models import Collection, Image
+from hits.models import Round
+from hits.round_parameters import RoundParameters
+from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
+
+ORDER = {
+    "round": "zebra",
+    "images": "3",
+    "captions": "0",
+    "top_k": "2",
+    "control_depth": "2",
+    "task": "levels",
+    "design": "eccv-18",
+    "replication": "1",
+    "top_up": "0",
+    "reward": "0.65",
+    "ceiling": "50",
+    "seed": "7",
+    "direction": "both",
+    "engine": "blocked",
+    "cascade_depth": "100",
+    "sharing": "avoid",
+}
+
+
+@pytest.fixture
+def order(db, settings) -> dict[str, str]:
+    """A filled-in form; its job stays on the queue."""
+    settings.CELERY_TASK_ALWAYS_EAGER = False
+    collection, annotator = make_collection(images=8), make_annotator()
+    return ORDER | {"collection": collection.name, "annotators": [annotator.name]}
+
+
+def test_planning_starts_a_job_with_what_the_form_says(researcher, order):
+    answer = researcher.post("/plan/", order)
+    job = Job.objects.get()
+    assert answer.url == f"/jobs/{job.pk}/"
+    assert job.params["round"] == "zebra"
+    assert (job.params["images"], job.params["seed"], job.params["reward"]) == (3, 7, "0.65")
+    assert job.created_by.username == "researcher"
+
+
+def test_every_parameter_can_be_set_on_the_page(researcher, order):
+    assert set(order) | {"queries", "cascade", "rerank", "reasons", "pool_only", "positives"} == set(
+        RoundParameters.form_fields()
+    )
+    quick = make_annotator("quick")
+    change = {"direction": "t2i", "rerank": "csls:k=3,rgm", "sharing": "allow", "seed": str(2**63 - 1)}
+    researcher.post("/plan/", order | change)
+    assert Job.objects.get().params | change | {"seed": 2**63 - 1} == Job.objects.get().params
+    text = researcher.post("/plan/", order | {"cascade": quick.name}).content.decode()
+    assert "A cascade is only for annotators that score pair by pair" in text
+
+
+def test_a_plan_that_takes_long_shows_its_estimate_and_command_first(researcher, order, monkeypatch):
+    monkeypatch.setattr("hits.plan_estimates.MANY", 10)
+    make_annotator("vilt", "vilt", checkpoint="weights.npz")
+    order |= {"annotators": ["vilt"], "images": "4", "captions": "6"}
+    shown = researcher.post("/plan/", order).content.decode()
+    assert f"scores {4 * 16 + 6 * 8} pairs" in shown
+    assert "plan_round zebra --collection zoo --images 4 --captions 6 --annotators vilt" in shown
+    assert not Job.objects.exists()
+    assert "/jobs/" in researcher.post("/plan/", order | {"confirmed": "yes"}).url
+
+
+def test_any_plan_can_be_estimated(researcher, order):
+    assert "at most" in researcher.post("/plan/", order | {"estimate": "yes"}).content.decode()
+    assert not Job.objects.exists()
+
+
+def test_a_plan_ends_in_a_draft_that_can_be_published(researcher, order, settings, django_capture_on_commit_callbacks):
+    settings.CELERY_TASK_ALWAYS_EAGER = True
+    app.loader.import_default_modules()  # as a worker does
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = researcher.post("/plan/", order | {"images": "8", "captions": "16"})
+    job = Job.objects.get()
+    assert job.state == "done", job.message
+    assert 'href="/rounds/zebra/"' in researcher.get(answer.url).content.decode()
+    assert "Publish" in researcher.get("/rounds/zebra/").content.decode()
+    steps = Event.objects.filter(verb__in=("sampled", "retrieved", "pooled", "packed"))
+    assert set(steps.values_list("verb", "actor")) == {
+        (verb, "researcher") for verb in ("sampled", "retrieved", "pooled", "packed")
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"round": "two words"}, "Use only letters, digits, - and _."),
+        ({"annotators": []}, "This field is required"),
+        ({"images": "9"}, "Cannot draw 9 images: the gallery of zoo has 8"),
+        ({"task": "checkbox", "design": "", "top_up": "1"}, "Leave “Top-up” out, or use a greater “Replication”"),
+        ({"images": "0", "captions": "0"}, "the number of images or captions to draw"),
+        ({"reward": "-1"}, "greater than or equal to 0"),
+        ({"reward": "0.655"}, "no more than 2 decimal places"),
+        ({"design": "huge"}, "There is no design"),
+        ({"seed": "-1"}, "greater than or equal to 0"),
+    ],
+)
+def test_a_bad_plan_is_told_at_its_field_and_starts_nothing(researcher, order, change, message):
+    answer = researcher.post("/plan/", order | change)
+    assert answer.status_code == 422
+    assert message in answer.content.decode()
+    assert not Job.objects.exists()
+
+
+def test_a_refused_plan_says_at_its_top_which_fields_are_wrong(researcher, order):
+    page = researcher.post("/plan/", order | {"round": "two words", "annotators": []}).text
+    summary = page[page.index('role="alert"') : page.index("</div>", page.index('role="alert"'))]
+    assert 'Correct <a href="#id_round">Name</a>' in summary
+    assert 'Correct <a href="#id_annotators">Annotators</a>' in summary
+
+
+def test_a_plan_suggests_no_more_queries_than_the_gallery_has(researcher, order):
+    fields = researcher.get("/plan/").context["form"].fields
+    assert (fields["images"].initial, fields["captions"].initial) == (8, 16)
+
+
+def test_a_plan_says_at_once_what_an_hour_pays(researcher, order):
+    assert "$2.50 would reach it" in researcher.get("/plan/?reward=0.65").text
+    assert "would reach it" not in researcher.get("/plan/?reward=2.50").text
+    assert "$2.50 would reach it" in researcher.get("/plan/?reward=much").text
+
+
+def test_the_suggested_reward_reaches_the_wage_floor(researcher, order):
+    page = researcher.get("/plan/")
+    assert page.context["form"]["reward"].value() == Decimal("2.50")  # 10 minutes at $15 an hour
+    assert "would reach it" not in page.text
+
+
+def test_annotators_that_have_to_be_trained_first_are_marked_and_refused(researcher, order):
+    make_annotator("emb", "embedding")
+    assert "emb (not trained yet)" in researcher.get("/plan/").text
+    refused = researcher.post("/plan/", order | {"annotators": ["emb"]})
+    assert (refused.status_code, Job.objects.count()) == (422, 0)
+    assert "1 annotator is not trained yet: emb." in refused.text
+
+
+def test_without_a_collection_or_an_annotator_the_form_says_how_to_get_them(researcher):
+    text = researcher.get("/plan/").content.decode()
+    assert "python manage.py demo_collection demo" in text
+    assert "python manage.py add_annotator overlap" in text
+
+
+def test_a_sample_of_another_collection_is_refused(researcher, order):
+    foreign = make_sample(make_collection("other"))
+    answer = researcher.post("/plan/", order | {"queries": foreign.name})
+    assert "Sample queries belongs to collection other, not" in answer.content.decode()
+
+
+def test_a_name_that_is_taken_is_refused(researcher, order):
+    make_round(Collection.objects.get(), name="zebra")
+    assert "Round zebra already exists" in researcher.post("/plan/", order).content.decode()
+
+
+def test_publishing_says_what_it_costs_before_it_is_done(researcher, site):
+    text = researcher.get("/rounds/draft/publish/").content.decode()
+    assert "Publish 1 HIT for $0.65" in text
+    assert Round.objects.get(name="draft").state == "draft"
+
+
+def test_publishing_opens_the_round_and_shows_its_link(researcher, site):
+    researcher.post("/rounds/draft/publish/", {"below_floor": "on"})
+    assert Round.objects.get(name="draft").state == "open"
+    assert "/judge/join/join-draft/" in researcher.get("/rounds/draft/").content.decode()
+
+
+def test_missing_pictures_hold_publishing_back_until_somebody_says_so(researcher, site):
+    Image.objects.update(file="")
+    answer = researcher.post("/rounds/draft/publish/", {"below_floor": "on"})
+    assert answer.status_code == 409
+    assert "Round draft lacks" in answer.content.decode()
+    researcher.post("/rounds/draft/publish/", {"skip_missing": "on", "below_floor": "on"})
+    assert Round.objects.get(name="draft").state == "open"
+
+
+def test_closing_tells_who_is_still_at_work(researcher, db):
+    made = make_round(hits=2)
+    make_assignment(made.hits.first().seats.get())
+    assert "1 worker is judging now" in researcher.get("/rounds/round-1/close/").content.decode()
+    researcher.post("/rounds/round-1/close/")
+    made.refresh_from_db()
+    assert made.state == "closed"
+
+
+def test_a_draft_cannot_be_closed(researcher, site):
+    answer = researcher.post("/rounds/draft/close/")
+    assert answer.status_code == 409
+    assert "was never published" in answer.content.decode()
+
+
+def test_a_draft_is_discarded_once_that_is_confirmed(researcher, site):
+    assert 'href="/rounds/draft/discard/"' in researcher.get("/rounds/draft/").text
+    assert "The draft and its HITs are removed for good" in researcher.get("/rounds/draft/discard/").text
+    assert Round.objects.filter(name="draft").exists()
+    assert researcher.post("/rounds/draft/discard/").url == "/pools/pool-draft/"
+    assert not Round.objects.filter(name="draft").exists()
+    assert researcher.get("/rounds/draft/").status_code == 404
+
+
+def test_a_published_round_is_not_discarded(researcher, site):
+    answer = researcher.post("/rounds/open/discard/")
+    assert answer.status_code == 409
+    assert "open cannot be removed: 1 publications" in answer.text
+    assert Round.objects.filter(name="open").exists()

@@ -1,0 +1,148 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from core.files import write_file
+from dataset.release import release_version
+from evaluation.completeness import Parts
+from evaluation.live_effect import measure_effect
+from hits.models import Round
+from tests.evaluation.worlds import judge, judge_all, known_round
+from tests.factories import make_collection, make_round, make_sample
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def few_samples(monkeypatch):
+    monkeypatch.setattr("evaluation.analyses.completeness_analysis.SAMPLES", 10)
+
+
+@pytest.fixture
+def round():
+    return known_round()
+
+
+@pytest.fixture
+def version(round):
+    judge_all(round)
+    return release_version("v1", collection=round.pool.collection, sample=round.pool.sample, rounds=[round])
+
+
+def page(client, name: str, *arguments: str) -> str:
+    answer = client.get(reverse(name, args=arguments))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_a_version_shows_how_far_to_trust_it_once_that_is_measured(
+    member, researcher, version, django_capture_on_commit_callbacks
+):
+    assert reverse("version_trust", args=["v1"]) in page(member, "version", "v1")
+    assert "not measured yet" in page(member, "version_trust", "v1")
+    with django_capture_on_commit_callbacks(execute=True):
+        job = researcher.post(reverse("version_measure", args=["v1"]))
+    assert reverse("version_trust", args=["v1"]) in member.get(job.url).content.decode()
+    shown = page(member, "version_trust", "v1")
+    assert "Resampling interval" in shown
+    assert "At least" not in shown
+    assert "non-self-bias" in shown
+    assert "Only its own" in shown
+    chart = shown.partition('<svg role="img" aria-label="Line charts: bias')[2].partition("</svg>")[0]
+    assert "non-self-bias" in chart
+    assert "#ffffff" not in chart  # in the page's own colours, also in the dark
+
+
+def test_an_estimate_by_parts_that_is_none_says_why(
+    member, researcher, version, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(Parts, "is_estimable", False)
+    with django_capture_on_commit_callbacks(execute=True):
+        researcher.post(reverse("version_measure", args=["v1"]))
+    shown = page(member, "version_trust", "v1")
+    assert "not estimable" in shown
+    assert "is wider than the estimate. " in shown
+
+
+def test_figures_of_a_program_that_trusted_votes_which_do_not_count_are_measured_again(member, version):
+    old = {"spec": None, "no_bias": "", "biases": [], "completeness": [{"found": 3, "probes": 9}]}
+    write_file(f"trust/v1-{version.manifest_sha256}.json", json.dumps(old).encode())
+    assert "not measured yet" in page(member, "version_trust", "v1")
+
+
+def test_a_version_of_one_annotator_shows_its_completeness_and_why_no_bias(
+    member, researcher, django_capture_on_commit_callbacks
+):
+    alone = known_round(names=["a"])
+    judge_all(alone)
+    release_version("v1", collection=alone.pool.collection, sample=alone.pool.sample, rounds=[alone])
+    with django_capture_on_commit_callbacks(execute=True):
+        researcher.post(reverse("version_measure", args=["v1"]))
+    shown = page(member, "version_trust", "v1")
+    assert "Resampling interval" in shown
+    assert "Bias compares 2 to 12 annotators; version v1 has judged pairs of 1." in shown
+
+
+def test_a_version_without_rounds_has_nothing_to_measure(member, researcher, django_capture_on_commit_callbacks):
+    zoo = make_collection()
+    release_version("bare", collection=zoo, sample=make_sample(zoo), merge="original")
+    assert reverse("version_trust", args=["bare"]) not in page(member, "version", "bare")
+    with django_capture_on_commit_callbacks(execute=True):
+        job = researcher.post(reverse("version_measure", args=["bare"]))
+    assert "has no pairs that annotators proposed" in member.get(job.url).content.decode()
+
+
+def test_a_round_shows_its_effect_as_judgments_arrive(member, round):
+    assert "HIT 1 is not judged" in page(member, "round_effect", "round-1")
+    for hit in round.hits.order_by("number")[:3]:
+        judge(hit)
+    judge(round.hits.get(number=5))
+    assert reverse("round_effect", args=["round-1"]) in page(member, "round", "round-1")
+    shown = page(member, "round_effect", "round-1")
+    assert "The ranking is open</strong> after 3 of" in shown
+    assert "1 later HIT is judged and can count only once HIT 4 is." in shown
+    Round.objects.filter(pk=round.pk).update(closed_at=timezone.now())
+    shown = page(member, "round_effect", "round-1")
+    assert "1 later HIT is judged but cannot count: the round was closed before HIT 4 was judged." in shown
+
+
+def test_a_settled_round_offers_to_close_it_to_those_who_may(member, researcher, round):
+    judge_all(round)
+    close = reverse("round_close", args=["round-1"])
+    for client, may in ((member, False), (researcher, True)):
+        shown = page(client, "round_effect", "round-1")
+        assert "The ranking is settled" in shown
+        assert (close in shown) == may
+    round.refresh_from_db()
+    assert round.state == "open"
+
+
+def test_a_settled_ranking_tells_its_ties(member, round, monkeypatch):
+    judge_all(round)
+    effect = measure_effect(round)
+    ahead = np.array([[0, 1, 1], [-1, 0, 0], [-1, 0, 0]])
+    look = replace(effect.last.look, scores=np.array([0.6, 0.5, 0.5]), ahead=ahead, equal=ahead == 0)
+    tied = replace(effect, moments=(replace(effect.last, look=look, is_settled=True),))
+    monkeypatch.setattr("console.trust.views.measure_effect", lambda *_: tied)
+    shown = page(member, "round_effect", "round-1")
+    assert "with ties: b = c." in shown
+    assert "a &gt; b = c" in shown
+
+
+def test_a_round_without_models_says_so(member):
+    make_round()
+    assert "a ranking needs two" in page(member, "round_effect", "round-1")
+
+
+def test_strangers_are_sent_to_the_login(client, version):
+    for name, argument in (("version_trust", "v1"), ("round_effect", "round-1")):
+        assert client.get(reverse(name, args=[argument])).status_code == 302
+
+
+def test_unknown_names_are_not_found(member):
+    for name in ("version_trust", "round_effect"):
+        assert member.get(reverse(name, args=["nothing"])).status_code == 404

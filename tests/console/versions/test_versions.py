@@ -1,0 +1,332 @@
+import hashlib
+from shutil import rmtree
+
+import pytest
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from core.files import write_file
+from core.models import Job
+from dataset.aggregation import METHODS
+from dataset.jobs import export, release
+from dataset.models import Version
+from dataset.release import release_version
+from evaluation.jobs import verify
+from evaluation.models import Run, Score
+from hits.models import Round
+from tests.console.conftest import answer_rightly
+from tests.factories import make_collection, make_round
+
+
+def score(version, model, metric, value, direction="i2t"):
+    run, _ = Run.objects.get_or_create(collection=version.collection, model=model, sha256="0" * 64)
+    Score.objects.create(run=run, version=version, metric=metric, direction=direction, value=value, queries=8)
+
+
+def test_a_version_shows_its_positives_per_source_and_how_many_times_the_original(member, site):
+    text = member.get("/versions/v1/").content.decode()
+    assert "original" in text
+    assert "×1.00" in text
+
+
+@pytest.mark.parametrize("file_name", ["v1_image_to_caption.json", "pairs.csv", "judgments.csv"])
+def test_files_arrive_as_the_manifest_has_them(member, site, file_name):
+    answer = member.get(f"/versions/v1/files/{file_name}")
+    content = b"".join(answer.streaming_content)
+    assert hashlib.sha256(content).hexdigest() == site.version.manifest["files"][file_name]["sha256"]
+    assert answer["Content-Disposition"] == f'attachment; filename="{file_name}"'
+
+
+@pytest.mark.parametrize("file_name", ["pairs.csv", "manifest.json"])
+def test_a_file_that_was_changed_after_the_release_is_not_served(member, site, file_name):
+    assert member.get(f"/versions/v1/files/{file_name}").status_code == 200
+    rmtree(settings.FILE_CACHE, ignore_errors=True)
+    write_file(f"versions/v1/{file_name}", b"{}")
+    assert member.get(f"/versions/v1/files/{file_name}").status_code == 404
+
+
+@pytest.mark.parametrize("file_name", ["secret.txt", "..%2f..%2fsecret_key", "v2.json"])
+def test_nothing_else_of_the_storage_can_be_fetched(member, site, file_name):
+    default_storage.save("versions/v1/secret.txt", ContentFile(b"hidden"))
+    assert member.get(f"/versions/v1/files/{file_name}").status_code == 404
+
+
+def test_scores_stand_in_a_row_for_each_model(member, site):
+    for model, value in (("overlap", 0.25), ("embedding", 0.5)):
+        score(site.version, model, "R@1", value)
+        score(site.version, model, "R@1", value / 2, "t2i")
+    board = member.get("/versions/v1/").context["board"]
+    assert [row.model for row in board.rows] == ["embedding", "overlap"]
+    assert [column.part for column in board.columns] == ["average", "i2t", "t2i"]
+    percents = [[cell.percent for cell in cells] for _, cells in board.lines()]
+    assert percents == [["37.5", "50.0", "25.0"], ["18.8", "25.0", "12.5"]]
+    assert [[cell.best for cell in cells] for _, cells in board.lines()] == [[True] * 3, [False] * 3]
+
+
+def test_a_figure_that_was_not_measured_is_a_dash(member, site):
+    score(site.version, "overlap", "R@1", 0.25)
+    score(site.version, "embedding", "mAP@R", 0.5)
+    board = member.get("/versions/v1/").context["board"]
+    assert [[cell and cell.percent for cell in cells] for _, cells in board.lines()] == [["50.0", None], [None, "25.0"]]
+
+
+@pytest.fixture
+def form(db) -> dict[str, object]:
+    made = make_round(make_collection(images=8, pictures=True))
+    answer_rightly(made)
+    return {
+        "version": "v1",
+        "queries": made.pool.sample.name,
+        "rounds": [made.name],
+        "merge": "original",
+        "positive_levels": ["1", "2"],
+        "method": "majority",
+        "ties": "median",
+        "precedence": "union",
+        "confirmed": "yes",
+    }
+
+
+def test_an_admin_releases_through_a_job(releaser, form, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = releaser.post("/release/", form)
+    job = Job.objects.get()
+    assert answer.url == f"/jobs/{job.pk}/"
+    assert (job.state, job.message) == ("done", "Version v1 is released.")
+    assert Version.objects.get().released_by.username == "admin"
+    assert Version.objects.get().manifest["counts"]["judged"] == 2
+
+
+def test_a_released_version_shows_who_made_it_and_how_to_cite_it(releaser, form, django_capture_on_commit_callbacks):
+    told = {"title": "Zoo <b>", "authors": "Ada Lovelace <0000-0001-5000-0007>", "url": "10.5281/zenodo.7"}
+    with django_capture_on_commit_callbacks(execute=True):
+        releaser.post("/release/", form | told | {"licence": "CC-BY-4.0"})
+    page = releaser.get("/versions/v1/").text
+    assert "<dd>Zoo &lt;b&gt;</dd>" in page
+    assert '<a href="https://orcid.org/0000-0001-5000-0007">Ada Lovelace</a>' in page
+    assert '<a href="https://doi.org/10.5281/zenodo.7">' in page
+    assert "<dt>Licence</dt><dd>CC-BY-4.0</dd>" in page
+
+
+def test_an_orcid_id_with_a_wrong_check_digit_is_refused_at_its_field(releaser, form):
+    page = releaser.post("/release/", form | {"authors": "Ada <0000-0001-5000-0008>"})
+    assert (page.status_code, Job.objects.count()) == (422, 0)
+    assert "has a wrong check digit; copy it again." in page.text
+    assert '<a href="#id_authors">Authors</a>' in page.text
+
+
+def test_of_two_releases_by_one_name_the_second_is_refused(releaser, form):
+    for _ in range(2):  # a button pressed twice
+        assert releaser.post("/release/", form).status_code == 302
+    page = releaser.post("/release/", form | {"positive_levels": ["1"]})
+    assert (page.status_code, Job.objects.count()) == (422, 1)
+    assert "A version v1 is being released already. Choose another name." in page.text
+
+
+def test_a_job_does_not_claim_the_version_of_another_one(releaser, form):
+    releaser.post("/release/", form)
+    made = Round.objects.get()
+    release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made], partial=True)
+    release(str(Job.objects.get().pk))
+    job = Job.objects.get()
+    assert (job.state, job.message.partition(".")[0]) == ("failed", "Version v1 exists already and never changes")
+
+
+def test_what_a_version_would_hold_is_shown_before_it_is_released(releaser, form):
+    del form["confirmed"]
+    page = releaser.post("/release/", form)
+    assert (page.status_code, page.context["n_votes"], page.context["open_rounds"]) == (200, 2, ["round-1"])
+    assert "Release v1 for good" in page.text
+    assert "Still open: round-1" in page.text
+    assert not Job.objects.exists()
+
+
+def test_rounds_of_another_collection_than_the_queries_are_refused(releaser, form):
+    make_round(make_collection("other", images=8), "elsewhere")
+    page = releaser.post("/release/", form | {"rounds": ["round-1", "elsewhere"], "partial": "on"})
+    assert page.status_code == 422
+    assert "The queries are of zoo, and these rounds are not: elsewhere." in page.text
+
+
+def test_rounds_that_are_not_about_pairs_are_not_offered(releaser, form):
+    Round.objects.update(task="determinate")
+    assert "round-1" not in releaser.get("/release/").text
+
+
+def test_a_round_that_cannot_be_counted_up_to_is_an_invalid_choice(member, form):
+    answer = member.get("/release/counts/", {"queries": form["queries"], "rounds": "9" * 30})
+    assert "error" in answer.json()
+
+
+def test_a_release_task_that_runs_twice_releases_once(releaser, form):
+    releaser.post("/release/", form)
+    job = Job.objects.get()
+    release(str(job.pk))
+    Job.objects.update(state="queued")
+    release(str(job.pk))
+    job.refresh_from_db()
+    assert (job.state, Version.objects.count()) == ("done", 1)
+
+
+def test_a_release_that_version_0_3_queued_is_made(releaser, form):
+    """Its parameters were stored in another shape."""
+    releaser.post("/release/", form)
+    job, made = Job.objects.get(), Round.objects.get()
+    told = {"merge": "", "positive_levels": [1], "method": "majority", "ties": "lower", "precedence": "union"}
+    job.params = {
+        "version": "v1",
+        "sample": made.pool.sample.name,
+        "rounds": [made.name],
+        "options": {**told, "partial": False, "mixed_tasks": False},
+        "credits": {"title": "Zoo", "authors": ""},
+    }
+    job.save()
+    release(str(job.pk))
+    manifest = Version.objects.get().manifest
+    assert (manifest["policies"]["ties"], manifest["policies"]["positive_levels"]) == ("lower", [1])
+    assert (manifest["policies"]["merge"], manifest["credits"]) == ("", {"title": "Zoo"})
+
+
+def test_a_release_that_cannot_be_made_fails_in_one_line(releaser, form):
+    releaser.post("/release/", form | {"merge": "nowhere"})
+    job = Job.objects.get()
+    release(str(job.pk))
+    job.refresh_from_db()
+    assert job.state == "failed"
+    assert "nowhere" in job.message
+    assert not Version.objects.exists()
+
+
+def test_a_released_name_is_taken_for_good(releaser, site):
+    answer = releaser.post(
+        "/release/", {"version": "v1", "queries": site.version.sample.name, "positive_levels": ["1"]}
+    )
+    assert answer.status_code == 422
+    assert "Version v1 already exists and cannot be changed" in answer.content.decode()
+
+
+def test_a_version_with_simulated_votes_says_so(member, site):
+    assert "Simulated votes." not in member.get("/versions/v1/").content.decode()
+    site.version.manifest["counts"]["simulated_votes"] = 3
+    site.version.save()
+    assert "Simulated votes." in member.get("/versions/v1/").content.decode()
+
+
+def test_an_unfinished_round_is_released_only_on_purpose(releaser, form):
+    make_round(Round.objects.get().pool.collection, name="round-2", hits=1)
+    form["rounds"].append("round-2")
+    refused = releaser.post("/release/", form)
+    assert refused.status_code == 422
+    assert "round-2 is unfinished" in refused.content.decode()
+    assert releaser.post("/release/", {**form, "partial": "on"}).status_code == 302
+
+
+def test_rounds_of_different_tasks_are_released_only_on_purpose(releaser, form):
+    boxes = make_round(Round.objects.get().pool.collection, name="boxes")
+    answer_rightly(boxes)
+    Round.objects.filter(name="boxes").update(task="checkbox")
+    form["rounds"].append("boxes")
+    refused = releaser.post("/release/", form)
+    assert refused.status_code == 422
+    assert "boxes has checkbox (levels 1, 4); round-1 has levels (levels 1, 2, 3, 4)" in refused.text
+    assert not Job.objects.exists()
+    assert releaser.post("/release/", {**form, "mixed_tasks": "on"}).status_code == 302
+    release(str(Job.objects.get().pk))
+    assert "The rounds have different tasks, and their votes count alike" in releaser.get("/versions/v1/").text
+
+
+def test_an_export_is_started_made_by_its_job_and_downloaded(member, researcher, site):
+    answer = researcher.post("/versions/v1/export/", {"what": "qrels_graded"})
+    job = Job.objects.get(task="console.tasks.export")
+    assert answer.url == f"/jobs/{job.pk}/"
+    export(str(job.pk))
+    (made,) = member.get("/versions/v1/").context["downloads"]
+    job.refresh_from_db()
+    assert job.message == f"v1_qrels_graded.zip is ready to download. SHA-256 {made.sha256}."
+    served = member.get("/versions/v1/downloads/qrels_graded.zip")
+    assert hashlib.sha256(b"".join(served.streaming_content)).hexdigest() == made.sha256
+    assert served["Content-Disposition"] == 'attachment; filename="v1_qrels_graded.zip"'
+
+
+def test_an_export_whose_job_runs_twice_is_the_same(member, researcher, site):
+    researcher.post("/versions/v1/export/", {"what": "parquet"})
+    job = Job.objects.get(task="console.tasks.export")
+    export(str(job.pk))
+    before = member.get("/versions/v1/").context["downloads"]
+    Job.objects.update(state="queued")
+    export(str(job.pk))
+    assert member.get("/versions/v1/").context["downloads"] == before
+
+
+def test_an_unknown_export_is_not_started(researcher, site):
+    assert researcher.post("/versions/v1/export/", {"what": "xml"}).status_code == 400
+    assert not Job.objects.filter(task="console.tasks.export").exists()
+
+
+def test_an_export_that_was_not_made_is_not_found(member, site):
+    assert member.get("/versions/v1/downloads/parquet.zip").status_code == 404
+
+
+@pytest.fixture
+def second(site):
+    """A stricter version of the same round."""
+    first = site.version
+    release = {"collection": first.collection, "sample": first.sample, "rounds": list(first.rounds.all())}
+    return release_version("v2", positive_levels=(4,), partial=True, **release)
+
+
+def test_a_version_is_verified_by_a_job_and_shows_the_outcome(member, researcher, site):
+    assert "not yet on this site" in member.get("/versions/v1/").content.decode()
+    job = Job.objects.get(pk=researcher.post("/versions/v1/verify/").url.split("/")[-2])
+    write_file("versions/v1/pairs.csv", b"changed")
+    verify(str(job.pk))
+    job.refresh_from_db()
+    assert job.state == Job.State.FAILED
+    assert "The file versions/v1/pairs.csv was changed" in job.message
+    assert "<strong>failed</strong>" in member.get("/versions/v1/").content.decode()
+
+
+def test_pressing_verify_twice_starts_one_job(researcher, site):
+    assert researcher.post("/versions/v1/verify/").url == researcher.post("/versions/v1/verify/").url
+
+
+def test_changes_are_listed_with_their_cause(member, site, second):
+    answer = member.get("/versions/v2/changes/")
+    assert answer.context["before"] == site.version
+    assert answer.context["total"] == sum(count for _, count in answer.context["causes"]) > 0
+    assert "threshold" in answer.content.decode()
+
+
+def test_changes_name_the_other_way_round_when_asked(member, site, second):
+    answer = member.get("/versions/v1/changes/?since=v2")
+    assert answer.context["before"] == second
+    assert member.get("/versions/v1/changes/?since=v9").status_code == 404
+
+
+def test_a_single_version_has_no_changes_to_show(member, site):
+    assert "is the only version of" in member.get("/versions/v1/changes/").content.decode()
+
+
+def test_versions_too_large_for_a_page_name_the_command(member, site, second, monkeypatch):
+    monkeypatch.setattr("console.versions.views.LARGEST_COMPARED", 10)
+    assert "too large for a page. Run diff v1 v2" in member.get("/versions/v2/changes/").content.decode()
+
+
+@pytest.mark.parametrize("path", ["/versions/v1/changes/", "/versions/v1/verify/"])
+def test_strangers_neither_verify_nor_compare(client, site, path):
+    method = client.post if path.endswith("verify/") else client.get
+    assert method(path).url.startswith("/login/")
+
+
+def test_the_annotators_of_a_version_are_measured_by_a_button(researcher, site, django_capture_on_commit_callbacks):
+    page = "/versions/v1/"
+    assert "Measure them now" in researcher.get(page).content.decode()
+    with django_capture_on_commit_callbacks(execute=True):
+        answers = [researcher.post(f"{page}score/") for _ in range(2)]
+    assert answers[0].url == answers[1].url
+    assert Job.objects.get(task="evaluation.tasks.score_annotators").state in ("done", "failed")
+
+
+def test_the_form_offers_every_method_of_aggregation(releaser, site):
+    assert [name for name, _ in releaser.get("/release/").context["form"].fields["method"].choices] == list(METHODS)
