@@ -40,7 +40,7 @@ def test_a_visitor_consents_answers_and_is_paid_once_the_platform_lists_them(cli
     with commit(execute=True):
         work(client, there, listed="")
     assignment = Assignment.objects.get()
-    assert (assignment.state, assignment.external_id, assignment.platform_state) == ("accepted", "S1", "")
+    assert (assignment.state, assignment.outside_key, assignment.visit.state) == ("accepted", "S1", "")
     assert Judgment.objects.count() == 4
     sync(made, commit)
     assert [call for call, _ in there.calls] == ["publish"]  # nothing is paid before it is listed

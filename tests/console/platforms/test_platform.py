@@ -171,7 +171,7 @@ def test_where_nothing_can_be_mended_there_is_nothing_to_confirm(researcher, mad
 def test_what_is_left_to_a_person_is_explained(researcher, made, rehearsal, commit):
     there = Assignment.objects.get()
     bonus = {"WorkerId": rehearsal.workers[0], "BonusAmount": "0.50", "Reason": "By hand."}
-    rehearsal.world.call("SendBonus", {"AssignmentId": there.external_id, **bonus})
+    rehearsal.world.call("SendBonus", {"AssignmentId": there.outside_key, **bonus})
     press(researcher, commit, "audit/start")
     page = researcher.get("/rounds/round-1/audit/").text
     assert "Needs a person" in page

@@ -13,6 +13,7 @@ from annotation.review.appeals import appeal, ask_for_pay
 from annotation.review.decisions import MassPolicy, reject
 from console.home.needs import needs_of_all_rounds
 from crowd import channels
+from crowd.models import Visit
 from crowd.outbox import deliver_due
 from tests.annotation.answering import lost
 from tests.annotation.money.moneyed import WORDS, posted
@@ -225,7 +226,7 @@ def test_the_first_page_warns_before_a_platform_approves_by_itself(platform, rob
     made = posted(hits=3)
     soon, later, decided = flagged_on(made), flagged_on(made), flagged_on(made)
     reject(decided, **WORDS, by=robin)
-    Assignment.objects.exclude(pk=later.pk).update(auto_approval_at=timezone.now() + timedelta(hours=47))
+    Visit.objects.exclude(assignment=later).update(auto_approval_at=timezone.now() + timedelta(hours=47))
     assert "1 undecided assignment in round-1 will be approved by the platform in less than 48 h" in needed()
     assert soon.state == "flagged"
 
