@@ -11,7 +11,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.judging.wage_terms import wage_terms_of_plan, wage_terms_suggested
 from annotation.models import Judgment
@@ -53,8 +52,7 @@ from hits.task_types import task_type_of
 from mitl.models import Pool
 
 
-@members_only
-@require_safe
+@members_only.reads
 def rounds(request: HttpRequest) -> HttpResponse:
     rows = page_of(request, Round.objects.select_related("pool__collection").annotate(n_hits=count_of(HIT, "round")))
     shown = list(rows)
@@ -63,8 +61,7 @@ def rounds(request: HttpRequest) -> HttpResponse:
     return render(request, "console/rounds/rounds.html", {"rows": rows, "lines": lines})
 
 
-@members_only
-@require_safe
+@members_only.reads
 def round(request: StaffRequest, name: str) -> HttpResponse:
     """A round; ``?sort=`` orders its workers. What changes while people work is fetched again by live.js."""
     found = _round_or_404(name)
@@ -94,9 +91,8 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/round.html", context)
 
 
-@members_only
+@members_only.reads
 @never_cache
-@require_safe
 def round_live(request: StaffRequest, name: str) -> JsonResponse:
     """Polled by live.js: whether the round is open, and the part of its page that changes while people work."""
     found = _round_or_404(name)
@@ -104,9 +100,8 @@ def round_live(request: StaffRequest, name: str) -> JsonResponse:
     return JsonResponse({"live": found.state == "open", "html": html})
 
 
-@members_only
+@members_only.reads
 @never_cache
-@require_safe
 def round_workers(request: StaffRequest, name: str) -> JsonResponse:
     """Polled by live.js: whether the round is open, and the table of its workers as ``?sort=`` and ``?page=`` say."""
     found = _round_or_404(name)
@@ -156,8 +151,7 @@ def _judgments_of(found: Round) -> dict[str, object]:
     }
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_plan(request: StaffRequest) -> HttpResponse:
     """The form of a round's parameters; a job then samples, retrieves, pools and packs.
 
@@ -183,8 +177,7 @@ def round_plan(request: StaffRequest) -> HttpResponse:
     return render(request, "console/rounds/plan.html", context, status=422 if form.errors else 200)
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
     """The HITs, pay and ceiling of a round of a pool, as planned with it; a job packs it. ``estimate`` shows their
     number and the wage, ``choose`` the fields of the chosen type of task."""
@@ -212,8 +205,7 @@ def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/pack.html", context, status=422 if form.errors else 200)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def round_captions(request: HttpRequest, name: str) -> HttpResponseBase:
     """The accepted captions of the round, for ``import_collection``."""
     found = _round_or_404(name)
@@ -227,8 +219,7 @@ def round_captions(request: HttpRequest, name: str) -> HttpResponseBase:
     return answer
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_close(request: StaffRequest, name: str) -> HttpResponse:
     """Show who is still working; close the round once confirmed, as a job if it is on a platform."""
     found = _round_or_404(name)
@@ -253,8 +244,7 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/close.html", context, status=409 if trouble else 200)
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_discard(request: StaffRequest, name: str) -> HttpResponse:
     """Remove a draft round once confirmed."""
     found = get_object_or_404(Round, name=name)
@@ -275,8 +265,7 @@ def round_discard(request: StaffRequest, name: str) -> HttpResponse:
 
 
 @takes_uploads(LARGEST_UPLOAD)
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
     """Upload judgments of the round's pairs that were given elsewhere; a job checks and stores all of them or none."""
     found = _round_or_404(name)
@@ -291,8 +280,7 @@ def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/judgments_import.html", context, status=422 if form.errors else 200)
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_idle(request: StaffRequest, name: str) -> HttpResponse:
     """Show who holds a HIT and has never submitted one; end their leases once confirmed."""
     found = get_object_or_404(Round, name=name, channel="browser")
@@ -305,8 +293,7 @@ def round_idle(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/idle_leases.html", {"round": found, "idle": idle, "begun": begun})
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
     """Aggregate the votes into verdicts by majority."""
     found = _round_or_404(name)
@@ -321,8 +308,7 @@ def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("round", name)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def hits(request: HttpRequest, name: str) -> HttpResponse:
     """A round's HITs with their seats; ``?state=`` shows only HITs with a seat in that state."""
     found = _round_or_404(name)
@@ -333,8 +319,7 @@ def hits(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/hits.html", context)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
     found = get_object_or_404(HIT.objects.select_related("round"), round__name=name, number=number)
     context = {
