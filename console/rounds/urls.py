@@ -2,11 +2,11 @@
 
 from django.urls import path
 
-from console.rounds import control_pages, publishing, rehearsal, views
+from console.rounds import control_pages, planning, publishing, rehearsal, views
 
 urlpatterns = [
-    path("pools/<slug:name>/pack/", views.pool_pack, name="pool_pack"),
-    path("plan/", views.round_plan, name="round_plan"),
+    path("pools/<slug:name>/pack/", planning.pool_pack, name="pool_pack"),
+    path("plan/", planning.round_plan, name="round_plan"),
     path("rounds/", views.rounds, name="rounds"),
     path("rounds/<slug:name>/", views.round, name="round"),
     path("rounds/<slug:name>/live/", views.round_live, name="round_live"),

@@ -1,4 +1,4 @@
-"""Rounds: the list, a round's progress and HITs, planning, closing and counting votes."""
+"""Rounds: the list, a round's progress and HITs, closing and counting votes."""
 
 from functools import partial
 from typing import Any
@@ -13,7 +13,6 @@ from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.judging.wage_terms import wage_terms_of_plan, wage_terms_suggested
 from annotation.models import Judgment
 from annotation.money.ledger import commitment_of, owed_to_simulated
 from annotation.work.forecasts import forecast_of
@@ -22,9 +21,7 @@ from annotation.work.pair_status import unfinished_pairs
 from annotation.work.standing import standing_of, standings
 from annotation.work.worker_records import SORTS, workers_of
 from annotation.work.written_captions import as_lines, captions_of
-from console.fields import refuse
 from console.home.needs import needs_of
-from console.home.outcomes import planned_for
 from console.inventory import remove
 from console.kept_figures import kept_if_slow
 from console.pagination import count_of, page_of
@@ -32,7 +29,7 @@ from console.permissions import StaffRequest, members_only, researchers_only
 from console.platforms.platform_status import is_on_platform, on_platform
 from console.review.answer_sheets import pairs_of
 from console.rounds.figures import level_bar, verdict_count
-from console.rounds.forms import JudgmentsForm, PackForm, PlanForm
+from console.rounds.forms import JudgmentsForm
 from console.upload_jobs import import_judgments
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from core.errors import CounterpartError
@@ -45,12 +42,8 @@ from dataset import jobs
 from dataset.cases import update_queue
 from dataset.verdicts import aggregate_round
 from evaluation.round_quality import quality_of
-from hits.jobs import start_packing
 from hits.models import HIT, Item, Round, Seat
-from hits.pipeline import start_pipeline
-from hits.plan_estimates import estimate_plan, estimate_round
 from hits.task_types import task_type_of
-from mitl.models import Pool
 
 
 @members_only
@@ -154,62 +147,6 @@ def _judgments_of(found: Round) -> dict[str, object]:
         "owed_to_simulated": owed_to_simulated(found) if simulated else None,
         "unfinished": unfinished_pairs(found),
     }
-
-
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
-def round_plan(request: StaffRequest) -> HttpResponse:
-    """The form of a round's parameters; a job then samples, retrieves, pools and packs.
-
-    ``estimate`` shows what it takes instead; so does a plan that takes long, until it is ``confirmed``.
-    ``choose`` shows the fields of the chosen type of task.
-    """
-    sent = request.POST if "choose" in request.POST else request.GET
-    known = sent.dict() | {"annotators": sent.getlist("annotators")}
-    form = PlanForm(None if "choose" in request.POST else request.POST or None, initial=known)
-    context: dict[str, object] = {"form": form}
-    if not form.is_bound:
-        context["terms"] = wage_terms_suggested(known | {"reward": form["reward"].value()})
-    elif form.is_valid():
-        try:
-            estimate = estimate_plan(form.parameters)
-            if "estimate" not in request.POST and ("confirmed" in request.POST or not estimate.is_long):
-                return redirect("job", start_pipeline(form.parameters, by=request.user).pk)
-            command = f"python manage.py plan_round {form.parameters.as_options()}"
-            terms = wage_terms_of_plan(form.parameters)
-            context |= {"estimate": estimate, "terms": terms, "command": command}
-        except CounterpartError as error:
-            refuse(form, error)
-    return render(request, "console/rounds/plan.html", context, status=422 if form.errors else 200)
-
-
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
-def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
-    """The HITs, pay and ceiling of a round of a pool, as planned with it; a job packs it. ``estimate`` shows their
-    number and the wage, ``choose`` the fields of the chosen type of task."""
-    pool = get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)
-    sent = request.POST if "choose" in request.POST else request.GET
-    known = planned_for(pool) | sent.dict()
-    form = PackForm(None if "choose" in request.POST else request.POST or None, initial=known)
-    context: dict[str, object] = {"pool": pool, "form": form}
-    if not form.is_bound:
-        context["terms"] = wage_terms_suggested(known | {"reward": form["reward"].value()})
-    elif form.is_valid():
-        named = form.cleaned_data["round"]
-        estimate = estimate_round(pool, form.parameters)
-        if estimate.cost > form.parameters.ceiling:
-            form.add_error(
-                "ceiling", f"The rewards alone cost ${estimate.cost:,}. Raise the ceiling or lower the reward."
-            )
-        elif "estimate" not in request.POST:
-            return redirect("job", start_packing(named, pool, form.parameters, by=request.user).pk)
-        context |= {
-            "estimate": estimate,
-            "terms": wage_terms_of_plan(form.parameters),
-            "command": f"python manage.py pack {named} --pool {pool} {form.parameters.as_options()}",
-        }
-    return render(request, "console/rounds/pack.html", context, status=422 if form.errors else 200)
 
 
 @members_only
