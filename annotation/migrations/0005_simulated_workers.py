@@ -5,8 +5,8 @@ from django.db import migrations, models
 
 def mark_simulated(apps, schema_editor):
     """Workers of the channel ``simulation`` were simulated, though nothing but their identity said so."""
-    workers = apps.get_model("annotation", "Worker").objects.filter(identities__channel="simulation")
-    workers.update(simulated=True)
+    workers = apps.get_model("annotation", "Worker").objects.using(schema_editor.connection.alias)
+    workers.filter(identities__channel="simulation").update(simulated=True)
 
 
 class Migration(migrations.Migration):
