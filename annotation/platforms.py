@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from enum import Enum
 from functools import partial
 
 from celery import current_app
@@ -13,6 +14,14 @@ from hits.models import Round
 
 MAKE_CALLS = "crowd.tasks.make_wanted_calls"
 POST_SEATS = "crowd.tasks.post_seats"
+
+
+class Means(Enum):
+    """How work can be paid."""
+
+    REWARD = "by its reward"
+    BONUS = "by a bonus in place of its reward"
+    NOTHING = "by nothing more: it was settled elsewhere"
 
 
 class Postings:
@@ -31,13 +40,16 @@ class Postings:
         """Return until when the platform reverses a rejection of the work; None without a limit."""
         return None
 
-    def shortest_reason(self, assignment: Assignment) -> int:
-        """Return how many characters the reason of a rejection must have."""
-        return 1
+    def check_rejection(self, assignment: Assignment, reason: str) -> None:
+        """Raise CounterpartError for work that its platform has paid, and for a reason that is too short for it."""
 
-    def can_pay_reward(self, assignment: Assignment) -> bool:
-        """Whether the posting of the work is still there, so that the platform can pay a reward for it."""
+    def is_undecided(self, assignment: Assignment) -> bool:
+        """Whether the platform leaves it to us to decide about the work: it has neither ended nor rejected it."""
         return True
+
+    def means_of_pay(self, assignment: Assignment) -> Means:
+        """Return how the work can be paid now. Raises CounterpartError for work that its platform does not know."""
+        return Means.REWARD
 
 
 postings = Postings()

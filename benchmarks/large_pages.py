@@ -214,9 +214,12 @@ def write_others(collection) -> None:
 
 def post(hits: int) -> None:
     """Have the round be on MTurk's emulator: a posting of each HIT that is over, and the call that made it."""
+    from django.db.models import CharField
+    from django.db.models.functions import Cast
+
     from annotation.models import Assignment
     from core.inserts import insert_rows
-    from crowd.models import Audit, Outbox, Posting
+    from crowd.models import Audit, Outbox, Posting, Visit
     from hits.models import Round
 
     where = {"channel": "mturk", "environment": "emulator"}
@@ -240,7 +243,23 @@ def post(hits: int) -> None:
         ),
         batch_size=5_000,
     )
-    Assignment.objects.update(platform_state="submitted", **where)
+    Assignment.objects.update(outside_key=Cast("pk", CharField()))
+    posting_of = dict(made.postings.values_list("hit", "pk"))
+    rows = Assignment.objects.values_list("pk", "hit", "worker", "outside_key").iterator()
+    Visit.objects.bulk_create(
+        (
+            Visit(
+                assignment_id=pk,
+                posting_id=posting_of[hit],
+                worker_id=worker,
+                external_id=key,
+                state="submitted",
+                **where,
+            )
+            for pk, hit, worker, key in rows
+        ),
+        batch_size=5_000,
+    )
     Audit.objects.create(round=made, by="benchmark")
     analyse()
 

@@ -74,8 +74,7 @@ def post(emulator: Any, hits: int) -> Any:
 def measure(world: Any, made: Any) -> None:
     from botocore.client import BaseClient
 
-    from annotation.models import Assignment
-    from crowd.models import Posting
+    from crowd.models import Posting, Visit
     from crowd.sync import collect_round
     from crowd.tasks import LISTED_AT_ONCE
 
@@ -95,7 +94,7 @@ def measure(world: Any, made: Any) -> None:
         sweeps += 1
         if sweeps == 1:
             print(f"the clock's sync: {calls.total()} calls {dict(calls)}, {perf_counter() - begun:.1f} s", flush=True)
-    print(f"every posting was listed after {sweeps} of them; {Assignment.objects.listed().count()} submissions found")
+    print(f"every posting was listed after {sweeps} of them; {Visit.objects.listed().count()} submissions found")
     calls.clear()
     begun = perf_counter()
     collect_round(made)

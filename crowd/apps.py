@@ -32,7 +32,7 @@ class CrowdConfig(AppConfig):
     def ready(self) -> None:
         from annotation import platforms
         from crowd.channels import CHANNELS
-        from crowd.seats import PlatformPostings
+        from crowd.platform_postings import PlatformPostings
         from hits.prices import SCHEDULES
 
         SCHEDULES.update({name: channel.fees(top_workers=False) for name, channel in CHANNELS.items()})

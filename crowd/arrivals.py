@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.models import Assignment, AssignmentQuerySet, Decision, Worker
+from annotation.models import Assignment, Decision, Worker
 from annotation.money.budget import CeilingError
 from annotation.money.payments import owe
 from annotation.people.admission import is_excluded
@@ -24,8 +24,8 @@ from annotation.work.leases import lease_for_visitor, move
 from core.errors import CounterpartError
 from core.events import record
 from crowd import channels
-from crowd.channels import Arrival, ChannelError, Outcome, SessionPlatform
-from crowd.models import Posting
+from crowd.channels import Arrival, ChannelError, Outcome
+from crowd.models import Posting, Visit, VisitQuerySet
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +71,8 @@ def posting_of(arrival: Arrival, *, channel: str, environment: str) -> Posting:
 
 def assignment_of_session(posting: Posting, session_id: str, worker: Worker) -> Assignment | None:
     """Return what the worker was given in this session before."""
-    return _of_session(posting, session_id).filter(worker=worker).select_related("hit__round", "worker").first()
+    visits = _of_session(posting, session_id).filter(worker=worker)
+    return Assignment.objects.filter(visit__in=visits).select_related("hit__round", "worker", "visit").first()
 
 
 def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignment:
@@ -100,12 +101,15 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignm
         if is_excluded(worker):
             raise excluded()
         give_consent(worker)  # Anybody can come with somebody else's id; the platform has told by now whose it is.
-        known = {**posting.market, "external_id": session_id, "external_posting": posting.external_id}
         time = platform.longest_session(posting)
-        finish = _finish(platform, posting, Outcome.DONE)
-        assignment = lease_for_visitor(posting.round, worker=worker, time=time, **known, **finish)
-        if assignment is None:
-            assignment = _pay_for_coming(posting, worker, **known, **_finish(platform, posting, Outcome.NO_WORK))
+        assignment = lease_for_visitor(posting.round, worker=worker, time=time, outside_key=session_id)
+        outcome = Outcome.DONE if assignment else Outcome.NO_WORK
+        url, fields = platform.finish(posting, outcome)
+        finish = {"finish_url": url, "finish_fields": dict(fields)}
+        if assignment:
+            posting.begin_visit(assignment, **finish)
+        else:
+            assignment = _pay_for_coming(posting, worker, session_id, **finish)
         record("opened" if is_confirmed else "opened, not confirmed", assignment, actor=actor_of(worker))
     return assignment
 
@@ -154,27 +158,22 @@ def _is_over(posting: Posting, arrival: Arrival) -> bool:
     return arrival.is_preview or posting.state == Posting.State.DISPOSED or posting.settled_at is not None
 
 
-def _of_session(posting: Posting, session_id: str) -> AssignmentQuerySet:
-    return Assignment.objects.filter(**posting.market, external_id=session_id)
+def _of_session(posting: Posting, session_id: str) -> VisitQuerySet:
+    return Visit.objects.filter(**posting.market, external_id=session_id)
 
 
 @transaction.atomic
 def _doubt_others(posting: Posting, session_id: str, worker: Worker) -> bool:
     """Ask a person about the work of others who came with the same session. Return whether there are any."""
-    others = _of_session(posting, session_id).exclude(worker=worker)
+    visits = _of_session(posting, session_id).exclude(worker=worker)
+    others = Assignment.objects.filter(visit__in=visits)
     for other in others.filter(problem=""):
         Assignment.objects.filter(pk=other.pk).update(problem=TWO_PEOPLE)
         record("claimed by two workers", other, actor="arrivals")
     return others.exists()
 
 
-def _finish(platform: SessionPlatform, posting: Posting, outcome: Outcome) -> dict[str, Any]:
-    """Return the fields of an assignment that say how its session ends on the platform."""
-    url, fields = platform.finish(posting, outcome)
-    return {"finish_url": url, "finish_fields": dict(fields)}
-
-
-def _pay_for_coming(posting: Posting, worker: Worker, **on_platform: Any) -> Assignment:
+def _pay_for_coming(posting: Posting, worker: Worker, session_id: str, **finish: Any) -> Assignment:
     """Record a session for which no HIT is left, and owe its reward; a person decides where the ceiling forbids it."""
     now = timezone.now()
     assignment = Assignment.objects.create(
@@ -184,8 +183,9 @@ def _pay_for_coming(posting: Posting, worker: Worker, **on_platform: Any) -> Ass
         state=Assignment.State.EXCLUDED,
         deadline=now,
         submitted_at=now,
-        **on_platform,
+        outside_key=session_id,
     )
+    posting.begin_visit(assignment, **finish)
     Assignment.objects.filter(pk=assignment.pk).update(receipt=receipt_of(assignment))
     Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=NOTHING_LEFT)
     try:

@@ -4,17 +4,16 @@ submission (``sync``); a claim that it never confirms is deleted."""
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotation.models import CLAIM, Assignment, AssignmentQuerySet, PlatformState, Report, Worker
+from annotation.models import CLAIM, Assignment, AssignmentQuerySet, Report, Worker
 from annotation.people.admission import is_excluded, pairs_seen
 from annotation.people.workers import actor_of, locked, worker_for
 from annotation.work.leases import AT_ONCE
 from core.events import record, record_each
 from crowd.arrivals import TurnedAwayError, excluded, not_theirs, strangers
 from crowd.channels import Arrival
-from crowd.models import Posting
+from crowd.models import Posting, Visit, VisitQuerySet
 from crowd.offers import offer_of
 
 
@@ -25,46 +24,44 @@ def claim_hit(posting: Posting, arrival: Arrival) -> Assignment:
     TurnedAwayError, and stores nothing, if the assignment was submitted by another worker or belongs to another
     posting, and on a first visit if the worker is excluded or has had one of the pairs before.
     """
-    of_this_id = Assignment.objects.filter(**posting.market, external_id=arrival.assignment_id)
+    of_this_id = Visit.objects.filter(**posting.market, external_id=arrival.assignment_id)
     _refuse_bound(of_this_id, arrival)
     worker = worker_for(**posting.market, external_id=arrival.worker_id)
     finish = {"finish_url": arrival.finish_url, "finish_fields": dict(arrival.finish_fields)}
     with transaction.atomic():
         # One first visit of a worker at a time: otherwise two tabs could both pass the checks.
         locked(worker.pk)
-        assignment = of_this_id.filter(worker=worker).first()
-        if assignment is None:
+        visit = of_this_id.filter(worker=worker).select_related("assignment__worker").first()
+        if visit is None:
             _refuse_unwelcome(worker, posting)
             assignment = Assignment.objects.create(
-                **posting.market,
-                **finish,
-                external_id=arrival.assignment_id,
-                external_posting=posting.external_id,
+                outside_key=arrival.assignment_id,
                 hit=posting.one_hit,
                 worker=worker,
                 deadline=timezone.now() + timedelta(minutes=offer_of(posting.round).minutes),
             )
+            visit = posting.begin_visit(assignment, **finish)
             record("opened", assignment, actor=actor_of(worker))
-        elif assignment.external_posting != posting.external_id:
+        elif visit.posting_id != posting.pk:
             raise not_theirs()
         else:
-            of_this_id.filter(pk=assignment.pk).update(**finish)
-    return assignment
+            of_this_id.filter(pk=visit.pk).update(**finish)
+    return visit.assignment
 
 
 def has_claimed(posting: Posting, arrival: Arrival) -> bool:
     """Whether the visitor's assignment is here already."""
-    claims = Assignment.objects.filter(**posting.market, external_id=arrival.assignment_id)
+    claims = Visit.objects.filter(**posting.market, external_id=arrival.assignment_id)
     return claims.filter(worker__identities__external_id=arrival.worker_id).exists()
 
 
-def refuse_taken(assignment: Assignment) -> None:
+def refuse_taken(visit: Visit) -> None:
     """Raise TurnedAwayError for a claim to an assignment that another worker has submitted: after a return, a platform
     gives one id to several workers, and no answer of the others can be confirmed any more."""
-    if not (assignment.is_claim and assignment.external_id) or assignment.platform_state:
+    if not visit.assignment.is_claim or visit.state:
         return
-    of_this_id = Assignment.objects.filter(channel=assignment.channel, environment=assignment.environment)
-    if of_this_id.listed().filter(external_id=assignment.external_id).exists():
+    of_this_id = Visit.objects.filter(channel=visit.channel, environment=visit.environment)
+    if of_this_id.listed().filter(external_id=visit.external_id).exists():
         raise TurnedAwayError(
             "Another worker has submitted this HIT",
             "You returned it, or its time ran out, and the platform gave it to another worker, who has submitted it. "
@@ -77,20 +74,16 @@ def refuse_taken(assignment: Assignment) -> None:
 def purge_claims() -> int:
     """Delete claims that their platform never confirmed, once nothing more can come for their posting, and the workers
     of whom nothing else is known. Returns the number of claims."""
-    settled = Posting.objects.filter(
-        channel=OuterRef("channel"),
-        environment=OuterRef("environment"),
-        external_id=OuterRef("external_posting"),
-        settled_at__isnull=False,
+    never_confirmed = Assignment.objects.filter(
+        CLAIM, visit__posting__settled_at__isnull=False, visit__state=Visit.State.UNCONFIRMED
     )
-    never_confirmed = Assignment.objects.filter(CLAIM, Exists(settled), platform_state=PlatformState.UNCONFIRMED)
     purged = 0
     while done := _purge(never_confirmed):
         purged += done
     return purged
 
 
-def _refuse_bound(of_this_id: AssignmentQuerySet, arrival: Arrival) -> None:
+def _refuse_bound(of_this_id: VisitQuerySet, arrival: Arrival) -> None:
     """Only a submission binds an assignment id to a worker; before, the platform may give it to another one."""
     bound = of_this_id.listed().select_related("worker").first()
     if bound and not bound.worker.identities.filter(external_id=arrival.worker_id).exists():

@@ -8,13 +8,13 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import GONE, Assignment, Exclusion, Payment, PlatformState, Rejection
+from annotation.models import Exclusion, Payment, Rejection
 from annotation.money.budget import locked
 from annotation.money.payments import mark_paid
 from core.events import record, subject_of
 from crowd import channels
 from crowd.channels import OneShotBonuses, Platform
-from crowd.models import Message, Outbox, Posting
+from crowd.models import Message, Outbox, Posting, Visit
 from crowd.single_payments import pay_bonus
 
 Result = Callable[[], object]
@@ -75,17 +75,15 @@ def mark_disposed(posting: Posting) -> None:
     _move(posting, Posting.State.CLOSED, Posting.State.DISPOSED)
 
 
-def mark_rejected(assignment: Assignment) -> bool:
+def mark_rejected(visit: Visit) -> bool:
     """Record that the platform has rejected the work, by our call or by hand on its site, and released its money.
     Return False if that was recorded before."""
     with transaction.atomic(savepoint=False):
-        locked(assignment.hit.round)
-        others = Assignment.objects.filter(pk=assignment.pk).exclude(platform_state=PlatformState.REJECTED)
-        now = assignment.decided_at or timezone.now()
-        if not others.update(platform_state=PlatformState.REJECTED, decided_at=now):
+        locked(visit.posting.round)
+        others = Visit.objects.filter(pk=visit.pk).exclude(state=Visit.State.REJECTED)
+        if not others.update(state=Visit.State.REJECTED, decided_at=visit.decided_at or timezone.now()):
             return False
-        record("rejected", assignment, actor="platform")
-    assignment.platform_state, assignment.decided_at = PlatformState.REJECTED, now
+        record("rejected", visit.assignment, actor="platform")
     return True
 
 
@@ -99,8 +97,8 @@ def _mark_paid(payment: Payment) -> None:
     with transaction.atomic(savepoint=False):
         mark_paid(payment, actor="outbox")
         if payment.kind == Payment.Kind.REWARD:
-            work = Assignment.objects.filter(pk=payment.assignment_id).exclude(platform_state=PlatformState.APPROVED)
-            work.update(platform_state=PlatformState.APPROVED, decided_at=timezone.now())
+            visit = Visit.objects.filter(assignment=payment.assignment_id).exclude(state=Visit.State.APPROVED)
+            visit.update(state=Visit.State.APPROVED, decided_at=timezone.now())
 
 
 def _move(posting: Posting, come_from: str, to: str, **fields: Any) -> None:
@@ -179,11 +177,12 @@ def _pay(platform: Platform, row: Outbox, key: str) -> Result:
 
 
 def _reject(platform: Platform, row: Outbox, key: str) -> Result:
-    rejection = Rejection.objects.select_related("assignment__hit__round").get(pk=key)
-    if rejection.dropped_at is not None or rejection.assignment.platform_state in GONE:
+    rejection = Rejection.objects.select_related("assignment__visit__posting__round").get(pk=key)
+    visit = rejection.assignment.visit
+    if rejection.dropped_at is not None or visit.state in Visit.GONE:
         return _nothing
     platform.reject(rejection, token=str(row.pk))
-    return partial(mark_rejected, rejection.assignment)
+    return partial(mark_rejected, visit)
 
 
 def _message(platform: Platform, row: Outbox, key: str) -> Result:

@@ -12,7 +12,7 @@ from functools import partial
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.models import LISTED, Assignment, Payment, PlatformState
+from annotation.models import Payment
 from annotation.money.payments import mark_reward_paid, mark_unpaid, order_payment
 from core.errors import CounterpartError
 from core.events import record, subject_of
@@ -21,7 +21,7 @@ from crowd import channels
 from crowd.channels import Bonus, ChannelError, Listed, Listing, Platform, Standing
 from crowd.channels.patience import patiently
 from crowd.delivery import mark_closed, mark_disposed, mark_over
-from crowd.models import Outbox, Posting
+from crowd.models import Outbox, Posting, Visit
 from crowd.outbox import put, send_again
 from crowd.sessions import is_work, keep_sessions
 from crowd.single_payments import is_listed, payment_of, settle, unclear_payments
@@ -156,28 +156,29 @@ def _of_size(posting: Posting, name: str, there: int) -> Difference:
 
 
 def _of_work(posting: Posting, listing: Listing) -> Iterator[Difference]:
-    here = {assignment.external_id: assignment for assignment in posting.work.listed()}
+    here = {visit.external_id: visit for visit in posting.visits.listed().select_related("assignment")}
     for listed in listing.assignments:
-        if listed.status not in LISTED:  # a session without a submission, which no book has
+        if listed.status not in Visit.LISTED:  # a session without a submission, which no book has
             continue
         name = f"assignment {listed.external_id}"
-        assignment = here.pop(listed.external_id, None)
-        if assignment is None and not is_work(listed):
+        visit = here.pop(listed.external_id, None)
+        if visit is None and not is_work(listed):
             continue
-        if assignment is None:
+        if visit is None:
             take = partial(_keep, posting, listed)
             yield Difference(Kind.ONLY_THERE, name, "-", listed.status, "collect it", take)
         else:
-            yield from _of_assignment(posting, assignment, listed)
-    for assignment in here.values():
-        name = f"assignment {assignment.external_id}"
+            yield from _of_visit(posting, visit, listed)
+    for visit in here.values():
+        name = f"assignment {visit.external_id}"
         remedy = "check it: the platform listed it before"
-        yield Difference(Kind.ONLY_HERE, name, assignment.platform_state, "-", remedy)
+        yield Difference(Kind.ONLY_HERE, name, visit.state, "-", remedy)
 
 
-def _of_assignment(posting: Posting, assignment: Assignment, listed: Listed) -> Iterator[Difference]:
-    name = f"assignment {assignment.external_id}"
-    here = assignment.platform_state
+def _of_visit(posting: Posting, visit: Visit, listed: Listed) -> Iterator[Difference]:
+    name = f"assignment {visit.external_id}"
+    here = visit.state
+    assignment = visit.assignment
     if here != listed.status:
         take = partial(_keep, posting, listed)
         yield Difference(Kind.OTHER_STATUS, name, here, listed.status, "store the platform's status", take)
@@ -185,24 +186,24 @@ def _of_assignment(posting: Posting, assignment: Assignment, listed: Listed) -> 
         return
     reward = assignment.payments.filter(kind=Payment.Kind.REWARD).first()
     paid = reward.state if reward else "not owed"
-    if listed.status == PlatformState.APPROVED and paid != Payment.State.PAID:
+    if listed.status == Visit.State.APPROVED and paid != Payment.State.PAID:
         note = partial(mark_reward_paid, assignment)
         yield Difference(Kind.OTHER_STATUS, f"pay for {name}", paid, "paid", "record the payment", note)
-    if listed.status != PlatformState.APPROVED and reward and reward.state == Payment.State.PAID:
+    if listed.status != Visit.State.APPROVED and reward and reward.state == Payment.State.PAID:
         again = partial(_pay_again, reward)
         yield Difference(Kind.OTHER_STATUS, f"pay for {name}", "paid", "not paid", "pay it", again)
 
 
 def _of_bonuses(posting: Posting, paid: Sequence[Bonus]) -> Iterator[Difference]:
     ours = Payment.objects.filter(
-        assignment__in=posting.work,
+        assignment__visit__posting=posting,
         kind=Payment.Kind.BONUS,
         state=Payment.State.PAID,
     )
     if any(bonus.reason is None for bonus in paid) or not posting.hit:
         yield from _of_sums(paid, ours)
         return
-    here = {(bonus.assignment.external_id, bonus.reason): bonus for bonus in ours.select_related("assignment")}
+    here = {(bonus.assignment.outside_key, bonus.reason): bonus for bonus in ours.select_related("assignment")}
     for bonus in paid:
         mine = here.pop((bonus.assignment_id, bonus.reason or ""), None)
         amount: Decimal | None = mine.amount if mine else None
@@ -223,7 +224,7 @@ def _of_unclear(round: Round) -> Iterator[Difference]:
         if patiently(partial(is_listed, row)):
             payment = payment_of(row)
             note = partial(settle, row, was_paid=True, by="audit")
-            name = f"bonus for assignment {payment.assignment.external_id}"
+            name = f"bonus for assignment {payment.assignment.outside_key}"
             yield Difference(Kind.OTHER_STATUS, name, "unclear", f"${payment.amount} paid", "record the payment", note)
 
 
@@ -235,7 +236,7 @@ def _of_sums(paid: Sequence[Bonus], ours: QuerySet[Payment]) -> Iterator[Differe
     for bonus in paid:
         there[bonus.assignment_id] += bonus.amount
     for mine in ours.select_related("assignment"):
-        here[mine.assignment.external_id] += mine.amount
+        here[mine.assignment.outside_key] += mine.amount
     for key in sorted(there.keys() | here.keys()):
         if here[key] != there[key]:
             remedy = "check it on the platform: bonuses are listed late, and none is paid again from here"

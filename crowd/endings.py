@@ -10,8 +10,10 @@ from enum import Enum, auto
 
 from django.db.models import Case, Exists, OuterRef, Q, TextChoices, Value, When
 
-from annotation.models import Assignment, Payment, PlatformState, Rejection
+from annotation.models import Assignment, Payment, Rejection
 from annotation.money.payments import IN_ITS_PLACE
+from annotation.platforms import Means
+from crowd.models import Visit
 
 NOBODY_CAME = "The platform lists a submission, but nobody opened a HIT in its session here. Decide whether it is paid."
 UNANSWERED = "The platform lists it as submitted, but its answers were not submitted here. Decide whether it is paid."
@@ -89,9 +91,9 @@ def _record(question: str) -> Rule:
     return Rule(Act.RECORD, question)
 
 
-RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
+RULES: Mapping[Visit.State, Mapping[Here, Rule]] = {
     # Also what the list has left out for an hour: answers that the platform does not know are then a person's.
-    PlatformState.UNCONFIRMED: {
+    Visit.State.UNCONFIRMED: {
         Here.NOBODY: KEEP,
         Here.DECLINED: FORGET,
         Here.WORKING: KEEP,
@@ -104,7 +106,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.PAID: KEEP,
         Here.REFUSED: _ask(UNKNOWN),
     },
-    PlatformState.SUBMITTED: {
+    Visit.State.SUBMITTED: {
         Here.NOBODY: _record(NOBODY_CAME),
         Here.DECLINED: FORGET,
         Here.WORKING: _ask(UNANSWERED),
@@ -118,7 +120,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.REFUSED: KEEP,
     },
     # Its reward has been marked as paid before the rule is read.
-    PlatformState.APPROVED: {
+    Visit.State.APPROVED: {
         Here.NOBODY: _record(NOBODY_CAME),
         Here.DECLINED: _record(NOBODY_CAME),
         Here.WORKING: KEEP,
@@ -131,7 +133,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.PAID: KEEP,
         Here.REFUSED: KEEP,
     },
-    PlatformState.REJECTED: {
+    Visit.State.REJECTED: {
         Here.NOBODY: _record(NOBODY_CAME),
         Here.DECLINED: FORGET,
         Here.WORKING: _ask(UNANSWERED),
@@ -144,7 +146,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.PAID: KEEP,
         Here.REFUSED: KEEP,
     },
-    PlatformState.RETURNED: {
+    Visit.State.RETURNED: {
         Here.NOBODY: FORGET,
         Here.DECLINED: FORGET,
         Here.WORKING: FREE_SEAT,
@@ -157,7 +159,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.PAID: KEEP,
         Here.REFUSED: KEEP,
     },
-    PlatformState.EXPIRED: {
+    Visit.State.EXPIRED: {
         Here.NOBODY: KEEP,
         Here.DECLINED: FORGET,
         Here.WORKING: FREE_SEAT,
@@ -170,7 +172,7 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
         Here.PAID: KEEP,
         Here.REFUSED: KEEP,
     },
-    PlatformState.SETTLED: {
+    Visit.State.SETTLED: {
         Here.NOBODY: _record(SETTLED),
         Here.DECLINED: _record(SETTLED),
         Here.WORKING: _ask(SETTLED),
@@ -185,67 +187,81 @@ RULES: Mapping[PlatformState, Mapping[Here, Rule]] = {
     },
 }
 
-TAKES_PLACE: Mapping[PlatformState, frozenset[Here]] = {
+TAKES_PLACE: Mapping[Visit.State, frozenset[Here]] = {
     # A session that the platform does not list yet takes one while it may bring answers, or has brought them.
-    PlatformState.UNCONFIRMED: frozenset({Here.WORKING, Here.SILENT, Here.ANSWERED, Here.BESIDE, Here.PAID}),
+    Visit.State.UNCONFIRMED: frozenset({Here.WORKING, Here.SILENT, Here.ANSWERED, Here.BESIDE, Here.PAID}),
     # Whoever was given no HIT may return the session until their pay is decided, and a place is never taken away.
-    PlatformState.SUBMITTED: frozenset(Here) - {Here.NOBODY, Here.DECLINED, Here.WAITING},
-    PlatformState.APPROVED: frozenset(Here),
-    PlatformState.SETTLED: frozenset(Here),
+    Visit.State.SUBMITTED: frozenset(Here) - {Here.NOBODY, Here.DECLINED, Here.WAITING},
+    Visit.State.APPROVED: frozenset(Here),
+    Visit.State.SETTLED: frozenset(Here),
     # The platform gives the place to somebody else.
-    PlatformState.REJECTED: frozenset(),
-    PlatformState.RETURNED: frozenset(),
-    PlatformState.EXPIRED: frozenset(),
+    Visit.State.REJECTED: frozenset(),
+    Visit.State.RETURNED: frozenset(),
+    Visit.State.EXPIRED: frozenset(),
 }
 """The sessions that take a place of the posting, so that an open seat needs another one."""
 
-ONWARD: Mapping[PlatformState, tuple[PlatformState, ...]] = {
-    PlatformState.UNCONFIRMED: tuple(PlatformState),
-    PlatformState.SUBMITTED: (
-        PlatformState.APPROVED,
-        PlatformState.REJECTED,
-        PlatformState.RETURNED,
-        PlatformState.SETTLED,
+ONWARD: Mapping[Visit.State, tuple[Visit.State, ...]] = {
+    Visit.State.UNCONFIRMED: tuple(Visit.State),
+    Visit.State.SUBMITTED: (
+        Visit.State.APPROVED,
+        Visit.State.REJECTED,
+        Visit.State.RETURNED,
+        Visit.State.SETTLED,
     ),
-    PlatformState.REJECTED: (PlatformState.APPROVED,),
-    PlatformState.APPROVED: (),
-    PlatformState.RETURNED: (PlatformState.APPROVED, PlatformState.SETTLED),
-    PlatformState.EXPIRED: (
-        PlatformState.SUBMITTED,
-        PlatformState.APPROVED,
-        PlatformState.RETURNED,
-        PlatformState.SETTLED,
+    Visit.State.REJECTED: (Visit.State.APPROVED,),
+    Visit.State.APPROVED: (),
+    Visit.State.RETURNED: (Visit.State.APPROVED, Visit.State.SETTLED),
+    Visit.State.EXPIRED: (
+        Visit.State.SUBMITTED,
+        Visit.State.APPROVED,
+        Visit.State.RETURNED,
+        Visit.State.SETTLED,
     ),
-    PlatformState.SETTLED: (PlatformState.APPROVED,),
+    Visit.State.SETTLED: (Visit.State.APPROVED,),
 }
 """The states there that may follow one: an outdated list takes no state back. A session that ended may still be
 submitted late, or be paid by hand there."""
 
-RETURNABLE = (PlatformState.UNCONFIRMED, PlatformState.SUBMITTED)
+RETURNABLE = (Visit.State.UNCONFIRMED, Visit.State.SUBMITTED)
 """The states there in which its worker can be asked to return the work."""
 
+UNDECIDED = (Visit.State.UNCONFIRMED, Visit.State.SUBMITTED, Visit.State.APPROVED, Visit.State.SETTLED)
+"""The states there in which a rejection has still to be sent, or is refused."""
 
-_OF_WORK = {"assignment": OuterRef("pk")}
+MEANS: Mapping[Visit.State, Means] = {
+    Visit.State.UNCONFIRMED: Means.REWARD,
+    Visit.State.SUBMITTED: Means.REWARD,
+    Visit.State.APPROVED: Means.REWARD,
+    Visit.State.REJECTED: Means.REWARD,  # while the platform reverses rejections, then by a bonus
+    Visit.State.RETURNED: Means.BONUS,
+    Visit.State.EXPIRED: Means.BONUS,
+    Visit.State.SETTLED: Means.NOTHING,
+}
+"""How work is paid once a person decides to pay it."""
+
+_OF_WORK = {"assignment": OuterRef("assignment")}
 _beside = Payment.objects.filter(**_OF_WORK, kind=Payment.Kind.BONUS, reason__in=IN_ITS_PLACE)
 _paid = Payment.objects.filter(**_OF_WORK, kind=Payment.Kind.REWARD, state=Payment.State.PAID)
+_is_answered = ~Q(assignment__receipt="")
 HERE = Case(
-    When(state=Assignment.State.LEASED, then=Value(Here.WORKING)),
-    When(state__in=Assignment.ABANDONED, then=Value(Here.LEFT)),
+    When(assignment__state=Assignment.State.LEASED, then=Value(Here.WORKING)),
+    When(assignment__state__in=Assignment.ABANDONED, then=Value(Here.LEFT)),
     When(Exists(_beside), then=Value(Here.BESIDE)),
     When(Exists(_paid), then=Value(Here.PAID)),
     When(Exists(Rejection.objects.filter(**_OF_WORK, dropped_at=None)), then=Value(Here.REFUSED)),
-    When(~Q(receipt=""), has_hit=True, then=Value(Here.ANSWERED)),
-    When(state=Assignment.State.EXCLUDED, then=Value(Here.CAME)),
-    When(has_hit=True, then=Value(Here.SILENT)),
-    When(~Q(receipt=""), then=Value(Here.WAITING)),
+    When(_is_answered, assignment__has_hit=True, then=Value(Here.ANSWERED)),
+    When(assignment__state=Assignment.State.EXCLUDED, then=Value(Here.CAME)),
+    When(assignment__has_hit=True, then=Value(Here.SILENT)),
+    When(_is_answered, then=Value(Here.WAITING)),
     default=Value(Here.NOBODY),
 )
-"""How the session of an assignment stands here, for a query of assignments. Nothing is kept of who declined."""
+"""How a visit's session stands here, for a query of visits. Nothing is kept of a visitor who declined."""
 
 
 def takes_place() -> Q:
-    """Return the condition, for assignments with ``here=HERE``, that their sessions take a place of the posting."""
+    """Return the condition, for visits with ``here=HERE``, that they take a place of the posting."""
     taking = Q()
     for there, here in TAKES_PLACE.items():
-        taking |= Q(platform_state=there, here__in=sorted(here))
+        taking |= Q(state=there, here__in=sorted(here))
     return taking

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
-from annotation.models import Assignment, PlatformState
+from annotation.models import Assignment
 from annotation.money.payments import mark_reward_paid, withdraw_compensation
 from annotation.people.consent import give_consent
 from annotation.people.receipts import receipt_of
@@ -32,6 +32,7 @@ from core.progress import Progress, silent
 from crowd import channels
 from crowd.channels import Listed
 from crowd.endings import ONWARD
+from crowd.models import Visit
 from hits.models import Item, Round
 from hits.task_types import task_type_of
 
@@ -60,18 +61,20 @@ def take_in_waiting(round: Round | None = None, *, progress: Progress = silent) 
     return taken
 
 
-def advance(assignment: Assignment, listed: Listed) -> None:
+def advance(visit: Visit, listed: Listed) -> None:
     """Move the platform's state on to the listed one, never back."""
-    Assignment.objects.filter(pk=assignment.pk).update(auto_approval_at=listed.auto_approval_at)
-    if listed.status not in ONWARD[PlatformState(assignment.platform_state)] or not listed.status:
+    Visit.objects.filter(pk=visit.pk).update(auto_approval_at=listed.auto_approval_at)
+    visit.auto_approval_at = listed.auto_approval_at
+    if listed.status not in ONWARD[Visit.State(visit.state)] or not listed.status:
         return
-    unchanged = Assignment.objects.filter(pk=assignment.pk, platform_state=assignment.platform_state)
-    if not unchanged.update(platform_state=listed.status, decided_at=listed.decided_at):
+    unchanged = Visit.objects.filter(pk=visit.pk, state=visit.state)
+    if not unchanged.update(state=listed.status, decided_at=listed.decided_at):
         return
-    record(f"{listed.status} on the platform", assignment, actor="sync")
-    if listed.status == PlatformState.APPROVED and not assignment.is_claim:
-        mark_reward_paid(assignment)
-        withdraw_compensation(assignment)
+    visit.state, visit.decided_at = listed.status, listed.decided_at
+    record(f"{listed.status} on the platform", visit.assignment, actor="sync")
+    if listed.status == Visit.State.APPROVED and not visit.assignment.is_claim:
+        mark_reward_paid(visit.assignment)
+        withdraw_compensation(visit.assignment)
 
 
 @transaction.atomic
@@ -81,7 +84,7 @@ def take_in(key: int) -> bool:
     waiting = Assignment.objects.select_related("hit__round").get(pk=key)
     worker = locked(waiting.worker_id)
     assignment = held(waiting)
-    if assignment.problem or not (assignment.is_claim and assignment.platform_state):
+    if assignment.problem or not (assignment.is_claim and assignment.submitted_at):
         return False
     give_consent(worker)
     earlier = Assignment.objects.without_claims().filter(worker=worker, hit=assignment.hit_id)
@@ -89,7 +92,7 @@ def take_in(key: int) -> bool:
         _flag_repeated(assignment)
     else:
         _submit(assignment)
-    if assignment.platform_state == PlatformState.APPROVED:
+    if assignment.visit.state == Visit.State.APPROVED:
         mark_reward_paid(assignment)
     return True
 
@@ -117,7 +120,8 @@ def _answers_of(assignment: Assignment) -> tuple[Sequence[Answer], str]:
 
     They are the answers saved here, otherwise the platform's copy. If both exist, their receipts must be the same.
     """
-    fields = channels.platform(assignment.channel).answer_fields(assignment.content)
+    visit = assignment.visit
+    fields = channels.platform(visit.channel).answer_fields(visit.content)
     if assignment.receipt and (answers := _complete([*drafted_answers(assignment).values()], assignment)):
         agrees = fields.get(RECEIPT_FIELD, assignment.receipt) == assignment.receipt
         return answers, "" if agrees else FOREIGN

@@ -7,13 +7,13 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Assignment, Worker, WorkerIdentity
+from annotation.models import Worker, WorkerIdentity
 from annotation.people.workers import locked
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import check_words, counted
 from crowd import channels
-from crowd.models import Message, Outbox
+from crowd.models import Message, Outbox, Visit
 from crowd.outbox import put
 from hits.models import Round
 
@@ -67,7 +67,7 @@ def recipients_of(round: Round, *, subject: str, text: str, by: str) -> list[Wor
     words = _checked(subject, text)
     identities = WorkerIdentity.objects.filter(channel=round.channel, environment=round.environment)
     known = Worker.objects.filter(identities__in=identities, forgotten_at=None)
-    theirs = known.filter(assignments__in=Assignment.objects.listed().filter(hit__round=round)).distinct()
+    theirs = known.filter(assignments__visit__in=Visit.objects.listed().filter(posting__round=round)).distinct()
     sent = Message.objects.filter(by=by, **words, at__gt=timezone.now() - AGAIN)
     workers = list(theirs.exclude(messages__in=sent).order_by("pk"))
     if not workers:

@@ -15,14 +15,14 @@ from django.db import transaction
 from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import GONE, Exclusion, Payment, PlatformState, Rejection, WantsCall
+from annotation.models import Exclusion, Payment, Rejection, WantsCall
 from annotation.people.workers import mask_workers
 from core.events import record, subject_of
 from core.progress import Progress, silent
 from crowd import channels
 from crowd.channels import ChannelError
 from crowd.delivery import make_call
-from crowd.models import Outbox
+from crowd.models import Outbox, Visit
 from hits.models import Round
 
 logger = logging.getLogger(__name__)
@@ -113,13 +113,15 @@ def make_wanted_calls() -> int:
 def take_wanted() -> list[Outbox]:
     """Store the calls that payments, rejections and exclusions want, each once. Those about work wait until its
     platform lists it; the reward of a session that has ended there waits for a person."""
-    unlisted = ~Q(assignment__external_id=""), Q(assignment__platform_state=PlatformState.UNCONFIRMED)
+    unlisted = Q(assignment__visit__state=Visit.State.UNCONFIRMED)
     wanting = (
         (
-            Payment.objects.exclude(*unlisted).exclude(kind=Payment.Kind.REWARD, assignment__platform_state__in=GONE),
+            Payment.objects.exclude(unlisted).exclude(
+                kind=Payment.Kind.REWARD, assignment__visit__state__in=Visit.GONE
+            ),
             _write_pay,
         ),
-        (Rejection.objects.exclude(*unlisted), _write_reject),
+        (Rejection.objects.exclude(unlisted), _write_reject),
         (Exclusion.objects.all(), _write_exclude),
     )
     return [call for rows, write in wanting for row in rows.filter(call=WANTED) for call in _take(row, write)]

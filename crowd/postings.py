@@ -10,13 +10,13 @@ from django.db.models import Count, Exists, F, Max, Min, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.models import CLAIM, Assignment, PlatformState
+from annotation.models import CLAIM, Assignment
 from annotation.money.budget import locked, room
 from core.errors import CounterpartError
 from core.events import record, subject_of
 from crowd import channels
 from crowd.channels import is_by_session
-from crowd.models import Outbox, Posting, undecided_work, work_on_posting
+from crowd.models import Outbox, Posting, Visit, undecided_visits, visits_to_posting
 from crowd.offers import LIFETIME_DAYS
 from crowd.outbox import put, send_round_on_commit, store_call
 from crowd.seats import COMING, hits_to_post, places_missing, with_left
@@ -115,8 +115,9 @@ def dispose_of_finished() -> int:
     reversed there. Return their number."""
     closed = Posting.objects.filter(state=Posting.State.CLOSED, settled_at__isnull=False, hit__isnull=False)
     closed = closed.exclude(external_id="")
-    submitted = work_on_posting().filter(submitted_at__isnull=False).order_by("-submitted_at").values("submitted_at")
-    finished = closed.filter(~Exists(undecided_work())).annotate(last=Coalesce(Subquery(submitted[:1]), "settled_at"))
+    times = visits_to_posting().filter(assignment__submitted_at__isnull=False).order_by("-assignment__submitted_at")
+    last = Subquery(times.values("assignment__submitted_at")[:1])
+    finished = closed.filter(~Exists(undecided_visits())).annotate(last=Coalesce(last, "settled_at"))
     asked = set(Outbox.objects.filter(call=Outbox.Call.DISPOSE).values_list("subject", flat=True))
     due = [
         posting
@@ -168,17 +169,15 @@ def overview_of(round: Round) -> Overview:
         pending=Sum("pending", filter=live), listed_at=Max("seen_at"), leaves_at=Min("expires_at", filter=live),
         **{f"n_{state}": Count("pk", filter=Q(state=state)) for state in Posting.State.values},
     )  # fmt: skip
-    work = Assignment.objects.filter(hit__round=round).exclude(external_id="")
+    visits = Visit.objects.filter(posting__round=round)
     return Overview(
         postings={state: facts[f"n_{state}"] for state in Posting.State.values},
-        work=_by("platform_state", work, PlatformState.values),
+        work=_by("state", visits, Visit.State.values),
         calls=_by("state", Outbox.objects.filter(round=round), Outbox.State.values),
         pending=facts["pending"] or 0,
         listed_at=facts["listed_at"],
         leaves_at=facts["leaves_at"],
-        approves_at=work.filter(platform_state=PlatformState.SUBMITTED).aggregate(first=Min("auto_approval_at"))[
-            "first"
-        ],
+        approves_at=visits.filter(state=Visit.State.SUBMITTED).aggregate(first=Min("auto_approval_at"))["first"],
     )
 
 

@@ -15,8 +15,8 @@ LONGEST = 500
 
 def can_be_returned(assignment: Assignment) -> bool:
     """Whether its worker can be asked to return it."""
-    asks = isinstance(channels.platforms().get(assignment.channel), AsksReturns)
-    return asks and assignment.platform_state in RETURNABLE
+    asks = assignment.is_outside and isinstance(channels.platforms().get(assignment.visit.channel), AsksReturns)
+    return asks and assignment.visit.state in RETURNABLE
 
 
 def request_return(assignment: Assignment, *, reason: str, by: str) -> None:
@@ -26,11 +26,12 @@ def request_return(assignment: Assignment, *, reason: str, by: str) -> None:
     ended there, and if the platform fails.
     """
     words = check_words(reason, what="reason that the worker reads", at_most=LONGEST)
-    platform = channels.platforms().get(assignment.channel)
+    platform = channels.platforms().get(assignment.visit.channel if assignment.is_outside else "")
     if not isinstance(platform, AsksReturns):
         raise CounterpartError(f"{assignment} is on no platform that asks workers to return work.")
-    if assignment.platform_state not in RETURNABLE:
-        raise CounterpartError(f"{assignment} is {assignment.platform_state} on the platform; it cannot be returned.")
+    state = assignment.visit.state
+    if state not in RETURNABLE:
+        raise CounterpartError(f"{assignment} is {state} on the platform; it cannot be returned.")
     try:
         platform.request_return(assignment, words)
     except ChannelError as error:

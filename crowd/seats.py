@@ -2,80 +2,63 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Any
 
 from django.db.models import Aggregate, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 
-from annotation.models import LISTED, Assignment, Payment, PlatformState
-from annotation.platforms import Postings
-from crowd import channels
-from crowd.channels import is_by_session, session_platform
+from annotation.models import Assignment, Payment
+from crowd.channels import is_by_session
 from crowd.endings import HERE, takes_place
-from crowd.models import Posting, work_on_posting
+from crowd.models import Posting, Visit, visits_to_posting
 from hits.models import HIT, Round, Seat
 
 COMING = (Posting.State.PLANNED, Posting.State.LIVE)
 
 
-class PlatformPostings(Postings):
-    """What the rows of postings tell the money of a round."""
+def answer_sets_due(rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
+    """Count by round the answer sets that its platform holds money for, and those that it does not know of yet.
 
-    def answer_sets_due(self, rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
-        """Count by round the answer sets that its platform holds money for, and those that it does not know of yet.
+    | answer sets | counted |
+    |---|---|
+    | of a posting that is not settled | all that the platform lists (``posted_assignments``) |
+    | of a settled posting | those that were submitted |
+    | whose reward is owed or paid, or that the platform has settled itself | not: the ledger has them |
+    | rejected | not, unless the posting grows: the platform gives its place to somebody else |
+    | wanted of a posting that may still grow | as not known to the platform yet |
+    """
+    counts = Posting.objects.filter(round__in=rounds).order_by().values_list("round").annotate(
+        posted=Sum("posted_assignments", filter=Q(settled_at=None), default=0),
+        unposted=Sum(F("max_assignments") - F("posted_assignments"), filter=Q(state__in=COMING), default=0),
+    )  # fmt: skip
+    earned = Payment.objects.filter(
+        assignment=OuterRef("assignment"), kind=Payment.Kind.REWARD, state__in=Payment.EARNED
+    )
+    grows = Q(posting__settled_at=None, posting__hit=None)  # a rejected place is free again there
+    rejected = Q(state=Visit.State.REJECTED) & ~grows
+    paid_there = Q(state=Visit.State.SETTLED)
+    comes = Q(state=Visit.State.UNCONFIRMED) & grows  # its place pays for it
+    visits = Visit.objects.filter(comes | Q(state__in=Visit.LISTED), posting__round__in=rounds).order_by()
+    submitted = visits.values_list("posting__round").annotate(
+        held=Count("pk", filter=Q(posting__settled_at__isnull=False)),
+        done=Count("pk", filter=Q(Exists(earned)) | rejected | paid_there),
+    )
+    still_held = {round: held - done for round, held, done in submitted}
+    due = {round.pk: (0, 0) for round in rounds}
+    return due | {round: (posted + still_held.get(round, 0), unposted) for round, posted, unposted in counts}
 
-        | answer sets | counted |
-        |---|---|
-        | of a posting that is not settled | all that the platform lists (``posted_assignments``) |
-        | of a settled posting | those that were submitted |
-        | whose reward is owed or paid, or that the platform has settled itself | not: the ledger has them |
-        | rejected | not, unless the posting grows: the platform gives its place to somebody else |
-        | wanted of a posting that may still grow | as not known to the platform yet |
-        """
-        every = Posting.objects.filter(round__in=rounds).order_by()
-        counts = every.values_list("round").annotate(
-            posted=Sum("posted_assignments", filter=Q(settled_at=None), default=0),
-            unposted=Sum(F("max_assignments") - F("posted_assignments"), filter=Q(state__in=COMING), default=0),
-        )
-        settled = every.filter(settled_at__isnull=False).exclude(external_id="").values("external_id")
-        growing = every.filter(settled_at=None, hit=None).values("external_id")  # a rejected place is free again there
-        earned = Payment.objects.filter(assignment=OuterRef("pk"), kind=Payment.Kind.REWARD, state__in=Payment.EARNED)
-        rejected = Q(platform_state=PlatformState.REJECTED) & ~Q(external_posting__in=growing)
-        paid_there = Q(platform_state=PlatformState.SETTLED)
-        comes = Q(platform_state=PlatformState.UNCONFIRMED, external_posting__in=growing)  # its place pays for it
-        work = Assignment.objects.filter(comes | Q(platform_state__in=LISTED), hit__round__in=rounds).order_by()
-        submitted = work.values_list("hit__round").annotate(
-            held=Count("pk", filter=Q(external_posting__in=settled)),
-            done=Count("pk", filter=Q(Exists(earned)) | rejected | paid_there),
-        )
-        still_held = {round: held - done for round, held, done in submitted}
-        due = {round.pk: (0, 0) for round in rounds}
-        return due | {round: (posted + still_held.get(round, 0), unposted) for round, posted, unposted in counts}
 
-    def seats_without_posting(self, rounds: Sequence[Round]) -> Counter[int]:
-        seats: Counter[int] = Counter()
-        for round, missing in _missing(rounds).values():
-            seats[round] += missing
-        return seats + places_missing([round for round in rounds if is_by_session(round.channel)])
-
-    def reversible_until(self, assignment: Assignment) -> datetime | None:
-        platform = channels.platforms().get(assignment.channel)
-        return assignment.submitted_at + platform.reversible if platform and assignment.submitted_at else None
-
-    def shortest_reason(self, assignment: Assignment) -> int:
-        if not is_by_session(assignment.channel):
-            return 1
-        return session_platform(assignment.channel).shortest_reason
-
-    def can_pay_reward(self, assignment: Assignment) -> bool:
-        postings = Posting.objects.filter(round=assignment.hit.round_id, external_id=assignment.external_posting)
-        return postings.exclude(state=Posting.State.DISPOSED).exists()
+def seats_without_posting(rounds: Sequence[Round]) -> Counter[int]:
+    """Count for each round the open seats for which no answer set is coming."""
+    seats: Counter[int] = Counter()
+    for round, missing in _missing(rounds).values():
+        seats[round] += missing
+    return seats + places_missing([round for round in rounds if is_by_session(round.channel)])
 
 
 def with_left(postings: QuerySet[Posting]) -> QuerySet[Any]:
     """Add ``left`` to postings: how many of their answer sets were not submitted."""
-    listed = work_on_posting().listed().order_by().values("external_posting").annotate(n=Count("pk")).values("n")
+    listed = visits_to_posting().listed().order_by().values("posting").annotate(n=Count("pk")).values("n")
     return postings.annotate(left=F("max_assignments") - Coalesce(Subquery(listed), 0))
 
 
@@ -92,8 +75,8 @@ def places_missing(rounds: Sequence[Round]) -> Counter[int]:
 
     One statement reads them all, so that no session is counted twice as it moves on.
     """
-    work = Assignment.objects.filter(hit__round=OuterRef("pk")).exclude(external_posting="")
-    taken = work.annotate(here=HERE).filter(takes_place())
+    visits = Visit.objects.filter(posting__round=OuterRef("pk"))
+    taken = visits.annotate(here=HERE).filter(takes_place())
     open_seats = Seat.objects.filter(round=OuterRef("pk"), state=Seat.State.OPEN)
     asked = Posting.objects.filter(round=OuterRef("pk"), hit=None, state__in=COMING)
     counted = Round.objects.filter(pk__in=[round.pk for round in rounds]).annotate(

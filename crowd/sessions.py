@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import LISTED, Assignment, Payment, PlatformState, WorkerIdentity
+from annotation.models import Assignment, Payment, WorkerIdentity
 from annotation.money.budget import locked
 from annotation.money.payments import withdraw
 from annotation.people.workers import worker_for
@@ -20,7 +20,7 @@ from core.events import record
 from crowd.channels import Listed
 from crowd.endings import FOREIGN, HERE, LANDED_LATE, PASSING, RULES, UNKNOWN, Act, Here, Rule
 from crowd.intake import advance
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 
 LISTED_LATE = timedelta(hours=1)  # a list may be out of date
 
@@ -37,7 +37,7 @@ def keep_sessions(posting: Posting, sessions: Sequence[Listed], *, all_of_them: 
 def is_work(listed: Listed) -> bool:
     """Whether a session in which nobody has worked here has to be recorded: it was submitted, but not by somebody who
     declined to take part, unless the platform has paid them all the same."""
-    return RULES[PlatformState(listed.status)][_without_record(listed)].act is Act.RECORD
+    return RULES[Visit.State(listed.status)][_without_record(listed)].act is Act.RECORD
 
 
 @transaction.atomic
@@ -68,28 +68,27 @@ def ask_a_person(assignment: Assignment, question: str) -> bool:
 def _keep(posting: Posting, listed: Listed) -> int:
     """Keep what the platform lists of one session; return 1 for a new submission, 0 otherwise."""
     locked(posting.round)
-    of_this_id = Assignment.objects.filter(**posting.market, external_id=listed.external_id)
+    of_this_id = Visit.objects.filter(**posting.market, external_id=listed.external_id)
     ours = None
-    for assignment in of_this_id.select_for_update(of=("self",)).select_related("hit__round"):
-        if _is_of(assignment, listed.worker_id):
-            ours = assignment
-        elif _here(assignment) != Here.PAID:
-            ask_a_person(assignment, FOREIGN)
+    for visit in of_this_id.select_for_update(of=("self", "assignment")).select_related("assignment__hit__round"):
+        if _is_of(visit, listed.worker_id):
+            ours = visit
+        elif _here(visit) != Here.PAID:
+            ask_a_person(visit.assignment, FOREIGN)
     if ours is None:
         return _record_stranger(posting, listed) if is_work(listed) else 0
-    was = ours.platform_state
+    was_listed = ours.is_listed
     advance(ours, listed)
-    ours.refresh_from_db()
     here = _here(ours)
     if here == Here.NOBODY:
         here = _without_record(listed)
-    _follow(ours, here, RULES[PlatformState(ours.platform_state)][here])
-    return int(ours.platform_state in LISTED and was not in LISTED)
+    _follow(ours, here, RULES[Visit.State(ours.state)][here])
+    return int(ours.is_listed and not was_listed)
 
 
-def _is_of(assignment: Assignment, worker_id: str) -> bool:
+def _is_of(visit: Visit, worker_id: str) -> bool:
     """Whether the session is that worker's; so is one whose worker was forgotten."""
-    known = WorkerIdentity.objects.filter(worker=assignment.worker_id, channel=assignment.channel)
+    known = WorkerIdentity.objects.filter(worker=visit.worker_id, channel=visit.channel)
     ids = known.values_list("external_id", flat=True)
     return worker_id in ids or not ids
 
@@ -98,8 +97,8 @@ def _without_record(listed: Listed) -> Here:
     return Here.DECLINED if listed.has_declined else Here.NOBODY
 
 
-def _here(assignment: Assignment) -> Here:
-    return Here(Assignment.objects.annotate(here=HERE).values_list("here", flat=True).get(pk=assignment.pk))
+def _here(visit: Visit) -> Here:
+    return Here(Visit.objects.annotate(here=HERE).values_list("here", flat=True).get(pk=visit.pk))
 
 
 def _record_stranger(posting: Posting, listed: Listed) -> int:
@@ -107,9 +106,7 @@ def _record_stranger(posting: Posting, listed: Listed) -> int:
     worker = worker_for(**posting.market, external_id=listed.worker_id)
     at = listed.submitted_at or timezone.now()
     assignment = Assignment.objects.create(
-        **posting.market,
-        external_id=listed.external_id,
-        external_posting=posting.external_id,
+        outside_key=listed.external_id,
         hit=posting.round.hits.all()[0],
         has_hit=False,
         worker=worker,
@@ -117,28 +114,29 @@ def _record_stranger(posting: Posting, listed: Listed) -> int:
         leased_at=at,
         deadline=at,
         submitted_at=at,
-        problem=RULES[PlatformState(listed.status)][_without_record(listed)].question,
+        problem=RULES[Visit.State(listed.status)][_without_record(listed)].question,
     )
     record("flagged", assignment, actor="sync")
-    advance(assignment, listed)
+    advance(posting.begin_visit(assignment), listed)
     return 1
 
 
-def _follow(assignment: Assignment, here: Here, rule: Rule) -> None:
-    """Do what the rule says for an assignment that the platform lists."""
-    there = PlatformState(assignment.platform_state)
+def _follow(visit: Visit, here: Here, rule: Rule) -> None:
+    """Do what the rule says for a session that the platform lists."""
+    assignment = visit.assignment
     if rule.act is Act.FORGET:
         record("deleted as nobody came", assignment, actor="sync")
         Assignment.objects.filter(pk=assignment.pk).delete()
     elif rule.act is Act.FREE_SEAT:
-        ended = Assignment.State.RETURNED if there == PlatformState.RETURNED else Assignment.State.EXPIRED
+        is_returned = visit.state == Visit.State.RETURNED
+        ended = Assignment.State.RETURNED if is_returned else Assignment.State.EXPIRED
         move(assignment, come_from=Assignment.State.LEASED, to=ended, actor="sync")
     elif rule.act is Act.LET_GO:
         _let_go(assignment)
-    elif rule.act in (Act.ASK, Act.RECORD) and there != PlatformState.UNCONFIRMED:
+    elif rule.act in (Act.ASK, Act.RECORD) and visit.state != Visit.State.UNCONFIRMED:
         ask_a_person(assignment, rule.question)
     elif assignment.state == Assignment.State.FLAGGED and assignment.problem in PASSING:
-        _drop_question(assignment, here)
+        _drop_question(visit, here)
 
 
 def _let_go(assignment: Assignment) -> None:
@@ -148,12 +146,13 @@ def _let_go(assignment: Assignment) -> None:
         move(assignment, come_from=Assignment.State.FLAGGED, to=Assignment.State.EXCLUDED, actor="sync", problem="")
 
 
-def _drop_question(assignment: Assignment, here: Here) -> None:
+def _drop_question(visit: Visit, here: Here) -> None:
     """Ask nobody any more what the platform has settled meanwhile, so that no person acts on what holds no more.
 
     Work that is paid stays as it was decided, and answers without a decision that holds are graded as any others. What
     cannot be graded stays with a person, who is told if the platform would pay it after all.
     """
+    assignment = visit.assignment
     flagged = Assignment.State.FLAGGED
     decision = assignment.decisions.last()
     if here in (Here.BESIDE, Here.PAID) and decision:
@@ -162,16 +161,17 @@ def _drop_question(assignment: Assignment, here: Here) -> None:
         move(assignment, come_from=flagged, to=to, actor="sync", problem="")
     elif assignment.seat_id and assignment.receipt and not standing_rejection(assignment):
         move(assignment, come_from=flagged, to=Assignment.State.SUBMITTED, actor="sync", problem="")
-    elif assignment.platform_state == PlatformState.SUBMITTED:
+    elif visit.state == Visit.State.SUBMITTED:
         Assignment.objects.filter(pk=assignment.pk, state=flagged).update(problem=LANDED_LATE)
 
 
 def _doubt_unlisted(posting: Posting, listed: Collection[str]) -> None:
     """Ask a person about answers of sessions that the platform does not know: their visitors came while it could not be
     asked."""
-    answered = posting.work.filter(platform_state=PlatformState.UNCONFIRMED, state__in=Assignment.SUBMITTED)
-    old = answered.filter(submitted_at__lt=timezone.now() - LISTED_LATE).exclude(external_id__in=listed)
-    for assignment in old.exclude(problem=UNKNOWN).select_related("hit__round"):
-        rule = RULES[PlatformState.UNCONFIRMED][_here(assignment)]
+    unlisted = posting.visits.filter(state=Visit.State.UNCONFIRMED).exclude(external_id__in=listed)
+    answered = unlisted.filter(assignment__state__in=Assignment.SUBMITTED).exclude(assignment__problem=UNKNOWN)
+    old = answered.filter(assignment__submitted_at__lt=timezone.now() - LISTED_LATE)
+    for visit in old.select_related("assignment__hit__round"):
+        rule = RULES[Visit.State.UNCONFIRMED][_here(visit)]
         if rule.act is Act.ASK:
-            ask_a_person(assignment, rule.question)
+            ask_a_person(visit.assignment, rule.question)

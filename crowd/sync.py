@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, F, Q
 from django.utils import timezone
 
-from annotation.models import Assignment, AssignmentQuerySet, Draft, PlatformState, WorkerIdentity
+from annotation.models import Assignment, Draft, WorkerIdentity
 from annotation.money.budget import locked
 from annotation.people.workers import worker_for
 from annotation.work.disputes import top_up
@@ -27,7 +27,7 @@ from crowd import channels
 from crowd.channels import ChannelError, Listed, Listing
 from crowd.delivery import mark_closed, mark_over
 from crowd.intake import advance, take_in_waiting
-from crowd.models import Outbox, Posting, Sync, work_on_posting
+from crowd.models import Outbox, Posting, Sync, Visit, VisitQuerySet, visits_to_posting
 from crowd.outbox import deliver_due
 from crowd.pauses import open_or_pause
 from crowd.postings import post_open_seats
@@ -171,13 +171,13 @@ def keep(posting: Posting, listed: Listed) -> int:
     """Keep one listed submission; return 1 if it is new, otherwise 0. One that contradicts an earlier list, by its
     worker or its answers, is left as it is and gets a ``problem`` for a person to check."""
     locked(posting.round)
-    of_this_id = Assignment.objects.filter(**posting.market, external_id=listed.external_id)
-    bound = of_this_id.listed().select_for_update().first()
+    of_this_id = Visit.objects.filter(**posting.market, external_id=listed.external_id)
+    bound = of_this_id.listed().select_for_update(of=("self",)).select_related("assignment__hit__round").first()
     if bound is None:
         _confirm(posting, listed, of_this_id)
         return 1
     if problem := _contradiction(bound, listed):
-        Assignment.objects.filter(pk=bound.pk, problem="").update(problem=problem)
+        Assignment.objects.filter(pk=bound.assignment_id, problem="").update(problem=problem)
     else:
         advance(bound, listed)
     return 0
@@ -191,7 +191,7 @@ def _to_list(round: Round, at_most: int | None) -> list[Posting]:
     if at_most is None:
         return list(posted)
     in_turn = posted.order_by(F("tried_at").asc(nulls_first=True), "pk")
-    saved = work_on_posting().filter(platform_state=PlatformState.UNCONFIRMED).exclude(receipt="")
+    saved = visits_to_posting().filter(state=Visit.State.UNCONFIRMED).exclude(assignment__receipt="")
     first = list(in_turn.filter(Exists(saved))[: at_most // 2])
     others = in_turn.exclude(pk__in=[posting.pk for posting in first])
     return first + list(others[: at_most - len(first)])
@@ -218,34 +218,27 @@ def _named(numbers: Sequence[int | None]) -> str:
     return f"HIT {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} HITs ({some_of(numbers)})"
 
 
-def _confirm(posting: Posting, listed: Listed, of_this_id: AssignmentQuerySet) -> None:
+def _confirm(posting: Posting, listed: Listed, of_this_id: VisitQuerySet) -> None:
     """Bind an assignment id to the worker who is listed with it, and so to what our page saved for the two."""
     worker = worker_for(**posting.market, external_id=listed.worker_id)
     at = listed.submitted_at or timezone.now()
-    assignment = of_this_id.filter(worker=worker).first() or Assignment.objects.create(
-        **posting.market,
-        external_id=listed.external_id,
-        external_posting=posting.external_id,
-        hit=posting.one_hit,
-        worker=worker,
-        leased_at=at,
-        deadline=at,
-    )
-    changes: dict[str, Any] = {"content": listed.content, "submitted_at": at}
-    if assignment.external_posting != posting.external_id:
+    visit = of_this_id.filter(worker=worker).select_related("assignment__hit__round").first()
+    if visit is None:
+        assignment = Assignment.objects.create(
+            outside_key=listed.external_id, hit=posting.one_hit, worker=worker, leased_at=at, deadline=at
+        )
+        visit = posting.begin_visit(assignment)
+    changes: dict[str, Any] = {"submitted_at": at}
+    if visit.posting_id != posting.pk:
         # The visitor's address named another HIT than the one they worked on; the drafts belong to that one.
-        Draft.objects.filter(assignment=assignment).delete()
-        changes |= {
-            "hit": posting.one_hit,
-            "external_posting": posting.external_id,
-            "receipt": "",
-            "active_seconds": None,
-        }
-    Assignment.objects.filter(pk=assignment.pk).update(**changes)
-    advance(assignment, listed)
+        Draft.objects.filter(assignment=visit.assignment).delete()
+        changes |= {"hit": posting.one_hit, "receipt": "", "active_seconds": None}
+    Assignment.objects.filter(pk=visit.assignment_id).update(**changes)
+    Visit.objects.filter(pk=visit.pk).update(posting=posting, content=listed.content)
+    advance(visit, listed)
 
 
-def _contradiction(bound: Assignment, listed: Listed) -> str:
+def _contradiction(bound: Visit, listed: Listed) -> str:
     identities = WorkerIdentity.objects.filter(worker=bound.worker_id, channel=bound.channel)
     known = identities.values_list("external_id", flat=True)
     if known and listed.worker_id not in known:

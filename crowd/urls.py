@@ -3,14 +3,14 @@
 from django.urls import path
 
 from annotation.judging import views as judging
-from crowd.views import entry, framed, framed_assignment, hook, session
+from crowd.views import entry, finish, framed, framed_assignment, hook, session
 
 app_name = "crowd"
 urlpatterns = [
     path("<slug:channel>/<slug:environment>/", framed(entry), name="entry"),
     path("<slug:channel>/<slug:environment>/hook/", hook, name="hook"),
     path("<slug:channel>/<slug:environment>/session/<str:token>/", framed(session), name="session"),
-    path("<slug:channel>/<slug:environment>/<str:token>/", framed_assignment(judging.task), name="task"),
+    path("<slug:channel>/<slug:environment>/<str:token>/", framed_assignment(judging.task, finish=finish), name="task"),
     path("<slug:channel>/<slug:environment>/<str:token>/draft/", framed_assignment(judging.draft), name="draft"),
     path("<slug:channel>/<slug:environment>/<str:token>/report/", framed_assignment(judging.report), name="report"),
 ]

@@ -20,11 +20,21 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.judging.links import Trouble, View, answered, assignment_token, read_assignment_token, refuse_large
+from annotation.judging.history import receipt_of
+from annotation.judging.links import (
+    Trouble,
+    View,
+    answered,
+    assignment_token,
+    copy_key,
+    read_assignment_token,
+    refuse_large,
+)
 from annotation.judging.sheet import SAMPLE, terms_of
 from annotation.models import Assignment, Worker, WorkerIdentity
-from annotation.people.consent import current_sheet
+from annotation.people.consent import contact, current_sheet
 from annotation.people.workers import worker_for
+from annotation.work.answers import ANSWERS_FIELD, RECEIPT_FIELD, drafted_answers, encode_answers, places_of
 from core.errors import CounterpartError
 from core.throttles import Throttle
 from crowd import channels
@@ -39,7 +49,7 @@ from crowd.arrivals import (
 from crowd.channels import Arrival, ChannelError, Outcome, Platform, SendsHooks, SessionPlatform, session_platform
 from crowd.claims import claim_hit, has_claimed, refuse_taken
 from crowd.hints import take_hint
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 from hits.models import Round
 from hits.task_types import LEVELS
 
@@ -92,13 +102,13 @@ def _let_frame(site: Site, response: HttpResponseBase) -> HttpResponseBase:
     return response
 
 
-def framed_assignment(view: Callable[..., HttpResponseBase]) -> View:
+def framed_assignment(view: Callable[..., HttpResponseBase], **options: Any) -> View:
     """Serve a page of an assignment inside frames of its own site only."""
 
     @framed
     @wraps(view)
     def page(request: HttpRequest, site: Site, token: str, **kwargs: Any) -> HttpResponseBase:
-        return view(request, _assignment_at(site, token), **kwargs)
+        return view(request, _assignment_at(site, token), **options, **kwargs)
 
     return page
 
@@ -122,6 +132,23 @@ def entry(request: HttpRequest, site: Site) -> HttpResponse:
     except TurnedAwayError as error:
         raise Trouble(error.title, str(error), status=error.status) from error
     return redirect("crowd:task", site.channel, site.environment, assignment_token(assignment))
+
+
+def finish(request: HttpRequest, assignment: Assignment, *, at_once: bool) -> HttpResponse:
+    """Show what is left to do on the platform: send a claim's saved answers, or say that a session is done, until the
+    platform has confirmed it. ``at_once`` has the page send them by itself."""
+    visit = assignment.visit
+    context = {"visit": visit, "assignment": assignment, "at_once": at_once, "over": copy_key(assignment), **contact()}
+    if visit.is_listed or not (assignment.receipt or assignment.is_claim):
+        return render(request, "judging/confirmed.html", context | {"work": receipt_of(assignment)})
+    if not assignment.is_claim:
+        return render(request, "judging/finish.html", context | {"fields": visit.finish_fields, "is_link": True})
+    answers = [*drafted_answers(assignment).values()]
+    sent = {
+        ANSWERS_FIELD: encode_answers(answers, places_of(assignment)),
+        RECEIPT_FIELD: assignment.receipt,
+    }
+    return render(request, "judging/finish.html", context | {"fields": visit.finish_fields | sent})
 
 
 @csrf_exempt
@@ -200,10 +227,11 @@ def _session_at(site: Site, token: str) -> tuple[Posting, Arrival, Worker | None
 
 def _to_hit(request: HttpRequest, site: Site, assignment: Assignment) -> HttpResponse:
     """Lead to the HIT, or to what is left to do for somebody who has none."""
-    if not (assignment.has_hit or assignment.finish_url):
+    visit = assignment.visit
+    if not (assignment.has_hit or visit.finish_url):
         raise Trouble("This session is over", NEVER_OPENED, status=409)
     if not assignment.has_hit:
-        context = {"url": assignment.finish_url, "fields": assignment.finish_fields, "outcome": Outcome.NO_WORK.value}
+        context = {"url": visit.finish_url, "fields": visit.finish_fields, "outcome": Outcome.NO_WORK.value}
         return render(request, "judging/session_end.html", context)
     response = redirect("crowd:task", site.channel, site.environment, assignment_token(assignment))
     response.status_code = 303
@@ -259,14 +287,13 @@ def _assignment_at(site: Site, token: str) -> Assignment:
         raise Trouble("This page is too old", FROM_THERE, status=410) from error
     except BadSignature as error:
         raise Trouble("This address is not valid", FROM_THERE, status=404) from error
-    if (
-        assignment is None
-        or (assignment.channel, assignment.environment) != (site.channel, site.environment)
-        or _origin(assignment.finish_url) not in site.origins
-    ):
+    visit = Visit.objects.filter(assignment=assignment, channel=site.channel, environment=site.environment).first()
+    if assignment is None or visit is None or _origin(visit.finish_url) not in site.origins:
         raise Trouble("This HIT is gone", FROM_THERE, status=404)
+    assignment.visit = visit
+    visit.assignment = assignment
     try:
-        refuse_taken(assignment)
+        refuse_taken(visit)
     except TurnedAwayError as error:
         raise Trouble(error.title, str(error), status=error.status) from error
     return assignment

@@ -75,7 +75,7 @@ def _items_of(round: Round) -> Mapping[int, list[int]]:
 
 def _rows_of(round: Round) -> Iterator[dict[str, Any]]:
     ordered = Judgment.objects.filter(assignment__hit__round=round).order_by("item__hit__number", "pk")
-    assignment = ("state", "external_id", "channel", "active_seconds")
+    assignment = ("state", "outside_key", "channel", "active_seconds")
     columns = [
         *("item__hit__number", "item", "item__place", "item__control__polarity", "item__control__state"),
         *("assignment", *(f"assignment__{name}" for name in assignment)),
@@ -103,7 +103,7 @@ def _rows_of_answers(
 ) -> Iterator[ReleasedJudgment]:
     first = rows[0]
     group = task_type_of(round).group
-    name = first["assignment__external_id"] or first["assignment"]
+    name = first["assignment__outside_key"] or first["assignment"]
     positions = {item: position for position, item in enumerate(order_of(name, items, group=group), 1)}
     seconds = first["assignment__active_seconds"]
     for row in sorted(rows, key=itemgetter("item__place")):

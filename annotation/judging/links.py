@@ -185,7 +185,7 @@ def assignment_of(token: str) -> Assignment:
     except BadSignature as forged:
         text = "Check that it was copied whole, or go back to your own page and continue from there."
         raise Trouble("Invalid link", text, status=404) from forged
-    if assignment is None or assignment.external_id:
+    if assignment is None or assignment.is_outside:
         raise Trouble("This HIT does not exist any more", "Ask the people who sent you the link.", status=404)
     return assignment
 

@@ -301,7 +301,7 @@ def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, prob
     # The name of the copy of the answers that the browser keeps, and our time for it.
     copy = {"copy": copy_key(assignment), "now": milliseconds(timezone.now())}
     context = shown | {"round": round, "address": address, "can_report": task.has_picture, **copy, **contact()}
-    if not assignment.external_id:
+    if not assignment.is_outside:
         context |= {
             "visit": visit_behind(assignment),
             "deadline": assignment.deadline,

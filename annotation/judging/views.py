@@ -1,5 +1,6 @@
 """The pages of a HIT. They take its assignment, so that they serve it at whichever address it has."""
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from django.core.signing import BadSignature
@@ -28,18 +29,13 @@ from annotation.judging.sheet_answers import (
     parse_reports,
 )
 from annotation.judging.visits import to_home
-from annotation.models import LISTED, Assignment
+from annotation.models import Assignment
 from annotation.people.admission import permit_of
-from annotation.people.consent import contact
 from annotation.people.workers import actor_of
 from annotation.review.lost_work import work_again
 from annotation.work.answers import (
-    ANSWERS_FIELD,
-    RECEIPT_FIELD,
     Answer,
     SeatLostError,
-    drafted_answers,
-    encode_answers,
     items_in,
     places_among,
     places_of,
@@ -53,23 +49,29 @@ from core.text import counted
 from hits.models import Item, Seat
 from hits.task_types import task_type_of
 
+Finish = Callable[..., HttpResponse]
 GIVEN_AWAY = (
     "Its time ran out and another worker was given it, so your answers cannot be used. If you worked on it, you can "
     "ask to be paid on your own page; a person decides."
 )
 
 
+def to_receipt(request: HttpRequest, assignment: Assignment, *, at_once: bool) -> HttpResponse:
+    return redirect("judging:receipt", token=assignment_token(assignment))
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
-def task(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    """The HIT: its pairs, the four levels, and the one submit."""
+def task(request: HttpRequest, assignment: Assignment, *, finish: Finish = to_receipt) -> HttpResponse:
+    """The HIT: its pairs, the four levels, and the one submit; ``finish`` makes the page that follows, ``at_once`` when
+    the answers have just been sent."""
     is_submitted = assignment.is_submitted and not assignment.may_be_answered_yet
     if is_submitted or (assignment.receipt and request.method != "POST"):
-        return _submitted(request, assignment, at_once=request.method == "POST")
+        return finish(request, assignment, at_once=request.method == "POST")
     if request.method == "POST":
         problem = _submit(request, assignment)
         if problem:
             return hit_page(request, assignment, address=request.path, problem=problem)
-        return _submitted(request, assignment, at_once=True)
+        return finish(request, assignment, at_once=True)
     if assignment.state != Assignment.State.LEASED and not (assignment.may_be_answered_yet or _is_late(assignment)):
         raise _lost(assignment)
     return hit_page(request, assignment, address=request.path)
@@ -194,7 +196,7 @@ def _is_lost(assignment: Assignment) -> bool:
 def _is_late(assignment: Assignment) -> bool:
     """Whether the time of a HIT ran out, nobody else was given it, and its worker does not have it again: it may still
     be submitted."""
-    if assignment.state != Assignment.State.EXPIRED or assignment.external_id or work_again(assignment).exists():
+    if assignment.state != Assignment.State.EXPIRED or assignment.is_outside or work_again(assignment).exists():
         return False
     return assignment.seat is not None and assignment.seat.state == Seat.State.OPEN
 
@@ -212,25 +214,7 @@ def _lost(assignment: Assignment) -> Trouble:
     else:
         title = "The time for this HIT is over"
         text = "Your answers are saved. Take a HIT on your page: you get this one again if nobody else has it."
-        if assignment.external_id:
+        if assignment.is_outside:
             text = "The platform lists your session as ended. Your answers are saved. Write to us on the platform."
-    home = "" if assignment.external_id else visit_behind(assignment).token
+    home = "" if assignment.is_outside else visit_behind(assignment).token
     return Trouble(title, text, status=409, home=home, over=copy_key(assignment))
-
-
-def _submitted(request: HttpRequest, assignment: Assignment, *, at_once: bool = False) -> HttpResponse:
-    """Go on to the receipt or, for a platform's visitor, show what is left to do there: send a claim's saved answers,
-    or say that one is done, until the platform has confirmed it. ``at_once`` has the page send them by itself."""
-    if not assignment.finish_url:
-        return redirect("judging:receipt", token=assignment_token(assignment))
-    context = {"assignment": assignment, "at_once": at_once, "over": copy_key(assignment), **contact()}
-    if assignment.platform_state in LISTED or not (assignment.receipt or assignment.is_claim):
-        return render(request, "judging/confirmed.html", context | {"work": receipt_of(assignment)})
-    if not assignment.is_claim:
-        return render(request, "judging/finish.html", context | {"fields": assignment.finish_fields, "is_link": True})
-    answers = [*drafted_answers(assignment).values()]
-    sent = {
-        ANSWERS_FIELD: encode_answers(answers, places_of(assignment)),
-        RECEIPT_FIELD: assignment.receipt,
-    }
-    return render(request, "judging/finish.html", context | {"fields": assignment.finish_fields | sent})

@@ -266,7 +266,7 @@ def _late(visit: Visit) -> str:
     """Return the token of a HIT that the worker has answers in, whose time ran out and which nobody else has, or ""."""
     done = hits_of(visit.worker).exclude(state=Assignment.State.LEASED).values("hit")
     free = Q(state=Assignment.State.EXPIRED, seat__state=Seat.State.OPEN) & ~Q(hit__in=done)
-    theirs = visit.worker.assignments.filter(hit__round=visit.round, external_id="", drafts__isnull=False)
+    theirs = visit.worker.assignments.filter(hit__round=visit.round, outside_key="", drafts__isnull=False)
     late = theirs.filter(free | Q(state=Assignment.State.LEASED)).order_by("-pk").first()
     return assignment_token(late) if late else ""
 

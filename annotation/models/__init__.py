@@ -17,21 +17,16 @@ from annotation.models.people import (
 )
 from annotation.models.work import (
     CLAIM,
-    GONE,
-    LISTED,
     Assignment,
     AssignmentQuerySet,
     Draft,
     Judgment,
     JudgmentQuerySet,
-    PlatformState,
     Report,
 )
 
 __all__ = [
     "CLAIM",
-    "GONE",
-    "LISTED",
     "Admission",
     "Appeal",
     "Assignment",
@@ -46,7 +41,6 @@ __all__ = [
     "JudgmentQuerySet",
     "Participant",
     "Payment",
-    "PlatformState",
     "QualificationTest",
     "Rejection",
     "Report",

@@ -11,24 +11,8 @@ from hits.models import HIT, Item, Seat
 from hits.question import Level, Shortcoming, WrongWay
 from hits.task_types import task_type_of
 
-
-class PlatformState(models.TextChoices):
-    """What a platform says of an assignment."""
-
-    UNCONFIRMED = "", "claimed by a visitor, not confirmed"
-    SUBMITTED = "submitted"
-    APPROVED = "approved"
-    REJECTED = "rejected"
-    RETURNED = "returned"
-    EXPIRED = "expired", "ran out of time there"
-    SETTLED = "settled", "settled there otherwise: screened out, or paid in part"
-
-
-LISTED = (PlatformState.SUBMITTED, PlatformState.APPROVED, PlatformState.REJECTED, PlatformState.SETTLED)
-GONE = (PlatformState.RETURNED, PlatformState.EXPIRED)
-"""Ended there without a submission; the platform pays such work by a bonus at most."""
-
 CLAIM = Q(seat=None, state="leased")
+"""Work that a visitor says is theirs, until it is confirmed outside (``submitted_at``) and taken in."""
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
@@ -39,16 +23,12 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         raise CounterpartError(f"There is no assignment {number}. Its page shows its number.")
 
     def without_claims(self) -> "AssignmentQuerySet":
-        """Leave out what visitors of a platform claim, until it is listed and taken in."""
+        """Leave out claims."""
         return self.exclude(CLAIM)
 
     def with_hit(self) -> "AssignmentQuerySet":
         """Leave out visitors of a platform who were given no HIT and are paid for coming."""
         return self.filter(has_hit=True)
-
-    def listed(self) -> "AssignmentQuerySet":
-        """Work that its platform has listed as submitted."""
-        return self.filter(platform_state__in=LISTED)
 
     def lost(self) -> "AssignmentQuerySet":
         """Leases that ran out and whose seat another worker has."""
@@ -57,39 +37,16 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.filter(models.Exists(others), state=Assignment.State.EXPIRED)
 
     def waiting(self) -> "AssignmentQuerySet":
-        """Work that its platform has listed and that is not taken in."""
-        return self.listed().filter(CLAIM)
+        """Claims that are confirmed and not taken in."""
+        return self.filter(CLAIM, submitted_at__isnull=False)
 
 
-class PlatformFields(models.Model):
-    """What an assignment carries where its worker came from a platform; empty in the browser pool."""
-
-    channel = models.CharField(max_length=20, blank=True)
-    environment = models.CharField(max_length=20, blank=True)
-    external_id = models.CharField(max_length=64, blank=True, help_text="The platform's id of this assignment.")
-    external_posting = models.CharField(max_length=64, blank=True, help_text="The platform's id of the posting.")
-    finish_url = models.CharField(max_length=500, blank=True, help_text="Where the finished page sends its form.")
-    finish_fields = models.JSONField(
-        default=dict, help_text="What that form holds; for a claim also answers and receipt."
-    )
-    platform_state = models.CharField(max_length=9, choices=PlatformState, blank=True, default="")
-    auto_approval_at = models.DateTimeField(null=True, help_text="When the platform approves undecided work.")
-    decided_at = models.DateTimeField(null=True, help_text="When it was approved or rejected on the platform.")
-    content = models.TextField(blank=True, help_text="The answer as the platform gave it, unparsed.")
-    problem = models.TextField(blank=True, help_text="What a person has to look at.")
-
-    class Meta:
-        abstract = True
-
-
-class Assignment(PlatformFields):
+class Assignment(models.Model):
     """One worker's turn at a HIT: leased → submitted → accepted | flagged → accepted | excluded,
     or leased → returned | expired.
 
-    In the browser pool, and where we choose a platform's visitor their HIT, it holds a seat from the start. Where the
-    platform chooses, a visitor only claims to have taken the HIT: their assignment is leased without a seat until the
-    platform lists it. Platforms give one assignment id to several workers, one after the other; only a submission binds
-    the id to its worker.
+    It holds a seat from the start, but for a claim: a visitor who says that they have taken the HIT elsewhere gets a
+    seat once that is confirmed.
     """
 
     class State(models.TextChoices):
@@ -112,7 +69,7 @@ class Assignment(PlatformFields):
         null=True,
         on_delete=models.PROTECT,
         related_name="assignments",
-        help_text="Null: not confirmed by the platform, or paid for without being counted.",
+        help_text="Null: a claim, or paid for without being counted.",
     )
     hit = models.ForeignKey(HIT, on_delete=models.PROTECT, related_name="assignments")
     has_hit = models.BooleanField(
@@ -124,6 +81,13 @@ class Assignment(PlatformFields):
     deadline = models.DateTimeField()
     submitted_at = models.DateTimeField(null=True)
     active_seconds = models.PositiveIntegerField(null=True, help_text="Time with the page visible and in use.")
+    channel = models.CharField(max_length=20, blank=True, help_text="Of its answers, where it is not the round's.")
+    outside_key = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="Its key outside, which the order of its pairs follows from; empty in the browser pool.",
+    )
+    problem = models.TextField(blank=True, help_text="What a person has to look at.")
     receipt = models.CharField(max_length=24, blank=True, help_text="Shown to the worker as proof of submission.")
     control_failures = models.PositiveSmallIntegerField(
         null=True, help_text="Gold controls answered wrong; null before grading."
@@ -132,7 +96,6 @@ class Assignment(PlatformFields):
     objects = AssignmentQuerySet.as_manager()
 
     free_text = ("problem",)
-    personal_text = ("worker", "content")
 
     class Meta:
         ordering = ["id"]
@@ -140,12 +103,6 @@ class Assignment(PlatformFields):
         indexes = [
             models.Index(fields=["state", "deadline"]),
             models.Index(fields=["worker", "hit"]),
-            models.Index(
-                fields=["external_posting", "platform_state"],
-                condition=~Q(external_posting=""),
-                name="assignments_of_a_posting",
-            ),
-            models.Index(fields=["hit"], condition=Q(platform_state="submitted"), name="undecided_on_the_platform"),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -158,21 +115,11 @@ class Assignment(PlatformFields):
                 condition=~Q(state__in=("returned", "expired", "excluded")) & Q(seat__isnull=False),
                 name="a_worker_answers_a_hit_once",
             ),
-            models.UniqueConstraint(
-                fields=["channel", "environment", "external_id", "worker"],
-                condition=~Q(external_id=""),
-                name="platform_assignment_once_per_worker",
-            ),
-            models.UniqueConstraint(
-                fields=["channel", "environment", "external_id"],
-                condition=~Q(external_id="") & ~Q(platform_state=""),
-                name="listed_platform_assignment_once",
-            ),
             models.CheckConstraint(
                 condition=Q(seat__isnull=False)
                 | Q(state__in=("flagged", "excluded"))
-                | (Q(state="leased") & ~Q(external_id="")),
-                name="only_platform_work_lacks_a_seat",
+                | (Q(state="leased") & ~Q(outside_key="")),
+                name="only_work_from_outside_lacks_a_seat",
             ),
         ]
 
@@ -180,29 +127,29 @@ class Assignment(PlatformFields):
         return f"assignment {self.pk} ({self.state})"
 
     @property
+    def is_outside(self) -> bool:
+        """Whether its worker came from outside the browser pool, and finishes it there."""
+        return bool(self.outside_key)
+
+    @property
     def is_submitted(self) -> bool:
-        """Whether it was submitted: where its worker came from a platform, in the platform's own words."""
-        return self.platform_state in LISTED or self.state in self.SUBMITTED
+        """Whether it was submitted, here or outside."""
+        return self.state in self.SUBMITTED or (self.is_claim and self.submitted_at is not None)
 
     @property
     def is_answerable(self) -> bool:
-        """Whether its worker may still answer, also late: nothing answered is lost for that."""
-        is_late = self.platform_state == PlatformState.EXPIRED
-        return self.may_be_answered_yet or (self.state in self.ANSWERABLE and (is_late or not self.platform_state))
-
-    @property
-    def lacks_answers(self) -> bool:
-        """Whether its platform lists it as submitted, and its worker has not answered it here."""
-        return self.platform_state in LISTED and not self.receipt
+        """Whether its worker may still answer it, also late: nothing answered is lost for that."""
+        is_open = self.state in self.ANSWERABLE and not self.is_submitted
+        return is_open or self.may_be_answered_yet
 
     @property
     def may_be_answered_yet(self) -> bool:
-        """Whether its worker may still answer it though its platform lists it as submitted: nobody has decided."""
-        return self.lacks_answers and self.state == self.State.FLAGGED and self.seat_id is not None
+        """Whether its worker may still answer it though a person was asked about it: nobody has decided."""
+        return self.state == self.State.FLAGGED and not self.receipt and self.seat_id is not None
 
     @property
     def is_claim(self) -> bool:
-        """Whether it waits for its platform to list it, or to be taken in once it is listed."""
+        """Whether it waits to be confirmed, or to be taken in once it is."""
         return self.seat_id is None and self.state == self.State.LEASED
 
 

@@ -15,7 +15,6 @@ from annotation.models import (
     Exclusion,
     Participant,
     Payment,
-    PlatformState,
     QualificationTest,
     TestAttempt,
     TestItem,
@@ -215,8 +214,8 @@ def _items_seen(worker: Worker) -> tuple[QuerySet[Item], QuerySet[TestItem], Que
 
 def hits_of(worker: Worker) -> AssignmentQuerySet:
     """Return the worker's assignments but for those that they returned or let expire, unpaid, sessions without a HIT,
-    and claims: until the platform lists the work, anybody may have made it in their name."""
+    and claims that are not confirmed: anybody may have made them in their name."""
     # Work that we lost but paid for still counts.
     is_paid = Exists(Payment.objects.filter(assignment=OuterRef("pk"), state__in=Payment.EARNED))
     theirs = Assignment.objects.filter(~Q(state__in=Assignment.ABANDONED) | is_paid, worker=worker, has_hit=True)
-    return theirs.exclude(CLAIM, platform_state=PlatformState.UNCONFIRMED)
+    return theirs.exclude(CLAIM, submitted_at=None)

@@ -10,14 +10,14 @@ from functools import partial
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation import platforms
-from annotation.models import GONE, Appeal, Assignment, AssignmentQuerySet, Decision, Payment, PlatformState, Rejection
+from annotation.models import Appeal, Assignment, AssignmentQuerySet, Decision, Payment, Rejection
 from annotation.money.budget import locked
 from annotation.money.payments import COMPENSATION, PAID_BESIDE, compensation_of, owe, owe_bonus, withdraw
-from annotation.platforms import want_call
+from annotation.platforms import Means, want_call
 from annotation.work.leases import claim, move
 from core.errors import CounterpartError, some_of
 from core.events import record
@@ -30,7 +30,6 @@ Pay = Callable[[Assignment], Payment | None]
 DECIDABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 LONGEST = {"reason": 1024, "evidence": 10_000}
 REVERSED = "The rejection was reversed."
-UNPAID = (*GONE, PlatformState.REJECTED)
 
 
 def work_to_review() -> AssignmentQuerySet:
@@ -85,7 +84,7 @@ def _settle_votes(assignment: Assignment, *, votes_count: bool, actor: str) -> N
         return
     if votes_count and assignment.seat_id is None:
         raise CounterpartError(f"The votes of {assignment} cannot count, as it holds no seat; keep them excluded.")
-    if votes_count and assignment.lacks_answers:
+    if votes_count and not (assignment.receipt or assignment.judgments.exists()):
         raise CounterpartError(f"The votes of {assignment} cannot count, as it has no answers; keep them excluded.")
     if state == Assignment.State.EXCLUDED and not claim(assignment.seat_id):
         raise CounterpartError(
@@ -164,18 +163,12 @@ def reject(
     was paid or is being paid, and one that is rejected already. Nothing is changed then.
     """
     words = _checked(grounds, reason, evidence)
-    least = platforms.postings.shortest_reason(assignment)
-    if len(words["reason"]) < least:
-        raise CounterpartError(
-            f"The platform takes a rejection with a reason of at least {least} characters; this one has "
-            f"{len(words['reason'])}. Say in full what the worker did."
-        )
     with transaction.atomic():
         round = locked(assignment.hit.round)
         current = for_ruling(assignment)
         if standing_rejection(current):
             raise CounterpartError(f"{current} is rejected already, or proposed to be; see its page.")
-        _refuse_paid(current)
+        _check_rejection(current, words["reason"])
         needs_second = _is_one_of_many(round, current, policy)
         rejection = Rejection.objects.create(assignment=current, by=by, needs_second=needs_second, **words)
         record("rejection proposed", current, actor=str(by), rejection=rejection.pk, grounds=grounds)
@@ -196,7 +189,7 @@ def second(rejection: Rejection, *, by: User) -> Rejection:
         waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
         if not waiting.update(seconded_by=by, seconded_at=timezone.now()):
             raise CounterpartError(f"The {rejection} does not wait for a second person; reload the page.")
-        _refuse_paid(current)
+        _check_rejection(current, rejection.reason)
         rejection.refresh_from_db()
         record("rejection seconded", current, actor=str(by), rejection=rejection.pk)
         _take_effect(rejection, current)
@@ -234,14 +227,10 @@ def _checked(grounds: str, reason: str, evidence: str) -> dict[str, str]:
     }
 
 
-def _refuse_paid(assignment: Assignment) -> None:
+def _check_rejection(assignment: Assignment, reason: str) -> None:
     if compensation_of(assignment):
         raise CounterpartError(f"{assignment} was paid by a bonus after an earlier rejection; exclude its votes.")
-    approved = Q(platform_state=PlatformState.APPROVED) | Q(auto_approval_at__lte=timezone.now())
-    if assignment.platform_state == PlatformState.SETTLED:
-        raise CounterpartError(f"{assignment} was settled by its platform; it cannot be rejected. Exclude its votes.")
-    if Assignment.objects.filter(approved, pk=assignment.pk).exists():
-        raise CounterpartError(f"{assignment} was approved by its platform and is paid; it cannot be rejected.")
+    platforms.postings.check_rejection(assignment, reason)
 
 
 def _is_one_of_many(round: Round, assignment: Assignment, policy: MassPolicy) -> bool:
@@ -258,7 +247,7 @@ def _is_one_of_many(round: Round, assignment: Assignment, policy: MassPolicy) ->
 def _take_effect(rejection: Rejection, assignment: Assignment) -> None:
     """Exclude the votes of the work, take back what is owed, and have the platform refuse to pay, unless it does."""
     rule(assignment, votes_count=False, paid=False, reason=rejection.reason, by=rejection.by)
-    if assignment.hit.round.settles and assignment.platform_state not in UNPAID:
+    if assignment.hit.round.settles and platforms.postings.is_undecided(assignment):
         want_call(rejection)
 
 
@@ -276,7 +265,7 @@ def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = 
         record("rejection reversed", current, actor=str(by), rejection=rejection.pk)
         open_appeal = Appeal.objects.filter(rejection=rejection, answered_at=None)
         open_appeal.update(upheld=True, answer=REVERSED, answered_by=by, answered_at=timezone.now())
-        pay = owe if gives_reward(current) else partial(_compensate, actor=str(by))
+        pay = partial(pay_once, actor=str(by), reason=COMPENSATION)
         return rule(current, votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
 
 
@@ -285,39 +274,21 @@ def reversible_until(rejection: Rejection) -> datetime | None:
     return platforms.postings.reversible_until(rejection.assignment)
 
 
-def gives_reward(work: Assignment) -> bool:
-    """Whether the work can still be paid its reward. False: its platform has rejected it for good, or lists it as
-    ended."""
-    if work.platform_state not in UNPAID:
-        return True
-    until = None if work.platform_state in GONE else platforms.postings.reversible_until(work)
-    return until is not None and timezone.now() < until and platforms.postings.can_pay_reward(work)
+def pay_once(assignment: Assignment, *, actor: str, reason: str = PAID_BESIDE) -> Payment | None:
+    """Owe the reward, unless as much was given as a bonus already. Where the platform pays no reward for this work any
+    more, owe a bonus for ``reason`` in its place; nothing where it has settled the work in its own way.
 
-
-def pay_once(assignment: Assignment, *, actor: str) -> Payment | None:
-    """Owe the reward, unless as much was given as a bonus already; a bonus in its place where the platform lists the
-    session as ended, or has rejected it for good; nothing where it has settled the session in its own way.
-
-    Raises what ``owe`` and ``withdraw`` raise, and CounterpartError for work with a problem that the platform does not
-    list, so that it pays nothing for it.
+    Raises what ``owe``, ``owe_bonus``, ``withdraw`` and ``Postings.means_of_pay`` raise.
     """
-    if assignment.platform_state == PlatformState.SETTLED:
+    means = platforms.postings.means_of_pay(assignment)
+    if means is Means.NOTHING:
         withdraw(assignment, actor=actor)
         return None
     if given := compensation_of(assignment):
         return given
-    if assignment.external_id and assignment.platform_state == PlatformState.UNCONFIRMED and assignment.problem:
-        raise CounterpartError(
-            f"{assignment} cannot be paid, as the platform does not list it for this worker. Sync the round and decide "
-            "again, or reject it."
-        )
-    if not gives_reward(assignment):
-        withdraw(assignment, actor=actor)
-        return _compensate(assignment, actor=actor, reason=PAID_BESIDE)
-    return owe(assignment)
-
-
-def _compensate(assignment: Assignment, *, actor: str, reason: str = COMPENSATION) -> Payment:
+    if means is Means.REWARD:
+        return owe(assignment)
+    withdraw(assignment, actor=actor)
     return owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=reason, actor=actor)
 
 

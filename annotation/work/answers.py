@@ -56,8 +56,8 @@ def places_of(assignment: Assignment) -> Places:
     """Return where the assignment's page shows each item of its HIT. Every assignment has an order of its own, so that
     no worker can tell another at which places the controls are.
 
-    The order follows from the platform's id where there is one: a platform's copy of the answers can be read even if
-    the row was lost.
+    The order follows from the key outside where there is one: a platform's copy of the answers can be read even if the
+    row was lost.
     """
     return places_among(assignment, items_in(assignment.hit_id))
 
@@ -69,7 +69,7 @@ def items_in(hit: int) -> QuerySet[Item, int]:
 
 def places_among(assignment: Assignment, items: Iterable[int]) -> Places:
     """Return what ``places_of`` does, where the items of the HIT (by key) have been read."""
-    name = assignment.external_id or assignment.pk
+    name = assignment.outside_key or assignment.pk
     group = task_type_of(assignment.hit.round).group
     return dict(enumerate(order_of(name, items, group=group), 1))
 
@@ -262,12 +262,11 @@ def own_places(assignment: Assignment, items: Sequence[int], places: Places | No
 
     ``places`` are those of the assignment, where they have been read."""
     current = Assignment.objects.select_for_update().get(pk=assignment.pk)
-    is_answerable = current.is_answerable
-    if current.platform_state and not is_answerable:
+    if current.is_claim and current.submitted_at:
         raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
     if current.is_claim and current.receipt:
         raise SeatLostError("Your answers are saved already; send them to the platform.")
-    if not is_answerable:
+    if not current.is_answerable:
         raise SeatLostError("This HIT was submitted or given back; nothing more is saved for it.")
     place_of = {item: place for place, item in (places or places_of(assignment)).items()}
     if foreign := [item for item in items if item not in place_of]:

@@ -114,16 +114,16 @@ def _leased(worker: int, round: int) -> AssignmentQuerySet:
     return Assignment.objects.filter(worker=worker, hit__round=round, state=Assignment.State.LEASED)
 
 
-def lease_for_visitor(round: Round, *, worker: Worker, time: timedelta, **on_platform: Any) -> Assignment | None:
-    """Lease a seat of the round to a platform's visitor, who may be late by ``time``, and set the fields of
-    PlatformFields. The platform holds the money for them, so that the ceiling is not asked.
+def lease_for_visitor(round: Round, *, worker: Worker, time: timedelta, outside_key: str) -> Assignment | None:
+    """Lease a seat of the round to a platform's visitor, who may be late by ``time``. The platform holds the money for
+    them, so that the ceiling is not asked.
 
     None: the round is not open, or every open seat has a pair that they hold, have answered or met in a test. Raises
     CounterpartError without their consent. To be called in a transaction.
     """
     if locked(worker.pk).consented_at is None:
         raise CounterpartError(f"Worker {worker} has not consented yet. Ask for consent first.")
-    return _lease_next(round, worker, time, **on_platform)
+    return _lease_next(round, worker, time, outside_key)
 
 
 def can_extend(assignment: Assignment) -> bool:
@@ -184,7 +184,7 @@ def end_idle_leases(round: Round, *, with_answers: bool, actor: str) -> int:
     return ended
 
 
-def _lease_next(round: Round, worker: Worker, time: timedelta, **fields: Any) -> Assignment | None:
+def _lease_next(round: Round, worker: Worker, time: timedelta, outside_key: str = "") -> Assignment | None:
     """Lease a seat of the first HIT that fits. The first open seat that nobody else is taking is looked at alone, as
     almost always it does."""
     while first := _first_open_seat.first(round.pk, worker.pk):
@@ -192,12 +192,12 @@ def _lease_next(round: Round, worker: Worker, time: timedelta, **fields: Any) ->
             break
         if claim(first.pk):
             first.hit.round = round
-            return _lease(first, worker, time, **fields)
+            return _lease(first, worker, time, outside_key)
     passed = 0
     seats = _open_seats(round.pk, worker.pk)
     while hits := set(seats.filter(hit__gt=passed).values_list("hit", flat=True)[:AT_ONCE]):
         if seat := _take_one_of(hits - hits_with_seen_pairs(worker, hits)):
-            return _lease(seat, worker, time, **fields)
+            return _lease(seat, worker, time, outside_key)
         passed = max(hits)
     return None
 
@@ -227,10 +227,12 @@ def _take_one_of(hits: Iterable[int]) -> Seat | None:
     return None
 
 
-def _lease(seat: Seat, worker: Worker, time: timedelta, **fields: Any) -> Assignment:
+def _lease(seat: Seat, worker: Worker, time: timedelta, outside_key: str) -> Assignment:
     deadline = timezone.now() + time
     seat.state = Seat.State.TAKEN
-    assignment = Assignment.objects.create(seat=seat, hit=seat.hit, worker=worker, deadline=deadline, **fields)
+    assignment = Assignment.objects.create(
+        seat=seat, hit=seat.hit, worker=worker, deadline=deadline, outside_key=outside_key
+    )
     record("leased", assignment, actor=actor_of(worker))
     return assignment
 

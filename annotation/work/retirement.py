@@ -11,7 +11,8 @@ from functools import partial
 from django.db import transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
-from annotation.models import Assignment, ControlRuling, Judgment, PlatformState, Rejection
+from annotation import platforms
+from annotation.models import Assignment, ControlRuling, Judgment, Rejection
 from annotation.money.budget import locked
 from annotation.work.control_records import ANSWERED_RIGHT, ControlPolicy, ControlRecord, records_of, unretired
 from annotation.work.grading import regrade
@@ -149,9 +150,7 @@ def _regrade(controls: QuerySet[Control]) -> int:
     _recount(controls)
     retired = controls.filter(state=Control.State.RETIRED)
     held = Assignment.objects.filter(state=Assignment.State.FLAGGED, problem="", seat__isnull=False)
-    held = held.exclude(platform_state=PlatformState.REJECTED).exclude(
-        rejections__in=Rejection.objects.filter(dropped_at=None)
-    )
+    held = held.exclude(rejections__in=Rejection.objects.filter(dropped_at=None))
     waiting = held.filter(hit__items__control__in=retired).select_related("hit__round").distinct()
     return sum(map(_regrade_one, waiting.order_by("pk")))
 
@@ -159,7 +158,7 @@ def _regrade(controls: QuerySet[Control]) -> int:
 @transaction.atomic
 def _regrade_one(assignment: Assignment) -> bool:
     locked(assignment.hit.round)  # first, as who decides does
-    return regrade(assignment)
+    return platforms.postings.is_undecided(assignment) and regrade(assignment)
 
 
 def _recount(controls: QuerySet[Control]) -> None:

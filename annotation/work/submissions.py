@@ -88,9 +88,9 @@ def mark_submitted(assignment: Assignment, *, active_seconds: int | None, at: da
     """Mark a lease as submitted and return its receipt. None: it was returned, submitted or lost before.
 
     A lease that ran out may still be submitted while nobody else has the seat: nothing answered is lost for being
-    late; so may work that its platform listed before it was answered. The receipt is a signature of the assignment, so
-    it can be checked without this row. ``active_seconds`` is None where nobody counted; ``at`` is the platform's time
-    of the submission.
+    late; so may work that a person was asked about before it was answered. The receipt is a signature of the
+    assignment, so it can be checked without this row. ``active_seconds`` is None where nobody counted; ``at`` is the
+    platform's time of the submission.
     """
     fields = {
         "submitted_at": at or timezone.now(),
@@ -105,9 +105,8 @@ def mark_submitted(assignment: Assignment, *, active_seconds: int | None, at: da
             assignment, come_from=Assignment.State.EXPIRED, to=Assignment.State.SUBMITTED, actor=actor, **fields
         ):
             return assignment.receipt
-        listed = Assignment.objects.listed().filter(pk=assignment.pk, receipt="")
-        flagged = listed.filter(state=Assignment.State.FLAGGED).exclude(seat=None)
-        if flagged.update(receipt=fields["receipt"]):  # its platform listed it before it was answered
+        unanswered = Assignment.objects.filter(pk=assignment.pk, receipt="", state=Assignment.State.FLAGGED)
+        if unanswered.exclude(seat=None).update(receipt=fields["receipt"]):  # a person was asked before it was answered
             move(
                 assignment,
                 come_from=Assignment.State.FLAGGED,
@@ -182,7 +181,7 @@ def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_second
         assignment.receipt = current.receipt
         if current.receipt:
             return Receipt(current.receipt, repeated=True)
-        if current.platform_state:
+        if current.submitted_at:
             raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
         put_drafts(assignment, answers)
         assignment.receipt, assignment.active_seconds = receipt_of(assignment), active_seconds

@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import CLAIM, Appeal, Assignment, PlatformState, Rejection
+from annotation.models import CLAIM, Appeal, Assignment, Rejection
 from annotation.review.decisions import work_to_review
 from console.templatetags.console import ago, dollars
 from core.jobs import stale_jobs
@@ -18,7 +18,7 @@ from core.models import Job
 from core.text import counted
 from crowd.channels import market_of
 from crowd.funds import shortages
-from crowd.models import Outbox
+from crowd.models import Outbox, Visit
 from crowd.postings import late_rounds, work_to_look_at
 from dataset.models import Case, QueueCheck
 from hits.models import Control, Round, Seat
@@ -67,8 +67,8 @@ def _nearly_approved(round: Round | None) -> list[Need]:
     """Undecided work that its platform will soon approve and pay."""
     soon = Assignment.objects.filter(
         CLAIM | Q(state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED)),
-        platform_state=PlatformState.SUBMITTED,
-        auto_approval_at__lt=timezone.now() + NEARLY,
+        visit__state=Visit.State.SUBMITTED,
+        visit__auto_approval_at__lt=timezone.now() + NEARLY,
     )
     return _by_round(
         soon,

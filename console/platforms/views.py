@@ -10,7 +10,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.models import Assignment
 from annotation.people.workers import mask_workers
-from annotation.review.lost_work import pay_for_outage
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only
 from console.platforms.platform_status import calls_of, is_on_platform
@@ -22,7 +21,8 @@ from core.text import counted
 from crowd import jobs
 from crowd.channels import market_of
 from crowd.costs import costs_of
-from crowd.models import Audit, Outbox
+from crowd.models import Audit, Outbox, Visit
+from crowd.outages import pay_for_outage
 from crowd.outbox import send_again, send_failed_again
 from crowd.pauses import pause_round, resume_round
 from crowd.postings import prolong_postings
@@ -186,7 +186,7 @@ def round_calls_send(request: StaffRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def submission_pay(request: StaffRequest, assignment_id: int) -> HttpResponse:
     """Pay for a submission that the platform confirms but that was not stored, once a reason is given."""
-    rows = Assignment.objects.listed().select_related("hit__round", "worker")
+    rows = Assignment.objects.filter(visit__state__in=Visit.LISTED).select_related("hit__round", "worker")
     submission = get_object_or_404(rows, pk=assignment_id)
     round = submission.hit.round
     reason = request.POST.get("reason", "")

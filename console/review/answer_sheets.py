@@ -5,8 +5,9 @@ from datetime import datetime
 
 from annotation.models import Appeal, Assignment, Draft, Judgment, Rejection, Report
 from annotation.review.appeals import appealable_until
-from annotation.review.decisions import gives_reward, reversible_until
+from annotation.review.decisions import reversible_until
 from annotation.work.answers import NO_PICTURE
+from crowd.platform_postings import gives_reward
 from hits.models import HIT, Item
 from hits.question import RIGHT_LEVELS
 from hits.task_types import task_type_of

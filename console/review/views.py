@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation import platforms
 from annotation.models import Appeal, Assignment, Payment, Rejection
 from annotation.money.payments import owe_bonus
 from annotation.people.workers import mask_workers
@@ -21,6 +20,7 @@ from console.review.answer_sheets import RejectionSheet, answers_of, rejections_
 from console.review.forms import BonusForm, DecisionForm, ReturnForm
 from core.errors import CounterpartError
 from corpus.models import Collection
+from crowd.platform_postings import shortest_reason
 from crowd.returns import can_be_returned, request_return
 from dataset.models import Case
 
@@ -121,6 +121,7 @@ def _next_flagged(passed: Assignment) -> Assignment | None:
 def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> HttpResponse:
     answers = answers_of(assignment) if assignment.has_hit else []
     controls = [answer for answer in answers if answer.item.control]
+    visit = assignment.visit if assignment.is_outside else None
     context = {
         "assignment": assignment,
         "answers": answers,
@@ -137,7 +138,8 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "can_be_returned": can_be_returned(assignment),
         "reviewable": assignment.state in REVIEWABLE,
         "following": _next_flagged(assignment),
-        "least_reason": platforms.postings.shortest_reason(assignment),
+        "least_reason": shortest_reason(visit) if visit else 1,
+        "visit": visit,
     }
     return render(request, "console/review/assignment.html", context, status=422 if form.errors else 200)
 

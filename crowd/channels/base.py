@@ -49,7 +49,7 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Listed:
-    """One submission as the platform lists it: ``status`` is a PlatformState, ``content`` unparsed. A session that is
+    """One submission as the platform lists it: ``status`` is a Visit.State, ``content`` unparsed. A session that is
     not submitted is unconfirmed, or returned, or expired; its time of submission is None. ``has_declined``: it ended
     with the code of somebody who does not consent."""
 

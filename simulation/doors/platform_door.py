@@ -10,11 +10,11 @@ import numpy as np
 from django.db.models import Exists, Q
 from lxml.html import FormElement
 
-from annotation.models import GONE, Assignment, AssignmentQuerySet, WorkerIdentity
+from annotation.models import Assignment, AssignmentQuerySet, WorkerIdentity
 from annotation.work.answers import Answer
 from core.errors import CounterpartError
 from core.progress import Progress
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 from crowd.sync import sync_round
 from hits.models import Round, Seat
 from simulation.doors.base import assignment_of, form_of
@@ -128,11 +128,12 @@ class PlatformDoor:
     def outcomes(self) -> Counter[str]:
         """Count what the platform took by the states of our assignments; "" for what was not collected yet. What was
         answered in a session that the platform has ended counts as well: it waits for a person."""
-        taken_in = Assignment.objects.listed().without_claims()  # a platform gives the id of a returned one out again
-        stored = taken_in.filter(hit__round=self.round, external_id__in=self.taken)
+        # A platform gives the id of a returned one out again.
+        listed = Visit.objects.listed().filter(posting__round=self.round, external_id__in=self.taken)
+        stored = Assignment.objects.without_claims().filter(visit__in=listed)
         states = Counter[str](stored.values_list("state", flat=True))
         states[""] = len(self.taken) - states.total()
-        states[Assignment.State.FLAGGED] += self._flagged().filter(platform_state__in=GONE).count()
+        states[Assignment.State.FLAGGED] += self._flagged().filter(visit__state__in=Visit.GONE).count()
         return states
 
     def report(self) -> dict[str, object]:

@@ -7,10 +7,10 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Assignment
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 from hits.models import HIT
 from tests.annotation.answering import leased
-from tests.annotation.money.moneyed import WHERE, posted
+from tests.annotation.money.moneyed import posted
 from tests.factories import put_on_platform
 
 ORIGIN = "https://workers.example"
@@ -64,11 +64,15 @@ def save(client: Client, posting: Posting, **claimed: str) -> HttpResponse:
 
 def confirm(claim: Assignment, state: str = "submitted") -> None:
     """Note that the platform lists the work."""
-    Assignment.objects.filter(pk=claim.pk).update(platform_state=state, submitted_at=timezone.now())
+    Assignment.objects.filter(pk=claim.pk).update(submitted_at=timezone.now())
+    Visit.objects.filter(assignment=claim).update(state=state)
 
 
 def claimed() -> Assignment:
     """Work on the fake platform that it has not confirmed."""
-    claim = leased(posted())
-    Assignment.objects.update(seat=None, external_id="A1", external_posting="H1", **WHERE)
-    return Assignment.objects.get(pk=claim.pk)
+    made = posted()
+    claim = leased(made)
+    Assignment.objects.update(seat=None, outside_key="A1")
+    claim = Assignment.objects.get(pk=claim.pk)
+    made.postings.get().begin_visit(claim)
+    return claim

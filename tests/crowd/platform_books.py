@@ -7,7 +7,7 @@ from decimal import Decimal
 from annotation.models import Assignment, Judgment, Payment
 from annotation.money.ledger import balances
 from crowd.differences import find_differences
-from crowd.models import Outbox
+from crowd.models import Outbox, Visit
 from hits.models import Round
 from tests.crowd.platform import Rehearsal
 
@@ -43,8 +43,8 @@ def check_both_sides(made: Round, there: Rehearsal) -> Books:
     """Hold a round that has come to rest against the emulator's own books: nothing lost, doubled or unpaid."""
     made.refresh_from_db()
     theirs, ours = books_of(there), balances(made)
-    taken_in = Assignment.objects.listed().without_claims()
-    assert sorted(taken_in.values_list("external_id", flat=True)) == sorted(theirs.submitted)
+    taken_in = Assignment.objects.without_claims().filter(visit__state__in=Visit.LISTED)
+    assert sorted(taken_in.values_list("outside_key", flat=True)) == sorted(theirs.submitted)
     assert len(theirs.submitted) == len(set(theirs.submitted)) == Payment.objects.count()
     assert set(Payment.objects.values_list("state", "kind")) == {("paid", "reward")}
     assert theirs.statuses["Approved"] == len(theirs.submitted)
@@ -60,7 +60,7 @@ def check_judgments(made: Round) -> None:
     """Every answer set is whole and stored once, and nobody has judged a pair twice."""
     sets = Counter(Judgment.objects.values_list("assignment", flat=True))
     pairs = {hit.pk: hit.items.count() for hit in made.hits.all()}
-    taken_in = Assignment.objects.listed().without_claims()
+    taken_in = Assignment.objects.without_claims().filter(visit__state__in=Visit.LISTED)
     assert {pk: pairs[hit] for pk, hit in taken_in.values_list("pk", "hit")} == dict(sets)
     judged = Counter(Judgment.objects.values_list("worker", "image", "caption"))
     assert set(judged.values()) == {1}

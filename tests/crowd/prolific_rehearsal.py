@@ -120,7 +120,7 @@ class Rehearsal:
 
     def answer(self, submission: str, person: str, sheet: str, *, wrong: bool = False) -> str:
         """Submit every answer; the completion code."""
-        assignment = Assignment.objects.get(external_id=submission)
+        assignment = Assignment.objects.get(outside_key=submission)
         answers = right_answers(assignment)
         form = {name: "1" for name in as_form(assignment, answers)} if wrong else as_form(assignment, answers)
         page = self.browser(person).post(sheet, form)
@@ -130,7 +130,7 @@ class Rehearsal:
         """Do it all, from the place to the code."""
         submission, person, sheet = self.open(person)
         self.complete(submission, person, self.answer(submission, person, sheet, wrong=wrong))
-        return Assignment.objects.get(external_id=submission)
+        return Assignment.objects.get(outside_key=submission)
 
 
 def code_in(page: str) -> str:

@@ -7,10 +7,10 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.models import LISTED, Assignment
+from annotation.models import Assignment
 from crowd import channels
 from crowd.channels import ChannelError, Listed, Listing, Outcome
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 from crowd.sync import sync_round
 from tests.annotation.answering import as_form, right_answers
 from tests.crowd.fakes import FakePlatform
@@ -53,7 +53,7 @@ class FakeSessions(FakePlatform):
     def collect(self, posting):
         now = timezone.now()
         listed = [
-            Listed(session, worker, status, now if status in LISTED else None, None, None, "")
+            Listed(session, worker, status, now if status in Visit.LISTED else None, None, None, "")
             for session, (worker, status) in self.sessions.items()
         ]
         is_over = posting.round.state == "closed" and all(status for _, status in self.sessions.values())
@@ -109,7 +109,7 @@ def start_without_hit(client, there, session, worker):
 def work(client, there, session="S1", worker="P1", *, listed="submitted", wrong=False):
     """Come, answer everything, and finish on the platform."""
     sheet = start(client, there, session, worker)
-    assignment = Assignment.objects.get(external_id=session)
+    assignment = Assignment.objects.get(outside_key=session)
     page = client.post(sheet, as_form(assignment, right_answers(assignment) if not wrong else all_ones(assignment)))
     assert "DONE1" in page.text
     there.come(session, worker, listed)

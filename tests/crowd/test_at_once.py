@@ -5,10 +5,10 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from annotation.models import Assignment, Decision, Judgment, Payment
-from annotation.review.lost_work import pay_for_outage
 from annotation.work.answers import drafted_answers
 from annotation.work.submissions import submit_answers
 from crowd.intake import take_in
+from crowd.outages import pay_for_outage
 from dataset.models import Verdict
 from dataset.verdicts import aggregate_round
 from tests.annotation.answering import right_answers

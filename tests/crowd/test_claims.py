@@ -94,7 +94,7 @@ def test_answers_to_another_hit_than_the_platform_lists_the_work_for_are_not_tak
     save(stranger, posting)
     keep(other, Listed("ASSIGNED", "AWORKERONE", "submitted", timezone.now(), None, None, ""))
     work = Assignment.objects.get()
-    assert (work.hit, work.external_posting, work.receipt) == (other.hit, "HITTWO", "")
+    assert (work.hit, work.visit.posting, work.receipt) == (other.hit, other, "")
     assert not Draft.objects.exists()
 
 

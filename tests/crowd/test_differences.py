@@ -11,7 +11,7 @@ from annotation.money.payments import mark_paid
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.differences import Kind, find_differences, repair
-from crowd.models import Outbox, Posting
+from crowd.models import Outbox, Posting, Visit
 from crowd.publication import close_round
 from crowd.sync import rounds_to_sync, sync_round
 from tests.crowd.platform import published, rehearsal, rehearsing, sync
@@ -56,7 +56,7 @@ def test_a_submission_that_only_the_platform_has_is_collected(made, rehearsal, c
     rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
     assert kinds(made) == [Kind.ONLY_THERE]
     assert repaired(made, commit) == []
-    assert Assignment.objects.filter(platform_state="submitted").exists()
+    assert Visit.objects.filter(state="submitted").exists()
 
 
 def test_a_hit_that_was_posted_and_forgotten_is_found_again(made, rehearsal, commit):
@@ -140,7 +140,7 @@ def test_pay_that_never_left_is_sent(made, rehearsal, commit):
 def test_a_bonus_that_only_the_platform_knows_is_for_a_person(made, rehearsal, commit):
     there = Assignment.objects.get()
     bonus = {
-        "AssignmentId": there.external_id,
+        "AssignmentId": there.outside_key,
         "WorkerId": rehearsal.workers[0],
         "BonusAmount": "0.50",
         "Reason": "By hand.",

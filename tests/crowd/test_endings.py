@@ -11,7 +11,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Assignment, Decision, Payment, PlatformState, Rejection, Worker
+from annotation.models import Assignment, Decision, Payment, Rejection, Worker
 from annotation.money.payments import PAID_BESIDE, mark_paid, owe, owe_bonus
 from annotation.people.consent import give_consent
 from annotation.people.receipts import receipt_of
@@ -21,8 +21,8 @@ from crowd import endings, sessions
 from crowd.arrivals import TWO_PEOPLE
 from crowd.channels import Listed
 from crowd.endings import Act
-from crowd.models import Posting
-from crowd.seats import PlatformPostings, places_missing
+from crowd.models import Posting, Visit
+from crowd.seats import answer_sets_due, places_missing
 from hits.prices import cents
 from tests.crowd.session_fakes import made, there
 from tests.crowd.test_sessions import staff
@@ -52,10 +52,11 @@ def visitor(posting: Posting) -> Worker:
 
 def given(posting: Posting) -> Assignment:
     """A HIT that the session's visitor was given."""
-    where = {**posting.market, "external_id": "S1", "external_posting": posting.external_id}
+    time = timedelta(minutes=30)
     with transaction.atomic():
-        assignment = lease_for_visitor(posting.round, worker=visitor(posting), time=timedelta(minutes=30), **where)
+        assignment = lease_for_visitor(posting.round, worker=visitor(posting), time=time, outside_key="S1")
     assert assignment
+    posting.begin_visit(assignment)
     return assignment
 
 
@@ -154,7 +155,7 @@ def ending(posting: Posting, listed: str, here: str) -> str:
 
 def told_of(posting: Posting) -> str:
     found = Assignment.objects.first()
-    sets, _ = PlatformPostings().answer_sets_due([posting.round])[posting.round_id]
+    sets, _ = answer_sets_due([posting.round])[posting.round_id]
     places = f"lacks {places_missing([posting.round])[posting.round_id]}, holds {sets}"
     if found is None:
         return f"no record; {places}"
@@ -164,11 +165,11 @@ def told_of(posting: Posting) -> str:
     return "; ".join([f"{found.state} {asked}".strip(), seat, *money, places])
 
 
-CELLS = [(there, here) for there in PlatformState.values for here in [*HERE, DECLINED]]
+CELLS = [(there, here) for there in Visit.State.values for here in [*HERE, DECLINED]]
 
 
 def test_every_pair_of_states_has_a_rule_and_every_rule_that_asks_a_question():
-    assert list(endings.RULES) == list(PlatformState)
+    assert list(endings.RULES) == list(Visit.State)
     for rules in endings.RULES.values():
         assert list(rules) == list(endings.Here)
         for rule in rules.values():
@@ -185,7 +186,8 @@ def test_each_session_ends_as_it_did_before_there_was_a_table(made, listed, here
 def flagged(posting: Posting, question: str, was: str, here: str) -> None:
     """Answers about which a person was asked while the platform said that they ``was``."""
     HERE[here](posting)
-    Assignment.objects.update(state="flagged", problem=question, platform_state=was)
+    Assignment.objects.update(state="flagged", problem=question)
+    Visit.objects.update(state=was)
 
 
 @pytest.mark.parametrize(

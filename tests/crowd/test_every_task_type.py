@@ -111,7 +111,7 @@ def test_answers_that_only_mturk_has_are_read_from_its_copy(mturk, commit, task)
 def test_a_hit_is_done_on_prolific(prolific, commit, task):
     made = publish(task, "prolific", commit)
     submission, person, sheet = prolific.open()
-    form = form_of(Assignment.objects.get(external_id=submission))
+    form = form_of(Assignment.objects.get(outside_key=submission))
     page = prolific.browser(person).post(sheet, form)
     prolific.complete(submission, person, prolific_rehearsal.code_in(page.text))
     prolific_rehearsal.sync(made, commit)

@@ -196,7 +196,7 @@ def test_work_past_its_deadline_is_refused_there_and_its_place_goes_to_somebody_
     work_all(rehearsal)
     sync(made, commit), sync(made, commit)
     check(made, rehearsal)
-    late = Assignment.objects.get(external_id=turn, platform_state="")
+    late = Assignment.objects.get(outside_key=turn, visit__state="")
     assert (late.state, late.seat, late.drafts.count()) == ("leased", None, PAIRS)
 
 
@@ -218,7 +218,7 @@ def test_an_assignment_id_that_is_given_out_again_brings_nobody_elses_answers(re
         rehearsal.work(hit_id, rehearsal.worker())
     sync(made, commit), sync(made, commit)
     check(made, rehearsal)
-    taken = Assignment.objects.without_claims().get(external_id=turn)
+    taken = Assignment.objects.without_claims().get(outside_key=turn)
     levels = taken.judgments.filter(item__control=None).values_list("level", flat=True)
     assert (len(rehearsal.workers), set(levels)) == (HITS + (to == "another"), {4 if to == "same" else 2})
 

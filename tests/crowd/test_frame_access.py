@@ -199,7 +199,7 @@ def test_what_the_platform_has_not_confirmed_turns_nobody_away(stranger, client,
     """Anybody may have saved it in their name."""
     save(stranger, sharing[0], assignment="MADEUP")
     assert enter(client, sharing[1], assignment="A2")
-    confirm(Assignment.objects.get(external_id="MADEUP"))
+    confirm(Assignment.objects.get(outside_key="MADEUP"))
     assert "1 of the 4 pairs" in turned_away(client, sharing[1], assignment="A3")
 
 
@@ -211,7 +211,7 @@ def test_a_hit_that_was_only_looked_at_does_not_count(stranger, sharing):
 def test_who_gave_a_saved_hit_back_may_take_it_anew(stranger, posting):
     save(stranger, posting, assignment="A1")
     assert enter(stranger, posting, assignment="A2")
-    confirm(Assignment.objects.get(external_id="A1"))
+    confirm(Assignment.objects.get(outside_key="A1"))
     assert "each worker judges a pair only once" in turned_away(stranger, posting, assignment="A3")
 
 

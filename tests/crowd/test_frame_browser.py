@@ -10,7 +10,7 @@ from playwright.sync_api import FrameLocator, Page, expect
 
 from annotation.judging import views
 from annotation.models import Assignment
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 from tests.browser import PATIENCE, Underway, accessible, go_offline, wait_for_pictures
 from tests.browser import press as press_keys
 from tests.crowd.framing import claims, confirm, frame_of, post_hit, serve_mturk
@@ -101,7 +101,7 @@ def test_a_whole_hit_is_judged_by_key_saved_and_sent_to_the_platform(open_frame,
     claim = Assignment.objects.get()
     fields = {"assignmentId": "ASSIGNED", "answers": "1.2a.3ce.4", "receipt": claim.receipt}
     assert site.taken == [("/mturk/externalSubmit", fields)]
-    assert claim.platform_state == ""
+    assert claim.visit.state == ""
     assert page.context.cookies() == []
 
 
@@ -281,7 +281,7 @@ def test_axe_finds_nothing_on_any_page_of_the_frame(strict, live_server, monkeyp
     page.goto(live_server.url + frame_of(claims(asking)))
     expect(page.get_by_role("button", name="Send again")).to_be_visible()
     accessible(page)
-    Assignment.objects.update(platform_state="approved")
+    Visit.objects.update(state="approved")
     page.reload()
     accessible(page)
     context.close()
@@ -291,9 +291,9 @@ def test_whoever_still_answers_what_another_worker_submitted_is_told_so_at_the_n
     page = open_frame(posting)
     work(page).locator("#place").click()
     other = Assignment.objects.create(
-        channel="mturk", environment="emulator", external_id="ASSIGNED", external_posting=posting.external_id,
-        hit=posting.hit, worker=make_worker(), deadline=timezone.now(),
-    )  # fmt: skip
+        outside_key="ASSIGNED", hit=posting.hit, worker=make_worker(), deadline=timezone.now()
+    )
+    posting.begin_visit(other)
     confirm(other)
     press_keys(page, "1", sheet=work(page))
     expect(work(page).locator("body")).to_contain_text("the platform gave it to another worker, who has submitted it")

@@ -8,7 +8,7 @@ import pytest
 from annotation.models import Assignment, Draft, Judgment, Report, Worker, WorkerIdentity
 from annotation.work.answers import decode_answers, drafted_answers, places_of
 from core.models import Event
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 from tests.crowd.framing import FRAME, ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk
 from tests.factories import make_round
 
@@ -68,8 +68,8 @@ def test_a_measured_time_is_told(stranger, posting):
 def test_arriving_makes_a_worker_and_their_claim(stranger, posting):
     enter(stranger, posting)
     claim = Assignment.objects.get()
-    assert (claim.external_id, claim.external_posting, claim.hit) == ("ASSIGNED", "HITONE", posting.hit)
-    assert (claim.state, claim.seat, claim.platform_state, claim.drafts.count()) == ("leased", None, "", 0)
+    assert (claim.outside_key, claim.visit.posting, claim.hit) == ("ASSIGNED", posting, posting.hit)
+    assert (claim.state, claim.seat, claim.visit.state, claim.drafts.count()) == ("leased", None, "", 0)
     assert claim.worker.consented_at is None  # until the platform confirms that they accepted the HIT
     identity = claim.worker.identities.get()
     assert (identity.channel, identity.environment, identity.external_id) == ("mturk", "emulator", "AWORKERONE")
@@ -195,10 +195,10 @@ def test_an_equal_assignment_id_of_another_marketplace_is_no_other_workers_submi
     """Ids are only unique on one marketplace."""
     sheet = enter(stranger, posting)
     theirs = copy(Assignment.objects.get())
-    theirs.pk, theirs.worker, theirs.platform_state = None, Worker.objects.create(), "submitted"
-    for name, value in other.items():
-        setattr(theirs, name, value)
+    theirs.pk, theirs.worker = None, Worker.objects.create()
     theirs.save()
+    elsewhere = {**posting.market, **other, "external_id": "ASSIGNED"}
+    Visit.objects.create(assignment=theirs, posting=posting, worker=theirs.worker, state="submitted", **elsewhere)
     assert stranger.get(sheet).status_code == 200
 
 
@@ -208,7 +208,7 @@ def test_an_equal_assignment_id_of_another_marketplace_is_no_other_workers_submi
 def test_saving_stores_everything_before_the_form_leaves_for_the_platform(stranger, posting):
     page = save(stranger, posting).text
     claim = Assignment.objects.get()
-    assert (claim.state, claim.platform_state, claim.active_seconds) == ("leased", "", 0)
+    assert (claim.state, claim.visit.state, claim.active_seconds) == ("leased", "", 0)
     assert claim.drafts.count() == 4
     assert fields_sent(page) == {
         "to": f"{ORIGIN}/mturk/externalSubmit",

@@ -18,11 +18,11 @@ def made(db):
     """Two HITs, one of them answered, and two visitors without a HIT; a person decides about one."""
     made = make_round(hits=2)
     answer(made.hits.first(), 1, 4)
-    now, where = timezone.now(), {"channel": "prolific", "environment": "emulator"}
+    now = timezone.now()
     Assignment.objects.update(submitted_at=now)
     for state in ("excluded", "flagged"):
         Assignment.objects.create(
-            **where, hit=made.hits.first(), has_hit=False, worker=make_worker(), state=state, external_id=state,
+            hit=made.hits.first(), has_hit=False, worker=make_worker(), state=state, outside_key=state,
             deadline=now, submitted_at=now,
         )  # fmt: skip
     return made

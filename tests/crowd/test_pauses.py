@@ -3,9 +3,8 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.models import Assignment
 from core.models import Event
-from crowd.models import Outbox, Posting
+from crowd.models import Outbox, Posting, Visit
 from crowd.pauses import pause_round, resume_round
 from crowd.publication import close_round
 from hits.models import Seat
@@ -50,7 +49,7 @@ def test_whoever_has_a_session_goes_on_and_is_paid(made, rehearsal, commit):
     with commit(execute=True):
         rehearsal.complete(session, person, rehearsal.answer(session, person, sheet))
     sync(made, commit)
-    assert (Assignment.objects.get().platform_state, rehearsal.study().status) == ("approved", "PAUSED")
+    assert (Visit.objects.get().state, rehearsal.study().status) == ("approved", "PAUSED")
 
 
 def test_to_repeat_either_changes_nothing(made, rehearsal, commit):

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment
 from crowd.channels import ChannelError
-from crowd.models import Outbox, Posting
+from crowd.models import Outbox, Posting, Visit
 from crowd.outbox import MAX_ATTEMPTS, deliver_due, send_failed_again
 from crowd.postings import (
     close_postings,
@@ -50,10 +50,10 @@ def test_a_round_that_nothing_was_posted_for_counts_nothing(db):
 def test_it_is_told_when_the_platform_approves_the_first_undecided_work(made):
     flagged(made), accepted(made)
     soon = timezone.now() + timedelta(days=2)
-    undecided = Assignment.objects.filter(state="flagged")
+    undecided = Visit.objects.filter(assignment__state="flagged")
     undecided.update(auto_approval_at=soon)
     assert overview_of(made).approves_at == soon
-    undecided.update(platform_state="approved")
+    undecided.update(state="approved")
     assert overview_of(made).approves_at != soon
 
 
@@ -165,8 +165,9 @@ def posting(*, days: int, status: str = "approved", **fields) -> Posting:
         hit=hit,
         **SANDBOX | {"external_id": "H1", "state": "closed", "settled_at": then, "max_assignments": 1} | fields,
     )
-    work = {"external_id": "T1", "worker": make_worker(), "platform_state": status, "submitted_at": then}
-    Assignment.objects.create(hit=made.hit, external_posting=made.external_id, deadline=then, **SANDBOX, **work)
+    times = {"deadline": then, "submitted_at": then}
+    work = Assignment.objects.create(hit=made.hit, worker=make_worker(), outside_key="T1", **times)
+    made.begin_visit(work, state=status)
     return made
 
 

@@ -151,7 +151,7 @@ def begin(page, there: Rehearsal) -> str:
     page.get_by_role("button", name="Open study").click()
     page.get_by_role("button", name="Agree and start").click()
     expect(page.locator("#place")).not_to_be_empty()
-    return Assignment.objects.latest("pk").external_id
+    return Assignment.objects.latest("pk").outside_key
 
 
 def finish(page, at_prolific: str, *, wrong: bool, in_two_tabs: bool) -> None:

@@ -216,6 +216,6 @@ def secret_of(there: Rehearsal) -> str:
 def outcome() -> Counter:
     """Count the work by its state here and there, its answers, and its payment."""
     return Counter(
-        (one.state, one.platform_state, one.judgments.count(), "".join(one.payments.values_list("state", flat=True)))
+        (one.state, one.visit.state, one.judgments.count(), "".join(one.payments.values_list("state", flat=True)))
         for one in Assignment.objects.all()
     )

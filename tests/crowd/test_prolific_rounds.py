@@ -193,7 +193,7 @@ def test_a_rejection_has_a_category_and_frees_its_place(rehearsal, commit):
         reject(flagged, grounds="random", reason="All answers are the same. " * 5, evidence="Ones.", by=robin())
     sync(made, commit)
     with rehearsal.world.looking() as state:
-        assert state.submissions[flagged.external_id].status == "REJECTED"
+        assert state.submissions[flagged.outside_key].status == "REJECTED"
     assert rehearsal.study().places == 1
     with commit(execute=True):
         rehearsal.work()
@@ -208,7 +208,7 @@ def test_work_that_nobody_decides_is_approved_after_21_days(rehearsal, commit):
         flagged = rehearsal.work(wrong=True)
     sync(made, commit)
     flagged.refresh_from_db()
-    assert f"{flagged.auto_approval_at:%Y-%m-%d}" == "2026-12-13"
+    assert f"{flagged.visit.auto_approval_at:%Y-%m-%d}" == "2026-12-13"
     rehearsal.later(days=21, minutes=1)
     sync(made, commit)
     assert Payment.objects.get().state == "paid"
@@ -269,7 +269,7 @@ def test_a_worker_is_asked_once_to_return_work(rehearsal, commit):
         call_command("request_return", str(work.pk), reason="Please return it.")
     call_command("request_return", str(work.pk), reason="Please return it.")
     with rehearsal.world.looking() as state:
-        assert state.submissions[work.external_id].return_requested
+        assert state.submissions[work.outside_key].return_requested
         assert len(state.messages) == 1
 
 
@@ -304,10 +304,10 @@ def test_what_prolific_settles_in_its_own_way_is_never_approved_and_waits_for_a_
     with commit(execute=True):
         work = rehearsal.work()
     with rehearsal.world.looking() as state:
-        state.submissions[work.external_id].status = status
+        state.submissions[work.outside_key].status = status
     sync(made, commit)
     work.refresh_from_db()
-    assert (work.state, work.platform_state, work.problem) == ("flagged", "settled", SETTLED)
+    assert (work.state, work.visit.state, work.problem) == ("flagged", "settled", SETTLED)
     assert not Payment.objects.filter(state__in=("owed", "paid")).exists()
     with commit(execute=True):
         decide(work, votes_count=True, paid=True, reason="It was paid there.", by=robin())

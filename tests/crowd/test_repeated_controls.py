@@ -65,5 +65,5 @@ def test_a_control_met_in_a_submission_that_could_not_be_refused_judges_nothing(
         settle(claim)
     control = made.controls.get(polarity="positive")
     assert Judgment.objects.filter(item__control=control).count() == 1
-    second = Assignment.objects.get(external_id="OF2")
+    second = Assignment.objects.get(outside_key="OF2")
     assert (second.state, second.judgments.count()) == ("flagged", 3)

@@ -14,7 +14,7 @@ from annotation.money.payments import PAID_BESIDE, owe_bonus
 from annotation.review.decisions import decide, reject
 from core.errors import CounterpartError
 from crowd import endings, sessions
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 from crowd.postings import post_open_seats
 from crowd.publication import close_round
 from hits.models import Round, Seat
@@ -40,7 +40,7 @@ def test_a_visitor_consents_answers_and_is_paid_once_the_platform_lists_them(cli
     with commit(execute=True):
         work(client, there, listed="")
     assignment = Assignment.objects.get()
-    assert (assignment.state, assignment.external_id, assignment.platform_state) == ("accepted", "S1", "")
+    assert (assignment.state, assignment.outside_key, assignment.visit.state) == ("accepted", "S1", "")
     assert Judgment.objects.count() == 4
     sync(made, commit)
     assert [call for call, _ in there.calls] == ["publish"]  # nothing is paid before it is listed
@@ -55,7 +55,7 @@ def test_a_listed_session_is_locked_after_its_round(client, made, there):
     start(client, there)
     posting = Posting.objects.get()
     keep = lambda: sessions.keep_sessions(posting, there.collect(posting).assignments)  # noqa: E731
-    assert locked_in_order(keep) == [Round, Assignment]
+    assert locked_in_order(keep) == [Round, Visit]  # and its assignment with it
 
 
 def test_while_the_platform_cannot_be_asked_a_visitor_is_let_in_but_not_paid(client, made, there, commit):

@@ -19,7 +19,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from crowd import tasks
 from crowd.channels import ChannelError, platform
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 from crowd.sync import rounds_to_sync, sync_round
 from crowd.tasks import sync_one, sync_rounds
 from emulators.marketplace import Refusal
@@ -44,7 +44,7 @@ def test_an_honest_submission_is_stored_accepted_and_paid_once(rehearsal, commit
     assert Assignment.objects.get().state == "accepted"
     assert Judgment.objects.count() == 4
     assert Payment.objects.get().state == "paid"
-    assert Assignment.objects.get().platform_state in ("submitted", "approved")
+    assert Visit.objects.get().state in ("submitted", "approved")
     assert rehearsal.available() == "9999.22"
     assert balances(made)["paid"] == Payment.objects.get().amount
 
@@ -197,7 +197,7 @@ def test_a_second_answer_to_a_hit_in_its_other_posting_is_not_paid_unseen(rehear
     again = rehearsal.accept(second, worker)
     rehearsal.submit(again, worker, {"answers": ""})
     sync(made, commit)
-    repeated = Assignment.objects.get(external_id=again)
+    repeated = Assignment.objects.get(outside_key=again)
     assert (repeated.state, repeated.seat, repeated.payments.count()) == ("flagged", None, 0)
     assert "Decide whether the work is paid" in repeated.problem
 
@@ -232,7 +232,7 @@ def test_repeated_work_is_paid_or_rejected_by_a_person_and_never_counted(rehears
     again = rehearsal.accept(second, worker)
     rehearsal.submit(again, worker, {"answers": ""})
     sync(made, commit)
-    repeated = Assignment.objects.get(external_id=again)
+    repeated = Assignment.objects.get(outside_key=again)
     with pytest.raises(CounterpartError, match="cannot count"):
         decide(repeated, votes_count=True, paid=True, reason="Fine.", by=person)
     words = {} if paid else {"grounds": "instructions", "evidence": "It is the second answer to the HIT."}

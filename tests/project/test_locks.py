@@ -17,7 +17,7 @@ from annotation.money.payroll import mark_wages, write_wages
 from annotation.people.admission import join_round
 from annotation.people.workers import exclude, readmit
 from annotation.review.decisions import decide
-from annotation.review.lost_work import pay_for_lateness, pay_for_outage
+from annotation.review.lost_work import pay_for_lateness
 from annotation.work.answers import save_draft
 from annotation.work.grading import accept
 from annotation.work.leases import bind_seat, lease_seat
@@ -29,7 +29,8 @@ from crowd.channels import Listed
 from crowd.delivery import mark_extended, mark_over, mark_posted, mark_rejected
 from crowd.intake import take_in
 from crowd.messages import write_to_round
-from crowd.models import Posting
+from crowd.models import Posting, Visit
+from crowd.outages import pay_for_outage
 from crowd.postings import post_open_seats
 from crowd.sync import keep
 from dataset.cases import open_cases
@@ -97,8 +98,8 @@ def test_a_late_submission_locks_the_seats_of_its_hit(platform):
 def test_a_listed_submission_is_locked_while_it_is_compared(platform):
     accepted(posted())
     known, posting, now = Assignment.objects.get(), Posting.objects.get(), timezone.now()
-    listed = Listed(known.external_id, "AWORKER", "submitted", now, None, None, "")
-    assert locked_in_order(lambda: keep(posting, listed)) == [Round, Assignment]
+    listed = Listed(known.outside_key, "AWORKER", "submitted", now, None, None, "")
+    assert locked_in_order(lambda: keep(posting, listed)) == [Round, Visit]
 
 
 def test_whoever_joins_a_round_of_limited_places_locks_it():

@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Decision, Report, Worker
 from annotation.people.workers import worker_for
 from corpus.models import Caption, Image
+from crowd.models import Visit
 from crowd.offers import offer_of
 from dataset.reviews import undo
 from hits.models import Item, Round
@@ -103,6 +104,11 @@ def test_a_populated_database_of_the_first_version_is_upgraded_and_keeps_its_row
     ]
     assert lost == []
     assert len(keys) > 25
+    visit = Visit.objects.using(empty_database).get()
+    ours = (visit.assignment_id, visit.posting_id, visit.worker_id)
+    assert ours == tuple(keys[label] for label in ("annotation.Assignment", "crowd.Posting", "annotation.Worker"))
+    assert (visit.channel, visit.external_id) == ("one", "one")
+    assert Assignment.objects.using(empty_database).get().outside_key == "one"
 
 
 def test_an_offer_of_the_first_version_still_asks_for_top_workers(db):

@@ -24,7 +24,7 @@ OF_EVERY_APP = {"__init__", "admin", "apps", "figures", "forms", "jobs", "models
 # A kind of annotator that is a folder has its work in ``annotator``, its own network and loss in these.
 SAME_PART = {"annotator", "loss", "network", "base", "coco", "errors", "files"}
 # A command or a model of a subject has the subject's name; a folder of a platform's has its words.
-OF_A_SUBJECT = ("management/commands", "annotation/models", "mturk", "prolific")
+OF_A_SUBJECT = ("management/commands", "annotation/models", "crowd/models", "mturk", "prolific")
 
 
 def test_no_two_modules_have_the_same_name():

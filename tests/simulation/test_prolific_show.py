@@ -78,7 +78,7 @@ def check(made: Round, there: Rehearsal) -> None:
         assert (state.ledger.on_hold, state.ledger.spent) == (0, books["paid"] + books["fees"])
         paid = {row.id: [*([row.paid] if row.paid else []), *row.bonuses] for row in rows}
     finished = Assignment.objects.exclude(receipt="").filter(hit__round=made)
-    assert {each.external_id: [made.reward] for each in finished} == {id: sums for id, sums in paid.items() if sums}
+    assert {each.outside_key: [made.reward] for each in finished} == {id: sums for id, sums in paid.items() if sums}
     assert set(Payment.objects.values_list("state", flat=True)) <= {
         "paid",
         "withdrawn",

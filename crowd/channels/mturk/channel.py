@@ -115,14 +115,14 @@ class MTurkChannel:
         return payments.bonuses(client_for(posting.environment), posting)
 
     def pay(self, payment: Payment, *, token: str) -> None:
-        client = client_for(payment.assignment.environment)
+        client = client_for(payment.round.environment)
         if payment.kind == Payment.Kind.BONUS:
             payments.give_bonus(client, payment, token=token)
         else:
             payments.approve(client, payment.assignment)
 
     def reject(self, rejection: Rejection, *, token: str) -> None:
-        payments.reject(client_for(rejection.assignment.environment), rejection)
+        payments.reject(client_for(rejection.assignment.visit.environment), rejection)
 
     def message(self, messages: Sequence[Message], *, environment: str, token: str) -> None:
         """Send them once. MTurk lists no messages, so if its response is lost, a retry could send them twice: there is

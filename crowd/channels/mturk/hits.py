@@ -11,11 +11,10 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import PlatformState
 from crowd.channels.base import ChannelError, Listed, Listing, Standing
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
 from crowd.channels.mturk.qualifications import answered_type, exclusion_type, shut_out_of_siblings
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 from crowd.offers import Offer, offer_of
 from hits.models import Round
 from hits.prices import cents
@@ -35,9 +34,9 @@ LONG_PAST = datetime(2015, 1, 1, tzinfo=UTC)  # constant: repeating the call wit
 HIT_ID = re.compile(r"\b[A-Z0-9]{20,64}\b")
 GONE = ("HITDoesNotExist",)
 STATUSES = {
-    "Submitted": PlatformState.SUBMITTED,
-    "Approved": PlatformState.APPROVED,
-    "Rejected": PlatformState.REJECTED,
+    "Submitted": Visit.State.SUBMITTED,
+    "Approved": Visit.State.APPROVED,
+    "Rejected": Visit.State.REJECTED,
 }
 OVER = ("Reviewable", "Reviewing", "Disposed")
 MASTERS = {"production": "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "sandbox": "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"}

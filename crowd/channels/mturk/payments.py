@@ -3,11 +3,11 @@
 from decimal import Decimal
 from typing import Any
 
-from annotation.models import Assignment, Payment, PlatformState, Rejection
+from annotation.models import Assignment, Payment, Rejection
 from crowd.channels.base import Bonus, ChannelError
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
 from crowd.channels.mturk.qualifications import platform_id
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 from hits.prices import FeeSchedule
 
 UNDECIDABLE = ("InvalidAssignmentState", "AssignmentDoesNotExist")
@@ -21,8 +21,8 @@ def approve(client: Any, assignment: Assignment) -> None:
     try:
         with told_as_channel_errors():
             client.approve_assignment(
-                AssignmentId=assignment.external_id,
-                OverrideRejection=assignment.platform_state == PlatformState.REJECTED,
+                AssignmentId=assignment.outside_key,
+                OverrideRejection=assignment.visit.state == Visit.State.REJECTED,
             )
     except TurkError as error:
         _accept_if(client, assignment, "Approved", error)
@@ -32,7 +32,7 @@ def reject(client: Any, rejection: Rejection) -> None:
     """Reject the assignment with the reason that its worker reads. Repeating it changes nothing."""
     try:
         with told_as_channel_errors():
-            client.reject_assignment(AssignmentId=rejection.assignment.external_id, RequesterFeedback=rejection.reason)
+            client.reject_assignment(AssignmentId=rejection.assignment.outside_key, RequesterFeedback=rejection.reason)
     except TurkError as error:
         _accept_if(client, rejection.assignment, "Rejected", error)
 
@@ -46,8 +46,8 @@ def give_bonus(client: Any, payment: Payment, *, token: str) -> None:
         try:
             with told_as_channel_errors():
                 client.send_bonus(
-                    WorkerId=platform_id(assignment.worker, assignment.environment),
-                    AssignmentId=assignment.external_id,
+                    WorkerId=platform_id(assignment.worker, payment.round.environment),
+                    AssignmentId=assignment.outside_key,
                     BonusAmount=str(payment.amount),
                     Reason=payment.reason,
                     UniqueRequestToken=token,
@@ -92,7 +92,7 @@ def _status(client: Any, assignment: Assignment) -> str:
     """Return MTurk's status of the assignment; "" if it shows none, as for work that is not submitted."""
     try:
         with told_as_channel_errors():
-            found = client.get_assignment(AssignmentId=assignment.external_id)["Assignment"]
+            found = client.get_assignment(AssignmentId=assignment.outside_key)["Assignment"]
     except TurkError as error:
         if error.code not in UNDECIDABLE:
             raise
@@ -109,7 +109,7 @@ def _require_given(client: Any, payment: Payment) -> None:
 def _was_given(client: Any, payment: Payment) -> bool:
     """Whether MTurk lists a bonus for this assignment with the payment's reason. Raises ChannelError if its amount
     differs."""
-    pages = client.get_paginator("list_bonus_payments").paginate(AssignmentId=payment.assignment.external_id)
+    pages = client.get_paginator("list_bonus_payments").paginate(AssignmentId=payment.assignment.outside_key)
     bonuses = [bonus for page in pages for bonus in page["BonusPayments"] if bonus.get("Reason") == payment.reason]
     if bonuses and Decimal(bonuses[0]["BonusAmount"]) != payment.amount:
         raise ChannelError(
@@ -122,4 +122,4 @@ def _was_given(client: Any, payment: Payment) -> bool:
 
 def _named(payment: Payment) -> str:
     """Return the assignment's name on MTurk, so that a person can find it there."""
-    return f"MTurk's {payment.assignment.environment} assignment {payment.assignment.external_id}"
+    return f"MTurk's {payment.round.environment} assignment {payment.assignment.outside_key}"

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from annotation.models import Assignment, Worker, WorkerIdentity
+from annotation.models import Worker, WorkerIdentity
 from crowd.channels.base import ChannelError, Listed
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 
 EXCLUDED = "Counterpart: no further work"
 
@@ -92,7 +92,6 @@ def _find(client: Any, name: str) -> str:
 
 def _listed_in(postings: Any) -> list[str]:
     """Return the platform ids of the workers who submitted to one of these postings, as far as we know."""
-    earlier = postings.exclude(external_id="").values("external_id")
-    workers = Assignment.objects.listed().filter(external_posting__in=earlier).values("worker")
+    workers = Visit.objects.listed().filter(posting__in=postings).values("worker")
     identities = WorkerIdentity.objects.filter(worker__in=workers, channel="mturk")
     return list(identities.values_list("external_id", flat=True))

@@ -13,7 +13,7 @@ from crowd.channels.base import Arrival, Bonus, ChannelError, Listing, Outcome, 
 from crowd.channels.prolific import groups, hooks, money, payments, studies, submissions
 from crowd.channels.prolific.client import DESCRIPTIONS, NAMES, ProlificError, client_for, environment_of
 from crowd.channels.prolific.workspaces import workspace_of
-from crowd.models import Message, Posting
+from crowd.models import Message, Posting, Visit
 from hits.models import Round
 from hits.prices import FeeSchedule
 
@@ -123,25 +123,25 @@ class ProlificChannel:
         """Approve the work, which pays its reward. A bonus goes by ``prepare_bonus`` and ``send_bonus``."""
         if payment.kind == Payment.Kind.BONUS:
             raise ChannelError("A bonus on Prolific is paid in two steps.", permanent=True)
-        submissions.approve(client_for(payment.assignment.environment), payment.assignment)
+        submissions.approve(client_for(payment.round.environment), payment.assignment)
 
     def prepare_bonus(self, payment: Payment) -> dict[str, Any]:
-        return payments.prepare(client_for(payment.assignment.environment), payment)
+        return payments.prepare(client_for(payment.round.environment), payment)
 
     def send_bonus(self, payment: Payment, prepared: dict[str, Any]) -> None:
-        payments.pay(client_for(payment.assignment.environment), prepared)
+        payments.pay(client_for(payment.round.environment), prepared)
 
     def is_bonus_paid(self, payment: Payment, prepared: dict[str, Any]) -> bool:
-        return payments.is_paid(client_for(payment.assignment.environment), payment, prepared)
+        return payments.is_paid(client_for(payment.round.environment), payment, prepared)
 
     def event_id(self, environment: str, headers: Mapping[str, str], body: bytes) -> str:
         return hooks.event_id(headers, body, known=hooks.secrets())
 
     def request_return(self, assignment: Assignment, reason: str) -> None:
-        submissions.request_return(client_for(assignment.environment), assignment, reason)
+        submissions.request_return(client_for(assignment.visit.environment), assignment, reason)
 
     def reject(self, rejection: Rejection, *, token: str) -> None:
-        submissions.reject(client_for(rejection.assignment.environment), rejection)
+        submissions.reject(client_for(rejection.assignment.visit.environment), rejection)
 
     def message(self, messages: Sequence[Message], *, environment: str, token: str) -> None:
         """Send them, with one call for each study that their workers were last in. No call is repeated: Prolific would
@@ -177,8 +177,8 @@ class ProlificChannel:
 
 def _last_study(message: Message, environment: str) -> str:
     """Return the study that a message is about: Prolific delivers none without one."""
-    theirs = Assignment.objects.filter(worker=message.worker, channel="prolific", environment=environment)
-    if found := theirs.order_by("-pk").values_list("external_posting", flat=True).first():
+    theirs = Visit.objects.filter(worker=message.worker, channel="prolific", environment=environment)
+    if found := theirs.order_by("-pk").values_list("posting__external_id", flat=True).first():
         return str(found)
     raise ChannelError(f"Worker {message.worker} was in no study on Prolific's {environment}.", permanent=True)
 

@@ -18,8 +18,8 @@ def prepare(client: Client, payment: Payment) -> dict[str, Any]:
     paid costs nothing."""
     work = payment.assignment
     minor(payment.amount)
-    before = _paid_for(client, work.external_id)
-    body = {"study_id": work.external_posting, "csv_bonuses": f"{work.external_id},{payment.amount:.2f}"}
+    before = _paid_for(client, work.outside_key)
+    body = {"study_id": work.visit.posting.external_id, "csv_bonuses": f"{work.outside_key},{payment.amount:.2f}"}
     return {"order": client.post("submissions/bonus-payments/", body)["id"], "before": before}
 
 
@@ -30,7 +30,7 @@ def pay(client: Client, prepared: dict[str, Any]) -> None:
 
 def is_paid(client: Client, payment: Payment, prepared: dict[str, Any]) -> bool:
     """Whether the submission has one more bonus of this amount than before."""
-    new = Counter(_paid_for(client, payment.assignment.external_id)) - Counter(prepared["before"])
+    new = Counter(_paid_for(client, payment.assignment.outside_key)) - Counter(prepared["before"])
     return new[minor(payment.amount)] > 0
 
 

@@ -6,22 +6,22 @@ from typing import Any
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from annotation.models import Assignment, PlatformState, Rejection
+from annotation.models import Assignment, Rejection
 from crowd.channels.base import Arrival, ChannelError, Listed, Listing, Outcome
 from crowd.channels.prolific.client import Client, ProlificError
 from crowd.channels.prolific.studies import FULL, code_of
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 
 WORKING = ("RESERVED", "ACTIVE")
 PROCESSING = "PROCESSING"  # fleeting: what it was before or will be is read later
 STATES = {
-    "AWAITING REVIEW": PlatformState.SUBMITTED,
-    "APPROVED": PlatformState.APPROVED,
-    "REJECTED": PlatformState.REJECTED,
-    "RETURNED": PlatformState.RETURNED,
-    "TIMED-OUT": PlatformState.EXPIRED,
-    "SCREENED OUT": PlatformState.SETTLED,
-    "PARTIALLY APPROVED": PlatformState.SETTLED,
+    "AWAITING REVIEW": Visit.State.SUBMITTED,
+    "APPROVED": Visit.State.APPROVED,
+    "REJECTED": Visit.State.REJECTED,
+    "RETURNED": Visit.State.RETURNED,
+    "TIMED-OUT": Visit.State.EXPIRED,
+    "SCREENED OUT": Visit.State.SETTLED,
+    "PARTIALLY APPROVED": Visit.State.SETTLED,
 }
 CATEGORIES = {
     Rejection.Grounds.EMPTY: "NO_DATA",
@@ -76,7 +76,7 @@ def collect(client: Client, posting: Posting) -> Listing:
 def approve(client: Client, assignment: Assignment) -> None:
     """Approve the submission; Prolific then pays the reward."""
     if _may_decide(client, assignment, done="APPROVED"):
-        client.post(f"submissions/{assignment.external_id}/transition/", {"action": "APPROVE"})
+        client.post(f"submissions/{assignment.outside_key}/transition/", {"action": "APPROVE"})
 
 
 def reject(client: Client, rejection: Rejection) -> None:
@@ -85,25 +85,25 @@ def reject(client: Client, rejection: Rejection) -> None:
     if _may_decide(client, assignment, done="REJECTED"):
         decision = {"action": "REJECT", "message": rejection.reason}
         category = CATEGORIES[Rejection.Grounds(rejection.grounds)]
-        client.post(f"submissions/{assignment.external_id}/transition/", decision | {"rejection_category": category})
+        client.post(f"submissions/{assignment.outside_key}/transition/", decision | {"rejection_category": category})
 
 
 def request_return(client: Client, assignment: Assignment, reason: str) -> None:
     """Ask the participant to return the submission, once: each request is another message to them."""
-    if not client.get(f"submissions/{assignment.external_id}/").get("return_requested"):
+    if not client.get(f"submissions/{assignment.outside_key}/").get("return_requested"):
         body = {"request_return_reasons": [reason]}
-        client.post(f"submissions/{assignment.external_id}/request-return/", body)
+        client.post(f"submissions/{assignment.outside_key}/request-return/", body)
 
 
 def _may_decide(client: Client, assignment: Assignment, *, done: str) -> bool:
     """Whether the submission waits for a decision. False: it has the wanted one already. Raises ChannelError, to retry
     later, while it is not finished there, and for a person to look at otherwise."""
-    status = client.get(f"submissions/{assignment.external_id}/")["status"]
+    status = client.get(f"submissions/{assignment.outside_key}/")["status"]
     if status in (*WORKING, PROCESSING):
         raise ProlificError(f"Prolific still lists the submission as {status}.", reached=False, retry_after=NOT_YET)
     if status not in ("AWAITING REVIEW", done):
         raise ChannelError(
-            f"Prolific lists submission {assignment.external_id} as {status}, so it cannot become {done}. Sync the "
+            f"Prolific lists submission {assignment.outside_key} as {status}, so it cannot become {done}. Sync the "
             "round and decide again; what Prolific does not pay can be paid by a bonus.",
             permanent=True,
         )
@@ -111,15 +111,15 @@ def _may_decide(client: Client, assignment: Assignment, *, done: str) -> bool:
 
 
 def _listed(row: dict[str, Any], declined: str) -> Listed:
-    state = STATES.get(row["status"], PlatformState.UNCONFIRMED)
+    state = STATES.get(row["status"], Visit.State.UNCONFIRMED)
     completed = _instant(row.get("completed_at"))
     return Listed(
         external_id=row["id"],
         worker_id=row["participant_id"],
         status=state,
         submitted_at=completed,
-        auto_approval_at=completed + APPROVED_AFTER if completed and state == PlatformState.SUBMITTED else None,
-        decided_at=timezone.now() if state in (PlatformState.APPROVED, PlatformState.REJECTED) else None,
+        auto_approval_at=completed + APPROVED_AFTER if completed and state == Visit.State.SUBMITTED else None,
+        decided_at=timezone.now() if state in (Visit.State.APPROVED, Visit.State.REJECTED) else None,
         content="",
         has_declined=row.get("study_code") == declined,
     )

@@ -5,10 +5,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.models import Assignment
-from annotation.review.lost_work import pay_for_outage
 from core.commands import ActCommand, person_named
 from core.errors import CounterpartError
 from core.progress import TerminalBar
+from crowd.models import Visit
+from crowd.outages import pay_for_outage
 from hits.models import Round
 
 
@@ -29,7 +30,8 @@ class Command(ActCommand):
 
 def _work(round: Round, key: str) -> Assignment:
     work = Assignment.objects.filter(hit__round=round)
-    begun = work.filter(external_id="", pk=int(key) if key.isdecimal() and len(key) < 19 else 0)
-    if found := work.listed().filter(external_id=key).first() or begun.first():
+    begun = work.filter(outside_key="", pk=int(key) if key.isdecimal() and len(key) < 19 else 0)
+    listed = work.filter(visit__in=Visit.objects.listed().filter(external_id=key))
+    if found := listed.first() or begun.first():
         return found
     raise CounterpartError(f"Round {round} has no confirmed assignment {key!r}: sync the round first.")

@@ -11,8 +11,9 @@ from annotation.money.payments import owe_bonus
 from annotation.review import decisions
 from annotation.review.appeals import answer_appeal
 from annotation.review.decisions import MassPolicy, reject
-from annotation.review.lost_work import LATE, OUTAGE, pay_for_outage
+from annotation.review.lost_work import LATE, OUTAGE
 from annotation.work.leases import lease_seat, return_assignment
+from crowd.outages import pay_for_outage
 from hits.models import Round
 from tests.annotation.answering import home_of, lost
 from tests.annotation.money.moneyed import WORDS, accepted, begin, flagged, pooled

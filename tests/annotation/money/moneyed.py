@@ -68,15 +68,8 @@ def accepted(made: Round) -> Assignment | None:
 
 def _taken_in(posting: Posting, seat: Seat) -> Assignment:
     worker, now = make_worker(), timezone.now()
-    return Assignment.objects.create(
-        seat=seat,
-        hit=posting.hit,
-        worker=worker,
-        deadline=now,
-        external_posting=posting.external_id,
-        external_id=f"A{worker.pk}",
-        platform_state="submitted",
-        submitted_at=now,
-        auto_approval_at=now + timedelta(days=7),
-        **WHERE,
+    assignment = Assignment.objects.create(
+        seat=seat, hit=posting.hit, worker=worker, deadline=now, submitted_at=now, outside_key=f"A{worker.pk}"
     )
+    posting.begin_visit(assignment, state="submitted", auto_approval_at=now + timedelta(days=7))
+    return assignment

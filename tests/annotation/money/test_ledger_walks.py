@@ -20,7 +20,7 @@ from annotation.work.repair import free_orphaned_seats
 from core.errors import CounterpartError
 from crowd.channels import ChannelError
 from crowd.delivery import mark_closed, mark_over, mark_rejected
-from crowd.models import Outbox, Posting
+from crowd.models import Outbox, Posting, Visit
 from crowd.outbox import deliver_due, send_again
 from crowd.postings import post_open_seats
 from crowd.publication import close_round
@@ -118,12 +118,12 @@ def pay_by_hand(walk):
 
 
 def come_back(walk):
-    if work := walk.one(walk.work.filter(external_id="")):
+    if work := walk.one(walk.work.filter(outside_key="")):
         return_assignment(work, actor="robin")
 
 
 def run_out(walk):
-    if work := walk.one(walk.work.filter(state="leased", external_id="")):
+    if work := walk.one(walk.work.filter(state="leased", outside_key="")):
         Assignment.objects.filter(pk=work.pk).update(deadline="2026-01-01T00:00Z")
         expire_leases()
 
@@ -154,15 +154,15 @@ def call_again(walk):
 
 
 def approve_there(walk):
-    undecided = Assignment.objects.filter(hit__round=walk.made, platform_state="submitted")
-    if work := walk.one(undecided):
-        undecided.filter(pk=work.pk).update(platform_state="approved")
-        mark_reward_paid(work)
+    undecided = Visit.objects.filter(posting__round=walk.made, state="submitted")
+    if visit := walk.one(undecided):
+        undecided.filter(pk=visit.pk).update(state="approved")
+        mark_reward_paid(visit.assignment)
 
 
 def refuse_there(walk):
-    if work := walk.one(Assignment.objects.filter(hit__round=walk.made, platform_state="submitted")):
-        mark_rejected(work), mark_rejected(work)
+    if visit := walk.one(Visit.objects.filter(posting__round=walk.made, state="submitted")):
+        mark_rejected(visit), mark_rejected(visit)
 
 
 def end_there(walk):

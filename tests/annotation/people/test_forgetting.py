@@ -16,7 +16,7 @@ from annotation.work.submissions import mark_submitted
 from core import events
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.models import Message, Outbox
+from crowd.models import Message, Outbox, Visit
 from tests.annotation.money.moneyed import accepted, begin, posted
 from tests.factories import make_round
 
@@ -53,7 +53,8 @@ def leave_traces(worker: Worker, person) -> Assignment:
     made = posted()
     assignment = accepted(made)
     said = "Worker SECRETID1 wrote as SECRETID1."
-    Assignment.objects.update(worker=worker, content=f"<Answer>{said}</Answer>", problem=said)
+    Assignment.objects.update(worker=worker, problem=said)
+    Visit.objects.update(worker=worker, content=f"<Answer>{said}</Answer>")
     Message.objects.create(worker=worker, subject="Dear SECRETID1", text=said, by="robin", failure=said)
     Exclusion.objects.create(worker=worker, reason=said, by="robin")
     words = {"grounds": "random", "reason": said, "evidence": said, "dropped_at": timezone.now()}
@@ -79,10 +80,10 @@ def test_no_id_of_a_forgotten_worker_is_left_anywhere(worker, person, platform):
 
 def test_the_platforms_ids_of_their_assignments_and_the_words_around_theirs_stay(worker, person, platform):
     leave_traces(worker, person)
-    before = Assignment.objects.get().external_id
+    before = Assignment.objects.get().outside_key
     forget_worker(worker.pseudonym, actor="robin")
     work = Assignment.objects.get()
-    assert (work.external_id, work.content, work.worker) == (before, "[erased]", worker)
+    assert (work.outside_key, work.visit.content, work.worker) == (before, "[erased]", worker)
     assert Exclusion.objects.get().reason == "Worker [erased] wrote as [erased]."
     assert Outbox.objects.first().payload == {"[erased]": ["Worker [erased] wrote as [erased]."]}
 
@@ -122,7 +123,7 @@ def test_every_column_of_text_is_declared_free_or_known_to_hold_no_words_about_p
         "annotation.TestAttempt.answers",
         "annotation.TestItem.sentence",
         "annotation.ConsentSheet.text",
-        "annotation.Assignment.finish_fields",
+        "crowd.Visit.finish_fields",
     }
 
 

@@ -74,7 +74,7 @@ def test_a_second_submission_is_refused_quietly(db):
 @pytest.mark.parametrize("state", [State.RETURNED, State.FLAGGED, State.ACCEPTED, State.EXCLUDED])
 def test_only_a_lease_can_be_submitted(db, state):
     assignment = lease_seat(make_round(), worker=make_worker())
-    Assignment.objects.update(state=state)
+    Assignment.objects.update(state=state, receipt="1-a")
     assert mark_submitted(assignment, active_seconds=1) is None
 
 

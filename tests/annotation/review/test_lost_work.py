@@ -5,11 +5,13 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import Assignment, Decision, Payment
-from annotation.review.lost_work import OUTAGE, pay_for_outage
+from annotation.review.lost_work import OUTAGE
 from annotation.work.leases import expire_leases, lease_seat
 from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
+from crowd.models import Visit
+from crowd.outages import pay_for_outage
 from hits.models import Seat
 from tests.annotation.money.moneyed import accepted, begin, flagged, pooled, posted
 
@@ -37,7 +39,7 @@ def test_it_is_paid_once(lost, person):
 
 
 def test_what_no_platform_confirms_is_not_paid(lost, person):
-    Assignment.objects.update(platform_state="")
+    Visit.objects.update(state="")
     with pytest.raises(CounterpartError, match="has to list it as submitted"):
         pay_for_outage(lost, reason="x", by=person)
 
@@ -100,7 +102,7 @@ def test_the_fault_has_to_be_named(lost, person):
 
 
 def test_the_command_pays_and_says_whom(lost, person, capsys):
-    call_command("pay_for_outage", "round-1", lost.external_id, "--reason", "disk", "--by", "robin")
+    call_command("pay_for_outage", "round-1", lost.outside_key, "--reason", "disk", "--by", "robin")
     assert f"$0.65 are owed to worker {lost.worker}." in capsys.readouterr().out
 
 
@@ -109,6 +111,6 @@ def test_the_command_pays_and_says_whom(lost, person, capsys):
     [("NOBODY", "robin", "no confirmed assignment 'NOBODY'"), ("A1", "nobody", "inactive user 'nobody'")],
 )
 def test_the_command_refuses_the_unknown_by_name(lost, person, work, by, message):
-    Assignment.objects.update(external_id="A1")
+    Visit.objects.update(external_id="A1")
     with pytest.raises(CommandError, match=message):
         call_command("pay_for_outage", "round-1", work, "--reason", "disk", "--by", by)

@@ -16,7 +16,6 @@ from annotation.review.decisions import (
     MassPolicy,
     decide,
     drop_proposal,
-    gives_reward,
     reject,
     reverse,
     reversible_until,
@@ -25,8 +24,9 @@ from annotation.review.decisions import (
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.channels import ChannelError
-from crowd.models import Outbox, Posting
+from crowd.models import Outbox, Posting, Visit
 from crowd.outbox import deliver_due, make_wanted_calls
+from crowd.platform_postings import gives_reward
 from hits.models import Seat
 from tests.annotation.money.moneyed import UNPAID, WORDS, accepted, flagged, pooled, posted
 
@@ -57,7 +57,7 @@ def test_the_platform_is_told_with_the_reason(person, platform):
     rejection = reject(flagged(made), **WORDS, by=person)
     deliver_due(made)
     assert Outbox.objects.get(call="reject").subject == f"annotation.rejection:{rejection.pk}"
-    assert Assignment.objects.get().platform_state == "rejected"
+    assert Visit.objects.get().state == "rejected"
 
 
 def test_the_house_pool_tells_nobody(person):
@@ -218,17 +218,17 @@ def test_work_is_rejected_once(person):
         reject(work, **WORDS, by=person)
 
 
-@pytest.mark.parametrize("change", [{"platform_state": "approved"}, {"auto_approval_at": timezone.now()}])
+@pytest.mark.parametrize("change", [{"state": "approved"}, {"auto_approval_at": timezone.now()}])
 def test_what_the_platform_has_approved_cannot_be_rejected(person, platform, change):
     work = flagged(posted())
-    Assignment.objects.update(**change)
+    Visit.objects.update(**change)
     with pytest.raises(CounterpartError, match="was approved by its platform and is paid"):
         reject(work, **WORDS, by=person)
 
 
 def test_what_the_platform_approves_meanwhile_cannot_be_seconded(person, other, platform):
     rejection = proposed(posted(), person)
-    Assignment.objects.update(platform_state="approved")
+    Visit.objects.update(state="approved")
     with pytest.raises(CounterpartError, match="was approved by its platform and is paid"):
         second(rejection, by=other)
     rejection.refresh_from_db()

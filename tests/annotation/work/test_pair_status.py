@@ -94,9 +94,7 @@ def test_who_joined_a_round_is_not_told_to_have_met_a_pair_when_the_last_seat_go
 
 def test_visitors_of_a_platform_are_judging_it_and_what_is_posted_is_paid_for(db):
     made = put_on_platform(make_round(replication=3))
-    Assignment.objects.create(
-        hit=made.hits.get(), worker=make_worker(), external_id="A", channel="mturk", deadline="2026-11-22T00:00Z"
-    )
+    Assignment.objects.create(hit=made.hits.get(), worker=make_worker(), outside_key="A", deadline="2026-11-22T00:00Z")
     found = status(made)
     assert (found.leased, found.open) == (1, 2)
 

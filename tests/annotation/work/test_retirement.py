@@ -2,6 +2,7 @@
 
 import pytest
 
+from annotation import platforms
 from annotation.models import Assignment, ControlRuling, Decision, Payment, Worker
 from annotation.review.decisions import decide, reject
 from annotation.work import retirement
@@ -122,10 +123,13 @@ def test_work_flagged_for_an_answer_that_is_missing_is_accepted(made):
     assert retire(positive(made), reason="The caption is about another picture.", actor="robin") == 1
 
 
-@pytest.mark.parametrize("odd", [{"problem": "Check it."}, {"platform_state": "rejected"}])
-def test_work_that_waits_for_another_reason_stays_flagged(made, odd):
+@pytest.mark.parametrize("odd", ["has a problem", "is rejected on its platform"])
+def test_work_that_waits_for_another_reason_stays_flagged(made, odd, monkeypatch):
     judge(made, fails="positive")
-    Assignment.objects.update(**odd)
+    if odd == "has a problem":
+        Assignment.objects.update(problem="Check it.")
+    else:
+        monkeypatch.setattr(platforms.postings, "is_undecided", lambda work: False)
     assert retire(positive(made), reason="The caption is about another picture.", actor="robin") == 0
     assert states() == [State.FLAGGED]
 

@@ -9,12 +9,12 @@ from django.apps import apps
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import Assignment, PlatformState
+from annotation.models import Assignment
 from console.events.event_sentences import SENTENCES, told
 from console.events.event_subjects import KINDS, OF_ROUND
 from core import events
 from core.models import Event, Job
-from crowd.models import Posting
+from crowd.models import Posting, Visit
 from crowd.publication import publish_round
 from tests.annotation.cast import candidates
 from tests.console.conftest import answer_rightly, answer_wrongly
@@ -31,7 +31,7 @@ COMPUTED = {
     "str(ruling)": ["retired", "reinstated"],
     "verb": [],  # passed as verb="...", which is found by itself
     "verdict": ["appeal upheld", "appeal turned down"],
-    "f'{listed.status} on the platform'": [f"{state} on the platform" for state in PlatformState.values if state],
+    "f'{listed.status} on the platform'": [f"{state} on the platform" for state in Visit.State.values if state],
 }
 
 

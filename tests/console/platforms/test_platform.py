@@ -12,7 +12,7 @@ from crowd import channels
 from crowd.channels import ChannelError
 from crowd.differences import Difference, Kind
 from crowd.jobs import keep_audit
-from crowd.models import AccountBalance, Audit, Outbox, Posting
+from crowd.models import AccountBalance, Audit, Outbox, Posting, Visit
 from hits.models import Round
 from tests.annotation.money.moneyed import flagged, posted
 from tests.crowd.fakes import FakePlatform
@@ -138,10 +138,10 @@ def test_repairing_names_what_it_does_and_does_it_once_confirmed(researcher, mad
     press(researcher, commit, "audit/start")
     asked = researcher.get("/rounds/round-1/audit/repair/")
     assert "collect it" in asked.text
-    assert Assignment.objects.listed().count() == 1
+    assert Visit.objects.listed().count() == 1
     job = press(researcher, commit, "audit/repair", audit=asked.context["audit"].pk)
     assert job.message.startswith("1 of 1 difference repaired.")
-    assert Assignment.objects.listed().count() == 2
+    assert Visit.objects.listed().count() == 2
     assert Event.objects.get(verb="repaired").actor == "researcher"
 
 
@@ -171,7 +171,7 @@ def test_where_nothing_can_be_mended_there_is_nothing_to_confirm(researcher, mad
 def test_what_is_left_to_a_person_is_explained(researcher, made, rehearsal, commit):
     there = Assignment.objects.get()
     bonus = {"WorkerId": rehearsal.workers[0], "BonusAmount": "0.50", "Reason": "By hand."}
-    rehearsal.world.call("SendBonus", {"AssignmentId": there.external_id, **bonus})
+    rehearsal.world.call("SendBonus", {"AssignmentId": there.outside_key, **bonus})
     press(researcher, commit, "audit/start")
     page = researcher.get("/rounds/round-1/audit/").text
     assert "Needs a person" in page

@@ -1,5 +1,6 @@
 """Rejections in the console: proposing, agreeing, reversing, and deciding appeals."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from annotation.review.appeals import appeal, ask_for_pay
 from annotation.review.decisions import MassPolicy, reject
 from console.home.needs import needs_of_all_rounds
 from crowd import channels
+from crowd.models import Visit
 from crowd.outbox import deliver_due
 from tests.annotation.answering import lost
 from tests.annotation.money.moneyed import WORDS, posted
@@ -221,11 +223,20 @@ def test_the_first_page_counts_proposals_and_objections(flagged, robin):
     assert "1 appeal waits for an answer" in needed()
 
 
+def test_the_page_of_platform_work_says_what_the_platform_says(platform, robin, client):
+    assignment = flagged_on(posted())
+    client.force_login(robin)
+    page = lambda: client.get(f"/review/{assignment.pk}/").text  # noqa: E731
+    assert "Automatic approval" in page()
+    Visit.objects.update(state="settled", decided_at=timezone.now())
+    assert re.search(r"<dt>Platform status</dt><dd>settled there otherwise: .*, \S", page())
+
+
 def test_the_first_page_warns_before_a_platform_approves_by_itself(platform, robin):
     made = posted(hits=3)
     soon, later, decided = flagged_on(made), flagged_on(made), flagged_on(made)
     reject(decided, **WORDS, by=robin)
-    Assignment.objects.exclude(pk=later.pk).update(auto_approval_at=timezone.now() + timedelta(hours=47))
+    Visit.objects.exclude(assignment=later).update(auto_approval_at=timezone.now() + timedelta(hours=47))
     assert "1 undecided assignment in round-1 will be approved by the platform in less than 48 h" in needed()
     assert soon.state == "flagged"
 

@@ -1,12 +1,12 @@
-"""Postings on platforms, account balances, syncs, audits, messages to workers, and the outbox of calls."""
+"""What platforms list: postings, and the visits of their workers; account balances, syncs and audits."""
 
-import uuid
+from typing import Any
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from annotation.models import Assignment, AssignmentQuerySet, PlatformState, Worker
+from annotation.models import Assignment, Worker
 from hits.models import HIT, Round, Seat
 
 
@@ -14,18 +14,8 @@ class PostingQuerySet(models.QuerySet["Posting"]):
     def unfinished(self) -> "PostingQuerySet":
         """Keep those that may still change: not settled, or with work that is undecided there, or answered here and
         timed out there, which may still land."""
-        late = work_on_posting().filter(platform_state=PlatformState.EXPIRED, state=Assignment.State.FLAGGED)
-        return self.filter(Q(settled_at=None) | Exists(undecided_work()) | Exists(late))
-
-
-def undecided_work() -> AssignmentQuerySet:
-    """Return the work on the outer query's posting that its platform has not decided."""
-    return work_on_posting().filter(platform_state=PlatformState.SUBMITTED)
-
-
-def work_on_posting() -> AssignmentQuerySet:
-    """Return the work on the outer query's posting."""
-    return Assignment.objects.filter(hit__round=OuterRef("round"), external_posting=OuterRef("external_id"))
+        late = visits_to_posting().filter(state=Visit.State.EXPIRED, assignment__state=Assignment.State.FLAGGED)
+        return self.filter(Q(settled_at=None) | Exists(undecided_visits()) | Exists(late))
 
 
 class Posting(models.Model):
@@ -101,10 +91,10 @@ class Posting(models.Model):
         """What it is a posting of."""
         return str(self.hit) if self.hit else f"round {self.round}"
 
-    @property
-    def work(self) -> AssignmentQuerySet:
-        """The work on it."""
-        return Assignment.objects.filter(hit__round=self.round_id, external_posting=self.external_id)
+    def begin_visit(self, assignment: Assignment, **fields: Any) -> "Visit":
+        """Note that the assignment's worker came for this posting."""
+        known = {"worker": assignment.worker, "external_id": assignment.outside_key, **self.market}
+        return Visit.objects.create(assignment=assignment, posting=self, **known, **fields)
 
     @property
     def wants_visitors(self) -> bool:
@@ -114,7 +104,87 @@ class Posting(models.Model):
     @property
     def unused(self) -> int:
         """How many of the answer sets that the platform lists were not submitted."""
-        return self.posted_assignments - self.work.listed().count()
+        return self.posted_assignments - self.visits.listed().count()
+
+
+class VisitQuerySet(models.QuerySet["Visit"]):
+    def listed(self) -> "VisitQuerySet":
+        """Keep those that the platform lists as submitted."""
+        return self.filter(state__in=Visit.LISTED)
+
+
+class Visit(models.Model):
+    """How the worker of an assignment came from a platform, and what the platform says of their work.
+
+    Where a platform has us choose the visitor's HIT, the assignment holds a seat from the start. Where the platform
+    chooses, a visitor only claims to have taken the HIT: their assignment is leased without a seat until the platform
+    lists it. Platforms give one id to several workers, one after the other; only a submission binds it to its worker.
+    """
+
+    class State(models.TextChoices):
+        """What the platform says of it. Which state may follow which: ``crowd.endings.ONWARD``."""
+
+        UNCONFIRMED = "", "claimed by a visitor, not confirmed"
+        SUBMITTED = "submitted"
+        APPROVED = "approved"
+        REJECTED = "rejected"
+        RETURNED = "returned"
+        EXPIRED = "expired", "ran out of time there"
+        SETTLED = "settled", "settled there otherwise: screened out, or paid in part"
+
+    LISTED = (State.SUBMITTED, State.APPROVED, State.REJECTED, State.SETTLED)
+    # Ended there without a submission; the platform pays such work by a bonus at most.
+    GONE = (State.RETURNED, State.EXPIRED)
+
+    assignment = models.OneToOneField(Assignment, on_delete=models.CASCADE, related_name="visit")
+    posting = models.ForeignKey(Posting, on_delete=models.PROTECT, related_name="visits", db_index=False)
+    # The assignment's worker and the posting's platform, repeated for the constraints.
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="+")
+    channel = models.CharField(max_length=20)
+    environment = models.CharField(max_length=20)
+    external_id = models.CharField(max_length=64, help_text="The platform's id of the assignment or session.")
+    state = models.CharField(max_length=9, choices=State, blank=True, default=State.UNCONFIRMED)
+    finish_url = models.CharField(max_length=500, blank=True, help_text="Where the finished page sends its form.")
+    finish_fields = models.JSONField(
+        default=dict, help_text="What that form holds; for a claim also answers and receipt."
+    )
+    auto_approval_at = models.DateTimeField(null=True, help_text="When the platform approves undecided work.")
+    decided_at = models.DateTimeField(null=True, help_text="When it was approved or rejected on the platform.")
+    content = models.TextField(blank=True, help_text="The answer as the platform gave it, unparsed.")
+
+    objects = VisitQuerySet.as_manager()
+
+    personal_text = ("worker", "content")
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["posting", "state"], name="visits_to_a_posting")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["channel", "environment", "external_id", "worker"], name="visit_once_per_worker"
+            ),
+            models.UniqueConstraint(
+                fields=["channel", "environment", "external_id"], condition=~Q(state=""), name="listed_visit_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"visit {self.external_id} ({self.state or 'not confirmed'})"
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the platform lists it as submitted."""
+        return self.state in self.LISTED
+
+
+def visits_to_posting() -> VisitQuerySet:
+    """Return the visits to the outer query's posting."""
+    return Visit.objects.filter(posting=OuterRef("pk"))
+
+
+def undecided_visits() -> VisitQuerySet:
+    """Return the visits to the outer query's posting whose work its platform has not decided."""
+    return visits_to_posting().filter(state=Visit.State.SUBMITTED)
 
 
 class AccountBalance(models.Model):
@@ -164,110 +234,3 @@ class Audit(models.Model):
 
     def __str__(self) -> str:
         return f"audit of {self.round} at {self.at:%Y-%m-%d %H:%M}"
-
-
-class Message(models.Model):
-    """A message to a worker, sent by their platform."""
-
-    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="messages")
-    subject = models.CharField(max_length=200)
-    text = models.TextField(max_length=4096)
-    by = models.CharField(max_length=150)
-    at = models.DateTimeField(default=timezone.now)
-    failure = models.TextField(blank=True, help_text="Why the platform could not deliver it.")
-
-    free_text = ("subject", "text", "failure")
-    personal_text = ("worker", "subject", "text", "failure")
-
-    class Meta:
-        ordering = ["id"]
-
-    def __str__(self) -> str:
-        return f"to {self.worker}: {self.subject}"
-
-
-class Hint(models.Model):
-    """An event that a platform sent. It stops the same one from being acted on twice."""
-
-    channel = models.CharField(max_length=20)
-    environment = models.CharField(max_length=20)
-    external_id = models.CharField(max_length=64)
-    at = models.DateTimeField(default=timezone.now, db_index=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["channel", "environment", "external_id"], name="hint_once")]
-
-    def __str__(self) -> str:
-        return f"{self.channel} {self.environment} event {self.external_id}"
-
-
-class Outbox(models.Model):
-    """A call that costs money or publishes, stored before it is made. Its id is the idempotency token."""
-
-    class Call(models.TextChoices):
-        PUBLISH = "publish", "put a HIT on the platform"
-        EXTEND = "extend", "post more answer sets of a posted HIT"
-        PROLONG = "prolong", "let workers accept a posted HIT for longer"
-        CLOSE = "close", "close a posted HIT"
-        PAUSE = "pause", "let no visitors come for a while, or let them come again"
-        DISPOSE = "dispose", "remove a finished HIT from the platform"
-        PAY = "pay", "pay a reward or a bonus"
-        REJECT = "reject", "reject work"
-        MESSAGE = "message", "write to a worker"
-        EXCLUDE = "exclude", "exclude a worker"
-        READMIT = "readmit", "readmit a worker"
-
-    class State(models.TextChoices):
-        PENDING = "pending"
-        SENDING = "sending"
-        DONE = "done"
-        FAILED = "failed"
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    channel = models.CharField(max_length=20)
-    environment = models.CharField(max_length=20, blank=True)
-    round = models.ForeignKey(
-        Round,
-        null=True,
-        on_delete=models.CASCADE,
-        related_name="calls",
-        help_text="Empty for calls of no single round.",
-    )
-    call = models.CharField(max_length=20, choices=Call)
-    subject = models.CharField(max_length=120, help_text="The row it is about, as app.model:key.")
-    payload = models.JSONField(default=dict)
-    state = models.CharField(max_length=7, choices=State, default=State.PENDING)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    waits = models.PositiveSmallIntegerField(
-        default=0, help_text="How often in a row the platform asked to wait, for money or because of too many calls."
-    )
-    unclear = models.BooleanField(default=False, help_text="It was sent, and its effect is unknown.")
-    sent = models.JSONField(
-        null=True,
-        help_text="Of a call that is never repeated: that it was made, with what the platform listed before.",
-    )
-    error = models.TextField(blank=True)
-    created_at = models.DateTimeField(default=timezone.now)
-    due_at = models.DateTimeField(
-        default=timezone.now, help_text="It is made after this time. If it is being made, it is lost after this time."
-    )
-
-    free_text = ("payload", "sent", "error")
-
-    class Meta:
-        verbose_name_plural = "outbox"
-        ordering = ["created_at"]
-        constraints = [
-            models.UniqueConstraint(fields=["call", "subject", "channel", "environment"], name="one_call_per_subject")
-        ]
-        indexes = [models.Index(fields=["state", "due_at"])]
-
-    def __str__(self) -> str:
-        return f"{self.call} {self.subject} ({self.state})"
-
-    def make_again(self, *come_from: State) -> bool:
-        """Have a call made again that is being made, is done or has failed (or is in a state of ``come_from``). False:
-        it is in another state."""
-        states = come_from or (self.State.SENDING, self.State.DONE, self.State.FAILED)
-        again = {"state": self.State.PENDING, "attempts": 0, "waits": 0, "due_at": timezone.now()}
-        return bool(Outbox.objects.filter(pk=self.pk, state__in=states).update(**again))

@@ -1,0 +1,27 @@
+"""Postings on platforms, the visits of their workers, and the calls that are made to platforms."""
+
+from crowd.models.calls import Hint, Message, Outbox
+from crowd.models.postings import (
+    AccountBalance,
+    Audit,
+    Posting,
+    Sync,
+    Visit,
+    VisitQuerySet,
+    undecided_visits,
+    visits_to_posting,
+)
+
+__all__ = [
+    "AccountBalance",
+    "Audit",
+    "Hint",
+    "Message",
+    "Outbox",
+    "Posting",
+    "Sync",
+    "Visit",
+    "VisitQuerySet",
+    "undecided_visits",
+    "visits_to_posting",
+]

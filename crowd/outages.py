@@ -1,0 +1,54 @@
+"""Pay for work whose answers were lost by a fault of ours."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.models import Assignment, Decision, Payment
+from annotation.money.payments import mark_reward_paid, owe
+from annotation.review.decisions import DECIDABLE, for_ruling, held, rule
+from annotation.review.lost_work import pay_for_begun
+from annotation.work.leases import move
+from core.errors import CounterpartError
+from core.events import record
+from crowd.models import Visit
+
+
+def pay_for_outage(assignment: Assignment, *, reason: str, by: User) -> Payment:
+    """Pay for work whose answers an outage of ours has lost; nothing is counted, and the seat stays open.
+
+    Work on a platform is paid its reward, provided that the platform lists it and no whole answer set is here. Work in
+    the browser pool that was begun and never submitted is paid as much as a bonus, and ends. Repeating changes nothing.
+    Raises CounterpartError without a reason and for any other work, CeilingError past the round's ceiling.
+    """
+    if not reason.strip():
+        raise CounterpartError("The reason is missing: say which fault lost the work. The event log keeps it.")
+    visit = Visit.objects.filter(assignment=assignment).first()
+    if visit is None:
+        return pay_for_begun(assignment, reason=reason.strip(), by=by)
+    return _pay_listed(visit, reason=reason.strip(), by=by)
+
+
+@transaction.atomic
+def _pay_listed(visit: Visit, *, reason: str, by: User) -> Payment:
+    assignment = held(visit.assignment)
+    visit.refresh_from_db()
+    if visit.state not in (Visit.State.SUBMITTED, Visit.State.APPROVED):
+        told = visit.get_state_display()
+        raise CounterpartError(f"{assignment} is {told}; its platform has to list it as submitted.")
+    if assignment.is_claim:
+        _exclude_lost(assignment, reason=reason, by=by)
+    elif paid := Payment.objects.filter(assignment=assignment, state__in=Payment.EARNED).first():
+        return paid
+    elif not assignment.problem:
+        raise CounterpartError(f"The answers of {assignment} are here; decide it on its page.")
+    elif assignment.state in DECIDABLE:
+        rule(for_ruling(assignment), votes_count=False, paid=True, reason=reason, by=by)
+    is_paid = visit.state == Visit.State.APPROVED
+    return mark_reward_paid(assignment) if is_paid else owe(assignment)
+
+
+def _exclude_lost(assignment: Assignment, *, reason: str, by: User) -> None:
+    """Exclude work whose answers are lost, so that it can be paid. Its seat stays open."""
+    move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.EXCLUDED, actor=str(by), problem="")
+    Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=reason, by=by)
+    record("lost in an outage", assignment, actor=str(by), reason=reason)
