@@ -1,5 +1,6 @@
 """Plans of HITs of single pairs: packed so that they share nothing, with gold controls dealt to each."""
 
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -20,31 +21,40 @@ Newest = dict[str, int]
 """The database ids of the newest of the ``images``, ``captions`` and ``matches`` that a round was packed from."""
 
 
-def plan_pairs(
-    pool: Pool,
-    sides: Sides,
-    pairs: NDArray[np.int64],
-    *,
-    design: Design,
-    seed: int,
-    sharing: Sharing,
-    avoided: Avoided,
-    progress: Progress = silent,
-) -> Plan:
-    """Pack ``pairs`` (n, 2) of codes into HITs and deal controls from the pool's, without what is ``avoided``."""
+@dataclass(frozen=True)
+class PlanRequest:
+    """What HITs are planned from: a pool and those of its ``pairs`` (n, 2) to ask about, as codes of the ``sides``.
+
+    ``avoided`` is in no control, or in no item at all. ``positives`` is the match source of a task that needs one.
+    """
+
+    pool: Pool
+    sides: Sides
+    pairs: NDArray[np.int64]
+    design: Design
+    seed: int
+    sharing: Sharing
+    avoided: Avoided
+    positives: str = ""
+    progress: Progress = silent
+
+
+def plan_pairs(request: PlanRequest) -> Plan:
+    """Pack the pairs into HITs and deal controls from the pool's."""
     from hits.packing.colouring import pack_pairs  # numba takes half a second and 70 MB to import
 
-    streams = np.random.default_rng(seed).spawn(5)
-    images, captions = pairs.T
-    progress("filling HITs", 0, None)
+    design, sharing = request.design, request.sharing
+    streams = np.random.default_rng(request.seed).spawn(5)
+    images, captions = request.pairs.T
+    request.progress("filling HITs", 0, None)
     hits = pack_pairs(images, captions, capacity=design.candidates, sharing=sharing, rng=streams[0])
     candidates = Items(hits, images, captions, np.zeros_like(hits))
-    progress("dealing controls", 0, None)
-    decks = _decks(pool, sides, candidates, design, streams[1:4], avoided)
+    request.progress("dealing controls", 0, None)
+    decks = _decks(request, candidates, streams[1:4])
     controls = deal_controls(candidates, design=design, decks=decks, sharing=sharing)
     items = shuffle_places(candidates, controls, streams[4])
     places = np.arange(len(items.hits)) % design.size + 1  # every HIT is full
-    return Plan(sides, design, seed, items, places)
+    return Plan(request.sides, design, request.seed, items, places)
 
 
 def newest_of(collection: Collection) -> Newest:
@@ -66,14 +76,8 @@ def _number(rows: Any) -> Numbering:
     return Numbering(np.array([pk for _, pk in by_key], np.int64), [key for key, _ in by_key])
 
 
-def _decks(
-    pool: Pool,
-    sides: Sides,
-    candidates: Items,
-    design: Design,
-    streams: list[np.random.Generator],
-    avoided: Avoided,
-) -> dict[str, Deck]:
+def _decks(request: PlanRequest, candidates: Items, streams: list[np.random.Generator]) -> dict[str, Deck]:
+    pool, sides, design, avoided = request.pool, request.sides, request.design, request.avoided
     originals = original_pairs(pool.sample, sides)
     positives = positive_controls(originals, sides, avoided)
     if design.positives and not len(positives):

@@ -19,7 +19,7 @@ from hits.controls import Avoided, Keys, avoided_pairs, known_matches, original_
 from hits.designs import Design
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.packing.plan import ROLES, Codes, Plan, Sharing
-from hits.pair_plans import Newest, newest_of, number_collection
+from hits.pair_plans import Newest, PlanRequest, newest_of, number_collection
 from hits.prices import Costs, costs_by_channel
 from hits.round_parameters import PackParameters
 from hits.task_types import TASK_TYPES, task_type_of
@@ -152,10 +152,7 @@ def make_plan(
             known_matches(pool.collection, sides, newest=newest["matches"]),
             spared_originals(original_pairs(pool.sample, sides), asked, sides, design),
         )
-    further = {"positives": positives} if task.from_matches else {}
-    return task.plan(
-        pool, sides, asked, design=design, seed=seed, sharing=sharing, avoided=coded, progress=progress, **further
-    )
+    return task.plan(PlanRequest(pool, sides, asked, design, seed, sharing, coded, positives, progress))
 
 
 def _check_size(pool: Pool, design: Design, *, asked: int, excluded: int) -> None:

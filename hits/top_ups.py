@@ -13,7 +13,7 @@ from hits.controls import Avoided, Keys, known_matches
 from hits.designs import parse_design
 from hits.models import Item, Round, TopUp
 from hits.packing.plan import Plan, Sides
-from hits.pair_plans import Newest, number_collection, plan_pairs
+from hits.pair_plans import Newest, PlanRequest, number_collection, plan_pairs
 from hits.rounds import write_hits
 
 
@@ -60,16 +60,7 @@ def plan_again(top_up: TopUp, *, newest: Newest | None = None) -> Plan:
 def _plan(
     round: Round, sides: Sides, pairs: NDArray[np.int64], number: int, avoided: Avoided, no_controls: NDArray[np.int64]
 ) -> Plan:
-    return plan_pairs(
-        round.pool,
-        sides,
-        pairs,
-        design=parse_design(round.design),
-        seed=_seed(round.seed, number),
-        sharing=round.summary.get("sharing", "avoid"),
-        avoided=avoided.and_pairs(no_controls),
-    )
-
-
-def _seed(seed: int, number: int) -> int:
-    return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0] >> 1)
+    seed = int(np.random.SeedSequence([round.seed, number]).generate_state(1, np.uint64)[0] >> 1)
+    sharing = round.summary.get("sharing", "avoid")
+    design = parse_design(round.design)
+    return plan_pairs(PlanRequest(round.pool, sides, pairs, design, seed, sharing, avoided.and_pairs(no_controls)))

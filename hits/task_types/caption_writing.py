@@ -4,38 +4,26 @@
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.progress import Progress, silent
-from hits.controls import Avoided
 from hits.designs import Design
-from hits.packing.plan import Plan, Sharing, Sides, plan_alone
+from hits.packing.plan import Plan, plan_alone
+from hits.pair_plans import PlanRequest
 from hits.question import Level
 from hits.task_types.task_type import Pooled, TaskType
 from hits.wording import Wording
-from mitl.models import Pool
 
 
-def plan_pictures(
-    pool: Pool,
-    sides: Sides,
-    pairs: NDArray[np.int64],
-    *,
-    design: Design,
-    seed: int,
-    sharing: Sharing,
-    avoided: Avoided,
-    progress: Progress = silent,
-) -> Plan:
+def plan_pictures(request: PlanRequest) -> Plan:
     """Ask about every query image of the pool's sample by itself, whatever its pairs are. Raises CounterpartError for a
     sample without images that may be shown."""
-    progress("filling HITs", 0, None)
-    asked = sides.images.codes(list(pool.sample.images.order_by().values_list("pk", flat=True)))
-    images = np.setdiff1d(asked, avoided.images)
+    request.progress("filling HITs", 0, None)
+    sample = request.pool.sample
+    asked = request.sides.images.codes(list(sample.images.order_by().values_list("pk", flat=True)))
+    images = np.setdiff1d(asked, request.avoided.images)
     if not len(images):
-        raise CounterpartError(f"The sample {pool.sample} has no image to describe. Sample one with --images.")
-    return plan_alone(sides, "images", images, design=design, seed=seed)
+        raise CounterpartError(f"The sample {sample} has no image to describe. Sample one with --images.")
+    return plan_alone(request.sides, "images", images, design=request.design, seed=request.seed)
 
 
 def hits_of_pictures(pooled: Pooled, design: Design) -> int:

@@ -11,16 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.progress import Progress, silent
-from hits.controls import Avoided, Unlisted, original_pairs, unlisted_pairs
+from hits.controls import Unlisted, original_pairs, unlisted_pairs
 from hits.designs import Design
 from hits.packing.dealing import draw_outside
-from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Plan, Sharing, Sides
-from hits.pair_plans import positive_controls
+from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Plan
+from hits.pair_plans import PlanRequest, positive_controls
 from hits.question import Level
 from hits.task_types.task_type import Pooled, TaskType
 from hits.wording import Wording
-from mitl.models import Pool
 
 CAPTIONS = 10
 ASKED, MOST_TRUE = 5, 3  # images of a HIT that are asked about, and true captions of a control
@@ -31,32 +29,23 @@ Box = list[tuple[int, int, int]]
 """The image, caption and role of the items of one screen."""
 
 
-def plan_boxes(
-    pool: Pool,
-    sides: Sides,
-    pairs: NDArray[np.int64],
-    *,
-    design: Design,
-    seed: int,
-    sharing: Sharing,
-    avoided: Avoided,
-    progress: Progress = silent,
-) -> Plan:
-    """Pack ``pairs`` (n, 2) of codes by image: ten captions a screen, six screens a HIT, the last one a control until
+def plan_boxes(request: PlanRequest) -> Plan:
+    """Pack the pairs by image: ten captions a screen, six screens a HIT, the last one a control until
     the screens are shuffled.
 
     The captions of an image are filled up to a multiple of ten with others of the gallery, drawn at random: candidates
     too, as in the paper. An image stands twice in a HIT only where it has more screens than there are HITs, whatever
-    ``sharing`` says. The last HIT is filled up with controls.
+    the request's ``sharing`` is. The last HIT is filled up with controls.
     """
-    streams = np.random.default_rng(seed).spawn(4)
-    progress("filling HITs", 0, None)
+    pool, sides, avoided = request.pool, request.sides, request.avoided
+    streams = np.random.default_rng(request.seed).spawn(4)
+    request.progress("filling HITs", 0, None)
     originals = original_pairs(pool.sample, sides)
     gallery = sides.captions.known(pool.collection.captions.gallery().values_list("pk", flat=True))
     fit = np.setdiff1d(gallery, avoided.captions)
-    boxes = list(_boxes(pairs, originals, fit, streams[0]))
+    boxes = list(_boxes(request.pairs, originals, fit, streams[0]))
     hits = _spread(boxes, streams[1])
-    progress("dealing controls", 0, None)
+    request.progress("dealing controls", 0, None)
     asked = np.array([row[:2] for box in boxes for row in box], np.int64)
     unlisted = unlisted_pairs(pool, sides, known=np.concatenate([originals, asked]), avoided=avoided)
     _add_controls(hits, _Controls(positive_controls(originals, sides, avoided), unlisted, streams[2]))
@@ -68,8 +57,9 @@ def plan_boxes(
         for row in order(CAPTIONS).tolist()
     ]
     items = Items(*np.array(rows, np.int64).T)
-    places = np.arange(len(rows)) % design.size + 1
-    return Plan(sides, design, seed, items, places, padded=len(asked) - len(pairs))
+    places = np.arange(len(rows)) % request.design.size + 1
+    padded = len(asked) - len(request.pairs)
+    return Plan(sides, request.design, request.seed, items, places, padded=padded)
 
 
 def hits_of_boxes(pooled: Pooled, design: Design) -> int:

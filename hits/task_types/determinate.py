@@ -4,32 +4,20 @@ defines it; this definition is the project's. It has no controls, as nothing say
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
-from core.progress import Progress, silent
-from hits.controls import Avoided
 from hits.designs import Design
-from hits.packing.plan import Plan, Sharing, Sides, plan_alone
+from hits.packing.plan import Plan, plan_alone
+from hits.pair_plans import PlanRequest
 from hits.question import Level
 from hits.task_types.task_type import Pooled, TaskType
 from hits.wording import Wording
-from mitl.models import Pool
 
 
-def plan_captions(
-    pool: Pool,
-    sides: Sides,
-    pairs: NDArray[np.int64],
-    *,
-    design: Design,
-    seed: int,
-    sharing: Sharing,
-    avoided: Avoided,
-    progress: Progress = silent,
-) -> Plan:
-    """Ask about every caption of ``pairs`` (n, 2) by itself."""
-    progress("filling HITs", 0, None)
-    return plan_alone(sides, "captions", np.unique(pairs[:, 1]), design=design, seed=seed)
+def plan_captions(request: PlanRequest) -> Plan:
+    """Ask about every caption of the pairs by itself."""
+    request.progress("filling HITs", 0, None)
+    captions = np.unique(request.pairs[:, 1])
+    return plan_alone(request.sides, "captions", captions, design=request.design, seed=request.seed)
 
 
 def hits_of_captions(pooled: Pooled, design: Design) -> int:

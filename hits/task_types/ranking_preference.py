@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Q
-from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.progress import Progress, silent
 from corpus.models import Match
-from hits.controls import Avoided
 from hits.designs import Design
-from hits.packing.plan import NONE, Items, Plan, Sharing, Sides
+from hits.packing.plan import NONE, Items, Plan, Sides
+from hits.pair_plans import PlanRequest
 from hits.question import Level
 from hits.task_types.task_type import TaskType
 from hits.wording import Wording
-from mitl.models import Pool
 
 CAPTIONS, FEWEST, MOST = 40, 5, 8
 SYSTEMS = {
@@ -54,27 +51,20 @@ def made_rankings(positives: Sequence[int], wrong: Sequence[int]) -> dict[str, l
     }
 
 
-def plan_preferences(
-    pool: Pool,
-    sides: Sides,
-    pairs: NDArray[np.int64],
-    *,
-    design: Design,
-    seed: int,
-    sharing: Sharing,
-    avoided: Avoided,
-    positives: str,
-    progress: Progress = silent,
-) -> Plan:
+def plan_preferences(request: PlanRequest) -> Plan:
     """Ask every pair of rankings of 40 captions, drawn from those with 5 to 8 images by the match source ``positives``,
     in ten HITs: each has all captions once, with different pairs. Left and right are at random.
 
     A wrong image is one of the gallery that no source matches with the caption and no annotator proposes for it.
     """
-    progress("drawing captions", 0, None)
-    rng = np.random.default_rng(seed)
-    matched = _images_by_caption(Match.objects.filter(_is_match(positives), collection=pool.collection), sides)
-    avoidable = set(avoided.captions.tolist())
+    pool, sides, positives = request.pool, request.sides, request.positives
+    request.progress("drawing captions", 0, None)
+    rng = np.random.default_rng(request.seed)
+    is_match = Q(source=positives) & (
+        Q(score=None) | Q(score__gt=0)
+    )  # a version also holds its negatives, with score 0
+    matched = _images_by_caption(Match.objects.filter(is_match, collection=pool.collection), sides)
+    avoidable = set(request.avoided.captions.tolist())
     fit = sorted(one for one, images in matched.items() if FEWEST <= len(images) <= MOST and one not in avoidable)
     if len(fit) < CAPTIONS:
         raise CounterpartError(
@@ -83,7 +73,7 @@ def plan_preferences(
         )
     captions = sorted(rng.choice(fit, CAPTIONS, replace=False).tolist())
     known = _images_by_caption(Match.objects.filter(collection=pool.collection), sides)
-    for image, caption in pairs.tolist():
+    for image, caption in request.pairs.tolist():
         known[caption].add(image)
     gallery = set(sides.images.codes(list(pool.collection.images.gallery().values_list("pk", flat=True))).tolist())
     rankings = [_rankings(matched[one], sorted(gallery - known[one]), rng) for one in captions]
@@ -93,13 +83,9 @@ def plan_preferences(
             systems = rng.permutation(QUESTIONS[(hit + number) % len(QUESTIONS)]).tolist()
             rows.append((hit, NONE, caption, 0))
             contents.append({"systems": systems, "rankings": [rankings[number][name] for name in systems]})
-    places = np.arange(len(rows)) % design.size + 1
-    return Plan(sides, design, seed, Items(*np.array(rows, np.int64).T), places, contents=contents)
-
-
-def _is_match(source: str) -> Q:
-    """A version also holds its negatives, with score 0."""
-    return Q(source=source) & (Q(score=None) | Q(score__gt=0))
+    items = Items(*np.array(rows, np.int64).T)
+    places = np.arange(len(rows)) % request.design.size + 1
+    return Plan(sides, request.design, request.seed, items, places, contents=contents)
 
 
 def _images_by_caption(matches: Any, sides: Sides) -> dict[int, set[int]]:

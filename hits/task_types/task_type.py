@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from hits.designs import Design
 from hits.packing.plan import Plan
+from hits.pair_plans import PlanRequest
 from hits.wording import Wording
-
-Planner = Callable[..., Plan]
-"""``(pool, sides, pairs, *, design, seed, sharing, avoided, progress) -> Plan``, as ``hits.pair_plans.plan_pairs``."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ class TaskType(Question):
     """What its HITs are found by on a platform."""
     scale: str
     """All answers together, as analyses head them."""
-    plan: Planner
+    plan: Callable[[PlanRequest], Plan]
     count_hits: Callable[[Pooled, Design], int] = hits_of_pairs
     """The number of HITs that its plan of a pool has; at most, for what a pool would hold at most."""
     usual_minutes: tuple[int, int] = (5, 10)
