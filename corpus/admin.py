@@ -5,27 +5,12 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from core.admin import ReadOnlyAdmin
 from corpus.models import Caption, Collection, Image, Match, Sample
 
 
-class ImportedAdmin(admin.ModelAdmin):
-    """Rows that can be searched and read but not changed."""
-
-    list_per_page = 50
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
 @admin.register(Collection)
-class CollectionAdmin(ImportedAdmin):
+class CollectionAdmin(ReadOnlyAdmin):
     list_display = ["name", "description", "created_at"]
     search_fields = ["name", "description"]
     readonly_fields = ["name", "sealed_sources", "created_at"]
@@ -35,7 +20,7 @@ class CollectionAdmin(ImportedAdmin):
 
 
 @admin.register(Image)
-class ImageAdmin(ImportedAdmin):
+class ImageAdmin(ReadOnlyAdmin):
     list_display = ["key", "collection", "file_name", "split", "width", "height"]
     list_filter = ["collection", "split"]
     list_select_related = ["collection"]
@@ -43,7 +28,7 @@ class ImageAdmin(ImportedAdmin):
 
 
 @admin.register(Caption)
-class CaptionAdmin(ImportedAdmin):
+class CaptionAdmin(ReadOnlyAdmin):
     list_display = ["key", "collection", "image", "text"]
     list_filter = ["collection"]
     list_select_related = ["collection", "image"]
@@ -51,7 +36,7 @@ class CaptionAdmin(ImportedAdmin):
 
 
 @admin.register(Match)
-class MatchAdmin(ImportedAdmin):
+class MatchAdmin(ReadOnlyAdmin):
     list_display = ["source", "collection", "image", "caption", "score", "grade"]
     list_filter = ["collection", "grade"]
     list_select_related = ["collection", "image", "caption"]
@@ -59,7 +44,7 @@ class MatchAdmin(ImportedAdmin):
 
 
 @admin.register(Sample)
-class SampleAdmin(ImportedAdmin):
+class SampleAdmin(ReadOnlyAdmin):
     list_display = ["name", "collection", "seed", "created_at"]
     list_filter = ["collection"]
     fields = ["name", "collection", "seed", "created_at"]

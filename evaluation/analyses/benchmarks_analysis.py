@@ -14,7 +14,7 @@ from core.parameters import NamesField, Option, Parameters, PathField
 from core.progress import Progress
 from core.text import counted
 from dataset.models import Version
-from evaluation.analyses import Findings
+from evaluation.analyses import Findings, plain
 from evaluation.correlation import correlations, spearman, tau_b
 from evaluation.leaderboard import Moves, averages_of, board_of, ranks_of
 from mitl.charts import Spec, heat_map, heat_maps
@@ -67,10 +67,7 @@ def analyse(parameters: BenchmarksParameters, *, progress: Progress) -> Findings
         "models": list(table),
         "metrics": metrics,
         "ranks": ranks_of(table),
-        **{
-            name: [[None if np.isnan(one) else one for one in row] for row in matrix.tolist()]
-            for name, matrix in matrices.items()
-        },
+        **{name: plain(matrix.tolist()) for name, matrix in matrices.items()},
     }
     return Findings(figures, _text(metrics, matrices, len(table)), _chart(metrics, matrices), _rows(metrics, matrices))
 

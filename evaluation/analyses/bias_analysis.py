@@ -12,7 +12,7 @@ from core.errors import CounterpartError
 from core.parameters import POSITIONAL, NamesField, Option, Parameters, choices
 from core.progress import Progress, silent, tracked
 from dataset.models import Version
-from evaluation.analyses import Findings
+from evaluation.analyses import Findings, plain
 from evaluation.bias import (
     LARGEST,
     LeftOut,
@@ -152,15 +152,13 @@ def _figures(bias: Bias) -> dict[str, Any]:
                 zip(scores.members, scores.scores.tolist(), scores.distances(), strict=True)
             )
         ],
-        "sizes": [_plain(one) for one in bias.sizes],
+        "sizes": [plain(asdict(one)) for one in bias.sizes],
         "left_out": [asdict(one) for one in bias.left_out],
         "truth": None if bias.truth is None else bias.truth.tolist(),
-        "distance_from_truth_by_size": None if bias.from_truth is None else [_plain(one) for one in bias.from_truth],
+        "distance_from_truth_by_size": None
+        if bias.from_truth is None
+        else [plain(asdict(one)) for one in bias.from_truth],
     }
-
-
-def _plain(size: SizeBias) -> dict[str, Any]:
-    return {name: None if value != value else value for name, value in asdict(size).items()}
 
 
 def _text(found: Sequence[Bias]) -> str:

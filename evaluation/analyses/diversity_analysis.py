@@ -1,6 +1,5 @@
 """Diversity: how differently annotators rank the same queries (the two matrices of table A.1, in both directions)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ from core.errors import CounterpartError
 from core.parameters import POSITIONAL, NamesField, Option, Parameters, choices
 from core.progress import Progress
 from corpus.models import Collection, Sample
-from evaluation.analyses import Findings
+from evaluation.analyses import Findings, plain
 from mitl.charts import Spec, heat_map, heat_maps
 from mitl.models import Annotator, Direction
 from mitl.rank_agreement import POLICIES, Absent, first_place_ranks, rank_correlations
@@ -67,16 +66,12 @@ def analyse(parameters: DiversityParameters, *, progress: Progress) -> Findings:
         "depth": depth,
         "absent": absent,
         "annotators": names,
-        **{direction.value: _figures(both) for direction, both in matrices.items()},
+        **{
+            direction.value: {name: plain(matrix.tolist()) for name, matrix in both.items()}
+            for direction, both in matrices.items()
+        },
     }
     return Findings(figures, _text(names, matrices), _chart(names, matrices, depth, absent), _rows(names, matrices))
-
-
-def _figures(both: Mapping[str, NDArray[np.float64]]) -> dict[str, list[list[float | None]]]:
-    return {
-        name: [[None if np.isnan(value) else value for value in row] for row in matrix.tolist()]
-        for name, matrix in both.items()
-    }
 
 
 def _rows(names: list[str], matrices: Matrices) -> list[dict[str, Any]]:

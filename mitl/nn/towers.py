@@ -15,11 +15,12 @@ from torch.nn.functional import normalize
 
 from core.progress import Progress
 from corpus.models import Caption, Image
-from mitl.annotators.base import EmbeddingAnnotator, Embeddings
+from mitl.annotators.base import Arrays, EmbeddingAnnotator, Embeddings
 from mitl.losses import LOSSES, contrastive, sigmoid_contrastive
 from mitl.models import Annotator
-from mitl.nn.families import Family, Model, new_model, open_model, train_model
+from mitl.nn.families import Family, Model, describe_towers, new_model, open_model, train_model
 from mitl.nn.preparation import TrainingViews, prepared
+from mitl.options import Settings
 from mitl.training.learners import Batch, Plan, Trained, TrainingSet
 
 BATCH = 32
@@ -101,6 +102,13 @@ def train_towers(family: Family, examples: TrainingSet, plan: Plan, progress: Pr
     model = new_model(family, examples, plan)
     learner = TowersLearner(model, plan.loss, float(plan.settings["smallest_crop"]))
     return train_model(model, learner, examples, plan, progress)
+
+
+def describe_embedding(embed: str, settings: Settings, arrays: Arrays) -> dict[str, str]:
+    """Describe the network for the annotator's page; the setting ``embed`` is the length of an embedding."""
+    pieces = len(arrays["network.text_model.embeddings.token_embedding.weight"])
+    towers = describe_towers(settings, pieces)
+    return towers | {"embedding": f"{settings[embed]} numbers, unit length", "score": "cosine"}
 
 
 def embed_pictures(network: Any, values: Tensor) -> Tensor:

@@ -4,12 +4,11 @@ from functools import partial
 from math import isqrt
 from typing import Any
 
-from mitl.annotators.base import Arrays
-from mitl.nn.families import Family, State, describe_towers, patch_sizes, patches, tower, tower_sizes
+from mitl.nn.families import Family, State, patch_sizes, patches, tower, tower_sizes
 from mitl.nn.preparation import CLIP_DEVIATION, CLIP_MEAN, Preparation
 from mitl.nn.pretrained import count_layers, read_pretrained, rename
 from mitl.nn.tokenisers import learn_byte_pairs, repaired
-from mitl.nn.towers import open_towers, train_towers
+from mitl.nn.towers import describe_embedding, open_towers, train_towers
 from mitl.options import Settings
 
 # With this end token transformers takes the largest id of a row as the end, as OpenAI's code does.
@@ -112,13 +111,4 @@ FAMILY = Family(
 open_annotator = partial(open_towers, FAMILY)
 adopt = partial(read_pretrained, FAMILY)
 train = partial(train_towers, FAMILY)
-
-
-def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
-    """Describe the network for the annotator's page."""
-    pieces = len(arrays["network.text_model.embeddings.token_embedding.weight"])
-    return {
-        **describe_towers(settings, pieces),
-        "embedding": f"{settings['embed']} numbers, unit length",
-        "score": "cosine",
-    }
+architecture = partial(describe_embedding, "embed")

@@ -6,12 +6,11 @@ from typing import Any
 
 import torch
 
-from mitl.annotators.base import Arrays
-from mitl.nn.families import Family, describe_towers, patch_sizes, patches, tower, tower_sizes
+from mitl.nn.families import Family, patch_sizes, patches, tower, tower_sizes
 from mitl.nn.preparation import HALVES, Preparation
 from mitl.nn.pretrained import read_pretrained
 from mitl.nn.tokenisers import learn_byte_pairs
-from mitl.nn.towers import open_towers, train_towers
+from mitl.nn.towers import describe_embedding, open_towers, train_towers
 from mitl.options import Settings
 
 
@@ -50,13 +49,4 @@ FAMILY = Family(
 open_annotator = partial(open_towers, FAMILY)
 adopt = partial(read_pretrained, FAMILY)
 train = partial(train_towers, FAMILY)
-
-
-def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
-    """Describe the network for the annotator's page."""
-    pieces = len(arrays["network.text_model.embeddings.token_embedding.weight"])
-    return {
-        **describe_towers(settings, pieces),
-        "embedding": f"{settings['width']} numbers, unit length",
-        "score": "cosine",
-    }
+architecture = partial(describe_embedding, "width")
