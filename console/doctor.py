@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from secrets import token_hex
@@ -202,17 +202,14 @@ def _clock(name: str) -> Findings:
         seconds, micro = redis.from_url(settings.REDIS_URL, socket_timeout=5).time()
         others["Redis"] = now.fromtimestamp(seconds + micro / 1e6, tz=now.tzinfo)
     wrong = {server: then for server, then in others.items() if abs(then - now) > LARGEST_DRIFT}
-    newest = max([at for at in (health.last_beat(), _newest_job()) if at], default=None)
+    newest_job = Job.objects.order_by("-created_at").values_list("created_at", flat=True).first()
+    newest = max([at for at in (health.last_beat(), newest_job) if at], default=None)
     for server, then in wrong.items():
         yield Finding(name, f"{server}'s clock differs by {abs(then - now).total_seconds():.0f} s.", set_right)
     if newest and newest > now + LARGEST_DRIFT:
         yield Finding(name, f"A job or heartbeat is of {newest:%Y-%m-%d %H:%M:%S}, in the future.", set_right)
     elif not wrong:
         yield Finding(name, f"{now:%Y-%m-%d %H:%M:%S} UTC; compared with {', '.join(others) or 'the newest job'}")
-
-
-def _newest_job() -> datetime | None:
-    return Job.objects.order_by("-created_at").values_list("created_at", flat=True).first()
 
 
 def _queue(name: str) -> Findings:

@@ -1,15 +1,15 @@
-"""Groups of staff, their permissions, and the guards of pages: visitors who are not logged in are sent to the login,
-members without the permission get a 403."""
+"""Groups of staff, their permissions, and the guards of pages."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 View = Callable[..., HttpResponseBase]
 
@@ -20,37 +20,38 @@ class StaffRequest(HttpRequest):
     user: User
 
 
-members_only = login_required
+class Guard:
+    """Lets in who ``may`` use a page: visitors who are not logged in are sent to the login, others get a 403.
 
+    ``reads`` guards a page that is only shown, ``fills`` one with a form that is sent to its own address, ``acts`` what
+    a button does.
+    """
 
-def _holders_of(permission: str) -> Callable[[View], View]:
-    def guard(view: View) -> View:
-        return login_required(permission_required(permission, raise_exception=True)(view))
+    def __init__(self, may: Callable[[User], bool]) -> None:
+        self._may = may
 
-    return guard
+    def __call__(self, view: View) -> View:
+        @wraps(view)
+        def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+            if not self._may(request.user):
+                raise PermissionDenied
+            return view(request, *args, **kwargs)
+
+        return login_required(guarded)
+
+    def reads(self, view: View) -> View:
+        return self(require_safe(view))
+
+    def fills(self, view: View) -> View:
+        return self(require_http_methods(["GET", "HEAD", "POST"])(view))
+
+    def acts(self, view: View) -> View:
+        return self(require_POST(view))
 
 
 def is_steward(user: User) -> bool:
-    """Whether the user may do what researchers and reviewers both may."""
+    """Whether the user may do what researchers and reviewers both may, such as exclude workers."""
     return user.has_perm("hits.launch_round") or user.has_perm("annotation.decide_assignment")
-
-
-def stewards_only(view: View) -> View:
-    """Let in researchers and reviewers, who may exclude workers and send them messages."""
-
-    @wraps(view)
-    def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-        if not is_steward(request.user):
-            raise PermissionDenied
-        return view(request, *args, **kwargs)
-
-    return login_required(guarded)
-
-
-researchers_only = _holders_of("hits.launch_round")
-reviewers_only = _holders_of("annotation.decide_assignment")
-payers_only = _holders_of("annotation.pay_workers")
-releasers_only = _holders_of("dataset.release_version")
 
 
 RESEARCHER, REVIEWER, ADMIN = "researcher", "reviewer", "admin"
@@ -67,16 +68,13 @@ def is_admin(user: User) -> bool:
     return user.is_active and (user.is_superuser or user.groups.filter(name=ADMIN).exists())
 
 
-def admins_only(view: View) -> View:
-    """Let in who manages people."""
-
-    @wraps(view)
-    def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-        if not is_admin(request.user):
-            raise PermissionDenied
-        return view(request, *args, **kwargs)
-
-    return login_required(guarded)
+members_only = Guard(lambda user: True)
+researchers_only = Guard(lambda user: user.has_perm("hits.launch_round"))
+reviewers_only = Guard(lambda user: user.has_perm("annotation.decide_assignment"))
+payers_only = Guard(lambda user: user.has_perm("annotation.pay_workers"))
+releasers_only = Guard(lambda user: user.has_perm("dataset.release_version"))
+stewards_only = Guard(is_steward)
+admins_only = Guard(is_admin)
 
 
 def make_groups(**_: Any) -> None:

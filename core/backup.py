@@ -74,12 +74,13 @@ def back_up(target: Path, *, progress: Progress = silent) -> Backup:
         for path in tracked(stored, "stored files", progress, total=len(stored)):
             with suppress(FileNotFoundError):  # Deleted since: an unfinished search has ended.
                 archive.add(f"{MEDIA}/{path.relative_to(media).as_posix()}", path)
+        applied = set(MigrationRecorder(connection).applied_migrations())
         archive.describe(
             {
                 "software": f"counterpart {software_version()}",
                 "made_at": timezone.now().isoformat(timespec="seconds"),
                 "engine": connection.vendor,
-                "migrations": [f"{app}.{name}" for app, name in sorted(_applied())],
+                "migrations": [f"{app}.{name}" for app, name in sorted(applied)],
                 "bucket": settings.AWS_STORAGE_BUCKET_NAME,
             }
         )
@@ -129,10 +130,6 @@ def occupied() -> str:
 
 def _site_keys() -> list[str]:
     return [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-
-
-def _applied() -> set[tuple[str, str]]:
-    return set(MigrationRecorder(connection).applied_migrations())
 
 
 def _files_in(media: Path) -> Iterator[Path]:

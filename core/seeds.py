@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from django import forms
 from django.core.management.base import CommandParser
 
@@ -15,6 +16,11 @@ def check_seed(seed: int) -> int:
     if not 0 <= seed <= LARGEST_SEED:
         raise CounterpartError(f"Invalid seed {seed}: use a whole number from 0 to {LARGEST_SEED}.")
     return seed
+
+
+def derived_seed(seed: int, number: int) -> int:
+    """Return the seed of part ``number`` of what ``seed`` decides."""
+    return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def add_seed(parser: CommandParser, help: str = "random seed", *, default: int = 0) -> None:

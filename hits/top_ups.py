@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.events import record
+from core.seeds import derived_seed
 from hits.controls import Avoided, Keys, known_matches
 from hits.designs import parse_design
 from hits.models import Item, Round, TopUp
@@ -60,7 +61,7 @@ def plan_again(top_up: TopUp, *, newest: Newest | None = None) -> Plan:
 def _plan(
     round: Round, sides: Sides, pairs: NDArray[np.int64], number: int, avoided: Avoided, no_controls: NDArray[np.int64]
 ) -> Plan:
-    seed = int(np.random.SeedSequence([round.seed, number]).generate_state(1, np.uint64)[0] >> 1)
+    seed = derived_seed(round.seed, number)
     sharing = round.summary.get("sharing", "avoid")
     design = parse_design(round.design)
     return plan_pairs(PlanRequest(round.pool, sides, pairs, design, seed, sharing, avoided.and_pairs(no_controls)))

@@ -106,7 +106,9 @@ def export_annotator(annotator: Annotator, path: Path, *, half: bool = False) ->
         raise CounterpartError(f"{annotator} has no weights to export; train it first (train_annotator).")
     arrays = stored_arrays(annotator)
     if half:
-        arrays = {name: _halved(array) for name, array in arrays.items()}
+        arrays = {
+            name: array.astype(np.float16) if array.dtype == np.float32 else array for name, array in arrays.items()
+        }
     label = {
         "kind": annotator.kind,
         "settings": annotator.options,
@@ -137,7 +139,8 @@ def read_export(path: Path, kind: str) -> Adopted | None:
         )
     if label["sha256"] != digest(arrays):
         raise CounterpartError(f"{path} was changed after it was written; export the annotator again.")
-    return Adopted({name: _full(array) for name, array in arrays.items()}, label["settings"])
+    whole = {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in arrays.items()}
+    return Adopted(whole, label["settings"])
 
 
 def digest(arrays: Arrays) -> str:
@@ -220,11 +223,3 @@ def _labelled_arrays(path: Path) -> Arrays | None:
         return read_foreign_arrays(path)
     except (OSError, ValueError, EOFError, AttributeError, BadZipFile):
         return None
-
-
-def _halved(array: NDArray) -> NDArray:
-    return array.astype(np.float16) if array.dtype == np.float32 else array
-
-
-def _full(array: NDArray) -> NDArray:
-    return array.astype(np.float32) if array.dtype == np.float16 else array

@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console.annotators.figures import curve_of, learns, losses_of, training_of
 from console.annotators.forms import AnnotatorForm, EmbeddingsForm, OriginForm, TrainForm
@@ -35,23 +34,20 @@ EXAMPLES = 4
 FIRST_PAIRS = 8
 
 
-@members_only
-@require_safe
+@members_only.reads
 def annotators(request: HttpRequest) -> HttpResponse:
     rows = Annotator.objects.annotate(n_retrievals=count_of(Retrieval, "annotator"))
     return render(request, "console/annotators/annotators.html", {"rows": page_of(request, rows)})
 
 
-@members_only
-@require_safe
+@members_only.reads
 def annotator(request: HttpRequest, name: str) -> HttpResponse:
     """One annotator, with examples from one of its searches: ``?retrieval=``, starting at query ``?from=``."""
     found = get_object_or_404(Annotator, name=name)
     return _page(request, found, OriginForm(instance=found))
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def annotator_origin(request: StaffRequest, name: str) -> HttpResponse:
     """Say where an annotator's weights come from, and which licence they have."""
     form = OriginForm(request.POST)
@@ -91,8 +87,7 @@ def _lists_of(retrieval: Retrieval | None, start: int) -> dict[str, list[Example
         return {"trouble": str(error)}
 
 
-@members_only
-@require_safe
+@members_only.reads
 def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
     """Compare all annotators' results for one query: ``?from=image`` or caption, the query's ``?number=``."""
     collection = get_object_or_404(Collection, name=name)
@@ -106,15 +101,13 @@ def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/annotators/side_by_side.html", context)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def pools(request: HttpRequest) -> HttpResponse:
     rows = Pool.objects.of_lists().select_related("collection", "sample").annotate(n_rounds=count_of(Round, "pool"))
     return render(request, "console/annotators/pools.html", {"rows": page_of(request, rows)})
 
 
-@members_only
-@require_safe
+@members_only.reads
 def pool(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)
     (agreement, directions), place = _figures_of(found), Place(found)
@@ -151,9 +144,8 @@ def _figures_of(pool: Pool) -> tuple[Overlap, list[dict[str, Any]]]:
     return known
 
 
-@members_only
+@members_only.reads
 @never_cache
-@require_safe
 def training_progress(request: HttpRequest, name: str) -> JsonResponse:
     """Polled by live.js during a training: whether it is still running, and its part of the page."""
     found = get_object_or_404(Annotator, name=name)
@@ -162,14 +154,12 @@ def training_progress(request: HttpRequest, name: str) -> JsonResponse:
     return JsonResponse({"live": training.under_way, "html": html})
 
 
-@members_only
-@require_safe
+@members_only.reads
 def curve(request: HttpRequest, name: str) -> HttpResponse:
     return HttpResponse(curve_of(get_object_or_404(Annotator, name=name)), content_type="image/svg+xml")
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def train(request: StaffRequest, name: str) -> HttpResponse:
     """Choose the training data and settings; the training then runs as a job."""
     found = get_object_or_404(Annotator, name=name)
@@ -184,8 +174,7 @@ def train(request: StaffRequest, name: str) -> HttpResponse:
 
 
 @takes_uploads(LARGEST_UPLOAD)
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def embeddings(request: StaffRequest, name: str) -> HttpResponse:
     """Upload embeddings of a collection; a job makes an annotator of them."""
     collection = get_object_or_404(Collection, name=name)
@@ -198,8 +187,7 @@ def embeddings(request: StaffRequest, name: str) -> HttpResponse:
 
 
 @takes_uploads(2 * LARGEST_UPLOAD)
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def annotator_add(request: StaffRequest) -> HttpResponse:
     """Choose a ``?kind=`` and its options, and upload its weights; a job adds the annotator."""
     kind = request.GET.get("kind", "overlap")

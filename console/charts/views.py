@@ -8,7 +8,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
 
 from annotation.money.wages import was_played
 from console.charts.measured_charts import stored_chart
@@ -35,8 +34,7 @@ from mitl.models import Annotator
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "csv": "text/csv"}
 
 
-@members_only
-@require_safe
+@members_only.reads
 def chart(request: StaffRequest, kind: str, name: str, subject: str) -> HttpResponse:
     """A chart with the figures behind it, its files, and the command that says the same; ``?annotator=`` chooses one
     where it is of one. Where its data changed since, a visit of a researcher or reviewer starts a job that makes a new
@@ -56,9 +54,8 @@ def chart(request: StaffRequest, kind: str, name: str, subject: str) -> HttpResp
     return render(request, "console/charts/chart.html", context)
 
 
-@members_only
+@members_only.reads
 @never_cache
-@require_safe
 def chart_live(request: HttpRequest, kind: str, name: str, subject: str) -> JsonResponse:
     """Polled by live.js while a job makes the chart: whether it still does, and the part of the page with the chart."""
     context = _part(request, kind, _charted_or_404(kind, name, subject), subject)
@@ -94,8 +91,7 @@ def _part(request: HttpRequest, kind: str, charted: Charted, subject: str) -> di
     return context
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def chart_measure(request: StaffRequest, kind: str, name: str, subject: str) -> HttpResponse:
     """Start the job that makes a chart: of an annotator, or again after it failed."""
     charted = _charted_or_404(kind, name, subject)
@@ -106,8 +102,7 @@ def chart_measure(request: StaffRequest, kind: str, name: str, subject: str) -> 
     return redirect(f"{reverse('chart', args=[kind, name, subject])}?{urlencode({'annotator': annotator})}")
 
 
-@members_only
-@require_safe
+@members_only.reads
 def chart_file(request: HttpRequest, kind: str, name: str, subject: str, form: str) -> HttpResponse:
     """A chart as SVG or PNG on white ground, or its figures as CSV, as it was made last."""
     charted = _charted_or_404(kind, name, subject)

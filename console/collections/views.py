@@ -12,7 +12,6 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import cache_control
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import QualificationTest
 from annotation.people.qualification_tests import Plan, make_sentence_test, make_test
@@ -35,8 +34,7 @@ from mitl.pooling import pool_sample
 SUGGESTED = 60  # query images and query captions
 
 
-@members_only
-@require_safe
+@members_only.reads
 def collections(request: HttpRequest) -> HttpResponse:
     rows = Collection.objects.annotate(
         n_images=count_of(Image, "collection"),
@@ -46,8 +44,7 @@ def collections(request: HttpRequest) -> HttpResponse:
     return render(request, "console/collections/collections.html", {"rows": page_of(request, rows)})
 
 
-@members_only
-@require_safe
+@members_only.reads
 def collection(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Collection, name=name)
     words = request.GET.get("q", "").strip()
@@ -87,8 +84,7 @@ def _images(collection: Collection, words: str) -> QuerySet[Image]:
 
 
 @takes_uploads(2 * LARGEST_UPLOAD)
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def collection_import(request: StaffRequest) -> HttpResponse:
     """Upload captions, pictures or both, into a new collection or the one that ``?into=`` names; a job imports them."""
     into = request.GET.get("into", "")
@@ -110,8 +106,7 @@ def collection_import(request: StaffRequest) -> HttpResponse:
 
 
 @takes_uploads(LARGEST_UPLOAD)
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def matches(request: StaffRequest, name: str) -> HttpResponse:
     """Upload matches known from elsewhere; a job imports them."""
     found = get_object_or_404(Collection, name=name)
@@ -131,8 +126,7 @@ def matches(request: StaffRequest, name: str) -> HttpResponse:
 
 
 @takes_uploads(2 * LARGEST_LIST)
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def sample(request: StaffRequest, name: str) -> HttpResponse:
     """Draw a sample of queries by number and seed, or make one of lists of ids."""
     found = get_object_or_404(Collection, name=name)
@@ -178,8 +172,7 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/collections/sample.html", context, status=422 if form.errors else 200)
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def sample_captions(request: StaffRequest, name: str) -> HttpResponse:
     """Go on to packing a round in which workers write captions for the images of a sample."""
     found = get_object_or_404(Sample.objects.select_related("collection"), name=name)
@@ -192,8 +185,7 @@ def sample_captions(request: StaffRequest, name: str) -> HttpResponse:
 
 
 @takes_uploads(LARGEST_LIST)
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def test(request: StaffRequest, name: str) -> HttpResponse:
     """Make a qualification test of the collection's pairs, or of the sentences of a file."""
     found = get_object_or_404(Collection, name=name)
@@ -218,8 +210,7 @@ def _made_test(collection: Collection, chosen: dict[str, Any], *, actor: str) ->
         return make_sentence_test(name, collection=collection, file=file, **limits, actor=actor)
 
 
-@members_only
-@require_safe
+@members_only.reads
 @cache_control(private=True, max_age=86_400)
 def picture(request: HttpRequest, image_id: int) -> FileResponse:
     """The original picture, or a thumbnail with ``?size=``."""
@@ -247,8 +238,7 @@ def _original(image: Image) -> FileResponse:
     return FileResponse(BytesIO(content), content_type=safe)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def image(request: HttpRequest, image_id: int) -> HttpResponse:
     """An image as a query, with the captions that do and do not match it."""
     found = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
@@ -257,8 +247,7 @@ def image(request: HttpRequest, image_id: int) -> HttpResponse:
     )
 
 
-@members_only
-@require_safe
+@members_only.reads
 def caption(request: HttpRequest, caption_id: int) -> HttpResponse:
     """A caption as a query, with the images that do and do not match it."""
     found = get_object_or_404(Caption.objects.select_related("collection", "image"), pk=caption_id)

@@ -3,7 +3,6 @@
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from console.events.event_sentences import told
 from console.events.event_subjects import events_of
@@ -13,8 +12,7 @@ from core.models import Event
 from hits.models import Round
 
 
-@members_only
-@require_safe
+@members_only.reads
 def events(request: HttpRequest) -> HttpResponse:
     """Events, newest first; ``?subject=`` shows only one row's, ``?by=`` a person's, ``?round=`` those of a round."""
     subject, by, name = (request.GET.get(word, "").strip() for word in ("subject", "by", "round"))

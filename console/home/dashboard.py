@@ -88,11 +88,10 @@ def stations() -> list[Station]:
             [Row(one.model, str(one.collection), _page("run", one)) for one in runs[:NEWEST]],
         ),
     }
-    return [_station(title, everything, rows) for title, (everything, rows) in filled.items()]
-
-
-def _station(title: str, everything: QuerySet, rows: list[Row]) -> Station:
-    return Station(title, reverse(title.lower()), everything.count(), rows, HINTS[title], UNITS.get(title, ""))
+    return [
+        Station(title, reverse(title.lower()), everything.count(), rows, HINTS[title], UNITS.get(title, ""))
+        for title, (everything, rows) in filled.items()
+    ]
 
 
 def next_step(pipeline: list[Station]) -> NextStep | None:

@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
 
 from console.events.event_sentences import told
 from console.home.dashboard import next_step, stations
@@ -21,8 +20,7 @@ from core.jobs import STALE_AFTER, cancel, stale_jobs
 from core.models import Event, Job
 
 
-@members_only
-@require_safe
+@members_only.reads
 def home(request: StaffRequest) -> HttpResponse:
     pipeline = stations()
     step = next_step(pipeline)
@@ -40,23 +38,20 @@ def home(request: StaffRequest) -> HttpResponse:
 UNTOUCHED_FOR = timedelta(seconds=8)  # and a second or two until the page asks
 
 
-@members_only
-@require_safe
+@members_only.reads
 def jobs(request: HttpRequest) -> HttpResponse:
     return render(
         request, "console/home/jobs.html", {"rows": page_of(request, Job.objects.select_related("created_by"))}
     )
 
 
-@members_only
-@require_safe
+@members_only.reads
 def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
     return render(request, "console/home/job.html", _context(_job_or_404(job_id)))
 
 
-@members_only
+@members_only.reads
 @never_cache
-@require_safe
 def job_progress(request: HttpRequest, job_id: UUID) -> JsonResponse:
     """Polled by live.js every second: whether the job is live, and its part of the page."""
     found = _job_or_404(job_id)
@@ -64,8 +59,7 @@ def job_progress(request: HttpRequest, job_id: UUID) -> JsonResponse:
     return JsonResponse({"live": found.is_live, "html": html})
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def job_cancel(request: StaffRequest, job_id: UUID) -> HttpResponse:
     found = _job_or_404(job_id)
     if not cancel(found, actor=request.user.get_username()):

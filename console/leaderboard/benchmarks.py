@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
 
 from console.leaderboard.benchmark_boards import measure_rankings, stored_boards
 from console.pagination import page_of
@@ -16,8 +15,7 @@ from core.models import Job
 
 
 @takes_uploads(2 * LARGEST_UPLOAD)
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def benchmarks(request: StaffRequest) -> HttpResponse:
     """Upload rankings or choose a search, and the benchmarks; a job measures them. Lists what was measured before."""
     form = BenchmarkForm(request.POST or None, request.FILES or None)
@@ -30,8 +28,7 @@ def benchmarks(request: StaffRequest) -> HttpResponse:
     return render(request, "console/leaderboard/benchmarks.html", context, status=422 if form.errors else 200)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def benchmark(request: HttpRequest, job_id: UUID) -> HttpResponse:
     """The figures that a job has measured."""
     found = get_object_or_404(Job.objects.select_related("created_by"), pk=job_id, task=measure_rankings.name)

@@ -3,7 +3,6 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_POST, require_safe
 
 from console.charts.plots import drawn
 from console.pagination import page_of
@@ -20,15 +19,13 @@ from evaluation.scoring import SCORED
 from mitl.rank_chart import rank_chart
 
 
-@members_only
-@require_safe
+@members_only.reads
 def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
     """Models on ``?version=``, by default the newest version with scores; what moves between metrics and versions."""
     return _page(request, get_object_or_404(Collection, name=name), RankingsForm())
 
 
-@members_only
-@require_safe
+@members_only.reads
 def scores(request: HttpRequest) -> HttpResponse:
     """Go to the leaderboard of the newest version with scores, or of the newest collection."""
     scored = Collection.objects.filter(versions__scores__isnull=False).order_by("-versions__released_at")
@@ -37,8 +34,7 @@ def scores(request: HttpRequest) -> HttpResponse:
 
 
 @takes_uploads(LARGEST_UPLOAD)
-@researchers_only
-@require_POST
+@researchers_only.acts
 def run_register(request: StaffRequest, name: str) -> HttpResponse:
     """Store an uploaded file and start the job that reads it. The same rankings under the same name are one run."""
     collection = get_object_or_404(Collection, name=name)
@@ -54,8 +50,7 @@ def run_register(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("job", job.pk)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """One run: its marks, and its figures on every version in both directions."""
     found = get_object_or_404(Run.objects.select_related("collection", "retrieval", "registered_by"), pk=run_id)
@@ -68,8 +63,7 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
     return render(request, "console/leaderboard/run.html", context)
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def run_score(request: StaffRequest, run_id: int) -> HttpResponse:
     """Start a job that scores the run on every version of its collection again."""
     found = get_object_or_404(Run.objects.select_related("collection"), pk=run_id)

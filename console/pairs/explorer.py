@@ -8,7 +8,6 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Judgment
 from console.pagination import page_of
@@ -31,14 +30,12 @@ MOST = 10_000
 """How many pairs are counted and paged; the database need not look for more of them."""
 
 
-@members_only
-@require_safe
+@members_only.reads
 def pairs(request: HttpRequest, kind: str, name: str) -> HttpResponse:
     return _page(request, _place_or_404(kind, name))
 
 
-@members_only
-@require_safe
+@members_only.reads
 def pairs_csv(request: HttpRequest, kind: str, name: str) -> HttpResponseBase:
     """Download all pairs that pass the filter."""
     place = _place_or_404(kind, name)
@@ -50,8 +47,7 @@ def pairs_csv(request: HttpRequest, kind: str, name: str) -> HttpResponseBase:
     return answer
 
 
-@reviewers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@reviewers_only.fills
 def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
     """Conclude alike on all selected pairs, or on none of them; GET leads to their table."""
     place = _place_or_404(kind, name)
@@ -74,8 +70,7 @@ def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
     return redirect(back)
 
 
-@members_only
-@require_POST
+@members_only.acts
 def filter_save(request: StaffRequest, kind: str, name: str) -> HttpResponse:
     """Keep the filter of the address under a name; one of that name is replaced."""
     place = _place_or_404(kind, name)
@@ -89,16 +84,14 @@ def filter_save(request: StaffRequest, kind: str, name: str) -> HttpResponse:
     return redirect(f"{reverse('pairs', args=[kind, name])}?{form.query}")
 
 
-@members_only
-@require_POST
+@members_only.acts
 def filter_remove(request: StaffRequest, kind: str, name: str, filter_id: int) -> HttpResponse:
     """Remove a filter of one's own."""
     get_object_or_404(SavedFilter, pk=filter_id, owner=request.user).delete()
     return redirect(f"{reverse('pairs', args=[kind, name])}?{request.GET.urlencode()}")
 
 
-@members_only
-@require_safe
+@members_only.reads
 def judgments(request: HttpRequest) -> HttpResponse:
     """Lead to the pairs of the round that was judged last."""
     last = Judgment.objects.select_related("assignment__hit__round").order_by("-pk").first()

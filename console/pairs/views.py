@@ -7,7 +7,6 @@ from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, Subqu
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Assignment
 from console.pagination import page_of
@@ -26,8 +25,7 @@ from dataset.reviews import conclude, require_two_reviewers, second, undo
 from hits.models import Round
 
 
-@members_only
-@require_safe
+@members_only.reads
 def queue(request: HttpRequest, name: str) -> HttpResponse:
     """The cases of a collection that wait, most urgent first; ``?reason=`` shows those that have it."""
     found = get_object_or_404(Collection, name=name)
@@ -52,8 +50,7 @@ def queue(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/pairs/queue.html", context)
 
 
-@stewards_only
-@require_POST
+@stewards_only.acts
 def queue_refresh(request: StaffRequest, name: str) -> HttpResponse:
     """Bring the queue up to date, and compare it with the votes of each open or closed round."""
     found = get_object_or_404(Collection, name=name)
@@ -64,8 +61,7 @@ def queue_refresh(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("queue", name)
 
 
-@stewards_only
-@require_POST
+@stewards_only.acts
 def clean_up(request: StaffRequest, name: str) -> HttpResponse:
     """Look for captions and pictures to clean up, as a job; pressing twice starts one."""
     found = get_object_or_404(Collection, name=name)
@@ -73,8 +69,7 @@ def clean_up(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("job", job.pk)
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def two_reviewers(request: StaffRequest, name: str) -> HttpResponse:
     """Set whether reviews of the collection need a second person."""
     found = get_object_or_404(Collection, name=name)
@@ -85,14 +80,12 @@ def two_reviewers(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("queue", name)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def pair(request: HttpRequest, image_id: int, caption_id: int) -> HttpResponse:
     return _page(request, *_pair_or_404(image_id, caption_id))
 
 
-@reviewers_only
-@require_POST
+@reviewers_only.acts
 def pair_conclude(request: StaffRequest, image_id: int, caption_id: int) -> HttpResponse:
     """Conclude on the pair, then go to the next case if the pair was one."""
     image, caption = _pair_or_404(image_id, caption_id)
@@ -114,8 +107,7 @@ def pair_conclude(request: StaffRequest, image_id: int, caption_id: int) -> Http
     return redirect(_address(following or case, _reason(request)) if case else _pair_address(image_id, caption_id))
 
 
-@reviewers_only
-@require_POST
+@reviewers_only.acts
 def reviews_undo(request: StaffRequest, image_id: int, caption_id: int) -> HttpResponse:
     """Undo the reviews named in ``review``, all or none, and return to the page where they were made."""
     image, _caption = _pair_or_404(image_id, caption_id)
@@ -131,8 +123,7 @@ def reviews_undo(request: StaffRequest, image_id: int, caption_id: int) -> HttpR
     return redirect(back)
 
 
-@reviewers_only
-@require_POST
+@reviewers_only.acts
 def review_second(request: StaffRequest, image_id: int, caption_id: int, review_id: int) -> HttpResponse:
     """Agree to a review that needs a second person."""
     image, _caption = _pair_or_404(image_id, caption_id)

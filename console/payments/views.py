@@ -5,7 +5,6 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import jobs
 from annotation.models import Payment
@@ -26,8 +25,7 @@ from hits.models import Round
 
 @takes_uploads(MAX_BYTES)
 @never_cache
-@payers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@payers_only.fills
 def payments(request: StaffRequest, name: str) -> HttpResponse:
     """Show what each worker is owed; accept the uploaded list of paid workers."""
     found = _round_or_404(name)
@@ -50,8 +48,7 @@ def payments(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/payments/payments.html", context, status=422 if trouble else 200)
 
 
-@payers_only
-@require_safe
+@payers_only.reads
 def payments_csv(request: StaffRequest, name: str) -> HttpResponse:
     """Download the payments due. The download is recorded, because the list contains platform ids."""
     found = _round_or_404(name)
@@ -66,8 +63,7 @@ def payments_csv(request: StaffRequest, name: str) -> HttpResponse:
     return response
 
 
-@members_only
-@require_safe
+@members_only.reads
 def codes(request: HttpRequest) -> HttpResponse:
     """Check a worker's receipt or completion code."""
     code = request.GET.get("code", "")
@@ -90,8 +86,7 @@ def _mark(request: StaffRequest, round: Round) -> str:
     return f"{counted(marked.payments, 'payment')} marked as paid, ${marked.amount:,} in total.{before}"
 
 
-@members_only
-@require_safe
+@members_only.reads
 def ledger(request: HttpRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     timing = timing_of(found)
@@ -108,8 +103,7 @@ def ledger(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/payments/ledger.html", context)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def ledger_csv(request: HttpRequest, name: str) -> HttpResponseBase:
     found = _round_or_404(name)
     answer = StreamingHttpResponse(payments_as_csv(found), content_type="text/csv; charset=utf-8")
@@ -117,8 +111,7 @@ def ledger_csv(request: HttpRequest, name: str) -> HttpResponseBase:
     return answer
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
     """Show how much the reward falls short of the wage floor; once confirmed, owe the difference as a job."""
     found = _round_or_404(name)
@@ -133,8 +126,7 @@ def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/payments/top_up.html", {"round": found, "short": short})
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def round_ceiling(request: StaffRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     try:

@@ -19,7 +19,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
 
 from console.jobs import mail_forgotten
 from console.pagination import page_of
@@ -41,8 +40,7 @@ from core.events import record
 from core.throttles import Throttle
 
 
-@admins_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@admins_only.fills
 def staff(request: StaffRequest) -> HttpResponse:
     """List all accounts; on POST invite a person and show their link."""
     form = InviteForm(request.POST or None)
@@ -58,8 +56,7 @@ def staff(request: StaffRequest) -> HttpResponse:
     return render(request, "console/people/staff.html", context, status=422 if form.errors else 200)
 
 
-@admins_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@admins_only.fills
 def person(request: StaffRequest, user_id: int) -> HttpResponse:
     """One account; on POST change its roles."""
     found = get_object_or_404(User, pk=user_id)
@@ -75,8 +72,7 @@ def person(request: StaffRequest, user_id: int) -> HttpResponse:
     return render(request, "console/people/person.html", context, status=422 if form.errors else 200)
 
 
-@admins_only
-@require_POST
+@admins_only.acts
 def person_active(request: StaffRequest, user_id: int) -> HttpResponse:
     """Deactivate an account, or activate it again."""
     found = get_object_or_404(User, pk=user_id)
@@ -89,9 +85,8 @@ def person_active(request: StaffRequest, user_id: int) -> HttpResponse:
     return redirect("person", user_id)
 
 
-@admins_only
+@admins_only.acts
 @never_cache
-@require_POST
 def person_link(request: StaffRequest, user_id: int) -> HttpResponse:
     """Make a link with which the person sets a new password, and show it."""
     found = get_object_or_404(User, pk=user_id)

@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Judgment
 from annotation.work.control_records import ANSWERED_RIGHT, ControlPolicy, records_of
@@ -21,8 +20,7 @@ from hits.models import Control, Item, Round
 from hits.task_types import task_type_of
 
 
-@members_only
-@require_safe
+@members_only.reads
 def controls(request: HttpRequest, name: str) -> HttpResponse:
     """A round's controls, the most often failed first; ``?state=`` shows only controls in that state."""
     found = get_object_or_404(Round, name=name)
@@ -45,15 +43,13 @@ def controls(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/controls.html", context)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def control(request: HttpRequest, name: str, control_id: int) -> HttpResponse:
     rows = Control.objects.select_related("round", "image", "caption")
     return _page(request, get_object_or_404(rows, pk=control_id, round__name=name))
 
 
-@reviewers_only
-@require_POST
+@reviewers_only.acts
 def control_rule(request: StaffRequest, name: str, control_id: int) -> HttpResponse:
     """Retire or reinstate a control, as ``retired`` says."""
     found = get_object_or_404(Control, pk=control_id, round__name=name)

@@ -2,7 +2,6 @@
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods
 
 from annotation.judging.wage_terms import wage_terms_of_plan, wage_terms_suggested
 from console.fields import refuse
@@ -16,8 +15,7 @@ from hits.plan_estimates import estimate_plan, estimate_round
 from mitl.models import Pool
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_plan(request: StaffRequest) -> HttpResponse:
     """The form of a round's parameters; a job then samples, retrieves, pools and packs.
 
@@ -43,8 +41,7 @@ def round_plan(request: StaffRequest) -> HttpResponse:
     return render(request, "console/rounds/plan.html", context, status=422 if form.errors else 200)
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
     """The HITs, pay and ceiling of a round of a pool, as planned with it; a job packs it. ``estimate`` shows their
     number and the wage, ``choose`` the fields of the chosen type of task."""

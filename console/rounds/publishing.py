@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.judging.links import invitation_link
 from annotation.judging.wage_terms import wage_terms
@@ -32,8 +31,7 @@ from hits.rounds import repeats_of
 from hits.task_types import task_type_of
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_publish(request: StaffRequest, name: str) -> HttpResponse:
     """Show what publishing in the environment ``on`` does and costs; publish once confirmed."""
     found = get_object_or_404(Round.objects.select_related("pool__collection"), name=name)
@@ -45,9 +43,8 @@ def round_publish(request: StaffRequest, name: str) -> HttpResponse:
     return publish(request, found, environment)
 
 
-@researchers_only
+@researchers_only.fills
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
 def invitations(request: StaffRequest, name: str) -> HttpResponse:
     """List a round's invitations, the unused ones with their links; on POST make more."""
     found = get_object_or_404(Round, name=name, channel="browser")
@@ -68,8 +65,7 @@ def invitations(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/invitations.html", context, status=422 if trouble else 200)
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def invitation_revoke(request: StaffRequest, name: str, invitation_id: int) -> HttpResponse:
     found = get_object_or_404(Round, name=name, channel="browser")
     try:

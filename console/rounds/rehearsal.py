@@ -8,7 +8,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.judging.hit_pictures import picture_response
 from annotation.judging.sheet import sheet_of, shown_in
@@ -23,9 +22,8 @@ from hits.task_types import task_type_of
 LONGEST = 99_999  # seconds that a rehearsal may have taken
 
 
-@researchers_only
+@researchers_only.fills
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
 def round_rehearse(request: HttpRequest, name: str) -> HttpResponse:
     """The first HIT as its worker sees it; sending the answers shows what an hour of such work pays."""
     hit = _first_hit(name)
@@ -45,8 +43,7 @@ def round_rehearse(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/rehearsed.html", {"round": hit.round, **_wage(hit.round, seconds)})
 
 
-@researchers_only
-@require_safe
+@researchers_only.reads
 def rehearsal_picture(request: HttpRequest, name: str, place: int) -> HttpResponseBase:
     """One picture of the rehearsed HIT, as a worker gets it."""
     item = Item.objects.select_related("image").filter(hit=_first_hit(name), place=place).first()

@@ -11,7 +11,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Judgment
 from annotation.money.ledger import commitment_of, owed_to_simulated
@@ -46,8 +45,7 @@ from hits.models import HIT, Item, Round, Seat
 from hits.task_types import task_type_of
 
 
-@members_only
-@require_safe
+@members_only.reads
 def rounds(request: HttpRequest) -> HttpResponse:
     rows = page_of(request, Round.objects.select_related("pool__collection").annotate(n_hits=count_of(HIT, "round")))
     shown = list(rows)
@@ -56,8 +54,7 @@ def rounds(request: HttpRequest) -> HttpResponse:
     return render(request, "console/rounds/rounds.html", {"rows": rows, "lines": lines})
 
 
-@members_only
-@require_safe
+@members_only.reads
 def round(request: StaffRequest, name: str) -> HttpResponse:
     """A round; ``?sort=`` orders its workers. What changes while people work is fetched again by live.js."""
     found = _round_or_404(name)
@@ -87,9 +84,8 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/round.html", context)
 
 
-@members_only
+@members_only.reads
 @never_cache
-@require_safe
 def round_live(request: StaffRequest, name: str) -> JsonResponse:
     """Polled by live.js: whether the round is open, and the part of its page that changes while people work."""
     found = _round_or_404(name)
@@ -97,9 +93,8 @@ def round_live(request: StaffRequest, name: str) -> JsonResponse:
     return JsonResponse({"live": found.state == "open", "html": html})
 
 
-@members_only
+@members_only.reads
 @never_cache
-@require_safe
 def round_workers(request: StaffRequest, name: str) -> JsonResponse:
     """Polled by live.js: whether the round is open, and the table of its workers as ``?sort=`` and ``?page=`` say."""
     found = _round_or_404(name)
@@ -149,8 +144,7 @@ def _judgments_of(found: Round) -> dict[str, object]:
     }
 
 
-@members_only
-@require_safe
+@members_only.reads
 def round_captions(request: HttpRequest, name: str) -> HttpResponseBase:
     """The accepted captions of the round, for ``import_collection``."""
     found = _round_or_404(name)
@@ -164,8 +158,7 @@ def round_captions(request: HttpRequest, name: str) -> HttpResponseBase:
     return answer
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_close(request: StaffRequest, name: str) -> HttpResponse:
     """Show who is still working; close the round once confirmed, as a job if it is on a platform."""
     found = _round_or_404(name)
@@ -190,8 +183,7 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/close.html", context, status=409 if trouble else 200)
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_discard(request: StaffRequest, name: str) -> HttpResponse:
     """Remove a draft round once confirmed."""
     found = get_object_or_404(Round, name=name)
@@ -212,8 +204,7 @@ def round_discard(request: StaffRequest, name: str) -> HttpResponse:
 
 
 @takes_uploads(LARGEST_UPLOAD)
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
     """Upload judgments of the round's pairs that were given elsewhere; a job checks and stores all of them or none."""
     found = _round_or_404(name)
@@ -228,8 +219,7 @@ def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/judgments_import.html", context, status=422 if form.errors else 200)
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_idle(request: StaffRequest, name: str) -> HttpResponse:
     """Show who holds a HIT and has never submitted one; end their leases once confirmed."""
     found = get_object_or_404(Round, name=name, channel="browser")
@@ -242,8 +232,7 @@ def round_idle(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/idle_leases.html", {"round": found, "idle": idle, "begun": begun})
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
     """Aggregate the votes into verdicts by majority."""
     found = _round_or_404(name)
@@ -258,8 +247,7 @@ def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("round", name)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def hits(request: HttpRequest, name: str) -> HttpResponse:
     """A round's HITs with their seats; ``?state=`` shows only HITs with a seat in that state."""
     found = _round_or_404(name)
@@ -270,8 +258,7 @@ def hits(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/hits.html", context)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
     found = get_object_or_404(HIT.objects.select_related("round"), round__name=name, number=number)
     context = {

@@ -4,7 +4,6 @@ from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
 
 from console.jobs import start_measuring
 from console.kept_figures import kept_if_slow
@@ -20,23 +19,20 @@ Lines = list[dict[str, object]]
 LOOKS = Settings(looks=10)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def version_trust(request: HttpRequest, name: str) -> HttpResponse:
     """The bias of a version and how many matches it lacks, once a job has measured them."""
     found = get_object_or_404(Version.objects.select_related("collection", "sample"), name=name)
     return render(request, "console/trust/trust.html", {"version": found, "figures": stored_trust(found)})
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def version_measure(request: StaffRequest, name: str) -> HttpResponse:
     """Start the job that measures how far to trust a version."""
     return redirect("job", start_measuring(get_object_or_404(Version, name=name), by=request.user).pk)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def round_effect(request: HttpRequest, name: str) -> HttpResponse:
     """What a round's judgments say so far of the models, and whether their ranking is settled."""
     found = get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)

@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
 
 from console.permissions import StaffRequest, members_only, stewards_only
 from console.versions.forms import release_fields
@@ -43,9 +42,8 @@ class MergeForm(forms.Form):
         return preview(chosen["queries"], rounds=list(chosen["rounds"]), policies=policies)
 
 
-@members_only
+@members_only.reads
 @never_cache
-@require_safe
 def release_counts(request: HttpRequest) -> JsonResponse:
     """The counts of the release that the query's fields describe; asked by release.js while they are filled in."""
     try:
@@ -54,8 +52,7 @@ def release_counts(request: HttpRequest) -> JsonResponse:
         return JsonResponse({"error": str(error)})
 
 
-@members_only
-@require_safe
+@members_only.reads
 def conflicts(request: HttpRequest) -> HttpResponse:
     """The conflicts of the release that the query's fields describe."""
     form = MergeForm(request.GET if "queries" in request.GET else None, initial=_newest())
@@ -75,8 +72,7 @@ def conflicts(request: HttpRequest) -> HttpResponse:
     return render(request, "console/versions/conflicts.html", context, status=422 if "trouble" in context else 200)
 
 
-@stewards_only
-@require_POST
+@stewards_only.acts
 def conflicts_send(request: StaffRequest) -> HttpResponse:
     """Put the conflicts of the release in ``query`` into the reviewers' queue."""
     query = request.POST.get("query", "")

@@ -4,7 +4,6 @@ from io import BytesIO
 
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Judgment
 from console.pagination import page_of
@@ -26,15 +25,13 @@ CHANGES_SHOWN = 200
 LARGEST_COMPARED = 50_000_000  # bytes of both versions: what a page can read in a few seconds
 
 
-@members_only
-@require_safe
+@members_only.reads
 def versions(request: HttpRequest) -> HttpResponse:
     rows = Version.objects.select_related("collection", "sample", "released_by")
     return render(request, "console/versions/versions.html", {"rows": page_of(request, rows)})
 
 
-@members_only
-@require_safe
+@members_only.reads
 def version(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Version.objects.select_related("collection", "sample", "released_by"), name=name)
     context = {
@@ -52,23 +49,20 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/versions/version.html", context)
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def version_verify(request: StaffRequest, name: str) -> HttpResponse:
     """Start a job that rebuilds the version from its judgments."""
     return redirect("job", start_verification(get_object_or_404(Version, name=name), by=request.user).pk)
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def version_score(request: StaffRequest, name: str) -> HttpResponse:
     """Start a job that scores the annotators of the version's rounds on it."""
     found = get_object_or_404(Version.objects.select_related("collection"), name=name)
     return redirect("job", start_scoring_annotators(found, by=request.user).pk)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def version_changes(request: HttpRequest, name: str) -> HttpResponse:
     """What changed since the version ``?since=``, by default the one released before on the same collection."""
     found = get_object_or_404(Version.objects.select_related("collection"), name=name)
@@ -102,8 +96,7 @@ def _comparison(before: Version, after: Version) -> dict[str, object]:
     }
 
 
-@members_only
-@require_safe
+@members_only.reads
 def version_file(request: HttpRequest, name: str, file_name: str) -> FileResponse:
     """Download a file of the manifest, or the manifest itself, as it was released: a changed file is not served."""
     found = get_object_or_404(Version, name=name)
@@ -116,8 +109,7 @@ def version_file(request: HttpRequest, name: str, file_name: str) -> FileRespons
     return FileResponse(content, as_attachment=True, filename=file_name)
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def version_export(request: StaffRequest, name: str) -> HttpResponse:
     """Start a job that makes a download."""
     found = get_object_or_404(Version, name=name)
@@ -127,8 +119,7 @@ def version_export(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("job", start_export(found, form.cleaned_data["what"], by=request.user).pk)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def version_download(request: HttpRequest, name: str, what: str) -> FileResponse:
     """Download an export that a job has made: a changed file is not served."""
     found = get_object_or_404(Version, name=name)
@@ -142,8 +133,7 @@ def version_download(request: HttpRequest, name: str, what: str) -> FileResponse
     return FileResponse(content, as_attachment=True, filename=made.file_name)
 
 
-@releasers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@releasers_only.fills
 def release(request: StaffRequest) -> HttpResponse:
     """Choose the contents of a version, which ``?rounds=`` and ``?sample=`` suggest; once they are confirmed, a job
     counts the votes and releases it."""

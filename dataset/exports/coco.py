@@ -68,12 +68,9 @@ def _pairs(export: Export, texts: dict[str, str], *, matching: bool) -> Iterator
         for pair in batch.filter(wanted).to_pylist():
             image, caption = pair.pop("image"), pair.pop("caption")
             ids = {"id": next(numbers), "image_id": number_or_text(image), "caption_id": number_or_text(caption)}
-            yield {**ids, "caption": texts.get(caption) or _text_outside(export, caption), **pair}
-
-
-def _text_outside(export: Export, key: str) -> str:
-    """Return the text of a caption outside the gallery, as a merged source may name one."""
-    return export.version.collection.captions.get(key=key).text
+            # A merged source may name a caption outside the gallery.
+            text = texts.get(caption) or export.version.collection.captions.get(key=caption).text
+            yield {**ids, "caption": text, **pair}
 
 
 def _write_list(file: IO[str], name: str, rows: Iterable[dict[str, Any]]) -> None:

@@ -22,11 +22,12 @@ SIZES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1
 def write_hugging_face(export: Export) -> None:
     """Write ``README.md`` and, as the configs of the same names, the tables of ``write_data_files``."""
     paths = write_data_files(export)
+    simulated = export.version.manifest["counts"]["simulated_votes"]
     front = {
         **on_the_hub(export.version.manifest["licence"]),
         "pretty_name": title_of(export.version),
         "task_categories": ["image-to-text", "text-to-image"],
-        "tags": ["image-text-retrieval", *(["simulated-votes"] if _is_simulated(export) else [])],
+        "tags": ["image-text-retrieval", *(["simulated-votes"] if simulated else [])],
         "size_categories": [size_category(max(describe(path)[1] for path in paths.values()))],
         "configs": [
             {
@@ -68,10 +69,6 @@ def write_card(version: Version, folder: Path, front: Mapping[str, Any]) -> None
     header = yaml.safe_dump(dict(front), sort_keys=False, allow_unicode=True)
     text = card(version, files_in(folder))
     (folder / "README.md").write_text(f"---\n{header}---\n\n{text}", encoding="utf-8")
-
-
-def _is_simulated(export: Export) -> bool:
-    return bool(export.version.manifest["counts"]["simulated_votes"])
 
 
 def _feature(field: pa.Field) -> dict[str, str]:

@@ -163,7 +163,9 @@ def read_tokeniser(path: Path) -> Tokenizer:
         if file.suffix == ".json":
             return Tokenizer.from_str(file.read_text("utf-8"))
         lines = _lines(file)
-        return _from_words(lines) if CLASS in lines else _from_merges(lines, file.parent / "vocab.json")
+        if CLASS in lines:
+            return word_pieces({word.rstrip("\r"): number for number, word in enumerate(lines) if word})
+        return _from_merges(lines, file.parent / "vocab.json")
     except Exception as error:  # tokenizers raises plain Exception
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise CounterpartError(f"{file} cannot be read as a tokeniser: {reason}. Download it again.") from error
@@ -182,10 +184,6 @@ def _file_in(folder: Path) -> Path:
 def _lines(file: Path) -> list[str]:
     content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
     return content.decode("utf-8").split("\n")
-
-
-def _from_words(lines: Sequence[str]) -> Tokenizer:
-    return word_pieces({word.rstrip("\r"): number for number, word in enumerate(lines) if word})
 
 
 def _from_merges(lines: Sequence[str], vocabulary: Path) -> Tokenizer:

@@ -104,7 +104,11 @@ def read_vocabulary(path: Path) -> Vocabulary:
     pickled are UTF-8. Raises CounterpartError for an invalid vocabulary.
     """
     try:
-        read = json.loads(path.read_text("utf-8")) if path.suffix == ".json" else _unpickled(path)
+        if path.suffix == ".json":
+            read = json.loads(path.read_text("utf-8"))
+        else:
+            with path.open("rb") as file:
+                read = _Unpickler(file, encoding="utf-8").load()
     except FileNotFoundError:
         raise CounterpartError(f"No vocabulary file at {path}; check the option vocabulary.") from None
     except pickle.UnpicklingError as error:
@@ -146,8 +150,3 @@ class _Unpickler(pickle.Unpickler):
                 f"it contains {module_name}.{global_name}, which is not a vocabulary; nothing was run"
             )
         return _StandIn
-
-
-def _unpickled(path: Path) -> object:
-    with path.open("rb") as file:
-        return _Unpickler(file, encoding="utf-8").load()

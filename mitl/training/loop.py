@@ -18,6 +18,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from core.errors import CounterpartError
 from core.progress import Progress
+from core.seeds import derived_seed
 from mitl.annotators.base import Arrays
 from mitl.checkpoints import Checkpoints
 from mitl.training.learners import Batches, Epoch, Learner, Plan, Trained, TrainingSet
@@ -169,7 +170,7 @@ class _Run:
 
     def _learn(self, number: int, progress: Progress) -> float:
         """Run all batches of an epoch; return their mean loss."""
-        torch.manual_seed(_epoch_seed(self._plan.seed, number))
+        torch.manual_seed(derived_seed(self._plan.seed, number))
         for group in self._optimiser.param_groups:
             group["lr"] = self._schedule.rate_at(number)
         _set_learning(self._learner.network)
@@ -220,7 +221,3 @@ def _set_learning(network: nn.Module) -> None:
         parameters = list(module.parameters())
         if parameters and not any(parameter.requires_grad for parameter in parameters):
             module.eval()
-
-
-def _epoch_seed(seed: int, number: int) -> int:
-    return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0] >> np.uint64(1))

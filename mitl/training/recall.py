@@ -71,12 +71,8 @@ def _few_ranks(annotator: CrossEncoder, split: TrainingSet, progress: Progress) 
     codes = {direction: pairs[..., 0] * shape[1] + pairs[..., 1] for direction, pairs in tasks.items()}
     needed = np.unique(np.concatenate([code.ravel() for code in codes.values()]))
     scores = _scores(annotator, split, needed, progress)
-    return {direction: _true_places(scores[np.searchsorted(needed, code)]) for direction, code in codes.items()}
-
-
-def _true_places(scores: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Return the number of others (columns from 1) that score at least as high as the true item (column 0)."""
-    return (scores[:, 1:] >= scores[:, :1]).sum(1)
+    of_tasks = {direction: scores[np.searchsorted(needed, code)] for direction, code in codes.items()}
+    return {direction: (given[:, 1:] >= given[:, :1]).sum(1) for direction, given in of_tasks.items()}
 
 
 def _tasks(

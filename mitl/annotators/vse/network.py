@@ -24,7 +24,10 @@ class ImageEncoder(nn.Module):
         nn.init.zeros_(self.fc.bias)
 
     def forward(self, pictures: Tensor) -> Tensor:
-        vectors = pictures if self.cnn is None else unit(_pooled(self.cnn(pictures)))
+        vectors = pictures
+        if self.cnn is not None:
+            seen = self.cnn(pictures)
+            vectors = unit(seen.mean((2, 3)) if seen.ndim == 4 else seen)  # of a map, over its positions
         embedding: Tensor = self.fc(vectors)
         return unit(embedding) if self.normalise else embedding
 
@@ -85,8 +88,3 @@ def _trunk(settings: Settings, length: int) -> tuple[ResNet | VGG19 | None, int]
             raise CounterpartError(f"vgg19 reads only pictures of {VGG19.side} pixels; leave the option picture out.")
         return VGG19(), VGG19.channels
     return ResNet(TRUNKS[name]), TRUNKS[name].channels
-
-
-def _pooled(features: Tensor) -> Tensor:
-    """Average a map (B, C, h, w) over its positions; a vector (B, C) is pooled already."""
-    return features.mean((2, 3)) if features.ndim == 4 else features
