@@ -99,12 +99,12 @@ def measured(kind: str, wanted: dict, train, images: list, captions: list, optio
     from mitl.annotators.nn import annotator as nn
     from mitl.checkpoints import Checkpoints
     from mitl.models import Direction
-    from mitl.training.learners import Plan
+    from mitl.training.learners import TrainingPlan
 
     module, opened = (nn, nn.NearestNeighbours) if kind == "nn" else (kcca, kcca.opened)
     settings = {name: option.default for name, option in kind_of(kind).options.items()} | wanted
     settings |= {"models": options.models} if "models" in settings else {}
-    plan = Plan(settings, "", options.seed, "cpu", Checkpoints(Path("/nowhere")))
+    plan = TrainingPlan(settings, "", options.seed, "cpu", Checkpoints(Path("/nowhere")))
     arrays = module.train(train, plan, lambda step, done, total: None).arrays
     annotator = opened(settings, arrays)
     sides = {Direction.IMAGE_TO_CAPTION: (images, captions), Direction.CAPTION_TO_IMAGE: (captions, images)}

@@ -1,6 +1,7 @@
 """Who made a version, where it is found, and how to cite it: what a release is told and its manifest keeps."""
 
 import re
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any
 
@@ -98,15 +99,13 @@ class ContactField(forms.CharField):
 
 def _checked(text: str, rules: list[Any], message: str) -> str:
     """Return a text that is empty or fits one of the rules."""
-    for rule in rules if text else []:
-        try:
-            rule(text)
-        except ValidationError:
-            continue
+    if not text:
         return text
-    if text:
-        raise ValidationError(message)
-    return text
+    for rule in rules:
+        with suppress(ValidationError):
+            rule(text)
+            return text
+    raise ValidationError(message)
 
 
 def _line(field: type[forms.CharField], help_text: str, at_most: int, label: str | None = None) -> forms.CharField:

@@ -14,7 +14,7 @@ from core.events import record
 from core.inserts import insert_rows
 from core.progress import Progress, silent
 from core.seeds import check_seed
-from dataset.aggregation import METHODS, POSITIVE, TIES, Conclusion, Method, Ties, full_conclusion
+from dataset.aggregation import METHODS, POSITIVE, TIES, FullConclusion, Method, Ties, full_conclusion
 from dataset.contents import proposals_of
 from dataset.models import Aggregation, Verdict
 from hits.models import Control, Item, Round
@@ -127,7 +127,7 @@ def _write(aggregation: Aggregation, verdicts: pd.DataFrame, progress: Progress)
     )
 
 
-def _figures(conclusion: Conclusion, task: TaskType, workers: bool) -> dict[str, Any]:
+def _figures(conclusion: FullConclusion, task: TaskType, workers: bool) -> dict[str, Any]:
     by_level = conclusion.verdicts["level"].value_counts().reindex(Level.values, fill_value=0)
     figures: dict[str, Any] = {
         "pairs": len(conclusion.verdicts),

@@ -164,7 +164,8 @@ def _pairs(version: Version, source: str) -> dict[Direction, dict[int, set[int]]
     positives: dict[Direction, dict[int, set[int]]] = {
         direction: {query: set() for query in side} for direction, side in queries.items()
     }
-    for image, caption in known_pairs(version.collection, source, max_grade=2 if source == "truth" else None).tolist():
+    worst = 2 if source == "truth" else None
+    for image, caption in known_pairs(version.collection, source, max_grade=worst).tolist():
         for direction, query, item in (
             (Direction.IMAGE_TO_CAPTION, image, caption),
             (Direction.CAPTION_TO_IMAGE, caption, image),

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from werkzeug import Response
 
-from emulators.faults import FaultPlan, Kind
+from emulators.faults import FaultKind, FaultPlan
 from emulators.inputs import AMOUNT, SECONDS, number, one_of
 from emulators.marketplace import Marketplace
 from emulators.server import Drop
@@ -21,7 +21,7 @@ HTML = (
 
 def kinds_of_calls(
     calls: tuple[str, ...], *, busy: str, bodies: tuple[str, ...], refusals: tuple[int, ...] = ()
-) -> dict[str, Kind]:
+) -> dict[str, FaultKind]:
     """Return the kinds for these calls. ``busy`` names the refusal of too many; ``bodies`` are those of an error,
     ``refusals`` statuses below 500 that the marketplace may answer as well."""
     rate = {
@@ -31,19 +31,19 @@ def kinds_of_calls(
     failure = {"status": one_of(*refusals, 500, 502, 503, 504, 505), "body": one_of(*bodies)}
     text = f"Nothing is done; the answer has this HTTP status and a body: {', '.join(bodies)}."
     return {
-        "throttle": Kind(
+        "throttle": FaultKind(
             f"{busy}. With rate (calls a second) and burst, a token bucket on the emulator's clock decides.",
             calls,
             rate,
         ),
-        "status": Kind(text, calls, failure),
-        "reset": Kind("Nothing is done, and the connection is closed without an answer.", calls),
-        "drop": Kind("The call is done, then the connection is closed without an answer.", calls),
-        "latency": Kind(
+        "status": FaultKind(text, calls, failure),
+        "reset": FaultKind("Nothing is done, and the connection is closed without an answer.", calls),
+        "drop": FaultKind("The call is done, then the connection is closed without an answer.", calls),
+        "latency": FaultKind(
             "The call is done at once, and its answer is delayed, in real time.", calls, {"seconds": SECONDS}
         ),
-        "stall": Kind("The call is delayed, in real time.", calls, {"seconds": SECONDS}),
-        "balance": Kind("Before the call, the available balance becomes this amount.", calls, {"amount": AMOUNT}),
+        "stall": FaultKind("The call is delayed, in real time.", calls, {"seconds": SECONDS}),
+        "balance": FaultKind("Before the call, the available balance becomes this amount.", calls, {"amount": AMOUNT}),
     }
 
 

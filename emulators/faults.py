@@ -13,7 +13,7 @@ from emulators.inputs import InputError, Setting, check_settings, number
 
 
 @dataclass(frozen=True)
-class Kind:
+class FaultKind:
     """A kind of fault. ``help`` says what happens; ``operations`` are those it can happen to."""
 
     help: str
@@ -49,7 +49,7 @@ class Fault:
         return {**given, **self.settings}
 
 
-def read_fault(given: Mapping[str, Any], kinds: Mapping[str, Kind]) -> Fault:
+def read_fault(given: Mapping[str, Any], kinds: Mapping[str, FaultKind]) -> Fault:
     """Read a declaration. Raises InputError."""
     kind = given.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
@@ -129,7 +129,7 @@ class Armed:
 class FaultPlan:
     """All faults that are set, oldest first. ``kinds`` are the marketplace's; ``now`` is the emulator's clock."""
 
-    def __init__(self, kinds: Mapping[str, Kind], now: Callable[[], datetime]) -> None:
+    def __init__(self, kinds: Mapping[str, FaultKind], now: Callable[[], datetime]) -> None:
         self.kinds = kinds
         self._now = now
         self._lock = Lock()

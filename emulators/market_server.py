@@ -8,7 +8,7 @@ from werkzeug import Request
 from werkzeug.routing import Rule
 
 from emulators.control_panel import Act, Controls, Read, is_local
-from emulators.faults import FaultPlan, Kind
+from emulators.faults import FaultKind, FaultPlan
 from emulators.marketplace import Marketplace
 from emulators.server import Server
 from emulators.web_pages import Pages
@@ -33,7 +33,7 @@ class MarketServer(Server, Generic[World]):
 
     name: ClassVar[str]
     folder: ClassVar[Path]
-    kinds: ClassVar[Mapping[str, Kind]]
+    kinds: ClassVar[Mapping[str, FaultKind]]
     example: ClassVar[str]
     controls: ClassVar[ControlPanel]
     new_world: ClassVar[Callable[[], Any]]

@@ -13,7 +13,7 @@ from hits.question import RIGHT_LEVELS
 
 
 @dataclass(frozen=True)
-class Votes:
+class VotesOnControls:
     """The ``counted`` votes on controls, the votes of ``every`` answer set whose positive controls are right, and the
     number of counted votes of each candidate."""
 
@@ -25,7 +25,7 @@ class Votes:
         return learn_from_controls(self.counted, every=self.every)
 
 
-def votes_on_controls(version: Version) -> Votes:
+def votes_on_controls(version: Version) -> VotesOnControls:
     """Return the votes on negative controls, random pairs outside every list, and on positive ones, known matches.
 
     Negative controls that were retired stay, as reliable workers retire them by calling them matches.
@@ -48,7 +48,7 @@ def votes_on_controls(version: Version) -> Votes:
         if rows[0].counted or all(row.level in match for row in positive):
             every += negative
     missed = known.count(False)
-    return Votes(
+    return VotesOnControls(
         ControlVotes(*_tally(counted), missed, len(known)),
         ControlVotes(*_tally(every), missed, len(known)),
         list(candidates.values()),

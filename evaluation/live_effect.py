@@ -43,7 +43,7 @@ POSITIVES: tuple[Positive, ...] = get_args(Positive)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(Parameters):
+class EffectParameters(Parameters):
     """How scores are computed, and when a ranking counts as settled."""
 
     method: Annotated[Method, forms.ChoiceField(choices=choices(*METHODS), help_text="how votes become verdicts")] = (
@@ -110,7 +110,7 @@ class Effect:
     """
 
     round: Round
-    settings: Settings
+    settings: EffectParameters
     models: tuple[str, ...]
     unpooled: Floats
     n_hits: int
@@ -169,7 +169,7 @@ class Saving:
     dollars: Decimal
 
 
-def measure_effect(round: Round, settings: Settings | None = None, *, progress: Progress = silent) -> Effect:
+def measure_effect(round: Round, settings: EffectParameters | None = None, *, progress: Progress = silent) -> Effect:
     """Return the scores of the round's models at each look, as its judgments arrived.
 
     Only the longest run of judged HITs from the first counts, in the order of their numbers. That order is random,
@@ -178,7 +178,7 @@ def measure_effect(round: Round, settings: Settings | None = None, *, progress: 
     Raises CounterpartError for fewer than two models, for a depth beyond what the pool asked.
     """
     require_pairs(round)
-    settings = settings or Settings()
+    settings = settings or EffectParameters()
     plan = _Plan.of(round, settings.depth)
     done = plan.complete(round)
     first_open = int(np.argmin(done)) if not done.all() else len(done)
@@ -335,7 +335,7 @@ def _joined(parts: list[Rankings], depth: int) -> Rankings:
     return Rankings(np.concatenate([one.queries for one in parts]), np.concatenate(padded))
 
 
-def _verdicts(round: Round, plan: _Plan, settings: Settings, progress: Progress) -> Callable[[int], Floats]:
+def _verdicts(round: Round, plan: _Plan, settings: EffectParameters, progress: Progress) -> Callable[[int], Floats]:
     """Return a function of the number of HITs that gives what each pair's verdict counts (P,), 0.5 without one.
 
     Verdicts by majority depend on a pair's own votes alone, so they are the same at every look. Other methods learn

@@ -18,7 +18,7 @@ SIDES: dict[Direction, tuple[type[Image] | type[Caption], type[Image] | type[Cap
 
 
 @dataclass(frozen=True)
-class Place:
+class ListPlace:
     """One item of a ranked list; ``own`` if it forms an original pair with the query."""
 
     item: Image | Caption
@@ -31,15 +31,15 @@ class Example:
     """One query with the top of its list, best first."""
 
     query: Image | Caption
-    places: list[Place]
+    places: list[ListPlace]
 
 
 @dataclass(frozen=True)
-class Row:
+class AnnotatorRow:
     """The top of one annotator's list for a query; empty if the query was not part of its search."""
 
     annotator: Annotator
-    places: list[Place]
+    places: list[ListPlace]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Comparison:
     query: Image | Caption
     number: int
     n_queries: int
-    rows: list[Row]
+    rows: list[AnnotatorRow]
 
 
 def examples(retrieval: Retrieval, *, start: int, queries: int) -> dict[str, list[Example]]:
@@ -82,7 +82,7 @@ def compared(collection: Collection, direction: Direction, number: int) -> Compa
     rows = []
     for annotator, ranked in found.items():
         shown = _examples(direction, ranked, np.flatnonzero(ranked.queries == query.pk)[:1])
-        rows.append(Row(annotator, shown[0].places if shown else []))
+        rows.append(AnnotatorRow(annotator, shown[0].places if shown else []))
     return Comparison(query, number, len(queries), rows)
 
 
@@ -96,7 +96,7 @@ def _examples(direction: Direction, lists: RankedLists, chosen: Any) -> list[Exa
         Example(
             queries[query],
             [
-                Place(items[item], score, _are_own(queries[query], items[item]))
+                ListPlace(items[item], score, _are_own(queries[query], items[item]))
                 for item, score in zip(row.tolist(), row_scores.tolist(), strict=True)
                 if item in items
             ],

@@ -14,7 +14,7 @@ MOST = 60
 
 
 @dataclass(frozen=True)
-class Group:
+class MatchGroup:
     """Matches of the query that stand alike, best first; ``total`` may be more than ``lines`` shows."""
 
     title: str
@@ -23,13 +23,13 @@ class Group:
     total: int
 
 
-def groups_of(query: Image | Caption) -> list[Group]:
+def groups_of(query: Image | Caption) -> list[MatchGroup]:
     """Return the query's matches in groups; empty groups are left out."""
     lines = lines_of(Place(query.collection), _known_pairs(query))
     groups: dict[str, list[Line]] = {title: [] for title in TITLES}
     for line in sorted(lines, key=lambda line: (line.level or 0, -len(line.matches), -len(line.proposals))):
         groups[_title(line)].append(line)
-    return [Group(title, TITLES[title], some[:MOST], len(some)) for title, some in groups.items() if some]
+    return [MatchGroup(title, TITLES[title], some[:MOST], len(some)) for title, some in groups.items() if some]
 
 
 ORIGINAL, UNJUDGED = "Original", "Not judged, known from other sources"

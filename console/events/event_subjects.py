@@ -33,7 +33,7 @@ from mitl.models import Annotator, Pool, Retrieval
 
 
 @dataclass(frozen=True)
-class Kind:
+class SubjectKind:
     """How rows of a model are named: ``word`` before the name, which links to a page unless ``address`` gives none."""
 
     rows: QuerySet[Any]
@@ -88,56 +88,62 @@ def _to_assignment(row: Any) -> str:
 
 IN_HIT, OF_WORK = "hit__round", "assignment__hit__round"
 KINDS = {
-    "hits.round": Kind(Round.objects.all(), "round", address=_named("round")),
-    "hits.control": Kind(
+    "hits.round": SubjectKind(Round.objects.all(), "round", address=_named("round")),
+    "hits.control": SubjectKind(
         Control.objects.select_related("round"),
         "a control of round",
         lambda row: row.round.name,
         lambda row: reverse("control", args=[row.round.name, row.pk]),
     ),
-    "hits.seat": Kind(Seat.objects.select_related(IN_HIT), "a seat of", _of_hit, _to_hit),
-    "annotation.assignment": Kind(Assignment.objects.select_related(IN_HIT), "", _of_hit, _keyed("assignment")),
-    "annotation.invitation": Kind(
+    "hits.seat": SubjectKind(Seat.objects.select_related(IN_HIT), "a seat of", _of_hit, _to_hit),
+    "annotation.assignment": SubjectKind(Assignment.objects.select_related(IN_HIT), "", _of_hit, _keyed("assignment")),
+    "annotation.invitation": SubjectKind(
         Invitation.objects.select_related("round"),
         "an invitation to",
         lambda row: row.round.name,
         lambda row: reverse("round", args=[row.round.name]),
     ),
-    "annotation.participant": Kind(
+    "annotation.participant": SubjectKind(
         Participant.objects.select_related("round"),
         "round",
         lambda row: row.round.name,
         lambda row: reverse("round", args=[row.round.name]),
     ),
-    "annotation.payment": Kind(
+    "annotation.payment": SubjectKind(
         Payment.objects.select_related(OF_WORK),
         "",
         lambda row: f"${row.amount} for {_of_assignment(row)}",
         _to_assignment,
     ),
-    "annotation.qualificationtest": Kind(QualificationTest.objects.all(), "test"),
-    "annotation.report": Kind(Report.objects.select_related(OF_WORK), "an item of", _of_assignment, _to_assignment),
-    "annotation.testattempt": Kind(TestAttempt.objects.select_related("test"), "test", lambda row: str(row.test)),
-    "annotation.worker": Kind(
+    "annotation.qualificationtest": SubjectKind(QualificationTest.objects.all(), "test"),
+    "annotation.report": SubjectKind(
+        Report.objects.select_related(OF_WORK), "an item of", _of_assignment, _to_assignment
+    ),
+    "annotation.testattempt": SubjectKind(
+        TestAttempt.objects.select_related("test"), "test", lambda row: str(row.test)
+    ),
+    "annotation.worker": SubjectKind(
         Worker.objects.all(),
         "worker",
         lambda row: row.pseudonym,
         lambda row: reverse("worker", args=[row.pseudonym]),
     ),
-    "auth.user": Kind(User.objects.all(), "", lambda row: row.username),
-    "core.job": Kind(Job.objects.select_related("created_by"), "the job", lambda row: row.title, _keyed("job")),
-    "corpus.collection": Kind(Collection.objects.all(), "collection", address=_named("collection")),
-    "corpus.sample": Kind(Sample.objects.all(), "sample", lambda row: row.name),
-    "crowd.outbox": Kind(
+    "auth.user": SubjectKind(User.objects.all(), "", lambda row: row.username),
+    "core.job": SubjectKind(Job.objects.select_related("created_by"), "the job", lambda row: row.title, _keyed("job")),
+    "corpus.collection": SubjectKind(Collection.objects.all(), "collection", address=_named("collection")),
+    "corpus.sample": SubjectKind(Sample.objects.all(), "sample", lambda row: row.name),
+    "crowd.outbox": SubjectKind(
         Outbox.objects.all(), "the platform call", lambda row: row.get_call_display(), lambda row: reverse("calls")
     ),
-    "crowd.posting": Kind(Posting.objects.select_related("hit", "round"), "the posting of", _of_posting, _to_posting),
-    "dataset.review": Kind(Review.objects.all(), "", _of_review, _to_review),
-    "dataset.version": Kind(Version.objects.all(), "version", address=_named("version")),
-    "evaluation.run": Kind(Run.objects.all(), "the run of", lambda row: row.model, _keyed("run")),
-    "mitl.annotator": Kind(Annotator.objects.all(), "annotator", address=_named("annotator")),
-    "mitl.pool": Kind(Pool.objects.all(), "pool", address=_named("pool")),
-    "mitl.retrieval": Kind(
+    "crowd.posting": SubjectKind(
+        Posting.objects.select_related("hit", "round"), "the posting of", _of_posting, _to_posting
+    ),
+    "dataset.review": SubjectKind(Review.objects.all(), "", _of_review, _to_review),
+    "dataset.version": SubjectKind(Version.objects.all(), "version", address=_named("version")),
+    "evaluation.run": SubjectKind(Run.objects.all(), "the run of", lambda row: row.model, _keyed("run")),
+    "mitl.annotator": SubjectKind(Annotator.objects.all(), "annotator", address=_named("annotator")),
+    "mitl.pool": SubjectKind(Pool.objects.all(), "pool", address=_named("pool")),
+    "mitl.retrieval": SubjectKind(
         Retrieval.objects.select_related("annotator", "collection"),
         "",
         address=lambda row: f"{reverse('annotator', args=[row.annotator.name])}?retrieval={row.pk}",

@@ -19,7 +19,7 @@ NEWEST = 3
 
 
 @dataclass(frozen=True)
-class Row:
+class StationRow:
     label: str
     note: str
     url: str
@@ -33,7 +33,7 @@ class Station:
     title: str
     url: str
     count: int
-    rows: list[Row]
+    rows: list[StationRow]
     hint: str
     unit: str
 
@@ -73,19 +73,22 @@ def stations() -> list[Station]:
     runs = Run.objects.select_related("collection").order_by("-created_at")
     rounds = Round.objects.all()
     versions = Version.objects.select_related("collection")
-    filled: dict[str, tuple[QuerySet, list[Row]]] = {
+    filled: dict[str, tuple[QuerySet, list[StationRow]]] = {
         "Collections": (collections, [_named(one, f"{one.created_at:%-d %b}") for one in collections[:NEWEST]]),
         "Annotators": (annotators, [_named(one, one.kind) for one in annotators[:NEWEST]]),
         "Pools": (pools, [_named(one, f"{one.n_pairs:,} pairs") for one in pools[:NEWEST]]),
         "Rounds": (rounds, [_named(one, one.state) for one in rounds[:NEWEST]]),
         "Judgments": (
             Judgment.objects.all(),
-            [Row(f"{one.hit.round} · {one.hit}", one.state, _page("assignment", one)) for one in answered[:NEWEST]],
+            [
+                StationRow(f"{one.hit.round} · {one.hit}", one.state, _page("assignment", one))
+                for one in answered[:NEWEST]
+            ],
         ),
         "Versions": (versions, [_named(one, str(one.collection)) for one in versions[:NEWEST]]),
         "Scores": (
             Score.objects.all(),
-            [Row(one.model, str(one.collection), _page("run", one)) for one in runs[:NEWEST]],
+            [StationRow(one.model, str(one.collection), _page("run", one)) for one in runs[:NEWEST]],
         ),
     }
     return [
@@ -171,8 +174,8 @@ _STEPS: dict[str, Callable[[], Way | None]] = {
 """Title of a station → how it is filled with the newest rows of those before it."""
 
 
-def _named(row: Collection | Annotator | Pool | Round | Version, note: str) -> Row:
-    return Row(row.name, note, reverse(type(row).__name__.lower(), args=[row.name]))
+def _named(row: Collection | Annotator | Pool | Round | Version, note: str) -> StationRow:
+    return StationRow(row.name, note, reverse(type(row).__name__.lower(), args=[row.name]))
 
 
 def _page(name: str, row: Assignment | Run) -> str:

@@ -179,7 +179,9 @@ def _failed_jobs(user: User) -> Iterable[Need]:
     """Those of the user, and all for who launches rounds; none that was tried again since."""
     again = Job.objects.filter(title=OuterRef("title"), created_at__gt=OuterRef("created_at"))
     failed = Job.objects.filter(~Exists(again), state=Job.State.FAILED, finished_at__gt=timezone.now() - RECENT)
-    for job in (failed if user.has_perm(LAUNCH) else failed.filter(created_by=user))[:5]:
+    if not user.has_perm(LAUNCH):
+        failed = failed.filter(created_by=user)
+    for job in failed[:5]:
         yield Need(f"{job.title} failed", _page("job", job.pk))
 
 

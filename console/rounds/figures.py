@@ -23,8 +23,10 @@ def level_bar(counts: Mapping[int, int], labels: Mapping[int, str]) -> list[Segm
     """Return a bar segment for each level that an answer has, under its label; empty if all counts are 0."""
     total = sum(counts.values())
     segments: list[Segment] = []
+    if not total:
+        return segments
     start = 0.0
-    for level, label in labels.items() if total else ():
+    for level, label in labels.items():
         length = 100 * counts.get(level, 0) / total
         segments.append(Segment(level, label, counts.get(level, 0), round(start, 3), round(length, 3)))
         start += length

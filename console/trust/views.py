@@ -11,12 +11,12 @@ from console.permissions import StaffRequest, members_only, researchers_only
 from console.trust.trust_figures import stored_trust
 from core.errors import CounterpartError
 from dataset.models import Version
-from evaluation.live_effect import Effect, Settings, measure_effect, saving_of
+from evaluation.live_effect import Effect, EffectParameters, measure_effect, saving_of
 from hits.models import Round
 
 Lines = list[dict[str, object]]
 
-LOOKS = Settings(looks=10)
+LOOKS = EffectParameters(looks=10)
 
 
 @members_only.reads

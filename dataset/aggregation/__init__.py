@@ -36,7 +36,7 @@ __all__ = [
     "RIGHT",
     "TIES",
     "USE_GOLD",
-    "Conclusion",
+    "FullConclusion",
     "Method",
     "Ties",
     "aggregate",
@@ -99,7 +99,7 @@ def conclude(
 
 
 @dataclass(frozen=True)
-class Conclusion:
+class FullConclusion:
     """``verdicts`` as of ``conclude``; ``workers`` as of ``fit.describe_workers``; ``annotators``: the ``pairs``,
     ``accuracy`` and ``weight`` of every annotator and direction that had a vote."""
 
@@ -115,7 +115,7 @@ def full_conclusion(
     ties: Ties = "median",
     proposals: pd.DataFrame | None = None,
     seed: int = 0,
-) -> Conclusion:
+) -> FullConclusion:
     """Return the verdicts of ``conclude`` with what the method found out about workers and annotators."""
     if method not in METHODS:
         raise ValueError(f"Unknown method {method!r}: use {' or '.join(METHODS)}.")
@@ -130,7 +130,7 @@ def full_conclusion(
     shares = {f"share_{level}": fit.distribution[:, level - 1] for level in LEVELS}
     verdicts = pairs.assign(level=levels, **shares, confidence=confidence)
     kept = ["image", "caption", "level", *shares, "confidence", "votes"]
-    return Conclusion(
+    return FullConclusion(
         verdicts.loc[pairs["control"] == "", kept].reset_index(drop=True),
         describe_workers(read, fit, levels - 1),
         fit.members,

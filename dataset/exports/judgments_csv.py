@@ -29,7 +29,7 @@ _SHORTCOMINGS, _WRONG_WAYS = ("", *Shortcoming.values), ("", *WrongWay.values)
 _ENDS = [f",{level},{one},{other}\n" for level in (0, *Level.values) for one in _SHORTCOMINGS for other in _WRONG_WAYS]
 
 
-class Votes(NamedTuple):
+class CodedVotes(NamedTuple):
     """Judgments in a few bytes each, sorted by ``pairs``: the database ids of image and caption in one number."""
 
     pairs: NDArray[np.int64]
@@ -56,7 +56,7 @@ def write_judgments_csv(export: Export) -> None:
             file.writelines(_texts(export, pool, votes, _as_cells(images), _as_cells(captions)))
 
 
-def _votes(export: Export, rounds: Sequence[str], images: Keys, captions: Keys) -> Votes:
+def _votes(export: Export, rounds: Sequence[str], images: Keys, captions: Keys) -> CodedVotes:
     """Return the counted judgments of these rounds on candidates."""
     pairs, answers = [np.empty(0, np.int64)], [np.empty(0, np.int16)]
     for batch in judgment_batches(export.version, export.progress, columns=_READ):
@@ -70,11 +70,11 @@ def _votes(export: Export, rounds: Sequence[str], images: Keys, captions: Keys) 
         answers.append(answer)
     together = np.concatenate(pairs)
     order = together.argsort(kind="stable")
-    return Votes(together[order], np.concatenate(answers)[order])
+    return CodedVotes(together[order], np.concatenate(answers)[order])
 
 
 def _texts(
-    export: Export, pool: Pool, votes: Votes, images: Mapping[int, str], captions: Mapping[int, str]
+    export: Export, pool: Pool, votes: CodedVotes, images: Mapping[int, str], captions: Mapping[int, str]
 ) -> Iterator[str]:
     """Yield the lines of some thousand proposals at a time, as one text; ``images`` and ``captions`` have the cell of
     each id."""

@@ -55,8 +55,10 @@ class Courier:
             return
         form = met["signature"].settings["form"] if "signature" in met else ""
         received = "lost" in met  # nobody tries again what Prolific believes to have sent
-        for _ in range(0 if "lost" in met else 2 if "duplicate" in met else 1):
-            received = self._send(event, target, form)
+        if "lost" not in met:
+            times = 2 if "duplicate" in met else 1
+            for _ in range(times):
+                received = self._send(event, target, form)
         self._world.act("record_attempt", event_id=event.id, received=received)
 
     def _send(self, event: Event, target: str, form: str) -> bool:

@@ -52,7 +52,7 @@ class RequestReturn(Body):
     return_reason: Text
 
 
-class Group(Body):
+class ChangeGroup(Body):
     action: Literal["ADD_TO_PARTICIPANT_GROUP", "REMOVE_FROM_PARTICIPANT_GROUP"]
     participant_group: Text
 
@@ -70,7 +70,7 @@ class CompletionCode(Body):
         "OTHER", "FIXED_SCREENOUT", "SCREENED_IN", "SCREENED_OUT",
     ]  # fmt: skip
     actor: Literal["participant", "researcher"] = "participant"
-    actions: list[Annotated[Review | RequestReturn | Group | ScreenOut, Field(discriminator="action")]]
+    actions: list[Annotated[Review | RequestReturn | ChangeGroup | ScreenOut, Field(discriminator="action")]]
 
     @model_validator(mode="after")
     def _actions_agree(self) -> Self:

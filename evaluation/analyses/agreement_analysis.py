@@ -112,7 +112,8 @@ def _between_workers(found: Answered, bootstrap: Bootstrap) -> Iterator[dict[str
         ("match or not", counts.reshape(len(counts), 2, 2).sum(2), [1, 0], list(BINARY.values())),
     ]
     for scale, table, values, labels in scales:
-        for level in SCALES if len(values) > 2 else SCALES[:1]:
+        fitting = SCALES if len(values) > 2 else SCALES[:1]
+        for level in fitting:
             value = alpha_of_counts(table, values, level)
             interval = alpha_interval(table, values, level, **vars(bootstrap))
             reason = "all votes on pairs with two or more are equal" if sizes["pairs"] else "no pair has two votes"

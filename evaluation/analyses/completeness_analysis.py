@@ -23,7 +23,7 @@ from evaluation.completeness import (
     estimate_by_parts,
     expected_matches,
 )
-from evaluation.control_votes import Votes, votes_on_controls
+from evaluation.control_votes import VotesOnControls, votes_on_controls
 from evaluation.judged_pairs import JudgedPairs, load_judged_pairs, queries_of, true_qrels
 from evaluation.random_pairs import Estimate, Learned, majority_wrong
 from mitl.charts import Spec, interval_chart
@@ -57,7 +57,7 @@ class Completeness:
     parts: Parts
     beyond: Beyond
     learned: Learned
-    votes: Votes
+    votes: VotesOnControls
     doubt: str
     truth: int | None
 
@@ -133,7 +133,7 @@ def _measure(
     direction: Direction,
     judged: JudgedPairs,
     listed: Mapping[Direction, _Listed],
-    votes: Votes,
+    votes: VotesOnControls,
     truth: str | None,
     seed: int,
 ) -> Completeness:
@@ -156,7 +156,7 @@ def _measure(
     )
 
 
-def _doubt(parts: Parts, beyond: Beyond, votes: Votes) -> str:
+def _doubt(parts: Parts, beyond: Beyond, votes: VotesOnControls) -> str:
     """Return why an estimate by parts is none, and what would make it one."""
     random_pairs = np.size(votes.counted.yes)
     if not random_pairs:

@@ -43,6 +43,8 @@ def _rows(version: Version, sources: list[str]) -> Iterator[dict[str, Any]]:
     """Yield how many queries have exactly, and at least, each number of positives up to the largest of a direction."""
     pairs = {source: known_pairs(version.collection, source, max_grade=max(MATCH)) for source in sources}
     for direction, ids in queries_of(version).items():
+        if not len(ids):
+            continue
         asked = {source: found[:, QUERY_COLUMN[direction]] for source, found in pairs.items()}
         counts = {
             source: np.bincount(np.searchsorted(ids, found[np.isin(found, ids)]), minlength=len(ids))
@@ -50,7 +52,7 @@ def _rows(version: Version, sources: list[str]) -> Iterator[dict[str, Any]]:
         }
         most = max((int(found.max(initial=0)) for found in counts.values()), default=0)
         for source, found in counts.items():
-            for positives in range(most + 1 if len(ids) else 0):
+            for positives in range(most + 1):
                 at_least = int((found >= positives).sum())
                 yield {
                     "direction": direction.value,

@@ -12,7 +12,7 @@ from core.parameters import POSITIONAL, FlagField, Option
 from core.progress import Progress
 from core.text import counted
 from evaluation.analyses import Findings
-from evaluation.live_effect import Effect, Moment, Settings, measure_effect, saving_of
+from evaluation.live_effect import Effect, EffectParameters, Moment, measure_effect, saving_of
 from hits.models import Round
 from mitl.charts import Spec, line_chart
 
@@ -20,7 +20,7 @@ HELP = "Whether a round's judgments have settled the ranking of the models; wher
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoppingParameters(Settings):
+class StoppingParameters(EffectParameters):
     name: Annotated[str, forms.CharField(help_text="an open or closed round"), POSITIONAL, Option(metavar="ROUND")]
     check: Annotated[bool, FlagField(help_text="end with an error unless the ranking is settled")] = False
 
@@ -40,7 +40,7 @@ def _figures(effect: Effect) -> dict[str, Any]:
     stop = effect.settled_at
     return {
         "round": effect.round.name,
-        "settings": {one.name: getattr(settings, one.name) for one in fields(Settings)},
+        "settings": {one.name: getattr(settings, one.name) for one in fields(EffectParameters)},
         "settled": effect.is_settled,
         "settled_after_hits": stop.look.hits if stop else None,
         "settled_at": stop.at.isoformat() if stop else None,

@@ -23,7 +23,7 @@ class Ranked(NamedTuple):
     documents: Numbers
 
 
-class Read(NamedTuple):
+class ReadTags(NamedTuple):
     """Documents as the kernel compares them, and the value of each with itself (D,)."""
 
     ranked: Ranked
@@ -70,12 +70,12 @@ class TagRank:
         """The learned values."""
         return {"position_starts": self._known.starts, "positions": self._known.positions, "omegas": self._omegas}
 
-    def read(self, documents: Documents) -> Read:
+    def read(self, documents: Documents) -> ReadTags:
         """Return the documents as ``compare`` takes them."""
         ranked = _ranked(documents, self._known)
-        return Read(ranked, _own(ranked, self._omegas))
+        return ReadTags(ranked, _own(ranked, self._omegas))
 
-    def compare(self, left: Read, right: Read) -> Matrix:
+    def compare(self, left: ReadTags, right: ReadTags) -> Matrix:
         """Return the kernel of every two documents (n, m), between 0 and 1."""
         return normalised(_sums(left.ranked, right.ranked, self._omegas), left.own, right.own)
 

@@ -145,7 +145,7 @@ class Sequences(NamedTuple):
     documents: Numbers
 
 
-class Read(NamedTuple):
+class ReadSequences(NamedTuple):
     """Documents as the kernel compares them, and the value of each with itself (D,)."""
 
     sequences: Sequences
@@ -169,13 +169,13 @@ class TrigramKernel:
         other; all others are similar only to themselves."""
         self._weights, self._similarity = weights, similarity
 
-    def read(self, documents: Documents) -> Read:
+    def read(self, documents: Documents) -> ReadSequences:
         """Return the documents as ``compare`` takes them."""
         previous = _previous(documents.words, documents.sentences)
         sequences = Sequences(documents.words, previous, documents.sentences, documents.documents)
-        return Read(sequences, _own(sequences, self._weights, self._similarity))
+        return ReadSequences(sequences, _own(sequences, self._weights, self._similarity))
 
-    def compare(self, left: Read, right: Read) -> Matrix:
+    def compare(self, left: ReadSequences, right: ReadSequences) -> Matrix:
         """Return the kernel of every two documents (n, m)."""
         sums = _sums(left.sequences, right.sequences, self._weights, self._similarity)
         return normalised(sums, left.own, right.own)

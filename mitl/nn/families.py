@@ -24,7 +24,7 @@ from mitl.nn.preparation import Preparation
 from mitl.nn.tokenisers import Tokeniser, read_tokeniser
 from mitl.nn.weights import load_network
 from mitl.options import Settings
-from mitl.training.learners import Learner, Plan, Trained, TrainingSet
+from mitl.training.learners import Learner, Trained, TrainingPlan, TrainingSet
 from mitl.training.loop import fit, repeatable
 
 State = dict[str, Tensor]
@@ -170,7 +170,7 @@ def restore_model(family: Family, arrays: Arrays, settings: Settings, where: str
     return Model(network.to(device), configured, tokeniser, Preparation.from_json(preparation), device)
 
 
-def new_model(family: Family, examples: TrainingSet, plan: Plan) -> Model:
+def new_model(family: Family, examples: TrainingSet, plan: TrainingPlan) -> Model:
     """Return an untrained network of the plan's sizes; without a tokeniser file, pieces are learned from the captions.
 
     Raises CounterpartError for sizes that fit no network, and an invalid tokeniser file.
@@ -195,7 +195,9 @@ def fresh_model(family: Family, settings: Settings, texts: Sequence[str], device
     return Model(network, configuration, tokeniser, family.prepared_for(configuration), device)
 
 
-def train_model(model: Model, learner: Learner, examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+def train_model(
+    model: Model, learner: Learner, examples: TrainingSet, plan: TrainingPlan, progress: Progress
+) -> Trained:
     """Train a model's network; ``open_model`` loads the result."""
     trained = fit(learner, examples, plan, progress)
     parts = stored_parts(model.configuration, model.tokeniser.tokenizer, model.preparation)

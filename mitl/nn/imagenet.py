@@ -20,28 +20,30 @@ from torch import Tensor
 from corpus.models import Image
 from corpus.pictures import open_picture
 
-Kind = TypeVar("Kind")
+Decoded = TypeVar("Decoded")
 
 THREADS = min(8, os.cpu_count() or 1)
 CACHE_BYTES = 512 * 2**20
 
 
-class KeptPictures(Generic[Kind]):
+class KeptPictures(Generic[Decoded]):
     """A cache of decoded pictures of at most ``limit`` bytes: a small collection is decoded once, and of a large one
     what does not fit is decoded each time. Threads may share it."""
 
-    def __init__(self, read: Callable[[Image], Kind], size: Callable[[Kind], int], limit: int = CACHE_BYTES) -> None:
+    def __init__(
+        self, read: Callable[[Image], Decoded], size: Callable[[Decoded], int], limit: int = CACHE_BYTES
+    ) -> None:
         """``read`` decodes an image, ``size`` returns the bytes of the result."""
         self._read, self._size, self._room = read, size, limit
-        self._kept: dict[int, Kind] = {}
+        self._kept: dict[int, Decoded] = {}
         self._lock = Lock()
 
-    def of(self, image: Image) -> Kind:
+    def of(self, image: Image) -> Decoded:
         """Return the decoded picture. Raises what ``read`` raises."""
         kept = self._kept.get(image.pk)
         return self._keep(image, self._read(image)) if kept is None else kept
 
-    def _keep(self, image: Image, picture: Kind) -> Kind:
+    def _keep(self, image: Image, picture: Decoded) -> Decoded:
         size = self._size(picture)
         with self._lock:
             if size <= self._room and image.pk not in self._kept:

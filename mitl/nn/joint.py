@@ -18,7 +18,7 @@ from mitl.losses import matching
 from mitl.models import Annotator
 from mitl.nn.families import Family, Model, new_model, open_model, train_model
 from mitl.nn.preparation import Pixels, Preparation, TrainingViews, prepared
-from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.learners import Batch, Trained, TrainingPlan, TrainingSet
 
 Places = NDArray[np.int64]
 
@@ -88,7 +88,7 @@ class PairsLearner:
     Kim, Son and Kim (2021) fine-tune ViLT in this way, with n = 15.
     """
 
-    def __init__(self, model: Model, pairing: Pairing, plan: Plan) -> None:
+    def __init__(self, model: Model, pairing: Pairing, plan: TrainingPlan) -> None:
         self.network = model.network
         self._model, self._pairing = model, pairing
         self._negatives, self._batch_size = int(plan.settings["negatives"]), int(plan.settings["batch_size"])
@@ -120,7 +120,7 @@ def open_pairs(family: Family, pairing: type[Pairing], annotator: Annotator, dev
 
 
 def train_pairs(
-    family: Family, pairing: type[Pairing], examples: TrainingSet, plan: Plan, progress: Progress
+    family: Family, pairing: type[Pairing], examples: TrainingSet, plan: TrainingPlan, progress: Progress
 ) -> Trained:
     """Train a network of the settings' sizes from initial weights."""
     model = new_model(family, examples, plan)

@@ -25,7 +25,7 @@ from mitl.nn.network_options import TRUNKS, TrunkSize
 from mitl.nn.vocabularies import Vocabulary, read_vocabulary
 from mitl.nn.weights import NETWORK, Published, check_network, load_network, named, read_published
 from mitl.options import Settings
-from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.learners import Batch, Trained, TrainingPlan, TrainingSet
 from mitl.training.loop import fit
 
 WORDS = "words"  # the stored array of an annotator's vocabulary
@@ -109,7 +109,7 @@ class RecurrentLearner(Generic[Network]):
         network: Network,
         vocabulary: Vocabulary,
         source: Source,
-        plan: Plan,
+        plan: TrainingPlan,
         *,
         spelled: Callable[[str], str] = str,
     ) -> None:
@@ -160,7 +160,7 @@ def adopt(build: Callable[[], TwoEncoders], tensors: Arrays, vocabulary: Vocabul
 
 
 def train(
-    learner: RecurrentLearner, vocabulary: Vocabulary, examples: TrainingSet, plan: Plan, progress: Progress
+    learner: RecurrentLearner, vocabulary: Vocabulary, examples: TrainingSet, plan: TrainingPlan, progress: Progress
 ) -> Trained:
     """Train a network; its words are stored with its weights."""
     trained = fit(learner, examples, plan, progress)

@@ -21,7 +21,7 @@ from mitl.models import Annotator
 from mitl.nn.families import Family, Model, describe_towers, new_model, open_model, train_model
 from mitl.nn.preparation import TrainingViews, prepared
 from mitl.options import Settings
-from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.learners import Batch, Trained, TrainingPlan, TrainingSet
 
 BATCH = 32
 # Radford et al. (2021), section 2.5: a larger scale made training unstable.
@@ -97,7 +97,7 @@ def open_towers(family: Family, annotator: Annotator, device: str) -> TwoTowers:
     return TwoTowers(open_model(family, annotator, device))
 
 
-def train_towers(family: Family, examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+def train_towers(family: Family, examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
     """Train a network of the settings' sizes from initial weights."""
     model = new_model(family, examples, plan)
     learner = TowersLearner(model, plan.loss, float(plan.settings["smallest_crop"]))

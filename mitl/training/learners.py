@@ -70,7 +70,7 @@ def _place(name: str) -> tuple[bool, str, int]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """How to train: the annotator's settings, the name of the loss, the seed, the device; where unfinished work is
     kept; a function that is called with every finished epoch."""
 

@@ -21,7 +21,7 @@ from core.progress import Progress
 from core.seeds import derived_seed
 from mitl.annotators.base import Arrays
 from mitl.checkpoints import Checkpoints
-from mitl.training.learners import Batches, Epoch, Learner, Plan, Trained, TrainingSet
+from mitl.training.learners import Batches, Epoch, Learner, Trained, TrainingPlan, TrainingSet
 from mitl.training.recall import measure, rsum
 from mitl.training.schedule import Schedule
 
@@ -87,7 +87,7 @@ def resume(kept: Checkpoints, network: nn.Module, optimiser: torch.optim.Optimiz
     return curve, {name.removeprefix("best."): a for name, a in found.items() if name.startswith("best.")}
 
 
-def fit(learner: Learner, examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+def fit(learner: Learner, examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
     """Return the weights of the epoch that was best on the validation split; of the last one without such a split.
 
     The annotator's settings hold the ``Schedule``. Parameters that require no gradient do not change, nor do the
@@ -114,7 +114,7 @@ def fit(learner: Learner, examples: TrainingSet, plan: Plan, progress: Progress)
 class _Run:
     """A training in progress: its finished epochs and the best weights so far."""
 
-    def __init__(self, learner: Learner, examples: TrainingSet, plan: Plan, schedule: Schedule) -> None:
+    def __init__(self, learner: Learner, examples: TrainingSet, plan: TrainingPlan, schedule: Schedule) -> None:
         self._learner, self._examples, self._plan, self._schedule = learner, examples, plan, schedule
         self._batches = Batches(examples, schedule.batch)
         learner.network.to(plan.device)

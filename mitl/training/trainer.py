@@ -26,7 +26,7 @@ from mitl.models import Annotator, Pool
 from mitl.registration import architecture
 from mitl.search.embeddings import check_device
 from mitl.training.examples import Validation, read_examples
-from mitl.training.learners import Epoch, Plan, TrainingSet
+from mitl.training.learners import Epoch, TrainingPlan, TrainingSet
 
 TASK = "mitl.tasks.train"
 
@@ -120,7 +120,7 @@ def _trained(
 ) -> Annotator:
     started = perf_counter()
     kept = _kept(annotator, wanted, device)
-    plan = Plan(annotator.options, wanted["loss"], wanted["seed"], device, kept, _Curve(annotator).add)
+    plan = TrainingPlan(annotator.options, wanted["loss"], wanted["seed"], device, kept, _Curve(annotator).add)
     trained = module_of(annotator.kind).train(examples, plan, progress)
     sizes = {"images": len(examples.images), "pairs": len(examples.pairs)}
     spent = {"device": device, "seconds": round(perf_counter() - started, 1)}

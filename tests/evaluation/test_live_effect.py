@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Assignment, Judgment
 from core.errors import CounterpartError
-from evaluation.live_effect import Settings, measure_effect, saving_of
+from evaluation.live_effect import EffectParameters, measure_effect, saving_of
 from evaluation.runs import register_file
 from hits.models import Item, Round
 from mitl.models import Direction, Retrieval
@@ -53,7 +53,7 @@ def slow_score(name: str, depth: int, worth: dict[int, float]) -> float:
 @pytest.mark.parametrize("depth", [1, 2])
 def test_a_finished_round_has_the_scores_counted_from_the_rows(round, positive, worth, depth):
     judge_all(round)
-    effect = measure_effect(round, Settings(positive=positive, depth=depth))
+    effect = measure_effect(round, EffectParameters(positive=positive, depth=depth))
     assert effect.models == NAMES
     np.testing.assert_allclose(effect.last.look.scores, [slow_score(name, depth, worth) for name in NAMES])
     np.testing.assert_allclose(effect.last.look.high - effect.last.look.low, 0, atol=1e-9)
@@ -92,7 +92,7 @@ def test_hits_of_which_no_picture_did_load_are_looked_at_with_the_next_ones():
     judge(second)
     skipped = judge(first)
     Judgment.objects.filter(assignment=skipped).delete()
-    assert [moment.look.hits for moment in measure_effect(made, Settings(looks=2)).moments] == [2]
+    assert [moment.look.hits for moment in measure_effect(made, EffectParameters(looks=2)).moments] == [2]
 
 
 def test_a_hit_counts_only_when_every_seat_is_filled():
@@ -119,7 +119,7 @@ def test_a_replay_tells_where_the_round_could_have_stopped_and_what_that_saves(r
     for done in Assignment.objects.select_related("hit"):
         leased = START + timedelta(minutes=done.hit.number - 1, seconds=-30)
         Assignment.objects.filter(pk=done.pk).update(leased_at=leased)
-    effect = measure_effect(round, Settings(margin=0.5, looks=100))
+    effect = measure_effect(round, EffectParameters(margin=0.5, looks=100))
     stop = effect.settled_at
     assert 1 < stop.look.hits < effect.n_hits
     assert stop.at == START + timedelta(minutes=stop.look.hits - 1)
@@ -134,11 +134,11 @@ def test_a_replay_tells_where_the_round_could_have_stopped_and_what_that_saves(r
 @pytest.mark.parametrize("method", ["dawid-skene", "ordinal"])
 def test_other_methods_are_given_only_the_votes_of_the_hits_that_count(round, method):
     judge_all(round)
-    some = measure_effect(round, Settings(method=method, looks=2))
+    some = measure_effect(round, EffectParameters(method=method, looks=2))
     half = some.moments[0].look.hits
     later = Judgment.objects.filter(item__hit__number__gt=half)
     later.update(level=3)
-    again = measure_effect(round, Settings(method=method, looks=2))
+    again = measure_effect(round, EffectParameters(method=method, looks=2))
     np.testing.assert_allclose(some.moments[0].look.scores, again.moments[0].look.scores)
     assert not np.allclose(some.moments[1].look.scores, again.moments[1].look.scores)
 
@@ -207,7 +207,7 @@ def test_nothing_is_closed_by_looking(round):
 )
 def test_bad_settings_are_refused(round, changes, message):
     with pytest.raises(CounterpartError, match=message):
-        measure_effect(round, Settings(**changes))
+        measure_effect(round, EffectParameters(**changes))
 
 
 def test_a_round_with_a_single_model_has_no_ranking():

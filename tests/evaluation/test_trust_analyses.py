@@ -14,7 +14,7 @@ from dataset.models import Version
 from dataset.release import release_version
 from evaluation.analyses.completeness_analysis import _doubt, measure_completeness
 from evaluation.completeness import NEVER, Beyond, Parts
-from evaluation.control_votes import Votes, votes_on_controls
+from evaluation.control_votes import VotesOnControls, votes_on_controls
 from evaluation.judged_pairs import load_judged_pairs
 from evaluation.metrics import recall_at_k
 from evaluation.random_pairs import ControlVotes, Estimate, learn_from_controls
@@ -264,7 +264,9 @@ def test_what_would_make_an_estimate_one_depends_on_what_is_wide():
         parts = Parts(50, *[Estimate(50.0, 50.0, 50.0), Estimate(listed, 0, 2 * listed)], *[NEVER] * 2)
         outer = Estimate(0.0, 0.0, outside * rate)
         ends = zip(parts.judged, parts.listed, outer, strict=True)
-        return _doubt(parts._replace(outside=outer, total=Estimate(*map(sum, ends))), beyond, Votes(votes, votes, []))
+        return _doubt(
+            parts._replace(outside=outer, total=Estimate(*map(sum, ends))), beyond, VotesOnControls(votes, votes, [])
+        )
 
     # Up to 5% of 1,000 pairs may be 50 matches: ln(40) / 0.0504 = 73 pairs without a yes, 20 doubled twice.
     assert "About 80 random pairs" in doubt(ControlVotes([0] * 20, [1] * 20, 0, 50))

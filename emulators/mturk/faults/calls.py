@@ -52,7 +52,8 @@ class CallFaults(call_faults.CallFaults[World]):
             except TurkError as error:
                 return error
         if self._plan.happening(operation, "flicker"):
-            for hit in result["HITs"] if "HITs" in result else [result["HIT"]]:
+            hits = result["HITs"] if "HITs" in result else [result["HIT"]]
+            for hit in hits:
                 if hit["HITStatus"] == "Reviewable":
                     hit["HITStatus"] = "Assignable"
         return result

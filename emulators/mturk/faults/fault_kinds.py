@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from emulators.call_faults import kinds_of_calls
-from emulators.faults import Kind
+from emulators.faults import FaultKind
 from emulators.inputs import SECONDS, number, one_of
 from emulators.mturk.faults.worker_acts import ADDRESSES, SHAPES
 from emulators.mturk.world import OPERATIONS
@@ -14,36 +14,38 @@ CALLS = tuple(sorted(OPERATIONS))
 LISTS = tuple(name for name in CALLS if name.startswith("List"))
 READINGS = ("GetHIT", "ListHITs", "ListReviewableHITs", "ListAssignmentsForHIT", "GetAssignment")
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, FaultKind] = {
     **kinds_of_calls(CALLS, busy="ThrottlingException", bodies=("json", "html", "none")),
-    "crowd": Kind(
+    "crowd": FaultKind(
         "Before the call, its HIT, or else the latest one, changes: another worker accepts or submits, the first "
         "unreviewed work is approved, or it expires.",
         CALLS,
         {"act": one_of("accept", "submit", "approve", "expire")},
     ),
-    "lag": Kind(
+    "lag": FaultKind(
         "The answer shows HITs, counters and assignments as they were some seconds ago.", READINGS, {"seconds": SECONDS}
     ),
-    "blind": Kind(
+    "blind": FaultKind(
         "Calls for a single assignment do not know submissions younger than this.",
         ("ApproveAssignment", "RejectAssignment", "GetAssignment"),
         {"seconds": SECONDS},
     ),
-    "flicker": Kind("A Reviewable HIT is shown as Assignable.", ("GetHIT", "ListHITs", "ListReviewableHITs")),
-    "page": Kind(
+    "flicker": FaultKind("A Reviewable HIT is shown as Assignable.", ("GetHIT", "ListHITs", "ListReviewableHITs")),
+    "page": FaultKind(
         "A page holds at most this many results; 0 gives an empty page, with a token for the same place.",
         LISTS,
         {"size": number("a number of results, 0 or more", whole=True, required=True)},
     ),
-    "answer": Kind("What the worker submits is stored as another Answer.", ("submit",), {"shape": one_of(*SHAPES)}),
-    "clock": Kind("Time passes before the worker's act.", ("accept", "submit", "return"), {"seconds": SECONDS}),
-    "reissue": Kind(
+    "answer": FaultKind(
+        "What the worker submits is stored as another Answer.", ("submit",), {"shape": one_of(*SHAPES)}
+    ),
+    "clock": FaultKind("Time passes before the worker's act.", ("accept", "submit", "return"), {"seconds": SECONDS}),
+    "reissue": FaultKind(
         "A worker who accepts gets a returned AssignmentId: their own, another worker's, or never one.",
         ("accept",),
         {"to": one_of("same", "another", "never")},
     ),
-    "address": Kind(
+    "address": FaultKind(
         "On preview or work: turkSubmitTo ends in a slash, every parameter comes twice, assignmentId comes twice with "
         "different values, or workerId is missing.",
         ("preview", "work"),

@@ -17,7 +17,7 @@ from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings
 from mitl.annotators.embedding.patches import CHUNK, HEIGHT, PICTURE_FEATURES, WIDTH, Pictures, read_pictures
 from mitl.models import Annotator
 from mitl.options import Settings
-from mitl.training.learners import Plan, Trained, TrainingSet
+from mitl.training.learners import Trained, TrainingPlan, TrainingSet
 from mitl.training.loop import repeatable
 from mitl.training.recall import measure
 from mitl.words import bags, inverse_frequencies, unit_rows, vocabulary
@@ -73,7 +73,7 @@ def adopt(path: Path, settings: Settings) -> Adopted:
     return Adopted(arrays)
 
 
-def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
     """Solve for both maps, and measure them on the validation split: on the CPU, whatever the device.
 
     The same arguments give the same weights on the same computer. Raises CounterpartError for missing pictures, or
@@ -89,7 +89,7 @@ def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
     return Trained(arrays, {**measure(LearnedEmbedding(plan.settings, arrays), split, progress)} if split else {})
 
 
-def _read_images(examples: TrainingSet, plan: Plan, progress: Progress) -> tuple[Floats, Arrays]:
+def _read_images(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> tuple[Floats, Arrays]:
     """Return standardised features (views, N, F) of each picture and, if its features allow it, of its mirror image."""
     extractor = PICTURE_FEATURES[str(plan.settings["image"])]
     pictures = _pictures(examples, progress)

@@ -26,7 +26,7 @@ from mitl.classical.texts import Text, learn_text
 from mitl.classical.visual_words import Signatures, intersections
 from mitl.models import Annotator, Direction
 from mitl.options import Settings
-from mitl.training.learners import Plan, Trained, TrainingSet
+from mitl.training.learners import Trained, TrainingPlan, TrainingSet
 
 PIVOTS = "pivot"  # the captions that others are compared with
 REGULARISATIONS = (0.1, 0.5, 1.0, 5.0)
@@ -141,7 +141,7 @@ class Sides(NamedTuple):
     documents: Documents
 
 
-def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
     """Factorise both kernels over the training images, and correlate the factors.
 
     Raises CounterpartError for fewer than two images whose captions have a word with a weight, missing pictures, and
@@ -227,7 +227,7 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     }
 
 
-def _learn_sides(examples: TrainingSet, plan: Plan, progress: Progress) -> tuple[Arrays, Sides]:
+def _learn_sides(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> tuple[Arrays, Sides]:
     """Learn visual words and the text kernel; read all images whose captions have a word with a weight."""
     kind = str(plan.settings["text"])
     texts = captions_by_image(examples)

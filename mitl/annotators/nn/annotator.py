@@ -27,7 +27,7 @@ from mitl.classical.visual_words import (
 )
 from mitl.models import Annotator, Direction
 from mitl.options import Settings
-from mitl.training.learners import Plan, Trained, TrainingSet
+from mitl.training.learners import Trained, TrainingPlan, TrainingSet
 
 MOST_PLACES = 1000  # of ranked lists
 
@@ -123,7 +123,7 @@ def open_annotator(annotator: Annotator, device: str) -> NearestNeighbours:
     return NearestNeighbours(annotator.options, stored_arrays(annotator))
 
 
-def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
     """Store the training images as histograms, and the words of their captions.
 
     Memory: 4 bytes per number of a picture's histograms.

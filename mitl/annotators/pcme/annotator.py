@@ -1,6 +1,7 @@
 """PCME as an annotator: samples and scores, files of weights, training."""
 
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ from mitl.nn.recurrent import (
 from mitl.nn.vocabularies import Vocabulary, forgetful, vocabulary_of
 from mitl.nn.weights import Published, read_published, strip_prefix
 from mitl.options import Settings, Value
-from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.learners import Batch, Trained, TrainingPlan, TrainingSet
 from mitl.training.loop import repeatable
 
 MOST_DISTANCES = 2**23  # computed at once; 4 bytes each, several times
@@ -113,7 +114,7 @@ def adopt(path: Path, settings: Settings) -> Adopted:
     return Adopted(recurrent.adopt(lambda: build({**settings, **decided}, len(words)), tensors, words, path), decided)
 
 
-def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
     """Train from initial weights, or from a trunk that was trained before."""
     settings = plan.settings
     words = recurrent.words_to_learn(examples, settings)
@@ -127,7 +128,7 @@ def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
 class PCMELearner(RecurrentLearner[PCME]):
     """PCME with its own loss over new samples."""
 
-    def __init__(self, network: PCME, vocabulary: Vocabulary, source: Pictures, plan: Plan) -> None:
+    def __init__(self, network: PCME, vocabulary: Vocabulary, source: Pictures, plan: TrainingPlan) -> None:
         super().__init__(network, vocabulary, source, plan)
         self._settings = plan.settings
         self._weights = Regularisers(float(plan.settings["vib_beta"]), float(plan.settings["uniformity"]))
@@ -155,7 +156,7 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     words, each = arrays["network.txt_enc.embed.weight"].shape
     embed = int(settings["embed"])
     trunk = str(settings["trunk"])
-    positions = -(-int(settings["picture"]) // 32)
+    positions = ceil(int(settings["picture"]) / 32)
     shift, scale = (float(arrays[f"network.criterion.{name}"][0]) for name in SCALARS)
     probability = f"mean over sample pairs of sigmoid(2 ({shift:.2f} - {scale:.2f} x distance))"
     return {

@@ -1,5 +1,6 @@
 """PVSE as an annotator: files of weights, training."""
 
+from math import ceil
 from pathlib import Path
 
 import torch
@@ -17,7 +18,7 @@ from mitl.nn.network_options import TRUNKS
 from mitl.nn.recurrent import TABLE, Embedder, Pictures, RecurrentLearner, size_of, trunk_in, vocabulary_for
 from mitl.nn.weights import Published, read_published
 from mitl.options import Settings, Value
-from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.learners import Batch, Trained, TrainingPlan, TrainingSet
 from mitl.training.loop import repeatable
 
 
@@ -61,7 +62,7 @@ def decided_by(published: Published, path: Path) -> dict[str, Value]:
     return decided
 
 
-def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
     """Train from initial weights, or from a trunk that was trained before."""
     words = recurrent.words_to_learn(examples, plan.settings)
     with repeatable(plan.seed):
@@ -87,7 +88,7 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     words, each = arrays["network.txt_enc.embed.weight"].shape
     embed, k = int(settings["embed"]), int(settings["embeddings"])
     trunk = str(settings["trunk"])
-    side = -(-int(settings["picture"]) // 32)
+    side = ceil(int(settings["picture"]) / 32)
     return {
         "trunk": f"{trunk}, {side} x {side} positions of {TRUNKS[trunk].channels:,} numbers",
         "words": f"{words:,} of {each} numbers",

@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Sequence
 from decimal import Decimal
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from corpus.models import Caption, Image
 from corpus.pictures import open_picture
 from mitl.annotators.base import Arrays, CrossEncoder, JointScores, Pace
 from mitl.annotators.vlm import purses, read_money
-from mitl.annotators.vlm.endpoint import Asker, Prices, Question, Service
+from mitl.annotators.vlm.endpoint import Asker, JudgeQuestion, Prices, Service
 from mitl.annotators.vlm.purses import Ceiling
 from mitl.annotators.vlm.questions import VERSION, jpeg_of
 from mitl.models import Annotator
@@ -60,7 +61,7 @@ class ChatScores(JointScores):
         answers = purses.answers_to(digests)
         unknown = {digest: pair for digest, pair in zip(digests, named, strict=True) if digest not in answers}
         if unknown:
-            questions = [Question(digest, self._jpeg(image), text) for digest, (image, text) in unknown.items()]
+            questions = [JudgeQuestion(digest, self._jpeg(image), text) for digest, (image, text) in unknown.items()]
             answers |= self._asker.ask(questions)
         return np.array([answers[digest].score for digest in digests], dtype=np.float32)
 
@@ -72,7 +73,7 @@ class ChatScores(JointScores):
         rate = self._service.parallel / max(known.seconds, SHORTEST)
         if self._service.per_minute:
             rate = min(rate, self._service.per_minute / 60)
-        return Pace(rate, -(-known.answers // self._service.parallel), known.cost)
+        return Pace(rate, ceil(known.answers / self._service.parallel), known.cost)
 
     def _digest(self, image: Image, text: str) -> str:
         picture = image.sha256 or hashlib.sha256(self._jpeg(image)).hexdigest()

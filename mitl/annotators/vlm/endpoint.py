@@ -24,8 +24,8 @@ from mitl.annotators.vlm.purses import Ceiling
 from mitl.annotators.vlm.questions import (
     INSTRUCTION,
     MOST_ANSWER_TOKENS,
-    Answer,
     InvalidAnswerError,
+    JudgeAnswer,
     Usage,
     read_answer,
     request_body,
@@ -209,7 +209,7 @@ FIRST_WAIT, MOST_WAIT = 1.0, 60.0  # seconds between retries, if the endpoint na
 
 
 @dataclass(frozen=True)
-class Question:
+class JudgeQuestion:
     """A pair to be judged: the digest of everything that decides the answer, the picture as a JPEG, the caption."""
 
     digest: str
@@ -229,7 +229,7 @@ class Asker:
         headers = {"Authorization": f"Bearer {service.key}"} if service.key else {}
         self._http = httpx.Client(headers=headers, timeout=service.timeout)
 
-    def ask(self, questions: Iterable[Question]) -> dict[str, Answer]:
+    def ask(self, questions: Iterable[JudgeQuestion]) -> dict[str, JudgeAnswer]:
         """Return the answers by the questions' digests; each question is asked once, several in parallel.
 
         Raises CounterpartError when a ceiling is reached, and for a service that refuses, or does not answer or gives
@@ -245,7 +245,7 @@ class Asker:
                 _cancel(asked)
                 raise
 
-    def _answer(self, question: Question) -> Answer:
+    def _answer(self, question: JudgeQuestion) -> JudgeAnswer:
         tries = Retrying(
             retry=tenacity.retry_if_exception_type(TemporaryError),
             stop=tenacity.stop_after_attempt(self._service.attempts) | tenacity.stop_when_event_set(self._stop),
@@ -262,7 +262,7 @@ class Asker:
                 "kept."
             ) from error
 
-    def _try(self, question: Question, invalid: list[str]) -> Answer:
+    def _try(self, question: JudgeQuestion, invalid: list[str]) -> JudgeAnswer:
         self._pacer.wait()
         while True:
             try:
@@ -277,7 +277,7 @@ class Asker:
                         f" {invalid[-1]}; is it a model that reads pictures?"
                     ) from error
 
-    def _paid(self, question: Question) -> Answer:
+    def _paid(self, question: JudgeQuestion) -> JudgeAnswer:
         """Send a question once. Its cost is in the ledger whatever the result."""
         service, logprobs = self._service, self._logprobs
         if self._stop.is_set():
@@ -298,7 +298,7 @@ class Asker:
         purses.settle(request, answer, *service.prices.of(answer.usage, question.caption), seconds)
         return answer
 
-    def _sent(self, question: Question, request: int, *, logprobs: bool) -> httpx.Response:
+    def _sent(self, question: JudgeQuestion, request: int, *, logprobs: bool) -> httpx.Response:
         """Return the response. A request that the endpoint cannot have received is removed from the ledger; one without
         an answer stays there with the most that it can cost."""
         service = self._service
@@ -321,6 +321,6 @@ def _wait(state: RetryCallState) -> float:
     return tenacity.wait_exponential_jitter(FIRST_WAIT, MOST_WAIT)(state) if requested is None else requested
 
 
-def _cancel(futures: Iterable[Future[Answer]]) -> None:
+def _cancel(futures: Iterable[Future[JudgeAnswer]]) -> None:
     for future in futures:
         future.cancel()

@@ -15,7 +15,7 @@ from django.db.models import F
 
 from core.errors import CounterpartError
 from core.text import counted
-from mitl.annotators.vlm.questions import Answer
+from mitl.annotators.vlm.questions import JudgeAnswer
 from mitl.models import ChatPurse, ChatRequest
 
 RECENT = 1000  # answers that speed and cost are estimated from
@@ -41,12 +41,12 @@ class Experience:
     cost: Decimal
 
 
-def answers_to(questions: Sequence[str]) -> dict[str, Answer]:
+def answers_to(questions: Sequence[str]) -> dict[str, JudgeAnswer]:
     """Return the stored answers, by question."""
-    found: dict[str, Answer] = {}
+    found: dict[str, JudgeAnswer] = {}
     for start in range(0, len(questions), MOST_AT_ONCE):
         some = ChatRequest.objects.filter(question__in=questions[start : start + MOST_AT_ONCE], chances__isnull=False)
-        found.update((request.question, Answer(tuple(request.chances or ()))) for request in some)
+        found.update((request.question, JudgeAnswer(tuple(request.chances or ()))) for request in some)
     return found
 
 
@@ -66,7 +66,7 @@ def reserve(question: str, purse: str, most: Decimal, ceiling: Ceiling) -> int:
         return ChatRequest.objects.create(purse=row, question=question, cost=units).pk
 
 
-def settle(request: int, answer: Answer | None, tokens: tuple[int, int], cost: Decimal, seconds: float) -> None:
+def settle(request: int, answer: JudgeAnswer | None, tokens: tuple[int, int], cost: Decimal, seconds: float) -> None:
     """Store an answer, or None for an invalid one, its cost and its time in seconds; on disk when this returns."""
     with _written():
         row = ChatRequest.objects.get(pk=request)

@@ -79,7 +79,7 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class Answer:
+class JudgeAnswer:
     """The probabilities of the levels 1 to 4, and the tokens charged."""
 
     probabilities: tuple[float, float, float, float]
@@ -91,7 +91,7 @@ class Answer:
         return sum(chance * weight for chance, weight in zip(self.probabilities, WEIGHTS, strict=True))
 
 
-def read_answer(text: str) -> Answer:
+def read_answer(text: str) -> JudgeAnswer:
     """Read the body of a chat completion: the levels' probabilities from log-probabilities if there are any, else from
     the level.
 
@@ -115,7 +115,7 @@ def read_answer(text: str) -> Answer:
         if level is None:
             raise InvalidAnswerError(f"no level but {_shown(said)}", usage)
         probabilities = _certain(level)
-    return Answer(probabilities, usage)
+    return JudgeAnswer(probabilities, usage)
 
 
 def level_in(said: str) -> int | None:

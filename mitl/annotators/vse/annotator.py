@@ -20,7 +20,7 @@ from mitl.nn.recurrent import TABLE, Embedder, Pictures, RecurrentLearner, Sourc
 from mitl.nn.vocabularies import as_bytes
 from mitl.nn.weights import Published, read_published
 from mitl.options import Settings, Value
-from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.learners import Batch, Trained, TrainingPlan, TrainingSet
 from mitl.training.loop import repeatable
 
 CNN = "img_enc.cnn."
@@ -127,7 +127,7 @@ def survey_vectors(settings: Settings, length: int | None = None) -> Arrays:
     return surveyed
 
 
-def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
     """Train from initial weights, or from a trunk that was trained before."""
     settings = plan.settings
     words = recurrent.words_to_learn(examples, settings)

@@ -19,7 +19,7 @@ from mitl.nn.recurrent import TABLE, Embedder, Pictures, RecurrentLearner, Sourc
 from mitl.nn.regions import Regions, survey
 from mitl.nn.weights import NETWORK, Published, read_published
 from mitl.options import Settings, Value
-from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.learners import Batch, Trained, TrainingPlan, TrainingSet
 from mitl.training.loop import repeatable
 
 CHANNELS = "img_enc.fc.weight"  # has a column per channel of a region
@@ -85,7 +85,7 @@ def decided_by(published: Published, path: Path) -> dict[str, Value]:
     }
 
 
-def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
     """Train from initial weights, or from a trunk that was trained before; the caption loss has the weight 1."""
     settings = plan.settings
     words = recurrent.words_to_learn(examples, settings)

@@ -10,7 +10,7 @@ from mitl.annotators.base import Arrays, EmbeddingAnnotator
 from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator
 from mitl.options import Value
-from mitl.training.learners import Plan, TrainingSet
+from mitl.training.learners import TrainingPlan, TrainingSet
 from tests.mitl.pictured import COLOURS
 
 SMALL: dict[str, Value] = {"trunk": "small", "picture": 32, "word": 16, "embed": 32, "rarest": 1, "frozen": "nothing"}
@@ -34,7 +34,7 @@ def training_set(collection: Collection) -> TrainingSet:
 def trained_arrays(kind: str, collection: Collection, *, loss: str, seed: int = 0, **changed: Value) -> Arrays:
     """The weights that a kind learns on the training split."""
     kept = Checkpoints(settings.VAR_DIR / f"{kind}-{seed}")
-    plan = Plan(settings_of(kind, **changed), loss, seed, "cpu", kept)
+    plan = TrainingPlan(settings_of(kind, **changed), loss, seed, "cpu", kept)
     arrays: Arrays = module_of(kind).train(training_set(collection), plan, lambda step, done, total: None).arrays
     kept.clear()
     return arrays

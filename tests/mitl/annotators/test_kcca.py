@@ -13,7 +13,7 @@ from mitl.annotators.kcca import annotator as kcca
 from mitl.annotators.kcca.annotator import best_of, dimensions, recalls_of
 from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator, Direction
-from mitl.training.learners import Plan, TrainingSet
+from mitl.training.learners import TrainingPlan, TrainingSet
 from tests.mitl.annotators.learned import (
     annotator_of,
     colour_of,
@@ -43,11 +43,11 @@ def validated(colours) -> TrainingSet:
     return replace(training_set(colours), validation=split)
 
 
-def plan_of(tmp_path, **options) -> Plan:
-    return Plan(settings_of("kcca", **SMALL | options), "", 0, "cpu", Checkpoints(tmp_path))
+def plan_of(tmp_path, **options) -> TrainingPlan:
+    return TrainingPlan(settings_of("kcca", **SMALL | options), "", 0, "cpu", Checkpoints(tmp_path))
 
 
-def trained(examples: TrainingSet, plan: Plan):
+def trained(examples: TrainingSet, plan: TrainingPlan):
     return kcca.train(examples, plan, lambda step, done, total: None)
 
 

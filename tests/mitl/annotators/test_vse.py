@@ -15,7 +15,7 @@ from mitl.models import Annotator
 from mitl.nn.recurrent import Pictures
 from mitl.nn.vocabularies import Vocabulary
 from mitl.registration import add_annotator
-from mitl.training.learners import Plan
+from mitl.training.learners import TrainingPlan
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, colours_found, settings_of, trained_arrays
 from tests.mitl.annotators.published import WORDS, write_checkpoint, write_vocabulary
 from tests.mitl.pictured import make_coloured_collection
@@ -159,7 +159,7 @@ def test_order_embeddings_are_compared_in_blocks(db, tmp_path):
 @pytest.mark.parametrize(("score", "compares"), [("order", True), ("inner", False)])
 def test_validation_compares_as_the_annotator_will(tmp_path, score, compares):
     settings = settings_of("vse", **SIZES)
-    plan = Plan(settings, "max", 0, "cpu", Checkpoints(tmp_path))
+    plan = TrainingPlan(settings, "max", 0, "cpu", Checkpoints(tmp_path))
     learner = VSELearner(make_network(score=score), Vocabulary(WORDS), Pictures(settings), plan)
     assert isinstance(learner.annotator(), ComparingAnnotator) is compares
 

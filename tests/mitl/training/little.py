@@ -15,7 +15,7 @@ from corpus.models import Caption, Image
 from mitl.annotators.base import EmbeddingAnnotator
 from mitl.checkpoints import Checkpoints
 from mitl.losses import triplet_sum
-from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.learners import Batch, Trained, TrainingPlan, TrainingSet
 from mitl.training.loop import fit, repeatable
 
 WIDTH, DIM = 24, 8
@@ -75,8 +75,8 @@ class LittleLearner:
         return LittleAnnotator(self.network)
 
 
-def make_plan(folder: Path, *, seed: int = 0, report=lambda epoch: None, **settings) -> Plan:
-    return Plan({**SETTINGS, **settings}, "sum", seed, "cpu", Checkpoints(folder), report)
+def make_plan(folder: Path, *, seed: int = 0, report=lambda epoch: None, **settings) -> TrainingPlan:
+    return TrainingPlan({**SETTINGS, **settings}, "sum", seed, "cpu", Checkpoints(folder), report)
 
 
 def train(

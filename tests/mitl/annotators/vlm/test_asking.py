@@ -12,7 +12,7 @@ import pytest
 
 from core.errors import CounterpartError
 from mitl.annotators.vlm import purses
-from mitl.annotators.vlm.endpoint import Asker, Prices, Question, Service
+from mitl.annotators.vlm.endpoint import Asker, JudgeQuestion, Prices, Service
 from mitl.annotators.vlm.purses import Ceiling
 from tests.mitl.annotators.vlm.endpoint import Reply, refused, said
 
@@ -46,7 +46,7 @@ class Asking:
         self.asker = Asker(self.service, sleep=self.slept.append)
 
     def ask(self, *captions: str):
-        return self.asker.ask(Question(f"digest of {caption}", b"jpeg", caption) for caption in captions)
+        return self.asker.ask(JudgeQuestion(f"digest of {caption}", b"jpeg", caption) for caption in captions)
 
 
 @pytest.fixture

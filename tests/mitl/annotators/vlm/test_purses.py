@@ -10,12 +10,12 @@ from django.db import connection
 from core.errors import CounterpartError
 from mitl.annotators.vlm import purses
 from mitl.annotators.vlm.purses import Ceiling, Experience
-from mitl.annotators.vlm.questions import Answer
+from mitl.annotators.vlm.questions import JudgeAnswer
 from mitl.models import ChatPurse, ChatRequest
 from tests.at_once import at_once
 
 FREE = Ceiling(1000, None)
-YES = Answer((1.0, 0.0, 0.0, 0.0))
+YES = JudgeAnswer((1.0, 0.0, 0.0, 0.0))
 
 
 def paid(question="q", cost="0.01", answer=YES, seconds=1.0):
