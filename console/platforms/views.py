@@ -6,7 +6,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Assignment
 from annotation.people.workers import mask_workers
@@ -30,16 +29,14 @@ from crowd.single_payments import settle
 from hits.models import Round
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def round_sync(request: StaffRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     job = open_once(f"Sync {found}", jobs.sync.name, {"round": found.name}, lock=found, by=request.user)
     return redirect("job", job.pk)
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def round_pause(request: StaffRequest, name: str) -> HttpResponse:
     """Have the platform let no new visitor come, or let them come again."""
     found = _round_or_404(name)
@@ -58,8 +55,7 @@ def round_pause(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("round", name)
 
 
-@researchers_only
-@require_safe
+@researchers_only.reads
 def round_costs(request: StaffRequest, name: str) -> HttpResponse:
     """What the round costs by the platform's own calculator; the platform is asked for it, and nothing is changed."""
     found = _round_or_404(name)
@@ -67,8 +63,7 @@ def round_costs(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/platforms/costs.html", context)
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def round_prolong(request: StaffRequest, name: str) -> HttpResponse:
     """Ask for a number of days and show what it means; once confirmed, have the platform keep the postings."""
     found = _round_or_404(name)
@@ -91,8 +86,7 @@ def round_prolong(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/platforms/prolong.html", context, status=422 if form.errors else 200)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def audit(request: HttpRequest, name: str) -> HttpResponse:
     """The differences that the latest audit found."""
     found = _round_or_404(name)
@@ -100,8 +94,7 @@ def audit(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/platforms/audit.html", context)
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def audit_start(request: StaffRequest, name: str) -> HttpResponse:
     """Start an audit, which changes nothing."""
     found = _round_or_404(name)
@@ -109,8 +102,7 @@ def audit_start(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("job", job.pk)
 
 
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@researchers_only.fills
 def audit_repair(request: StaffRequest, name: str) -> HttpResponse:
     """Show what a repair will do; once confirmed, start exactly that."""
     found = _round_or_404(name)
@@ -131,8 +123,7 @@ def audit_repair(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("job", job.pk)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def calls(request: HttpRequest) -> HttpResponse:
     """Failed and waiting platform calls, failed ones first; ``?round=`` shows only one round's."""
     chosen = request.GET.get("round", "")
@@ -141,8 +132,7 @@ def calls(request: HttpRequest) -> HttpResponse:
     return render(request, "console/platforms/calls.html", {"rows": page, "lines": calls_of(page), "round": chosen})
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def call_send(request: StaffRequest, call_id: UUID) -> HttpResponse:
     """Retry one failed call."""
     row = get_object_or_404(Outbox, pk=call_id)
@@ -153,8 +143,7 @@ def call_send(request: StaffRequest, call_id: UUID) -> HttpResponse:
     return redirect("calls")
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def call_settle(request: StaffRequest, call_id: UUID) -> HttpResponse:
     """Note what a person has found on the platform of a payment that is unclear: it was paid, or it was not."""
     row = get_object_or_404(Outbox, pk=call_id)
@@ -172,8 +161,7 @@ def call_settle(request: StaffRequest, call_id: UUID) -> HttpResponse:
     return redirect("calls")
 
 
-@researchers_only
-@require_POST
+@researchers_only.acts
 def round_calls_send(request: StaffRequest, name: str) -> HttpResponse:
     """Retry all failed calls of a round."""
     found = _round_or_404(name)
@@ -182,8 +170,7 @@ def round_calls_send(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("round", name)
 
 
-@reviewers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@reviewers_only.fills
 def submission_pay(request: StaffRequest, assignment_id: int) -> HttpResponse:
     """Pay for a submission that the platform confirms but that was not stored, once a reason is given."""
     rows = Assignment.objects.filter(visit__state__in=Visit.LISTED).select_related("hit__round", "worker")

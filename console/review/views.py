@@ -6,7 +6,6 @@ from functools import partial
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Appeal, Assignment, Payment, Rejection
 from annotation.money.payments import owe_bonus
@@ -27,8 +26,7 @@ from dataset.models import Case
 REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def review(request: HttpRequest) -> HttpResponse:
     """Flagged assignments, longest waiting first, but for those that are proposed to be rejected; ``?state=`` shows
     those accepted or excluded, or ``all`` submitted ones, newest first."""
@@ -48,14 +46,12 @@ def review(request: HttpRequest) -> HttpResponse:
     return render(request, "console/review/review.html", context)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def assignment(request: HttpRequest, assignment_id: int) -> HttpResponse:
     return _page(request, _assignment_or_404(assignment_id), DecisionForm())
 
 
-@reviewers_only
-@require_POST
+@reviewers_only.acts
 def assignment_decide(request: StaffRequest, assignment_id: int) -> HttpResponse:
     """Decide, then go to the next flagged assignment."""
     found = _assignment_or_404(assignment_id)
@@ -73,8 +69,7 @@ def assignment_decide(request: StaffRequest, assignment_id: int) -> HttpResponse
     return redirect("assignment", following.pk) if following else redirect("review")
 
 
-@reviewers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@reviewers_only.fills
 def assignment_bonus(request: StaffRequest, assignment_id: int) -> HttpResponse:
     """Give the worker a bonus."""
     found = _assignment_or_404(assignment_id)
@@ -90,8 +85,7 @@ def assignment_bonus(request: StaffRequest, assignment_id: int) -> HttpResponse:
     return render(request, "console/review/assignment_bonus.html", context, status=422 if form.errors else 200)
 
 
-@reviewers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@reviewers_only.fills
 def assignment_return(request: StaffRequest, assignment_id: int) -> HttpResponse:
     """Ask the worker through their platform to return the work."""
     found = _assignment_or_404(assignment_id)
@@ -150,8 +144,7 @@ SHOWN = {
 }
 
 
-@members_only
-@require_safe
+@members_only.reads
 def rejections(request: HttpRequest) -> HttpResponse:
     """All rejections, newest first; ``?show=`` filters those that wait for a second person or an answer."""
     show = request.GET.get("show", "")
@@ -169,15 +162,13 @@ def rejections(request: HttpRequest) -> HttpResponse:
     return render(request, "console/review/rejections.html", context)
 
 
-@reviewers_only
-@require_POST
+@reviewers_only.acts
 def rejection_second(request: StaffRequest, rejection_id: int) -> HttpResponse:
     found = _rejection_or_404(rejection_id)
     return _done(request, found, lambda: second(found, by=request.user), "Rejected: the work is not paid.")
 
 
-@reviewers_only
-@require_POST
+@reviewers_only.acts
 def rejection_drop(request: StaffRequest, rejection_id: int) -> HttpResponse:
     found = _rejection_or_404(rejection_id)
     return _done(
@@ -185,8 +176,7 @@ def rejection_drop(request: StaffRequest, rejection_id: int) -> HttpResponse:
     )
 
 
-@reviewers_only
-@require_POST
+@reviewers_only.acts
 def rejection_reverse(request: StaffRequest, rejection_id: int) -> HttpResponse:
     found = _rejection_or_404(rejection_id)
     reason = request.POST.get("reason", "")
@@ -195,8 +185,7 @@ def rejection_reverse(request: StaffRequest, rejection_id: int) -> HttpResponse:
     )
 
 
-@reviewers_only
-@require_POST
+@reviewers_only.acts
 def appeal_enter(request: StaffRequest, rejection_id: int) -> HttpResponse:
     """Enter an appeal that was received by mail or through the platform."""
     found = _rejection_or_404(rejection_id)
@@ -205,8 +194,7 @@ def appeal_enter(request: StaffRequest, rejection_id: int) -> HttpResponse:
     return _done(request, found, lambda: appeal(found, text=text, actor=actor), "Appeal saved. It waits for an answer.")
 
 
-@reviewers_only
-@require_POST
+@reviewers_only.acts
 def appeal_answer(request: StaffRequest, appeal_id: int) -> HttpResponse:
     found = get_object_or_404(Appeal.objects.select_related("rejection", "assignment__hit__round"), pk=appeal_id)
     upheld = request.POST.get("upheld")

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods
 
 from annotation.judging.links import worker_token
 from annotation.models import Assignment, Exclusion, Payment, Worker
@@ -39,8 +39,7 @@ SORTS = {
 """Orders of the list of workers: the most, or the latest, first."""
 
 
-@members_only
-@require_safe
+@members_only.reads
 def workers(request: HttpRequest) -> HttpResponse:
     """All workers, newest first or as ``?sort=`` says; ``?show=excluded`` shows only the excluded ones."""
     submitted = Assignment.objects.filter(worker=OuterRef("pk"), submitted_at__isnull=False)
@@ -58,8 +57,7 @@ def workers(request: HttpRequest) -> HttpResponse:
     return render(request, "console/workers/workers.html", context)
 
 
-@members_only
-@require_safe
+@members_only.reads
 def worker(request: HttpRequest, pseudonym: str) -> HttpResponse:
     """One worker's record, work, payments and messages; ``?round=`` shows only one round."""
     found = _worker_or_404(pseudonym)
@@ -82,8 +80,7 @@ def worker(request: HttpRequest, pseudonym: str) -> HttpResponse:
     return render(request, "console/workers/worker.html", context)
 
 
-@stewards_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@stewards_only.fills
 def worker_exclude(request: StaffRequest, pseudonym: str) -> HttpResponse:
     """Explain what an exclusion does; exclude the worker once a reason is given."""
     found = _worker_or_404(pseudonym)
@@ -97,8 +94,7 @@ def worker_exclude(request: StaffRequest, pseudonym: str) -> HttpResponse:
     return _asked(request, found, "console/workers/worker_exclude.html", context, act)
 
 
-@stewards_only
-@require_POST
+@stewards_only.acts
 def worker_readmit(request: StaffRequest, pseudonym: str) -> HttpResponse:
     found = _worker_or_404(pseudonym)
     try:
@@ -109,8 +105,7 @@ def worker_readmit(request: StaffRequest, pseudonym: str) -> HttpResponse:
     return redirect("worker", pseudonym)
 
 
-@stewards_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@stewards_only.fills
 def worker_write(request: StaffRequest, pseudonym: str) -> HttpResponse:
     """Send the worker a message through their platform."""
     found = _worker_or_404(pseudonym)
@@ -124,8 +119,7 @@ def worker_write(request: StaffRequest, pseudonym: str) -> HttpResponse:
     return _asked(request, found, "console/workers/worker_write.html", context, act)
 
 
-@stewards_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@stewards_only.fills
 def round_write(request: StaffRequest, name: str) -> HttpResponse:
     """Write to everybody who submitted work in a round: shows to whom, and sends once their number is confirmed."""
     found = get_object_or_404(Round, name=name)
@@ -166,8 +160,7 @@ def worker_link(request: StaffRequest, pseudonym: str) -> HttpResponse:
     return render(request, "console/workers/worker_link.html", context)
 
 
-@payers_only
-@require_http_methods(["GET", "HEAD", "POST"])
+@payers_only.fills
 def worker_forget(request: StaffRequest, pseudonym: str) -> HttpResponse:
     """Explain what forgetting does; erase permanently once the pseudonym is typed."""
     found = _worker_or_404(pseudonym)
