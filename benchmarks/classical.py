@@ -102,7 +102,7 @@ def measured(kind: str, wanted: dict, train, images: list, captions: list, optio
     from mitl.training.learners import TrainingPlan
 
     module, opened = (nn, nn.NearestNeighbours) if kind == "nn" else (kcca, kcca.opened)
-    settings = {name: option.default for name, option in kind_of(kind).options.items()} | wanted
+    settings = {name: option.initial for name, option in kind_of(kind).options.items()} | wanted
     settings |= {"models": options.models} if "models" in settings else {}
     plan = TrainingPlan(settings, "", options.seed, "cpu", Checkpoints(Path("/nowhere")))
     arrays = module.train(train, plan, lambda step, done, total: None).arrays

@@ -102,7 +102,7 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for name, field in self._fields.items():
-            object.__setattr__(self, name, _clean(name, field, getattr(self, name)))
+            object.__setattr__(self, name, clean(name, field, getattr(self, name)))
 
     @classmethod
     def form_fields(cls) -> dict[str, forms.Field]:
@@ -182,7 +182,8 @@ def _defaults(cls: type[Parameters]) -> dict[str, Any]:
     return {field.name: field.default for field in fields(cls) if field.default is not MISSING}
 
 
-def _clean(name: str, field: forms.Field, value: Any) -> Any:
+def clean(name: str, field: forms.Field, value: Any) -> Any:
+    """Return the value of a parameter as its field reads it. Raises CounterpartError for an invalid one."""
     try:
         return field.clean(value)
     except ValidationError as error:
@@ -215,12 +216,17 @@ def _presentation(cls: type[Parameters], name: str, field: forms.Field) -> dict[
     }
     if name in _defaults(cls):
         shown["default"] = default
-    if isinstance(field, forms.ChoiceField):
-        offered: Any = field.choices
-        shown["choices"] = [value for value, _ in offered]
+    if offered := values_of(field):
+        shown["choices"] = offered
     if isinstance(field, forms.IntegerField):  # also those of decimal numbers
         shown["metavar"] = shown["metavar"] or "N"
     return shown
+
+
+def values_of(field: forms.Field) -> list[str]:
+    """Return the values that a field of choices offers, without that of no choice; none for other fields."""
+    offered: Any = field.choices if isinstance(field, forms.ChoiceField) else ()
+    return [value for value, _ in offered if value]
 
 
 def choices(*values: str) -> list[tuple[str, str]]:

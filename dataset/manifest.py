@@ -19,6 +19,7 @@ from dataset.version_files import FORM, GALLERY
 from hits.models import Round
 from mitl.annotators import kind_of, kinds
 from mitl.models import Annotator, Retrieval
+from mitl.options import CompanionFile, ServerText
 
 
 def describe(
@@ -129,9 +130,9 @@ def _options(annotator: Annotator) -> dict[str, Any]:
     declared = kind_of(annotator.kind).options if annotator.kind in kinds() else {}
     told = {name: annotator.options[name] for name in sorted(annotator.options.keys() & declared.keys())}
     return {
-        name: PurePath(value).name if declared[name].on_page == "upload" else value
+        name: PurePath(value).name if isinstance(declared[name], CompanionFile) else value
         for name, value in told.items()
-        if declared[name].on_page != "no"
+        if not isinstance(declared[name], ServerText)
     }
 
 

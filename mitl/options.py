@@ -1,50 +1,49 @@
-"""The settings of annotators: their types, choices, ranges and checks.
+"""The settings of annotators, declared as parameters are (``core.parameters``): form fields by name.
 
-Commands and pages read them, so nothing here imports torch or Django.
+The ``initial`` of a field is the default of the setting.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from core.errors import CounterpartError
+from django import forms
+from django.core.exceptions import ValidationError
+
+from core.parameters import choices
 
 Value = str | int | float
 Settings = Mapping[str, Value]
+Options = dict[str, forms.Field]
 
-_TYPES: dict[type, str] = {int: "a whole number", float: "a number", str: "text"}
+
+class Text(forms.CharField):
+    """A text, empty only if that is its default."""
+
+    def __init__(self, default: str, help_text: str, **kwargs: Any) -> None:
+        super().__init__(initial=default, help_text=help_text, required=bool(default), **kwargs)
 
 
-@dataclass(frozen=True)
-class Option:
-    """One setting. The default's type is the setting's type.
+class ServerText(Text):
+    """A text that only the command takes, as it names what only the operator may reach, such as files of the server."""
 
-    Attributes:
-        choices: the only values allowed, if there are any.
-        allows: whether a number is in range.
-        check: raises CounterpartError for an invalid text, given the option's name and the text.
-        on_page: how a page offers it: as a field; as an upload, read together with the weights; or not at all, as it
-            names what only the operator may reach, such as files of the server.
-    """
 
-    default: Value
-    help: str
-    choices: tuple[str, ...] = ()
-    allows: Callable[[float], bool] | None = None
-    check: Callable[[str, str], object] | None = None
-    on_page: Literal["field", "upload", "no"] = "field"
+class CompanionFile(Text):
+    """The name of a file that is read together with the weights; on a page, an upload."""
 
-    def read(self, name: str, value: object) -> Value:
-        """Return ``value``, perhaps a text, as the setting's type. Raises CounterpartError for an invalid one."""
-        wanted = type(self.default)
-        try:
-            setting = wanted(str(value))
-        except ValueError:
-            raise CounterpartError(f"Option {name} must be {_TYPES[wanted]}, not {value!r}.") from None
-        if self.choices and setting not in self.choices:
-            raise CounterpartError(f"Option {name} must be one of {', '.join(self.choices)}, not {value!r}.")
-        if self.allows and not self.allows(float(setting)):
-            raise CounterpartError(f"Option {name} is out of range at {value!r}: {self.help}")
-        if self.check:
-            self.check(name, str(setting))
-        return setting
+
+def number(default: float, help_text: str, **bounds: Any) -> forms.Field:
+    """Return a setting of the default's type; ``bounds`` are those of Django's number fields, such as ``min_value``."""
+    field = forms.IntegerField if isinstance(default, int) else forms.FloatField
+    return field(initial=default, help_text=help_text, **bounds)
+
+
+def choice(default: str, help_text: str, offered: Sequence[str]) -> forms.Field:
+    """Return a setting with one of the values ``offered``."""
+    invalid = {"invalid_choice": f"Use one of {', '.join(offered)}."}
+    return forms.ChoiceField(initial=default, help_text=help_text, choices=choices(*offered), error_messages=invalid)
+
+
+def above_zero(value: float) -> None:
+    """Refuse a number that is not above 0, as a validator."""
+    if value <= 0:
+        raise ValidationError("Use a number above 0.")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.files import StoredFile, read_foreign_arrays, whole_file, write_arrays
+from core.parameters import clean
 from core.text import check_name, counted
 from mitl.annotators import Kind, kind_of, kinds, module_of
 from mitl.annotators.base import Adopted, Arrays, stored_arrays
@@ -165,7 +166,7 @@ def _settings(kind: str, properties: Kind, given: Mapping[str, object]) -> dict[
         raise CounterpartError(
             f"{counted(len(unknown), 'unknown option')} for kind {kind}: {some_of(unknown)}; {known}."
         )
-    return {name: option.read(name, given.get(name, option.default)) for name, option in options.items()}
+    return {name: clean(name, field, given.get(name, field.initial)) for name, field in options.items()}
 
 
 def _check_checkpoint(kind: str, properties: Kind, checkpoint: Path | None) -> None:

@@ -1,18 +1,18 @@
 """The forms that add and train annotators."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 from django import forms
 
 from console.fields import UploadField, choose
-from core.errors import CounterpartError
 from core.parameters import choices
 from core.text import NameField
 from corpus.models import Collection
 from mitl.annotators import kind_of
 from mitl.models import Annotator
-from mitl.options import Option
+from mitl.options import CompanionFile, ServerText
 from mitl.training.train_parameters import TrainParameters
 
 CHECKPOINTS = (".npz", ".pth", ".pt", ".tar", ".bin", ".ckpt", ".safetensors", ".json", ".zip")
@@ -73,9 +73,9 @@ class AnnotatorForm(forms.Form):
                 help_text="A folder, such as one of Hugging Face, as a zip file."
                 + ("" if properties.checkpoint == "required" else " Leave empty to train it here."),
             )
-        for name, option in self.options.items():
-            if option.on_page != "no":
-                self.fields[f"option_{name}"] = _field_of(name, option)
+        for name, declared in self.options.items():
+            if not isinstance(declared, ServerText):
+                self.fields[f"option_{name}"] = _on_page(name, declared)
         if properties.checkpoint != "none":
             self.fields |= OriginForm().fields
 
@@ -92,24 +92,17 @@ class AnnotatorForm(forms.Form):
     @property
     def by_command(self) -> list[str]:
         """The options that only the command takes."""
-        return [name for name, option in self.options.items() if option.on_page == "no"]
+        return [name for name, declared in self.options.items() if isinstance(declared, ServerText)]
 
     @property
     def _uploads(self) -> list[str]:
-        return [f"option_{name}" for name, option in self.options.items() if option.on_page == "upload"]
+        return [f"option_{name}" for name, declared in self.options.items() if isinstance(declared, CompanionFile)]
 
     def clean_name(self) -> str:
         return _check_new(self.cleaned_data["name"])
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        for name, option in self.options.items():
-            value = cleaned.get(f"option_{name}")
-            if option.on_page == "field" and value not in (None, ""):
-                try:
-                    cleaned[f"option_{name}"] = option.read(name, value)
-                except CounterpartError as error:
-                    self.add_error(f"option_{name}", str(error))
         for name in self._uploads:
             if cleaned.get(name) and not cleaned.get("checkpoint"):
                 self.add_error(name, "It is read together with the weights: upload them too, or leave it empty.")
@@ -122,26 +115,23 @@ class AnnotatorForm(forms.Form):
     def params(self) -> dict[str, Any]:
         """Return the job's parameters; options with their default value are left to the weights."""
         chosen = self.cleaned_data
-        given = {name: chosen.get(f"option_{name}") for name, one in self.options.items() if one.on_page == "field"}
-        changed = {name: value for name, value in given.items() if value not in (None, "", self.options[name].default)}
+        given = {field.name.removeprefix("option_"): chosen[field.name] for field in self.option_fields}
         return {
             "name": chosen["name"],
             "kind": self.kind,
-            "options": changed,
+            "options": {
+                name: value for name, value in given.items() if value not in (None, "", self.options[name].initial)
+            },
             "source": chosen.get("source", ""),
             "licence": chosen.get("licence", ""),
         }
 
 
-def _field_of(name: str, option: Option) -> forms.Field:
-    shown: dict[str, Any] = {"label": name.replace("_", " ").capitalize(), "help_text": option.help}
-    if option.on_page == "upload":
-        return UploadField(suffixes=COMPANIONS, required=False, **shown)
-    shown["initial"], shown["required"] = option.default, False
-    if option.choices:
-        return forms.ChoiceField(choices=[(choice, choice) for choice in option.choices], **shown)
-    if isinstance(option.default, int):
-        return forms.IntegerField(**shown)
-    if isinstance(option.default, float):
-        return forms.FloatField(**shown)
-    return forms.CharField(max_length=500, **shown)
+def _on_page(name: str, declared: forms.Field) -> forms.Field:
+    """Return the field of an option, which may be left empty for the default."""
+    if isinstance(declared, CompanionFile):
+        field: forms.Field = UploadField(suffixes=COMPANIONS, help_text=declared.help_text)
+    else:
+        field = deepcopy(declared)
+    field.label, field.required = name.replace("_", " ").capitalize(), False
+    return field

@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from annotation.judging.links import worker_token
 from annotation.models import Assignment, Exclusion, Payment, Worker
@@ -143,9 +142,8 @@ def round_write(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/workers/round_write.html", context | {"trouble": trouble}, status=status)
 
 
-@stewards_only
+@stewards_only.fills
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
 def worker_link(request: StaffRequest, pseudonym: str) -> HttpResponse:
     """Explain what a new link does; on POST make it, and show it this once."""
     found = _worker_or_404(pseudonym)

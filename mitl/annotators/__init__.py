@@ -5,7 +5,7 @@ point ``counterpart.annotators``. What a kind declares is read without torch, Op
 is a folder, whose ``annotator`` is imported when the kind is used.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +18,7 @@ from typing import Literal
 from core.errors import CounterpartError
 from mitl.annotators.base import OpenAnnotator
 from mitl.models import Annotator
-from mitl.options import Option
+from mitl.options import Options
 from mitl.search.embeddings import EmbeddingCache
 
 GROUP = "counterpart.annotators"
@@ -29,7 +29,7 @@ class Kind:
     """What a kind declares.
 
     Attributes:
-        options: its settings by name.
+        options: its settings by name, with their defaults as ``initial`` (``mitl.options``).
         checkpoint: whether it needs files.
         losses: names of its losses, the default first; empty without a choice.
         learns: whether it can be trained.
@@ -38,7 +38,7 @@ class Kind:
             with it, embeddings are kept for the next search.
     """
 
-    options: Mapping[str, Option]
+    options: Options
     checkpoint: Literal["required", "optional", "none"]
     losses: tuple[str, ...]
     learns: bool

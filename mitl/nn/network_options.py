@@ -5,7 +5,9 @@ Commands and pages read them, so nothing here imports torch.
 
 from dataclasses import dataclass
 
-from mitl.options import Option
+from django.forms import Field
+
+from mitl.options import CompanionFile, Options, ServerText, above_zero, choice, number
 
 EXPANSION = 4
 
@@ -34,12 +36,12 @@ TRUNKS = {
 }
 
 
-def size(default: int, what: str) -> Option:
+def size(default: int, what: str) -> Field:
     """Return the option of a size of a network."""
-    return Option(default, f"{what}, at least 1", allows=lambda number: number >= 1)
+    return number(default, f"{what}, at least 1", min_value=1)
 
 
-def tower(name: str, layers: int, width: int, heads: int) -> dict[str, Option]:
+def tower(name: str, layers: int, width: int, heads: int) -> Options:
     """Return the options of one transformer, with its ``name`` as prefix."""
     prefix, whose = (f"{name}_", f" of the {name} tower") if name else ("", "")
     return {
@@ -49,20 +51,18 @@ def tower(name: str, layers: int, width: int, heads: int) -> dict[str, Option]:
     }
 
 
-def pictures_and_words(picture: int, patch: int, context: int, pieces: int) -> dict[str, Option]:
+def pictures_and_words(picture: int, patch: int, context: int, pieces: int) -> Options:
     """Return the options of a transformer's input."""
     return {
         "picture": size(picture, "side of a picture in pixels, the shorter one if it is not cropped"),
         "patch": size(patch, "side of a patch in pixels"),
         "context": size(context, "word pieces read of a caption, including start and end"),
         "pieces": size(pieces, "largest number of word pieces to learn, without a tokeniser file"),
-        "tokeniser": Option(
-            "",
-            "published vocabulary file of the weights (CLIP's merges, vocab.txt, tokenizer.json); empty: learned",
-            on_page="upload",
+        "tokeniser": CompanionFile(
+            "", "published vocabulary file of the weights (CLIP's merges, vocab.txt, tokenizer.json); empty: learned"
         ),
-        "smallest_crop": Option(
-            0.7, "smallest share of a picture in a training view, up to 1", allows=lambda share: 0 < share <= 1
+        "smallest_crop": number(
+            0.7, "smallest share of a picture in a training view, up to 1", max_value=1, validators=[above_zero]
         ),
     }
 
@@ -70,29 +70,33 @@ def pictures_and_words(picture: int, patch: int, context: int, pieces: int) -> d
 # PVSE, PCME, VSRN and VSE: a trunk reads pictures, a GRU reads words.
 RECURRENT_PREPROCESSING = "ImageNet view 1, Treebank words 1"
 WORDS = {
-    "vocabulary": Option(
-        "", "file of the words that the weights were trained with; empty: the collection's words", on_page="upload"
+    "vocabulary": CompanionFile(
+        "", "file of the words that the weights were trained with; empty: the collection's words"
     ),
-    "rarest": Option(4, "occurrences in the collection from which a word is learned", allows=lambda n: n >= 1),
+    "rarest": number(4, "occurrences in the collection from which a word is learned", min_value=1),
 }
-SIZES = {
-    "embed": Option(1024, "length of the embeddings, even, 2 to 8192", allows=lambda n: 2 <= n <= 8192 and n % 2 == 0),
-    "word": Option(300, "length of word vectors, even, 2 to 4096", allows=lambda n: 2 <= n <= 4096 and n % 2 == 0),
-}
+
+
+def sizes(embed: int = 1024) -> Options:
+    """Return the options of the lengths of embeddings and of word vectors."""
+    return {
+        "embed": number(embed, "length of the embeddings, even, 2 to 8192", min_value=2, max_value=8192, step_size=2),
+        "word": number(300, "length of word vectors, even, 2 to 4096", min_value=2, max_value=4096, step_size=2),
+    }
+
+
 PICTURES = {
-    "trunk": Option("resnet152", "network that reads pictures", choices=tuple(TRUNKS)),
-    "picture": Option(224, "side of a picture in pixels, 32 to 1024", allows=lambda side: 32 <= side <= 1024),
-    "trunk_from": Option("", "file of weights, or annotator, with the trunk that training starts from", on_page="no"),
-    "frozen": Option(
-        "trunk", "parts that training does not change", choices=("nothing", "trunk", "words", "trunk and words")
-    ),
-    "smallest_crop": Option(
-        0.08, "smallest share of a picture in a training view, up to 1", allows=lambda share: 0 < share <= 1
+    "trunk": choice("resnet152", "network that reads pictures", tuple(TRUNKS)),
+    "picture": number(224, "side of a picture in pixels, 32 to 1024", min_value=32, max_value=1024),
+    "trunk_from": ServerText("", "file of weights, or annotator, with the trunk that training starts from"),
+    "frozen": choice("trunk", "parts that training does not change", ("nothing", "trunk", "words", "trunk and words")),
+    "smallest_crop": number(
+        0.08, "smallest share of a picture in a training view, up to 1", max_value=1, validators=[above_zero]
     ),
 }
 
 # ViLT and BLIP: picture and caption pass through the network together.
 PAIRS = {
-    "batch_size": Option(32, "pairs per forward pass, at least 1", allows=lambda pairs: pairs >= 1),
-    "negatives": Option(15, "negative captions per picture in training, at least 1", allows=lambda n: n >= 1),
+    "batch_size": number(32, "pairs per forward pass, at least 1", min_value=1),
+    "negatives": number(15, "negative captions per picture in training, at least 1", min_value=1),
 }

@@ -3,20 +3,22 @@
 Commands and pages read them, so nothing here imports torch.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from math import cos, pi
-from typing import Self
+from typing import Annotated, Self
 
-from mitl.options import Option, Settings, Value
+from django import forms
+
+from core.parameters import Parameters, choices
+from mitl.options import Options, Settings, Value, above_zero
 
 RANKING_LOSSES = ("sum", "max", "semi-hard", "hal", "hal-max", "hal-logsumexp")
 MAX_FIRST = ("max", *(loss for loss in RANKING_LOSSES if loss != "max"))
 LAST_SHARE = 0.01
 
 
-@dataclass(frozen=True)
-class Schedule:
+@dataclass(frozen=True, kw_only=True)
+class Schedule(Parameters):
     """How a network is trained; an annotator's options of the same names.
 
     ``epochs`` passes in batches of at most ``batch`` pairs, by Adam at ``rate``; AdamW if ``weight_decay`` is above 0,
@@ -26,20 +28,37 @@ class Schedule:
     CPU threads; another number changes the last digits of sums.
     """
 
-    epochs: int = 30
-    batch: int = 128
-    rate: float = 2e-4
-    decay: str = "step"
-    step: int = 15
-    weight_decay: float = 0.0
-    clip: float = 2.0
-    patience: int = 0
-    threads: int = 1
+    epochs: Annotated[
+        int, forms.IntegerField(min_value=0, max_value=1000, help_text="passes over the training pairs, 0 to 1000")
+    ] = 30
+    batch: Annotated[int, forms.IntegerField(min_value=2, max_value=8192, help_text="pairs a batch, 2 to 8192")] = 128
+    rate: Annotated[
+        float,
+        forms.FloatField(max_value=1, validators=[above_zero], help_text="learning rate, above 0 and at most 1"),
+    ] = 2e-4
+    decay: Annotated[
+        str, forms.ChoiceField(choices=choices("step", "cosine", "none"), help_text="how the learning rate falls")
+    ] = "step"
+    step: Annotated[
+        int,
+        forms.IntegerField(min_value=1, help_text="with decay=step: epochs after which the rate is divided by 10"),
+    ] = 15
+    weight_decay: Annotated[
+        float, forms.FloatField(min_value=0, max_value=1, help_text="weight decay of AdamW, 0 to 1; 0 is Adam")
+    ] = 0.0
+    clip: Annotated[
+        float, forms.FloatField(min_value=0, help_text="norm to which gradients are clipped; 0: no clipping")
+    ] = 2.0
+    patience: Annotated[
+        int,
+        forms.IntegerField(min_value=0, help_text="epochs without improvement after which training stops; 0: never"),
+    ] = 0
+    threads: Annotated[int, forms.IntegerField(min_value=1, max_value=1024, help_text="number of CPU threads")] = 1
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """Read an annotator's settings; missing ones get the defaults above."""
-        return cls(**{field.name: settings[field.name] for field in fields(cls) if field.name in settings})  # type: ignore[arg-type]
+        return cls(**{name: settings[name] for name in cls._fields.keys() & settings.keys()})  # type: ignore[arg-type]
 
     def rate_at(self, epoch: int) -> float:
         """Return the learning rate of an epoch, numbered from 1."""
@@ -49,26 +68,13 @@ class Schedule:
         return self.rate * (0.1 ** ((epoch - 1) // self.step) if self.decay == "step" else 1.0)
 
 
-TRAINING_OPTIONS: Mapping[str, Option] = {
-    "epochs": Option(30, "passes over the training pairs, 0 to 1000", allows=lambda epochs: 0 <= epochs <= 1000),
-    "batch": Option(128, "pairs a batch, 2 to 8192", allows=lambda batch: 2 <= batch <= 8192),
-    "rate": Option(2e-4, "learning rate, above 0 and at most 1", allows=lambda rate: 0 < rate <= 1),
-    "decay": Option("step", "how the learning rate falls", choices=("step", "cosine", "none")),
-    "step": Option(15, "with decay=step: epochs after which the rate is divided by 10", allows=lambda step: step >= 1),
-    "weight_decay": Option(0.0, "weight decay of AdamW, 0 to 1; 0 is Adam", allows=lambda decay: 0 <= decay <= 1),
-    "clip": Option(2.0, "norm to which gradients are clipped; 0: no clipping", allows=lambda clip: clip >= 0),
-    "patience": Option(0, "epochs without improvement after which training stops; 0: never", allows=lambda n: n >= 0),
-    "threads": Option(1, "number of CPU threads", allows=lambda threads: 1 <= threads <= 1024),
-}
-
-
-def training_options(**defaults: Value) -> dict[str, Option]:
-    """Return TRAINING_OPTIONS with an annotator's own defaults: ``training_options(epochs=13, rate=1e-3)``.
+def training_options(**defaults: Value) -> Options:
+    """Return the options of a training with an annotator's own defaults: ``training_options(epochs=13, rate=1e-3)``.
 
     Raises TypeError for an unknown setting.
     """
-    if unknown := defaults.keys() - TRAINING_OPTIONS.keys():
-        raise TypeError(f"Unknown training settings: {', '.join(sorted(unknown))}.")
-    return {
-        name: replace(option, default=defaults.get(name, option.default)) for name, option in TRAINING_OPTIONS.items()
-    }
+    own = Schedule(**defaults)  # type: ignore[arg-type]
+    options = Schedule.form_fields()
+    for name, field in options.items():
+        field.initial = getattr(own, name)
+    return options

@@ -3,9 +3,9 @@
 import numpy as np
 
 from mitl.annotators.base import Adopted
-from mitl.options import Option
+from mitl.options import Text, number
 
-OPTIONS = {"dim": Option(128, "length of the embeddings"), "mood": Option("calm", "its mood")}
+OPTIONS = {"dim": number(128, "length of the embeddings"), "mood": Text("calm", "its mood")}
 CHECKPOINT = "required"
 
 

@@ -82,5 +82,5 @@ def test_a_wrong_wish_ends_in_one_clear_line(zoo, arguments, message):
 def test_every_kind_tells_its_settings(db, kind, capsys):
     call_command("add_annotator", "any", "--kind", kind, "--tell-settings")
     told = capsys.readouterr().out
-    assert all(f"{name}={option.default}: " in told for name, option in kind_of(kind).options.items())
+    assert all(f"{name}={option.initial}: " in told for name, option in kind_of(kind).options.items())
     assert told.strip()

@@ -71,9 +71,12 @@ def test_other_files_need_another_name(db, tmp_path):
             {"kind": "embedding", "options": {"dims": 1, "x": 2}},
             "2 unknown options for kind embedding: dims, x; it has",
         ),
-        ({"kind": "embedding", "options": {"dim": "wide"}}, "Option dim must be a whole number, not 'wide'"),
-        ({"kind": "embedding", "options": {"dim": "1"}}, "Option dim is out of range at '1'"),
-        ({"kind": "embedding", "options": {"image": "x"}}, "Option image must be one of patches, histogram, not 'x'"),
+        ({"kind": "embedding", "options": {"dim": "wide"}}, "Invalid dim 'wide': enter a whole number."),
+        (
+            {"kind": "embedding", "options": {"dim": "1"}},
+            "Invalid dim '1': ensure this value is greater than or equal to 2.",
+        ),
+        ({"kind": "embedding", "options": {"image": "x"}}, "Invalid image 'x': use one of patches, histogram."),
         ({"kind": "files"}, "need files; pass --checkpoint"),
     ],
 )

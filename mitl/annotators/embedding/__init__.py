@@ -7,12 +7,12 @@ Captions' weighted bags are projected onto their ``dim`` largest singular direct
 ridge regression predicts the mean projection of an image's captions from its picture.
 """
 
-from mitl.options import Option
+from mitl.options import choice, number
 
 OPTIONS = {
-    "image": Option("patches", "features of pictures", choices=("patches", "histogram")),
-    "text": Option("words", "features of captions", choices=("words", "phrases")),
-    "dim": Option(128, "length of the embeddings, 2 to 1024", allows=lambda dim: 2 <= dim <= 1024),
+    "image": choice("patches", "features of pictures", ("patches", "histogram")),
+    "text": choice("words", "features of captions", ("words", "phrases")),
+    "dim": number(128, "length of the embeddings, 2 to 1024", min_value=2, max_value=1024),
 }
 CHECKPOINT = "optional"
 LEARNS = True

@@ -4,27 +4,36 @@ The paper's systems are options: text=bow1, bow5, tagrank, tri5 or tri5sem with 
 settings of regularisation and dimension are merged by Borda counts (section 4.1.3), as in the paper.
 """
 
+from django.core.exceptions import ValidationError
+
 from mitl.classical.classical_options import HISTOGRAMS, IDF
-from mitl.options import Option
+from mitl.options import above_zero, choice, number
+
+
+def check_models(models: int) -> None:
+    """Refuse another number than 1 or a multiple of 3 up to 45."""
+    if models != 1 and models not in range(3, 46, 3):
+        raise ValidationError("Use 1, or a multiple of 3 up to 45.")
+
 
 OPTIONS = {
-    "text": Option(
+    "text": choice(
         "tri5sem",
         "text kernel: words of one caption of an image (bow1), of all (bow5), weighted by rank (tagrank),"
         " sequences of up to three words (tri5), or such sequences with similar words (tri5sem)",
-        choices=("bow1", "bow5", "tagrank", "tri5", "tri5sem"),
+        ("bow1", "bow5", "tagrank", "tri5", "tri5sem"),
     ),
     "idf": IDF,
     **HISTOGRAMS,
-    "power": Option(2, "power of the image kernel, 1 to 4", allows=lambda power: 1 <= power <= 4),
-    "rank": Option(1000, "training images kept of each kernel, 2 to 10000", allows=lambda rank: 2 <= rank <= 10_000),
-    "regularisation": Option(0.5, "kappa, above 0, if models=1", allows=lambda kappa: kappa > 0),
-    "dim": Option(100, "length of the embeddings, 1 to 10000, if models=1", allows=lambda dim: 1 <= dim <= 10_000),
-    "models": Option(
+    "power": number(2, "power of the image kernel, 1 to 4", min_value=1, max_value=4),
+    "rank": number(1000, "training images kept of each kernel, 2 to 10000", min_value=2, max_value=10_000),
+    "regularisation": number(0.5, "kappa, above 0, if models=1", validators=[above_zero]),
+    "dim": number(100, "length of the embeddings, 1 to 10000, if models=1", min_value=1, max_value=10_000),
+    "models": number(
         1,
         "settings of kappa and dim, chosen on the validation split, whose rankings are merged by Borda counts;"
         " 1, or a multiple of 3 up to 45",
-        allows=lambda models: models == 1 or (models % 3 == 0 and 3 <= models <= 45),
+        validators=[check_models],
     ),
 }
 CHECKPOINT = "optional"

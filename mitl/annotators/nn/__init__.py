@@ -7,13 +7,13 @@ the collection's training images and captions.
 """
 
 from mitl.classical.classical_options import HISTOGRAMS, IDF
-from mitl.options import Option
+from mitl.options import choice
 
 OPTIONS = {
-    "text": Option(
+    "text": choice(
         "f1",
         "similarity of captions: F1 of IDF-weighted words, cosine of words, or sequences of words",
-        choices=("f1", "bow5", "tri5"),
+        ("f1", "bow5", "tri5"),
     ),
     "idf": IDF,
     **HISTOGRAMS,

@@ -6,35 +6,38 @@ Distributions are compared by seeded samples; ``mitl.item_uncertainty`` reports 
 authors and the paper differ, the code is followed. Training follows the first stage of their COCO recipe by default.
 """
 
-from mitl.nn.network_options import PICTURES, RECURRENT_PREPROCESSING, SIZES, WORDS
-from mitl.options import Option
+from django.core.exceptions import ValidationError
+
+from mitl.nn.network_options import PICTURES, RECURRENT_PREPROCESSING, WORDS, sizes
+from mitl.options import above_zero, choice, number
 from mitl.training.schedule import training_options
+
+
+def below_one(share: float) -> None:
+    """Refuse a share of everything."""
+    if share >= 1:
+        raise ValidationError("Use a number below 1.")
+
 
 OPTIONS = {
     **WORDS,
-    **SIZES,
-    "samples": Option(7, "samples drawn per item, 1 to 64", allows=lambda k: 1 <= k <= 64),
-    "samples_seed": Option(0, "seed of the samples, 0 or more", allows=lambda seed: seed >= 0),
-    "score": Option(
+    **sizes(),
+    "samples": number(7, "samples drawn per item, 1 to 64", min_value=1, max_value=64),
+    "samples_seed": number(0, "seed of the samples, 0 or more", min_value=0),
+    "score": choice(
         "probability",
         "mean match probability of the samples, or matmul: the sum of their inner products",
-        choices=("probability", "matmul"),
+        ("probability", "matmul"),
     ),
-    "shift": Option(15.0, "initial value of the learned shift, and the shift of weights without one"),
-    "negative_scale": Option(15.0, "the same for the learned scale of distances", allows=lambda scale: scale > 0),
-    "log_sigma": Option(
-        0.0, "initial log sigma; lower values learn faster, -10 to 2", allows=lambda log: -10 <= log <= 2
-    ),
-    "vib_beta": Option(
-        1e-5, "weight of the KL divergence from the standard normal in training", allows=lambda beta: beta >= 0
-    ),
-    "uniformity": Option(0.0, "weight of the uniformity of all samples in training", allows=lambda weight: weight >= 0),
+    "shift": number(15.0, "initial value of the learned shift, and the shift of weights without one"),
+    "negative_scale": number(15.0, "the same for the learned scale of distances", validators=[above_zero]),
+    "log_sigma": number(0.0, "initial log sigma; lower values learn faster, -10 to 2", min_value=-10, max_value=2),
+    "vib_beta": number(1e-5, "weight of the KL divergence from the standard normal in training", min_value=0),
+    "uniformity": number(0.0, "weight of the uniformity of all samples in training", min_value=0),
     **PICTURES,
-    "erasing": Option(0.2, "share of training views with an erased rectangle", allows=lambda share: 0 <= share <= 1),
-    "forgetting": Option(
-        0.1,
-        "share of words made unknown, and of words left out, in training",
-        allows=lambda share: 0 <= share < 1,
+    "erasing": number(0.2, "share of training views with an erased rectangle", min_value=0, max_value=1),
+    "forgetting": number(
+        0.1, "share of words made unknown, and of words left out, in training", min_value=0, validators=[below_one]
     ),
     **training_options(decay="cosine"),
 }

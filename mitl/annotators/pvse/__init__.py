@@ -5,18 +5,18 @@ and the paper differ, the code is followed, with which the published weights wer
 of the published files. Training follows the authors' COCO recipe by default.
 """
 
-from mitl.nn.network_options import PICTURES, RECURRENT_PREPROCESSING, SIZES, WORDS
-from mitl.options import Option
+from mitl.nn.network_options import PICTURES, RECURRENT_PREPROCESSING, WORDS, sizes
+from mitl.options import choice, number
 from mitl.training.schedule import RANKING_LOSSES, training_options
 
 OPTIONS = {
     **WORDS,
-    **SIZES,
-    "embeddings": Option(1, "embeddings per item, K, 1 to 16", allows=lambda k: 1 <= k <= 16),
-    "reading": Option(
+    **sizes(),
+    "embeddings": number(1, "embeddings per item, K, 1 to 16", min_value=1, max_value=16),
+    "reading": choice(
         "legacy",
         "state of the GRU that represents a caption: at its last word (all published weights), or both final ones",
-        choices=("legacy", "final"),
+        ("legacy", "final"),
     ),
     **PICTURES,
     **training_options(batch=256),

@@ -14,7 +14,7 @@ from core.errors import CounterpartError
 from corpus.models import Caption, Image
 from corpus.pictures import open_picture
 from mitl.annotators.base import Arrays, CrossEncoder, JointScores, Pace
-from mitl.annotators.vlm import purses, read_money
+from mitl.annotators.vlm import purses
 from mitl.annotators.vlm.endpoint import Asker, JudgeQuestion, Prices, Service
 from mitl.annotators.vlm.purses import Ceiling
 from mitl.annotators.vlm.questions import VERSION, jpeg_of
@@ -100,16 +100,15 @@ def service_of(options: Settings) -> Service:
     """Return the service that the settings describe, with the key from the environment."""
     if not options["model"]:
         raise CounterpartError("it names no model; add the annotator with --option model=NAME.")
-    input_price, output_price = (
-        read_money(name, str(options[name])) or Decimal(0) for name in ("input_price", "output_price")
-    )
     return Service(
         endpoint=str(options["endpoint"]),
         model=str(options["model"]),
         key_variable=str(options["key_variable"]),
         key=_key(str(options["key_variable"])),
-        prices=Prices(input_price, output_price, int(options["picture_tokens"])),
-        ceiling=Ceiling(int(options["ceiling"]), read_money("money", str(options["money"]))),
+        prices=Prices(
+            Decimal(options["input_price"]), Decimal(options["output_price"]), int(options["picture_tokens"])
+        ),
+        ceiling=Ceiling(int(options["ceiling"]), Decimal(options["money"]) if options["money"] else None),
         attempts=int(options["attempts"]),
         timeout=float(options["timeout"]),
         per_minute=int(options["per_minute"]),

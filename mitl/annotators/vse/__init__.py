@@ -6,30 +6,24 @@ VSE++ is this with the loss ``max``, VSE0 with the loss ``sum`` and ``normalise=
 ``captions=bytes``. Names of modules are those of the published files.
 """
 
-from mitl.nn.network_options import PICTURES, RECURRENT_PREPROCESSING, SIZES, TRUNKS, WORDS
-from mitl.options import Option
+from mitl.nn.network_options import PICTURES, RECURRENT_PREPROCESSING, TRUNKS, WORDS, sizes
+from mitl.options import ServerText, choice
 from mitl.training.schedule import MAX_FIRST, training_options
 
 OPTIONS = {
     **WORDS,
-    "captions": Option(
-        "text",
-        "text, or bytes: as Python prints bytes, b'...', which HAL's models were trained on",
-        choices=("text", "bytes"),
+    "captions": choice(
+        "text", "text, or bytes: as Python prints bytes, b'...', which HAL's models were trained on", ("text", "bytes")
     ),
-    **SIZES,
+    **sizes(),
     **PICTURES,
-    "trunk": Option(
-        "resnet152",
-        "network that reads pictures; none for vectors from files",
-        choices=(*TRUNKS, "vgg19", "none"),
+    "trunk": choice(
+        "resnet152", "network that reads pictures; none for vectors from files", (*TRUNKS, "vgg19", "none")
     ),
-    "vectors": Option("", "with trunk=none: folder of unit vectors, NAME_ims.npy with NAME_ids.txt", on_page="no"),
-    "normalise": Option("yes", "scale embeddings of pictures to length 1", choices=("yes", "no")),
-    "score": Option(
-        "inner",
-        "inner product, or the order score: how far a caption exceeds its picture",
-        choices=("inner", "order"),
+    "vectors": ServerText("", "with trunk=none: folder of unit vectors, NAME_ims.npy with NAME_ids.txt"),
+    "normalise": choice("yes", "scale embeddings of pictures to length 1", ("yes", "no")),
+    "score": choice(
+        "inner", "inner product, or the order score: how far a caption exceeds its picture", ("inner", "order")
     ),
     **training_options(),
 }

@@ -6,27 +6,20 @@ normalisation instead. The published weights read region features of a detector 
 Without it the regions are 36 cells of the trunk's map. Names of modules are those of the published files.
 """
 
-from dataclasses import replace
-
-from mitl.nn.network_options import PICTURES, RECURRENT_PREPROCESSING, SIZES, WORDS
-from mitl.options import Option
+from mitl.nn.network_options import PICTURES, RECURRENT_PREPROCESSING, WORDS, sizes
+from mitl.options import ServerText, choice, number
 from mitl.training.schedule import MAX_FIRST, training_options
 
 OPTIONS = {
     **WORDS,
-    **SIZES,
-    "embed": replace(SIZES["embed"], default=2048),
-    "variant": Option("coco", "normalisation of regions as published for that collection", choices=("coco", "f30k")),
-    "regions": Option(
-        "",
-        "folder of region features, NAME_ims.npy with NAME_ids.txt; empty: cells of the trunk's map",
-        on_page="no",
+    **sizes(embed=2048),
+    "variant": choice("coco", "normalisation of regions as published for that collection", ("coco", "f30k")),
+    "regions": ServerText(
+        "", "folder of region features, NAME_ims.npy with NAME_ids.txt; empty: cells of the trunk's map"
     ),
     **PICTURES,
-    "captioner": Option(
-        512,
-        "units of the decoder that generates captions in training, 0 (none) to 4096",
-        allows=lambda n: 0 <= n <= 4096,
+    "captioner": number(
+        512, "units of the decoder that generates captions in training, 0 (none) to 4096", min_value=0, max_value=4096
     ),
     **training_options(),
 }

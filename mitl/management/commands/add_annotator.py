@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
+from core.parameters import values_of
 from core.progress import TerminalBar
 from mitl.annotators import kind_of, kinds
 from mitl.registration import Origin, add_annotator
@@ -23,8 +24,9 @@ def settings_of(kind: str) -> str:
     """List the settings and losses of a kind, one a line."""
     properties = kind_of(kind)
     lines = [
-        f"{name}={option.default}: {option.help}" + (f" ({'|'.join(option.choices)})" if option.choices else "")
-        for name, option in properties.options.items()
+        f"{name}={field.initial}: {field.help_text}"
+        + (f" ({'|'.join(offered)})" if (offered := values_of(field)) else "")
+        for name, field in properties.options.items()
     ]
     if properties.losses:
         lines.append(f"Losses, the default first: {', '.join(properties.losses)}.")

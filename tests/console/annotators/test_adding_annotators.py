@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from core.models import Event, Job
 from mitl.annotators import kind_of, kinds
 from mitl.models import Annotator
+from mitl.options import ServerText
 from tests.console.collections.test_imports import zipped_as
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +27,7 @@ def add(client, kind: str, **fields):
 @pytest.mark.parametrize("kind", kinds())
 def test_the_form_of_a_kind_has_its_options_and_adds_it_with_their_defaults(researcher, jobs_run, kind):
     shown = researcher.get(f"{PAGE}?kind={kind}").content.decode()
-    offered = {name for name, option in kind_of(kind).options.items() if option.on_page != "no"}
+    offered = {name for name, option in kind_of(kind).options.items() if not isinstance(option, ServerText)}
     assert {name for name in kind_of(kind).options if f'name="option_{name}"' in shown} == offered
     if kind_of(kind).checkpoint == "required":
         return
@@ -34,14 +35,14 @@ def test_the_form_of_a_kind_has_its_options_and_adds_it_with_their_defaults(rese
         add(researcher, kind)
     assert Job.objects.get().state == "done"
     added = Annotator.objects.get()
-    assert (added.kind, added.options) == (kind, {name: one.default for name, one in kind_of(kind).options.items()})
+    assert (added.kind, added.options) == (kind, {name: one.initial for name, one in kind_of(kind).options.items()})
     assert Event.objects.get(verb="added").actor == "researcher"
 
 
 def test_options_that_were_changed_are_stored_and_invalid_ones_named_by_their_field(researcher, jobs_run):
     refused = add(researcher, "embedding", option_dim="1")
     assert refused.status_code == 422
-    assert "Option dim is out of range at 1" in refused.content.decode()
+    assert "Ensure this value is greater than or equal to 2." in refused.content.decode()
     with jobs_run():
         add(researcher, "embedding", option_dim="16", option_text="phrases")
     assert Annotator.objects.get().options == {"image": "patches", "text": "phrases", "dim": 16}

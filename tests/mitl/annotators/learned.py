@@ -19,7 +19,7 @@ QUICK: dict[str, Value] = {"batch": 12, "rate": 2e-3, "decay": "none", "smallest
 
 def settings_of(kind: str, **changed: Value) -> dict[str, Value]:
     """A kind's defaults, and what is changed of them."""
-    return {name: option.default for name, option in kind_of(kind).options.items()} | changed
+    return {name: option.initial for name, option in kind_of(kind).options.items()} | changed
 
 
 def training_set(collection: Collection) -> TrainingSet:

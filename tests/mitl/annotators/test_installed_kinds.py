@@ -57,7 +57,7 @@ def test_an_annotator_of_an_installed_package_is_added_and_searched_with(db, ins
 
 
 def test_an_option_out_of_its_range_is_refused_like_ours(db, installed):
-    with pytest.raises(Exception, match="Option side is out of range at '0': pixels a side"):
+    with pytest.raises(Exception, match="Invalid side '0': ensure this value is greater than or equal to 1."):
         call_command("add_annotator", "colours", "--kind", "palette", "--option", "side=0")
 
 

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 
 
 def settings_of(kind: str, **given):
-    return {name: option.default for name, option in kind_of(kind).options.items()} | given
+    return {name: option.initial for name, option in kind_of(kind).options.items()} | given
 
 
 def folder_of(kind: str, path, pieces: int = 514):

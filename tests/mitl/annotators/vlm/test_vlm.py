@@ -180,11 +180,11 @@ def test_without_a_model_it_says_how_to_name_one(db):
     [
         ("endpoint=localhost:8000", "must be an address like https://host/v1"),
         ("endpoint=https://me:secret@host/v1", "contains a name or a password"),
-        ("money=five", "must be an amount of money like 2.50, not 'five'"),
-        ("money=-1", "must be an amount of money"),
-        ("input_price=NaN", "must be an amount of money"),
-        ("ceiling=0", "out of range"),
-        ("parallel=100", "out of range"),
+        ("money=five", "Invalid money 'five': enter a number."),
+        ("money=-1", "Invalid money '-1': ensure this value is greater than or equal to 0."),
+        ("input_price=NaN", "Invalid input price 'NaN': enter a number."),
+        ("ceiling=0", "Invalid ceiling '0'"),
+        ("parallel=100", "Invalid parallel '100'"),
         (f"key_variable={KEY}", "takes the name of an environment variable that holds the key, never the key itself"),
     ],
 )
