@@ -9,12 +9,13 @@ from django.core.management.base import CommandParser
 from core.errors import CounterpartError
 
 LARGEST_SEED = 2**63 - 1  # what a database's big integer holds
+RANGE = f"Use a whole number from 0 to {LARGEST_SEED}."
 
 
 def check_seed(seed: int) -> int:
     """Return ``seed`` if it is 0 to 2^63 - 1. Raises CounterpartError otherwise."""
     if not 0 <= seed <= LARGEST_SEED:
-        raise CounterpartError(f"Invalid seed {seed}: use a whole number from 0 to {LARGEST_SEED}.")
+        raise CounterpartError(f"Invalid seed {seed}: {RANGE[0].lower()}{RANGE[1:]}")
     return seed
 
 
@@ -29,7 +30,10 @@ def add_seed(parser: CommandParser, help: str = "random seed", *, default: int =
 
 
 class SeedField(forms.IntegerField):
-    """A seed on a page."""
+    """A seed that ``check_seed`` accepts."""
+
+    metavar = "S"
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(min_value=0, max_value=LARGEST_SEED, **kwargs)
+        told = dict.fromkeys(("invalid", "min_value", "max_value"), RANGE)
+        super().__init__(min_value=0, max_value=LARGEST_SEED, error_messages=told, **kwargs)

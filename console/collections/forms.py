@@ -1,16 +1,17 @@
 """The forms of collections: captions and pictures to import, matches known from elsewhere, and samples of queries."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 
 from console.fields import UploadField
 from console.upload_jobs import CAPTION_FILES
+from core.parameters import choices
 from core.seeds import SeedField
 from core.text import NameField
-from corpus.match_files import CAPTION_TO_IMAGE, IMAGE_TO_CAPTION
-from corpus.matches import MAX_SOURCE
+from corpus.collection_parameters import ImportParameters, MatchesParameters, SampleParameters
 from corpus.models import Collection
+from corpus.readers import READERS
 
 LARGEST_LIST = 16 * 1024**2  # bytes of a list of ids
 MATCH_FILES = (".csv", ".json", ".gz")
@@ -19,22 +20,6 @@ MATCH_FILES = (".csv", ".json", ".gz")
 class ImportForm(forms.Form):
     """Captions and pictures to import into a collection."""
 
-    collection = NameField(
-        label="Name of the collection",
-        help_text="A new name makes a new collection. Letters, digits, - and _ only.",
-    )
-    format = forms.ChoiceField(
-        label="Format of the captions",
-        required=False,
-        choices=[
-            ("", "choose the format"),
-            ("coco", "COCO: captions_….json"),
-            ("karpathy", "Karpathy: dataset_….json"),
-            ("flickr", "Flickr: token file or CSV"),
-            ("jsonl", "JSON lines: an object for each caption"),
-            ("folder", "folder: pictures with a CSV or a .txt beside each, as one zip file"),
-        ],
-    )
     captions = UploadField(
         suffixes=(*CAPTION_FILES, ".gz", ".zip"),
         required=False,
@@ -45,10 +30,14 @@ class ImportForm(forms.Form):
     images = UploadField(
         suffixes=(".zip",), required=False, label="Pictures", help_text="A zip file; it can also be added later."
     )
-    append = forms.BooleanField(
-        required=False, label="Add new captions and images to an existing collection (--append)"
-    )
-    skip_missing = forms.BooleanField(required=False, label="Accept images without a picture (--skip-missing)")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = ImportParameters.form_fields() | self.fields
+        self.order_fields(("collection", "format", "captions", "images"))
+        format = cast(forms.ChoiceField, self.fields["format"])
+        format.required = False
+        format.choices = [("", "choose the format"), *choices(*READERS)]
 
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or {}
@@ -82,24 +71,16 @@ class ImportForm(forms.Form):
 class MatchesForm(forms.Form):
     """A file of matches known from elsewhere, and the name of their source."""
 
-    source = forms.CharField(
-        max_length=MAX_SOURCE, label="Source", help_text="A name such as cxc, without blanks. Releases merge by it."
-    )
     file = UploadField(
         suffixes=MATCH_FILES,
         label="Matches",
         help_text="CxC’s CSV; a CSV with image, caption and optionally score, grade; or JSON of one direction.",
     )
-    direction = forms.ChoiceField(
-        required=False,
-        choices=[
-            ("", "recognise it"),
-            (IMAGE_TO_CAPTION, "keys are images (i2t)"),
-            (CAPTION_TO_IMAGE, "keys are captions (t2i)"),
-        ],
-        label="Direction of a JSON file",
-    )
-    skip_unknown = forms.BooleanField(required=False, label="Skip pairs with unknown ids (--skip-unknown)")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = MatchesParameters.form_fields() | self.fields
+        self.order_fields(("source", "file"))
 
     def params(self) -> dict[str, Any]:
         """Return the job's parameters, without the file and the collection."""
@@ -109,27 +90,19 @@ class MatchesForm(forms.Form):
 class SampleForm(forms.Form):
     """A sample of queries: how many to draw of each kind, or lists of their ids."""
 
-    name = NameField(label="Name of the sample")
-    images = forms.IntegerField(min_value=0, required=False, label="Query images to draw")
-    captions = forms.IntegerField(min_value=0, required=False, label="Query captions to draw")
-    images_list = UploadField(
-        suffixes=(".txt", ".csv"),
-        largest=LARGEST_LIST,
-        required=False,
-        label="or a list of image ids",
-        help_text="An id a line; used instead of the number.",
-    )
-    captions_list = UploadField(
-        suffixes=(".txt", ".csv"),
-        largest=LARGEST_LIST,
-        required=False,
-        label="or a list of caption ids",
-        help_text="An id a line; used instead of the number.",
-    )
-    uncaptioned = forms.BooleanField(
-        required=False, label="Draw images that have no caption, for workers to write some (--uncaptioned)"
-    )
-    seed = SeedField(initial=0, help_text="The same seed draws the same queries.")
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = SampleParameters.form_fields()
+        for things in ("images", "captions"):
+            drawn = self.fields[things].label
+            self.fields[things] = forms.IntegerField(min_value=0, required=False, label=drawn)
+            self.fields[f"{things}_list"] = UploadField(
+                suffixes=(".txt", ".csv"),
+                largest=LARGEST_LIST,
+                required=False,
+                label=f"or a list of {things.removesuffix('s')} ids",
+                help_text="An id a line; used instead of the number.",
+            )
 
 
 class TestForm(forms.Form):

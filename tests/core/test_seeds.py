@@ -12,7 +12,7 @@ from core.seeds import LARGEST_SEED, SeedField, add_seed, check_seed
 def test_a_seed_out_of_range_is_refused_on_pages_and_in_functions(seed):
     with pytest.raises(CounterpartError, match=f"Invalid seed {seed}: use a whole number from 0 to 9223372036"):
         check_seed(seed)
-    with pytest.raises(Exception, match="Ensure this value is"):
+    with pytest.raises(Exception, match="Use a whole number from 0 to"):
         SeedField().clean(str(seed))
 
 

@@ -39,7 +39,7 @@ def test_an_existing_sample_replaces_a_new_one():
     [
         ({"colour": "red"}, "1 unknown parameter: colour"),
         ({"images": "many"}, "Invalid images 'many': enter a whole number"),
-        ({"seed": True}, "Invalid seed True: enter a whole number"),
+        ({"seed": True}, "Invalid seed True: use a whole number from 0 to"),
         ({"annotators": 3}, "Invalid annotators 3: use a list of names"),
         ({"annotators": []}, "Invalid annotators .*: this field is required"),
         ({"reasons": "no"}, "Invalid reasons 'no': use true or false"),

@@ -1,13 +1,11 @@
 """import_collection NAME --format F PATH: import captions, and optionally pictures, into a collection."""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
-
-from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from corpus.collection_parameters import ImportParameters
 from corpus.imports import import_collection
 
 
@@ -25,30 +23,9 @@ class Command(ActCommand):
         "Pictures without a caption are imported too: workers can write some (pack --task caption)."
     )
     figures = True
+    parameters = ImportParameters
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="name of the collection: letters, digits, - and _")
-        parser.add_argument("path", metavar="PATH", type=Path, help="the caption file, or the folder")
-        parser.add_argument("--format", required=True, metavar="FORMAT", help="coco, karpathy, flickr, jsonl or folder")
-        parser.add_argument(
-            "--images",
-            type=Path,
-            metavar="DIR",
-            help="import the pictures from DIR or its direct subfolders; also possible later, with the same PATH",
-        )
-        parser.add_argument(
-            "--append", action="store_true", help="add new captions and images to an existing collection"
-        )
-        parser.add_argument("--skip-missing", action="store_true", help="accept images that have no file in DIR")
-
-    def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
-        summary = import_collection(
-            options["name"],
-            format=options["format"],
-            path=options["path"],
-            images=options["images"] and Path(options["images"]),  # call_command passes a string
-            append=options["append"],
-            skip_missing=options["skip_missing"],
-            progress=progress,
-        )
+    def act(self, progress: TerminalBar, *, parameters: ImportParameters, **options: Any) -> str | dict[str, Any]:
+        wanted = asdict(parameters)
+        summary = import_collection(wanted.pop("collection"), **wanted, progress=progress)
         return asdict(summary) if options["json"] else str(summary)

@@ -1,13 +1,11 @@
 """import_matches COLLECTION --source NAME PATH: import matches known from elsewhere."""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
-
-from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from corpus.collection_parameters import MatchesParameters
 from corpus.matches import import_matches
 from corpus.models import Collection
 
@@ -21,27 +19,9 @@ class Command(ActCommand):
         "other for their union. Existing matches do not change."
     )
     figures = True
+    parameters = MatchesParameters
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("collection", metavar="COLLECTION", help="the collection of the pairs")
-        parser.add_argument("path", metavar="PATH", type=Path, help="the file of pairs")
-        parser.add_argument("--source", required=True, metavar="NAME", help="name of their source, such as cxc")
-        parser.add_argument(
-            "--direction",
-            default="",
-            metavar="i2t|t2i",
-            help="whether a JSON file's keys are images (i2t) or captions (t2i); by default recognised by its name, "
-            "..._image_to_caption or ..._caption_to_image, or by its ids",
-        )
-        parser.add_argument("--skip-unknown", action="store_true", help="skip pairs with ids not in the collection")
-
-    def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
-        summary = import_matches(
-            Collection.objects.named(options["collection"]),
-            source=options["source"],
-            path=options["path"],
-            direction=options["direction"],
-            skip_unknown=options["skip_unknown"],
-            progress=progress,
-        )
+    def act(self, progress: TerminalBar, *, parameters: MatchesParameters, **options: Any) -> str | dict[str, Any]:
+        wanted = asdict(parameters) | {"collection": Collection.objects.named(parameters.collection)}
+        summary = import_matches(**wanted, progress=progress)
         return asdict(summary) if options["json"] else str(summary)

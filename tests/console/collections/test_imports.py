@@ -179,7 +179,7 @@ def test_a_failed_import_leads_back_to_its_form(researcher, jobs_run):
     page = researcher.get(f"/jobs/{Job.objects.get().pk}/")
     form = researcher.get(page.context["outcome"].url).context["form"]
     kept = [form[name].value() for name in ("collection", "format", "append", "skip_missing")]
-    assert kept == ["birds", "coco", None, "True"]
+    assert kept == ["birds", "coco", False, "True"]
 
 
 def test_pressing_twice_starts_one_job(researcher):

@@ -102,7 +102,7 @@ def test_a_plan_ends_in_a_draft_that_can_be_published(researcher, order, setting
         ({"reward": "-1"}, "greater than or equal to 0"),
         ({"reward": "0.655"}, "no more than 2 decimal places"),
         ({"design": "huge"}, "There is no design"),
-        ({"seed": "-1"}, "greater than or equal to 0"),
+        ({"seed": "-1"}, "Use a whole number from 0 to"),
     ],
 )
 def test_a_bad_plan_is_told_at_its_field_and_starts_nothing(researcher, order, change, message):

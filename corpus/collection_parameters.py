@@ -1,0 +1,132 @@
+"""The parameters of imports of collections and matches and of samples, for the commands and the pages."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from django import forms
+
+from core.parameters import OFF_PAGE, POSITIONAL, FlagField, Option, Parameters, PathField, choices
+from core.seeds import SeedField
+from core.text import NameField
+from corpus.match_files import CAPTION_TO_IMAGE, IMAGE_TO_CAPTION
+from corpus.matches import MAX_SOURCE
+from corpus.readers import READERS
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportParameters(Parameters):
+    """Captions, and optionally pictures, to import into a collection."""
+
+    collection: Annotated[
+        str,
+        NameField(
+            label="Name of the collection", help_text="name of a new or existing collection: letters, digits, - and _"
+        ),
+        POSITIONAL,
+        Option(metavar="NAME"),
+    ]
+    path: Annotated[
+        Path, PathField(help_text="the caption file, or the folder"), POSITIONAL, OFF_PAGE, Option(metavar="PATH")
+    ]
+    format: Annotated[
+        str,
+        forms.ChoiceField(
+            choices=choices(*READERS),
+            label="Format of the captions",
+            help_text="format of the caption file or folder",
+        ),
+    ]
+    images: Annotated[
+        Path | None,
+        PathField(
+            required=False,
+            help_text="import the pictures from DIR or its direct subfolders; also possible later, with the same PATH",
+        ),
+        OFF_PAGE,
+        Option(metavar="DIR"),
+    ] = None
+    append: Annotated[
+        bool,
+        FlagField(
+            label="Existing collection (--append)", help_text="add new captions and images to an existing collection"
+        ),
+    ] = False
+    skip_missing: Annotated[
+        bool, FlagField(label="Missing pictures (--skip-missing)", help_text="accept images that have no picture file")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchesParameters(Parameters):
+    """Matches known from elsewhere to import into a collection."""
+
+    collection: Annotated[str, forms.CharField(help_text="the collection of the pairs"), POSITIONAL, OFF_PAGE]
+    path: Annotated[Path, PathField(help_text="the file of pairs"), POSITIONAL, OFF_PAGE, Option(metavar="PATH")]
+    source: Annotated[
+        str,
+        forms.CharField(
+            max_length=MAX_SOURCE,
+            help_text="name of their source, such as cxc, without blanks; releases merge by it",
+        ),
+        Option(metavar="NAME"),
+    ]
+    direction: Annotated[
+        str,
+        forms.ChoiceField(
+            required=False,
+            choices=[
+                ("", "recognise it"),
+                (IMAGE_TO_CAPTION, "keys are images (i2t)"),
+                (CAPTION_TO_IMAGE, "keys are captions (t2i)"),
+            ],
+            label="Direction of a JSON file",
+            help_text="whether a JSON file's keys are images (i2t) or captions (t2i); by default recognised by its "
+            "name, ..._image_to_caption or ..._caption_to_image, or by its ids",
+        ),
+        Option(metavar="i2t|t2i"),
+    ] = ""
+    skip_unknown: Annotated[
+        bool, FlagField(label="Unknown ids (--skip-unknown)", help_text="skip pairs with ids not in the collection")
+    ] = False
+
+
+class CountOrFileField(forms.Field):
+    """A number to draw, or the path of a file of ids."""
+
+    metavar = "N|FILE"
+
+    def to_python(self, value: Any) -> int | Path:
+        return int(value) if str(value).lstrip("-").isdecimal() else Path(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleParameters(Parameters):
+    """A fixed sample of query images and query captions."""
+
+    name: Annotated[
+        str,
+        NameField(label="Name of the sample", help_text="name of the sample: letters, digits, - and _"),
+        POSITIONAL,
+    ]
+    collection: Annotated[str, forms.CharField(help_text="the collection to draw from"), OFF_PAGE, Option(metavar="C")]
+    images: Annotated[
+        int | Path,
+        CountOrFileField(
+            label="Query images to draw", help_text="number of images to draw, or a file of their ids, one per line"
+        ),
+    ]
+    captions: Annotated[
+        int | Path,
+        CountOrFileField(
+            label="Query captions to draw", help_text="number of captions to draw, or a file of their ids, one per line"
+        ),
+    ]
+    uncaptioned: Annotated[
+        bool,
+        FlagField(
+            label="Images without captions (--uncaptioned)",
+            help_text="draw images that have no caption, for workers to write some (pack --task caption)",
+        ),
+    ] = False
+    seed: Annotated[int, SeedField(help_text="random seed; the same seed draws the same queries")] = 0
