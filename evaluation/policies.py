@@ -1,19 +1,20 @@
 """Policies of an evaluation: the order of items with equal scores, and what lists that end early are worth."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from django import forms
 
 from core.errors import CounterpartError
+from core.parameters import Parameters, choices
 from evaluation.metrics import Found, Names, Qrels, Rankings, by_score, check_depth, find, open_extremes, tie_extremes
 
 Ties = Literal["file", "counterpart", "trec", "interval"]
 Missing = Literal["wrong", "interval", "refuse"]
-TIES: tuple[Ties, ...] = get_args(Ties)
-MISSING: tuple[Missing, ...] = get_args(Missing)
 
 
-@dataclass(frozen=True)
-class Policies:
+@dataclass(frozen=True, kw_only=True)
+class Policies(Parameters):
     """How rankings are read where they leave something open.
 
     Attributes:
@@ -24,10 +25,24 @@ class Policies:
             that is shorter than the query's number of matches is refused (``refuse``).
     """
 
-    ties: Ties = "file"
-    missing: Missing = "wrong"
+    ties: Annotated[
+        Ties,
+        forms.ChoiceField(
+            choices=choices(*get_args(Ties)),
+            help_text="of equal scores, keep the file's order, ours or trec_eval's, or print the interval over all "
+            "orders",
+        ),
+    ] = "file"
+    missing: Annotated[
+        Missing,
+        forms.ChoiceField(
+            choices=choices(*get_args(Missing)),
+            help_text="ranks beyond the end of a list are wrong, an interval, or refused",
+        ),
+    ] = "wrong"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.ties == "interval" and self.missing == "interval":
             raise CounterpartError("An interval is of ties or of missing ranks. Choose interval for one of them.")
 

@@ -15,11 +15,14 @@ from dataset.models import Version
 from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
 from dataset.release_parameters import ReleaseParameters
 from evaluation.benchmark_scores import ORDER
+from evaluation.evaluate_parameters import EvaluateParameters
 from evaluation.ranking_files import FORMS
-from evaluation.runs import MAX_MODEL, check_model
+from evaluation.runs import check_model
 from hits.models import Round
 from hits.task_types import ON_PAIRS
 from mitl.models import Retrieval
+
+MEASURED = EvaluateParameters.form_fields()
 
 
 class ExportForm(forms.Form):
@@ -55,14 +58,12 @@ class BenchmarkForm(forms.Form):
         empty_label="none",
         help_text="Of a collection with COCO’s ids. Entries beyond the end of its lists count as wrong.",
     )
-    model = forms.CharField(
-        required=False, max_length=MAX_MODEL, label="Name of the model", help_text="By default that of the file."
-    )
+    model = MEASURED["model"]
     categories = UploadField(
         suffixes=(".json",),
         required=False,
-        label="Categories of the images",
-        help_text="COCO’s instances_val2014.json, which pmrp needs.",
+        label=MEASURED["categories"].label,
+        help_text=MEASURED["categories"].help_text,
     )
 
     def clean(self) -> dict[str, Any]:
@@ -89,9 +90,7 @@ class RankingsForm(forms.Form):
     file = forms.FileField(
         label="Rankings", max_length=255, help_text="JSON, NumPy (.npz), Parquet, or a TREC run (.run, .trec, .txt)."
     )
-    model = forms.CharField(
-        required=False, max_length=MAX_MODEL, label="Name of the model", help_text="By default that of the file."
-    )
+    model = MEASURED["model"]
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]

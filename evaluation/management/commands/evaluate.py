@@ -11,8 +11,9 @@ from core.progress import TerminalBar
 from dataset.models import Version
 from evaluation.benchmark_scores import ORDER, evaluate_benchmarks
 from evaluation.board_tables import csv_table, figures_of, latex_table, plain_table
-from evaluation.leaderboard import Board, board_from
-from evaluation.policies import MISSING, TIES, Policies
+from evaluation.evaluate_parameters import EvaluateParameters
+from evaluation.leaderboard import board_from
+from evaluation.policies import Policies
 from evaluation.scoring import evaluate_version
 
 
@@ -22,6 +23,7 @@ class Command(ActCommand):
         "directions."
     )
     figures = True
+    parameters = EvaluateParameters
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         # Replaces Django's --version: here it names a version of a dataset.
@@ -45,63 +47,36 @@ class Command(ActCommand):
             help="files of rankings: .json, .npz, .parquet, or a TREC run (.run, .trec, .txt); default: the annotators "
             "of the version's rounds",
         )
-        parser.add_argument("--model", default="", help="name of the model (default: the file's, without its suffix)")
-        parser.add_argument(
-            "--categories", type=Path, metavar="FILE", help="COCO's instances_val2014.json, which pmrp needs"
-        )
-        parser.add_argument(
-            "--zeta",
-            type=lambda text: [int(one) for one in text.split(",")],
-            default=[0],
-            metavar="Z,Z",
-            help="of pmrp: in how many categories plausible matches may differ, a column each (default 0, as table 4)",
-        )
-        parser.add_argument(
-            "--ties",
-            choices=TIES,
-            default="file",
-            help="of equal scores, keep the file's order, ours or trec_eval's, or print the interval over all orders",
-        )
-        parser.add_argument(
-            "--missing",
-            choices=MISSING,
-            default="wrong",
-            help="ranks beyond the end of a list are wrong, an interval, or refused (default wrong)",
-        )
+        super().add_arguments(parser)
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--latex", action="store_true", help="print a LaTeX tabular")
         form.add_argument("--csv", action="store_true", help="print CSV")
 
-    def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
-        policies = Policies(options["ties"], options["missing"])
-        files = len(options["rankings"])
-        if options["model"] and files != 1:
-            raise CounterpartError(f"--model names one file of rankings, not {files}. Leave it out.")
-        board = (self._on_benchmarks if options["benchmark"] else self._on_version)(progress, policies, options)
+    def act(
+        self, progress: TerminalBar, *, parameters: EvaluateParameters, rankings: list[Path], **options: Any
+    ) -> str | dict[str, Any]:
+        policies = Policies(ties=parameters.ties, missing=parameters.missing)
+        if parameters.model and len(rankings) != 1:
+            raise CounterpartError(f"--model names one file of rankings, not {len(rankings)}. Leave it out.")
+        if names := options["benchmark"]:
+            if not rankings:
+                raise CounterpartError("A benchmark has no annotators of its own. Pass --rankings FILE.")
+            board = evaluate_benchmarks(
+                names,
+                rankings,
+                model=parameters.model,
+                categories=parameters.categories,
+                zetas=parameters.zeta,
+                policies=policies,
+                progress=progress,
+            )
+        else:
+            version = Version.objects.named(options["version"])
+            scored = evaluate_version(
+                version, rankings=rankings, model=parameters.model, policies=policies, progress=progress
+            )
+            board = board_from(scored, compare=not policies.leave_interval)
         if options["json"]:
             return figures_of(board)
         table = latex_table if options["latex"] else csv_table if options["csv"] else plain_table
         return table(board)
-
-    def _on_version(self, progress: TerminalBar, policies: Policies, options: dict[str, Any]) -> Board:
-        scored = evaluate_version(
-            Version.objects.named(options["version"]),
-            rankings=options["rankings"],
-            model=options["model"],
-            policies=policies,
-            progress=progress,
-        )
-        return board_from(scored, compare=not policies.leave_interval)
-
-    def _on_benchmarks(self, progress: TerminalBar, policies: Policies, options: dict[str, Any]) -> Board:
-        if not options["rankings"]:
-            raise CounterpartError("A benchmark has no annotators of its own. Pass --rankings FILE.")
-        return evaluate_benchmarks(
-            options["benchmark"],
-            options["rankings"],
-            model=options["model"],
-            categories=options["categories"],
-            zetas=options["zeta"],
-            policies=policies,
-            progress=progress,
-        )
