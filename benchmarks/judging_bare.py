@@ -39,7 +39,7 @@ PAGE = Template("""<!doctype html><title>{{ round.name }}</title>
 <label><input type="radio" name="level-{{ place }}" value="{{ level }}"> {{ level }}</label>{% endfor %}
 </fieldset>{% endfor %}
 <button>Submit</button></form>""")
-JOIN = '<form method="post"><input name="visit" value="-"><input name="consent" value="yes"></form>'
+JOIN = '<form method="post"><input name="form" value="-"><input name="consent" value="yes"></form>'
 
 
 def join(request: HttpRequest, key: str) -> HttpResponse:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
-from annotation.judging.links import Visit
+from annotation.judging.links import Home
 from annotation.models import Appeal, Assignment, Payment, Rejection, Worker
 from annotation.people.admission import Permit, hits_of
 from annotation.people.receipts import completion_code
@@ -102,12 +102,12 @@ def receipt_of(assignment: Assignment) -> Work | None:
     return _work(assignment) if assignment.state in OUTCOMES else None
 
 
-def completion_code_of(visit: Visit, permit: Permit, *, nothing_left: bool = False) -> str:
+def completion_code_of(home: Home, permit: Permit, *, nothing_left: bool = False) -> str:
     """Return the code that proves a worker's work in a round, once they can take no more of it: "" before, and where
     they submitted nothing."""
-    is_over = nothing_left or visit.round.state != "open" or permit.is_over
-    done = visit.worker.assignments.filter(hit__round=visit.round, state__in=OUTCOMES)
-    return completion_code(visit.round, visit.worker) if is_over and done.exists() else ""
+    is_over = nothing_left or home.round.state != "open" or permit.is_over
+    done = home.worker.assignments.filter(hit__round=home.round, state__in=OUTCOMES)
+    return completion_code(home.round, home.worker) if is_over and done.exists() else ""
 
 
 def rejected_work_of(worker: Worker) -> list[RejectedWork]:

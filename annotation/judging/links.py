@@ -29,11 +29,11 @@ PICTURES_SALT = "counterpart.judging.pictures"
 TEST_PICTURES_SALT = "counterpart.judging.test-pictures"
 PRACTICE_PICTURES_SALT = "counterpart.judging.practice-pictures"
 INVITATION_SALT = "counterpart.judging.invitation"
-VISIT_SALT = "counterpart.judging.visit"
+FORM_SALT = "counterpart.judging.consent-form"
 
 WORKER_LIFE = timedelta(days=180)
 ASSIGNMENT_LIFE = timedelta(days=7)  # longer than any platform lets a worker keep a HIT
-VISIT_LIFE = timedelta(days=1)
+FORM_LIFE = timedelta(days=1)
 
 MAX_BODY = 64 * 1024
 
@@ -54,8 +54,8 @@ class LinkReplacedError(SignatureExpired):
 
 
 @dataclass(frozen=True)
-class Visit:
-    """A worker in a round."""
+class Home:
+    """Whose page of which round a personal link opens."""
 
     worker: Worker
     round: Round
@@ -145,20 +145,20 @@ def joined_round(join_key: str) -> Round:
     return round
 
 
-def visit_of(token: str) -> Visit:
+def home_of(token: str) -> Home:
     """Return the worker and the round that a personal link names."""
     with_link = "Open the link that you were sent once more; your earlier work is not lost."
     try:
-        visit = read_worker_token(token)
+        home = read_worker_token(token)
     except LinkReplacedError as replaced:
         raise _replaced() from replaced
     except SignatureExpired as expired:
         raise Trouble("This link has expired", with_link, status=410) from expired
     except BadSignature as forged:
         raise Trouble("Invalid link", "Check that it was copied whole. " + with_link, status=404) from forged
-    if visit is None:
+    if home is None:
         raise Trouble("This round does not exist any more", "Ask the people who sent you the link.", status=404)
-    return visit
+    return home
 
 
 def _replaced() -> Trouble:
@@ -166,11 +166,11 @@ def _replaced() -> Trouble:
     return Trouble("This link was replaced", text, status=410)
 
 
-def refuse_excluded(visit: Visit) -> None:
+def refuse_excluded(home: Home) -> None:
     """Raise Trouble for a worker who gets no more HITs from us; their own page stays open to them."""
-    if is_excluded(visit.worker):
+    if is_excluded(home.worker):
         text = "You were excluded from our rounds. Your page lists the work you submitted and its pay."
-        raise Trouble("There are no more HITs for you", text, status=403, home=visit.token)
+        raise Trouble("There are no more HITs for you", text, status=403, home=home.token)
 
 
 def assignment_of(token: str) -> Assignment:
@@ -190,8 +190,8 @@ def assignment_of(token: str) -> Assignment:
     return assignment
 
 
-def visit_behind(assignment: Assignment) -> Visit:
-    return Visit(assignment.worker, assignment.hit.round)
+def home_behind(assignment: Assignment) -> Home:
+    return Home(assignment.worker, assignment.hit.round)
 
 
 def worker_token(worker: Worker, round: Round, *, salt: str = WORKER_SALT) -> str:
@@ -208,14 +208,14 @@ def address_of_pictures(assignment: Assignment) -> str:
     return _folder("judging:picture", assignment_token(assignment, salt=PICTURES_SALT))
 
 
-def address_of_test_pictures(visit: Visit) -> str:
+def address_of_test_pictures(home: Home) -> str:
     """Return what the addresses of the test's pictures begin with."""
-    return _folder("judging:test_picture", worker_token(visit.worker, visit.round, salt=TEST_PICTURES_SALT))
+    return _folder("judging:test_picture", worker_token(home.worker, home.round, salt=TEST_PICTURES_SALT))
 
 
-def address_of_practice_pictures(visit: Visit) -> str:
+def address_of_practice_pictures(home: Home) -> str:
     """Return what the addresses of the practice's pictures begin with."""
-    return _folder("judging:practice_picture", worker_token(visit.worker, visit.round, salt=PRACTICE_PICTURES_SALT))
+    return _folder("judging:practice_picture", worker_token(home.worker, home.round, salt=PRACTICE_PICTURES_SALT))
 
 
 def _folder(name: str, token: str) -> str:
@@ -227,12 +227,12 @@ def copy_key(assignment: Assignment) -> str:
     return salted_hmac("counterpart.judging.copy", str(assignment.pk)).hexdigest()[:20]
 
 
-def visit_token() -> str:
+def form_token() -> str:
     """Name one showing of the consent form, so that sending it twice makes one worker."""
-    return signing.dumps(secrets.token_hex(16), salt=VISIT_SALT)
+    return signing.dumps(secrets.token_hex(16), salt=FORM_SALT)
 
 
-def read_worker_token(token: str, *, salt: str = WORKER_SALT) -> Visit | None:
+def read_worker_token(token: str, *, salt: str = WORKER_SALT) -> Home | None:
     """Return the worker in the round; None if one of them is gone. Raises BadSignature, SignatureExpired and
     LinkReplacedError among them."""
     pseudonym, round_id, version = _read(token, salt, WORKER_LIFE)
@@ -241,7 +241,7 @@ def read_worker_token(token: str, *, salt: str = WORKER_SALT) -> Visit | None:
     if worker is None or round is None:
         return None
     _refuse_replaced(worker, version)
-    return Visit(worker, round)
+    return Home(worker, round)
 
 
 def read_assignment_token(token: str, *, salt: str = ASSIGNMENT_SALT) -> Assignment | None:
@@ -269,9 +269,9 @@ def _refuse_replaced(worker: Worker, version: int) -> None:
         raise LinkReplacedError("The worker has a newer link.")
 
 
-def read_visit_token(token: str) -> str:
-    """Return the visit's random name. Raises BadSignature, SignatureExpired among them."""
-    return str(_read(token, VISIT_SALT, VISIT_LIFE))
+def read_form_token(token: str) -> str:
+    """Return the form's random name. Raises BadSignature, SignatureExpired among them."""
+    return str(_read(token, FORM_SALT, FORM_LIFE))
 
 
 def _read(token: str, salt: str, life: timedelta) -> Any:

@@ -14,11 +14,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.judging.hit_pictures import picture_response
 from annotation.judging.links import (
     PRACTICE_PICTURES_SALT,
+    Home,
     Trouble,
-    Visit,
     address_of_practice_pictures,
+    home_of,
     read_worker_token,
-    visit_of,
 )
 from annotation.judging.sheet import question_of, sheet_of, shown_of
 from annotation.judging.sheet_answers import parse_answers
@@ -47,19 +47,19 @@ class Feedback:
 @require_http_methods(["GET", "HEAD", "POST"])
 def practice(request: HttpRequest, token: str) -> HttpResponse:
     """The pairs; sending the answers shows which were right."""
-    visit = visit_of(token)
-    test = _practice_of(visit)
+    home = home_of(token)
+    test = _practice_of(home)
     if request.method != "POST":
-        return _sheet(request, visit, test)
+        return _sheet(request, home, test)
     answers: dict[int, Answer] = {}
-    asked = question_of(test, visit.round)
+    asked = question_of(test, home.round)
     try:
         answers = {answer.item_id: answer for answer in parse_answers(request.POST, _places_of(test), asked["task"])}
         feedback = _feedback(test, answers, asked["task"])
     except CounterpartError as error:
-        return _sheet(request, visit, test, answers, problem=str(error))
-    context = {"visit": visit, "feedback": feedback, "right": sum(one.is_right for one in feedback)}
-    context |= {"pictures": address_of_practice_pictures(visit), "has_pictures": asked["task"].has_picture}
+        return _sheet(request, home, test, answers, problem=str(error))
+    context = {"home": home, "feedback": feedback, "right": sum(one.is_right for one in feedback)}
+    context |= {"pictures": address_of_practice_pictures(home), "has_pictures": asked["task"].has_picture}
     context |= asked["task"].guide(asked["wording"])
     return render(request, "judging/practice_result.html", context)
 
@@ -67,18 +67,18 @@ def practice(request: HttpRequest, token: str) -> HttpResponse:
 @require_safe
 def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
     """One picture of the practice."""
-    visit = None
+    home = None
     with suppress(BadSignature):
-        visit = read_worker_token(token, salt=PRACTICE_PICTURES_SALT)
-    test = admission_of(visit.round).practice if visit else None
+        home = read_worker_token(token, salt=PRACTICE_PICTURES_SALT)
+    test = admission_of(home.round).practice if home else None
     item = test.items.select_related("image").filter(place=place).first() if test else None
     return picture_response(item, size=request.GET.get("size", ""))
 
 
-def _practice_of(visit: Visit) -> QualificationTest:
-    test = admission_of(visit.round).practice
-    if test is None or visit.round.state == "draft":
-        raise Trouble("There is no practice here", "This round has no practice.", status=404, home=visit.token)
+def _practice_of(home: Home) -> QualificationTest:
+    test = admission_of(home.round).practice
+    if test is None or home.round.state == "draft":
+        raise Trouble("There is no practice here", "This round has no practice.", status=404, home=home.token)
     return test
 
 
@@ -104,7 +104,7 @@ def _feedback(test: QualificationTest, answers: Mapping[int, Answer], task: Ques
 
 def _sheet(
     request: HttpRequest,
-    visit: Visit,
+    home: Home,
     test: QualificationTest,
     answers: Mapping[int, Answer] | None = None,
     problem: str = "",
@@ -113,9 +113,9 @@ def _sheet(
         shown_of(test.items.all()),
         _places_of(test),
         answers or {},
-        **question_of(test, visit.round),
+        **question_of(test, home.round),
         problem=problem,
-        pictures=address_of_practice_pictures(visit),
+        pictures=address_of_practice_pictures(home),
     )
-    context = {"visit": visit, "round": visit.round, "address": request.path, **shown}
+    context = {"home": home, "round": home.round, "address": request.path, **shown}
     return render(request, "judging/practice.html", context, status=422 if problem else 200)

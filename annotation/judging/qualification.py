@@ -12,12 +12,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.judging.hit_pictures import picture_response
 from annotation.judging.links import (
     TEST_PICTURES_SALT,
+    Home,
     Trouble,
-    Visit,
     address_of_test_pictures,
+    home_of,
     read_worker_token,
     refuse_excluded,
-    visit_of,
 )
 from annotation.judging.sheet import question_of, sheet_of, shown_of
 from annotation.judging.sheet_answers import parse_answers, parse_number
@@ -32,20 +32,20 @@ from hits.task_types.task_type import Question
 @require_http_methods(["GET", "HEAD", "POST"])
 def test(request: HttpRequest, token: str) -> HttpResponse:
     """The pairs of the next try; sending them shows the result."""
-    visit = visit_of(token)
-    tries = _tries_of(visit)
+    home = home_of(token)
+    tries = _tries_of(home)
     if request.method != "POST":
-        return _sheet(request, visit, tries) if tries.left else redirect("judging:home", token=token)
+        return _sheet(request, home, tries) if tries.left else redirect("judging:home", token=token)
     answers: list[Answer] = []
-    asked = question_of(tries.test, visit.round)
+    asked = question_of(tries.test, home.round)
     try:
         answers = parse_answers(request.POST, _places_of(tries.test), asked["task"])
-        attempt = _send(visit, tries.test, answers, asked["task"], request.POST.get("number", ""))
+        attempt = _send(home, tries.test, answers, asked["task"], request.POST.get("number", ""))
     except CounterpartError as error:
         if not tries.left:
             return redirect("judging:home", token=token)
-        return _sheet(request, visit, tries, {answer.item_id: answer for answer in answers}, problem=str(error))
-    context = {"visit": visit, "attempt": attempt, "permit": permit_of(visit.round, visit.worker)}
+        return _sheet(request, home, tries, {answer.item_id: answer for answer in answers}, problem=str(error))
+    context = {"home": home, "attempt": attempt, "permit": permit_of(home.round, home.worker)}
     return render(request, "judging/test_result.html", context | asked["task"].guide(asked["wording"]))
 
 
@@ -54,17 +54,17 @@ def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
     """One picture of the test, while a try is left."""
     tries = None
     with suppress(BadSignature):
-        visit = read_worker_token(token, salt=TEST_PICTURES_SALT)
-        tries = _tries_of(visit) if visit else None
+        home = read_worker_token(token, salt=TEST_PICTURES_SALT)
+        tries = _tries_of(home) if home else None
     item = tries.test.items.select_related("image").filter(place=place).first() if tries and tries.left else None
     return picture_response(item, size=request.GET.get("size", ""))
 
 
-def _tries_of(visit: Visit) -> Tries:
-    permit = permit_of(visit.round, visit.worker)
-    if permit.tries is None or visit.round.state == "draft":
-        raise Trouble("There is no test here", "This round has no test.", status=404, home=visit.token)
-    refuse_excluded(visit)
+def _tries_of(home: Home) -> Tries:
+    permit = permit_of(home.round, home.worker)
+    if permit.tries is None or home.round.state == "draft":
+        raise Trouble("There is no test here", "This round has no test.", status=404, home=home.token)
+    refuse_excluded(home)
     return permit.tries
 
 
@@ -72,17 +72,17 @@ def _places_of(test: QualificationTest) -> Places:
     return dict(test.items.values_list("place", "pk"))
 
 
-def _send(visit: Visit, test: QualificationTest, answers: list[Answer], task: Question, number: str) -> TestAttempt:
+def _send(home: Home, test: QualificationTest, answers: list[Answer], task: Question, number: str) -> TestAttempt:
     if any(answer.level not in task.labels for answer in answers):
         raise CounterpartError("One of the answers is none of this test; reload the page.")
     places = dict(test.items.values_list("pk", "place"))
     levels = {places[answer.item_id]: answer.level for answer in answers}
-    return answer_test(test, visit.worker, levels, number=parse_number(number, "the try"))
+    return answer_test(test, home.worker, levels, number=parse_number(number, "the try"))
 
 
 def _sheet(
     request: HttpRequest,
-    visit: Visit,
+    home: Home,
     tries: Tries,
     answers: Mapping[int, Answer] | None = None,
     problem: str = "",
@@ -92,9 +92,9 @@ def _sheet(
         shown_of(test.items.all()),
         _places_of(test),
         answers or {},
-        **question_of(test, visit.round),
+        **question_of(test, home.round),
         problem=problem,
-        pictures=address_of_test_pictures(visit),
+        pictures=address_of_test_pictures(home),
     )
-    context = {"visit": visit, "round": visit.round, "tries": tries, "address": request.path, **shown}
+    context = {"home": home, "round": home.round, "tries": tries, "address": request.path, **shown}
     return render(request, "judging/test.html", context, status=422 if problem else 200)

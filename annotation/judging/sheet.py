@@ -17,7 +17,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from annotation.judging.hit_pictures import sealed
-from annotation.judging.links import address_of_pictures, copy_key, visit_behind
+from annotation.judging.links import address_of_pictures, copy_key, home_behind
 from annotation.models import Assignment, QualificationTest, Report, TestItem
 from annotation.people.consent import contact
 from annotation.work.answers import Answer, Places, drafted_answers, places_among
@@ -303,7 +303,7 @@ def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, prob
     context = shown | {"round": round, "address": address, "can_report": task.has_picture, **copy, **contact()}
     if not assignment.is_outside:
         context |= {
-            "visit": visit_behind(assignment),
+            "home": home_behind(assignment),
             "deadline": assignment.deadline,
             "can_extend": can_extend(assignment),
             "lease_minutes": settings.LEASE_MINUTES,

@@ -2,17 +2,17 @@
 
 from django.urls import path
 
-from annotation.judging import practice, qualification, views, visits
+from annotation.judging import home, practice, qualification, views
 from annotation.judging.links import by_assignment, by_link
 
 app_name = "judging"
 urlpatterns = [
-    path("join/<str:join_key>/", by_link(visits.join), name="join"),
-    path("invited/<str:token>/", by_link(visits.invited), name="invited"),
-    path("me/<str:token>/", by_link(visits.home), name="home"),
-    path("me/<str:token>/take/", by_link(visits.take), name="take"),
-    path("me/<str:token>/appeal/<int:rejection_id>/", by_link(visits.appeal_against), name="appeal"),
-    path("me/<str:token>/ask/<int:assignment_id>/", by_link(visits.ask_to_be_paid), name="ask_for_pay"),
+    path("join/<str:join_key>/", by_link(home.join), name="join"),
+    path("invited/<str:token>/", by_link(home.invited), name="invited"),
+    path("me/<str:token>/", by_link(home.home), name="home"),
+    path("me/<str:token>/take/", by_link(home.take), name="take"),
+    path("me/<str:token>/appeal/<int:rejection_id>/", by_link(home.appeal_against), name="appeal"),
+    path("me/<str:token>/ask/<int:assignment_id>/", by_link(home.ask_to_be_paid), name="ask_for_pay"),
     path("me/<str:token>/test/", by_link(qualification.test), name="test"),
     path("test-picture/<str:token>/<int:place>/", by_link(qualification.picture), name="test_picture"),
     path("me/<str:token>/practice/", by_link(practice.practice), name="practice"),

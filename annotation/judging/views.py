@@ -11,13 +11,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.judging.history import completion_code_of, receipt_of
 from annotation.judging.hit_pictures import picture_response
+from annotation.judging.home import to_home
 from annotation.judging.links import (
     PICTURES_SALT,
     Trouble,
     assignment_token,
     copy_key,
+    home_behind,
     read_assignment_token,
-    visit_behind,
 )
 from annotation.judging.sheet import hit_page
 from annotation.judging.sheet_answers import (
@@ -28,7 +29,6 @@ from annotation.judging.sheet_answers import (
     parse_draft,
     parse_reports,
 )
-from annotation.judging.visits import to_home
 from annotation.models import Assignment
 from annotation.people.admission import permit_of
 from annotation.people.workers import actor_of
@@ -119,7 +119,7 @@ def give_back(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         assignment.refresh_from_db(fields=["state"])
         if receipt_of(assignment):
             return redirect("judging:receipt", token=assignment_token(assignment))
-    return to_home(visit_behind(assignment), "returned")
+    return to_home(home_behind(assignment), "returned")
 
 
 @require_safe
@@ -128,14 +128,14 @@ def receipt(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     work = receipt_of(assignment)
     if work is None:
         return redirect("judging:task", token=assignment_token(assignment))
-    visit = visit_behind(assignment)
-    permit = permit_of(visit.round, visit.worker)
+    home = home_behind(assignment)
+    permit = permit_of(home.round, home.worker)
     context = {
         "work": work,
-        "visit": visit,
-        "answers": task_type_of(visit.round).screens(len(items_in(assignment.hit_id))),
+        "home": home,
+        "answers": task_type_of(home.round).screens(len(items_in(assignment.hit_id))),
         "permit": permit,
-        "code": completion_code_of(visit, permit),
+        "code": completion_code_of(home, permit),
         "over": copy_key(assignment),
     }
     return render(request, "judging/receipt.html", context)
@@ -216,5 +216,5 @@ def _lost(assignment: Assignment) -> Trouble:
         text = "Your answers are saved. Take a HIT on your page: you get this one again if nobody else has it."
         if assignment.is_outside:
             text = "The platform lists your session as ended. Your answers are saved. Write to us on the platform."
-    home = "" if assignment.is_outside else visit_behind(assignment).token
+    home = "" if assignment.is_outside else home_behind(assignment).token
     return Trouble(title, text, status=409, home=home, over=copy_key(assignment))

@@ -5,7 +5,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from annotation.judging.links import address_of_pictures, assignment_token, visit_token, worker_token
+from annotation.judging.links import address_of_pictures, assignment_token, form_token, worker_token
 from annotation.models import Assignment, Draft, Judgment, Worker
 from annotation.people.consent import current_sheet
 from annotation.work.answers import places_of, save_draft
@@ -72,9 +72,9 @@ def address(name: str, assignment: Assignment, *rest: object) -> str:
     return reverse(f"judging:{name}", args=[assignment_token(assignment), *rest])
 
 
-def agreement(visit: str = "") -> dict[str, object]:
+def agreement(form: str = "") -> dict[str, object]:
     """The consent form as a person sends it who has read the current sheet."""
-    return {"visit": visit or visit_token(), "sheet": current_sheet().pk, "consent": "yes"}
+    return {"form": form or form_token(), "sheet": current_sheet().pk, "consent": "yes"}
 
 
 def home_of(worker: Worker, made: Round) -> str:

@@ -32,7 +32,7 @@ def failing(error: Exception) -> Callable[..., None]:
 
 @pytest.mark.parametrize("error", [OperationalError, InterfaceError])
 def test_a_lost_database_is_told_with_503_and_when_to_come_back(visitor, db, monkeypatch, error):
-    monkeypatch.setattr("annotation.judging.visits.joined_round", failing(error("the connection was closed")))
+    monkeypatch.setattr("annotation.judging.home.joined_round", failing(error("the connection was closed")))
     answer = visitor.get("/judge/join/any/")
     assert (answer.status_code, answer["Retry-After"], answer["Cache-Control"]) == (503, "5", "no-store")
     assert "Try again in a moment" in answer.text
@@ -44,7 +44,7 @@ def test_a_database_that_is_lost_outside_a_view_is_told_too(visitor, db, monkeyp
 
 
 def test_any_other_failure_is_told_with_500(visitor, db, monkeypatch):
-    monkeypatch.setattr("annotation.judging.visits.joined_round", failing(ValueError("a mistake of ours")))
+    monkeypatch.setattr("annotation.judging.home.joined_round", failing(ValueError("a mistake of ours")))
     answer = visitor.get("/judge/join/any/")
     assert (answer.status_code, "Something went wrong" in answer.text) == (500, True)
 

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.judging.links import Visit, read_worker_token
+from annotation.judging.links import Home, read_worker_token
 from annotation.models import Admission, Assignment, Exclusion, Judgment, Participant, TestAttempt, Worker
 from annotation.people.admission import join_round
 from annotation.people.qualification_tests import Plan, make_test
@@ -214,7 +214,7 @@ def test_after_the_last_try_the_pages_say_so_kindly(stranger, tested):
     assert "do not take it personally" in result
     assert "no HIT for you in this round" in stranger.get(home_of(worker, tested)).text
     token = stranger.get(page_of_test(tested, worker)).url.removeprefix("/judge/me/").rstrip("/")
-    assert read_worker_token(token) == Visit(worker, tested)
+    assert read_worker_token(token) == Home(worker, tested)
     stranger.post(page_of_test(tested, worker), answers(tested, number=3))
     assert TestAttempt.objects.count() == 2
 

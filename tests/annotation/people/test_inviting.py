@@ -38,8 +38,8 @@ def invite(made: Round) -> str:
     return links.invitation_link(invitation).removeprefix("http://127.0.0.1:8000")
 
 
-def agree(client: Client, link: str, visit: str = ""):
-    return client.post(link, agreement(visit))
+def agree(client: Client, link: str, form: str = ""):
+    return client.post(link, agreement(form))
 
 
 def test_an_invitation_lets_one_person_join(stranger, made):
@@ -68,8 +68,8 @@ def test_who_used_it_comes_back_by_it_and_by_the_join_link(stranger, made):
 
 
 def test_a_form_that_is_sent_twice_makes_one_worker(stranger, made):
-    link, visit = invite(made), links.visit_token()
-    assert [agree(stranger, link, visit).status_code for _ in range(2)] == [302, 302]
+    link, form = invite(made), links.form_token()
+    assert [agree(stranger, link, form).status_code for _ in range(2)] == [302, 302]
     assert Worker.objects.count() == 1
 
 

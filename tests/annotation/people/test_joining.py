@@ -28,8 +28,8 @@ def join_page(made):
 
 
 def consent(client, made):
-    visit = re.search(r'name="visit" value="([^"]+)"', client.get(join_page(made)).text)[1]
-    return client.post(join_page(made), agreement(visit))
+    form = re.search(r'name="form" value="([^"]+)"', client.get(join_page(made)).text)[1]
+    return client.post(join_page(made), agreement(form))
 
 
 def test_the_join_page_tells_what_it_is_pays_and_takes(stranger, made):
@@ -44,11 +44,11 @@ def test_consent_makes_one_worker_and_opens_their_page(stranger, made):
     worker = Worker.objects.get()
     assert worker.consented_at
     assert worker.identities.get().channel == "browser"
-    assert stranger.get(response.url).context["visit"].worker == worker
+    assert stranger.get(response.url).context["home"].worker == worker
 
 
 def test_without_the_tick_nobody_becomes_a_worker(stranger, made):
-    response = stranger.post(join_page(made), {"visit": links.visit_token()})
+    response = stranger.post(join_page(made), {"form": links.form_token()})
     assert (response.status_code, Worker.objects.count()) == (422, 0)
 
 

@@ -1,4 +1,4 @@
-"""A worker's visit to a round of the browser pool: join, their own page, take a HIT, appeal, ask for pay."""
+"""A worker's own page of a round in the browser pool: join, the page itself, take a HIT, appeal, ask for pay."""
 
 from contextlib import suppress
 
@@ -22,16 +22,16 @@ from annotation.judging.history import (
 )
 from annotation.judging.links import (
     WORKER_LIFE,
+    Home,
     Trouble,
-    Visit,
     assignment_token,
+    form_token,
+    home_of,
     invitation_of,
     joined_round,
-    read_visit_token,
+    read_form_token,
     read_worker_token,
     refuse_excluded,
-    visit_of,
-    visit_token,
 )
 from annotation.judging.sheet import hit_page, terms_of
 from annotation.models import Assignment, Invitation, Rejection
@@ -85,7 +85,7 @@ def _join(request: HttpRequest, round: Round, invitation: Invitation | None) -> 
             _refuse_too_many_joins(request, round)
         with transaction.atomic():  # Who cannot join leaves no worker behind.
             return _enter(_consent(request, round), invitation)
-    context = {"round": round, "known": known, "has_agreed": has_agreed, "sheet": sheet, "visit": visit_token()}
+    context = {"round": round, "known": known, "has_agreed": has_agreed, "sheet": sheet, "form": form_token()}
     context |= {"refused": request.method == "POST", "outdated": request.POST.get("consent") == "yes"}
     return render(request, "judging/join.html", {**context, **_terms(round)}, status=422 if context["refused"] else 200)
 
@@ -93,24 +93,24 @@ def _join(request: HttpRequest, round: Round, invitation: Invitation | None) -> 
 @require_safe
 def home(request: HttpRequest, token: str) -> HttpResponse:
     """A worker's own page in a round: the next HIT, and what became of the earlier ones."""
-    visit = visit_of(token)
-    works = work_of(visit.worker)
-    permit = permit_of(visit.round, visit.worker)
+    home = home_of(token)
+    works = work_of(home.worker)
+    permit = permit_of(home.round, home.worker)
     nothing_left = "nothing-left" in request.GET
     context = {
-        "visit": visit,
-        "held": _held(visit) or ("" if visit.round.state == "open" and not permit.is_over else _late(visit)),
+        "home": home,
+        "held": _held(home) or ("" if home.round.state == "open" and not permit.is_over else _late(home)),
         "permit": permit,
         "nothing_left": nothing_left,
         "returned": "returned" in request.GET,
         "works": works,
         "earned": earned(works),
         "promised": promised(works),
-        "rejected": rejected_work_of(visit.worker),
-        "lost": lost_work_of(visit.worker),
-        "code": completion_code_of(visit, permit, nothing_left=nothing_left),
+        "rejected": rejected_work_of(home.worker),
+        "lost": lost_work_of(home.worker),
+        "code": completion_code_of(home, permit, nothing_left=nothing_left),
     }
-    return render(request, "judging/home.html", {**context, **_terms(visit.round)})
+    return render(request, "judging/home.html", {**context, **_terms(home.round)})
 
 
 @require_POST
@@ -120,18 +120,18 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
     A script of the page then shows the HIT's own address. Without scripts the answer is a redirect to it: a worker who
     went back to a page at this address and sent its form again would take another HIT.
     """
-    visit = visit_of(token)
-    if not (visit.worker.simulated or TAKES.admits(request, visit.round.pk)):
-        return _back_to_held(visit)
+    home = home_of(token)
+    if not (home.worker.simulated or TAKES.admits(request, home.round.pk)):
+        return _back_to_held(home)
     try:
-        assignment = lease_seat(visit.round, worker=visit.worker)
+        assignment = lease_seat(home.round, worker=home.worker)
     except NotAdmittedError:
-        refuse_excluded(visit)
+        refuse_excluded(home)
         return redirect("judging:test", token=token)
     except CounterpartError as error:
-        raise Trouble("No HIT can be taken now", str(error), status=410, home=visit.token) from error
+        raise Trouble("No HIT can be taken now", str(error), status=410, home=home.token) from error
     if assignment is None:
-        return to_home(visit, "nothing-left")
+        return to_home(home, "nothing-left")
     address = reverse("judging:task", args=[assignment_token(assignment)])
     return redirect(address) if "no-script" in request.POST else hit_page(request, assignment, address=address)
 
@@ -139,28 +139,28 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
 @require_POST
 def appeal_against(request: HttpRequest, token: str, rejection_id: int) -> HttpResponse:
     """Store the appeal and go back to the worker's page."""
-    visit = visit_of(token)
-    rejection = Rejection.objects.filter(pk=rejection_id, assignment__worker=visit.worker).first()
+    home = home_of(token)
+    rejection = Rejection.objects.filter(pk=rejection_id, assignment__worker=home.worker).first()
     if rejection is None:
         raise Trouble(
-            "This is not your work", "Go back to your own page and appeal from there.", status=404, home=visit.token
+            "This is not your work", "Go back to your own page and appeal from there.", status=404, home=home.token
         )
     try:
-        appeal(rejection, text=request.POST.get("text", ""), actor=actor_of(visit.worker))
+        appeal(rejection, text=request.POST.get("text", ""), actor=actor_of(home.worker))
     except CounterpartError as error:
-        raise Trouble("Your appeal was not stored", str(error), status=422, home=visit.token) from error
-    return redirect(f"{reverse('judging:home', args=[visit.token])}#rejected")
+        raise Trouble("Your appeal was not stored", str(error), status=422, home=home.token) from error
+    return redirect(f"{reverse('judging:home', args=[home.token])}#rejected")
 
 
 @require_POST
 def ask_to_be_paid(request: HttpRequest, token: str, assignment_id: int) -> HttpResponse:
     """Store the request for the pay of a HIT that another worker was given, and go back to the worker's page."""
-    visit = visit_of(token)
-    lost = visit.worker.assignments.filter(pk=assignment_id).first()
+    home = home_of(token)
+    lost = home.worker.assignments.filter(pk=assignment_id).first()
     if lost is None:
         raise Trouble("This is not your work", "Go back to your own page and ask from there.", status=404, home=token)
     try:
-        ask_for_pay(lost, text=request.POST.get("text", ""), actor=actor_of(visit.worker))
+        ask_for_pay(lost, text=request.POST.get("text", ""), actor=actor_of(home.worker))
     except CounterpartError as error:
         raise Trouble("Your request was not saved", str(error), status=422, home=token) from error
     return redirect(f"{reverse('judging:home', args=[token])}#lost")
@@ -170,20 +170,20 @@ def _terms(round: Round) -> dict[str, object]:
     return terms_of(round) | {"lease_minutes": settings.LEASE_MINUTES}
 
 
-def _consent(request: HttpRequest, round: Round) -> Visit:
+def _consent(request: HttpRequest, round: Round) -> Home:
     """Make the worker who agreed. Sending the same form twice makes one."""
     try:
-        visit = read_visit_token(request.POST.get("visit", ""))
+        form = read_form_token(request.POST.get("form", ""))
     except BadSignature as error:
         raise Trouble(
             "This form has expired", "Open the link that you were sent once more and agree again.", status=410
         ) from error
-    worker = worker_for(channel="browser", external_id=visit)
+    worker = worker_for(channel="browser", external_id=form)
     give_consent(worker)
-    return Visit(worker, round)
+    return Home(worker, round)
 
 
-def _refuse_unwelcome(round: Round, known: Visit | None) -> None:
+def _refuse_unwelcome(round: Round, known: Home | None) -> None:
     """Let nobody in whom this browser knows as excluded, and nobody else where the round is full."""
     if known:
         refuse_excluded(known)
@@ -191,7 +191,7 @@ def _refuse_unwelcome(round: Round, known: Visit | None) -> None:
         raise _full()
 
 
-def _refuse_uninvited(request: HttpRequest, round: Round, known: Visit | None, invitation: Invitation | None) -> None:
+def _refuse_uninvited(request: HttpRequest, round: Round, known: Home | None, invitation: Invitation | None) -> None:
     """Let in who joined before, and whose invitation is unused; a form that was sent twice is sorted out later."""
     if known and has_joined(round, known.worker):
         return
@@ -209,12 +209,12 @@ def _refuse_too_many_joins(request: HttpRequest, round: Round) -> None:
         raise Trouble("Many people have just joined from your network", text, status=429)
 
 
-def _back_to_held(visit: Visit) -> HttpResponse:
+def _back_to_held(home: Home) -> HttpResponse:
     """Lead to the HIT that the worker has open; where there is none, say that too many were taken."""
-    if held := _held(visit):
+    if held := _held(home):
         return redirect("judging:task", token=held)
     text = "Wait an hour, then take the next one on your own page. What you have submitted is safe."
-    raise Trouble("Many HITs have just been taken from your network", text, status=429, home=visit.token)
+    raise Trouble("Many HITs have just been taken from your network", text, status=429, home=home.token)
 
 
 def _full() -> Trouble:
@@ -227,18 +227,18 @@ def _used() -> Trouble:
     return Trouble("This invitation has been used", text, status=410)
 
 
-def _enter(visit: Visit, invitation: Invitation | None) -> HttpResponse:
+def _enter(home: Home, invitation: Invitation | None) -> HttpResponse:
     """Have the worker join and send them to their own page. The cookie only shows the way back from the join link."""
     with transaction.atomic():
-        is_new = invitation and not has_joined(visit.round, visit.worker)
-        if invitation and is_new and not use_invitation(invitation, visit.worker):
+        is_new = invitation and not has_joined(home.round, home.worker)
+        if invitation and is_new and not use_invitation(invitation, home.worker):
             raise _used()
-        if not join_round(visit.round, visit.worker):
+        if not join_round(home.round, home.worker):
             raise _full()
-    response = redirect("judging:home", token=visit.token)
+    response = redirect("judging:home", token=home.token)
     response.set_cookie(
         REMEMBERED,
-        visit.token,
+        home.token,
         max_age=WORKER_LIFE,
         path="/judge/",
         httponly=True,
@@ -248,29 +248,29 @@ def _enter(visit: Visit, invitation: Invitation | None) -> HttpResponse:
     return response
 
 
-def _remembered(request: HttpRequest, round: Round) -> Visit | None:
+def _remembered(request: HttpRequest, round: Round) -> Home | None:
     with suppress(BadSignature):
-        visit = read_worker_token(request.COOKIES.get(REMEMBERED, ""))
-        return Visit(visit.worker, round) if visit and visit.worker.consented_at else None
+        home = read_worker_token(request.COOKIES.get(REMEMBERED, ""))
+        return Home(home.worker, round) if home and home.worker.consented_at else None
     return None
 
 
-def _held(visit: Visit) -> str:
+def _held(home: Home) -> str:
     """Return the token of the HIT that the worker has open in this round, or ""."""
-    leased = visit.worker.assignments.filter(state=Assignment.State.LEASED, hit__round=visit.round)
+    leased = home.worker.assignments.filter(state=Assignment.State.LEASED, hit__round=home.round)
     held = leased.filter(deadline__gt=timezone.now()).first()
     return assignment_token(held) if held else ""
 
 
-def _late(visit: Visit) -> str:
+def _late(home: Home) -> str:
     """Return the token of a HIT that the worker has answers in, whose time ran out and which nobody else has, or ""."""
-    done = hits_of(visit.worker).exclude(state=Assignment.State.LEASED).values("hit")
+    done = hits_of(home.worker).exclude(state=Assignment.State.LEASED).values("hit")
     free = Q(state=Assignment.State.EXPIRED, seat__state=Seat.State.OPEN) & ~Q(hit__in=done)
-    theirs = visit.worker.assignments.filter(hit__round=visit.round, outside_key="", drafts__isnull=False)
+    theirs = home.worker.assignments.filter(hit__round=home.round, outside_key="", drafts__isnull=False)
     late = theirs.filter(free | Q(state=Assignment.State.LEASED)).order_by("-pk").first()
     return assignment_token(late) if late else ""
 
 
-def to_home(visit: Visit, message: str) -> HttpResponse:
+def to_home(home: Home, message: str) -> HttpResponse:
     """Lead the worker to their own page, which says what ``message`` stands for."""
-    return redirect(f"{reverse('judging:home', args=[visit.token])}?{message}")
+    return redirect(f"{reverse('judging:home', args=[home.token])}?{message}")
