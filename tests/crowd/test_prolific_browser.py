@@ -95,7 +95,7 @@ def test_who_does_not_agree_gets_back_to_prolific(there, open_page, live_server)
     assert not Assignment.objects.exists()
 
 
-HITS = 18  # everybody comes twice; tests/simulation/test_prolific_show.py has 60 HITs, by programs
+HITS = 12  # every kind of person comes; tests/simulation/test_prolific_show.py has more HITs, by programs
 KINDS_OF_PEOPLE = ["honest"] * 5 + ["careless", "returns", "late", "no code", "two tabs", "second device", "leaves"]
 
 
