@@ -10,6 +10,7 @@ from playwright.sync_api import FrameLocator, Page, expect
 
 from annotation.judging import views
 from annotation.models import Assignment
+from crowd import views as crowd_views
 from crowd.models import Posting, Visit
 from tests.browser import PATIENCE, Underway, accessible, go_offline, wait_for_pictures
 from tests.browser import press as press_keys
@@ -212,7 +213,7 @@ def test_a_draft_that_the_server_reads_after_the_answers_is_not_reported_as_an_e
 ):
     """As on a loaded machine: the last draft is refused while the page with the platform's form is being made."""
     troubles, is_saved, is_refused = [], Event(), Event()
-    keep, send = views.save_draft, views._submitted
+    keep, finish = views.save_draft, crowd_views.finish
 
     def keep_late(*given, **more) -> None:
         is_saved.wait(10)
@@ -221,14 +222,14 @@ def test_a_draft_that_the_server_reads_after_the_answers_is_not_reported_as_an_e
         finally:
             is_refused.set()
 
-    def send_late(*given, **more):
+    def finish_late(*given, **more):
         is_saved.set()
         is_refused.wait(10)
         sleep(0.5)
-        return send(*given, **more)
+        return finish(*given, **more)
 
     monkeypatch.setattr(views, "save_draft", keep_late)
-    monkeypatch.setattr(views, "_submitted", send_late)
+    monkeypatch.setattr(crowd_views, "finish", finish_late)
     page = open_frame(posting)
     for event in ("console", "pageerror"):
         page.on(event, lambda told: troubles.append(str(getattr(told, "text", told))))

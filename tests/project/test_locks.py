@@ -140,7 +140,7 @@ def test_whoever_pays_for_lost_work_locks_it(person, pay):
         lambda work: in_transaction(mark_posted)(Posting.objects.get()),
         lambda work: in_transaction(mark_extended)(Posting.objects.get()),
         lambda work: in_transaction(mark_over)(Posting.objects.get(), unused=0),
-        mark_rejected,
+        lambda work: mark_rejected(work.visit),
     ],
 )
 def test_whatever_moves_money_locks_the_round(platform, act):
