@@ -13,7 +13,7 @@ every_method = pytest.mark.parametrize("method", METHODS)
 drawn_cases = pytest.mark.parametrize(
     "method", [pytest.param(method, marks=[pytest.mark.slow] * (method in ("mace", "glad"))) for method in METHODS]
 )
-few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 answer_sets = st.dictionaries(
     st.tuples(st.integers(0, 7), st.integers(0, 4)), st.integers(1, 4), min_size=1, max_size=30
 )
@@ -147,11 +147,10 @@ def test_the_worker_table_of_a_case_worked_by_hand():
 
 @pytest.mark.shared
 @pytest.mark.slow
-@pytest.mark.parametrize("crowd", ["rte", "web"])
-def test_on_real_crowds_models_are_right_more_often_than_majority(shared, crowd):
+def test_on_a_real_crowd_models_are_right_more_often_than_majority(shared):
     from benchmarks.aggregate import accuracies
 
-    found = accuracies(shared / "data/crowd" / crowd)
-    assert found["majority"] == pytest.approx({"rte": 0.8969, "web": 0.7307}[crowd], abs=5e-5)
+    found = accuracies(shared / "data/crowd/web")
+    assert found["majority"] == pytest.approx(0.7307, abs=5e-5)
     assert all(found[method] > found["majority"] + 0.02 for method in METHODS if method != "majority")
     assert found["ordinal"] >= found["dawid-skene"]
