@@ -39,6 +39,8 @@ COMPUTING = (
     "tests/mitl/nn/",
     "tests/mitl/test_coco.py",
 )
+# Pages over functions that both engines test in their own apps; test_access gets the pages on both as well.
+PAGES = tuple(f"tests/console/{subject}/" for subject in ("annotators", "charts", "leaderboard", "platforms", "trust"))
 
 
 def pytest_collection_modifyitems(config, items):
@@ -57,7 +59,7 @@ def pytest_collection_modifyitems(config, items):
 def depends_on_the_database(item: pytest.Item) -> bool:
     if item.get_closest_marker("service"):
         return True
-    if item.nodeid.startswith(COMPUTING):
+    if item.nodeid.startswith((*COMPUTING, *PAGES)):
         return False
     return bool(item.get_closest_marker("django_db")) or not {"db", "transactional_db"}.isdisjoint(item.fixturenames)
 
