@@ -67,6 +67,7 @@ def advance(visit: Visit, listed: Listed) -> None:
     visit.auto_approval_at = listed.auto_approval_at
     if listed.status not in ONWARD[Visit.State(visit.state)] or not listed.status:
         return
+    # By condition: of two syncs that read the same list one records the change, and pays.
     unchanged = Visit.objects.filter(pk=visit.pk, state=visit.state)
     if not unchanged.update(state=listed.status, decided_at=listed.decided_at):
         return
@@ -82,6 +83,7 @@ def take_in(key: int) -> bool:
     """Store the answers of a confirmed assignment. Return False if it is unconfirmed, stored before, or has a
     problem."""
     waiting = Assignment.objects.select_related("hit__round").get(pk=key)
+    # The worker first, as whoever takes a HIT does: no other HIT of theirs is stored while their pairs are compared.
     worker = locked(waiting.worker_id)
     assignment = held(waiting)
     if assignment.problem or not (assignment.is_claim and assignment.submitted_at):

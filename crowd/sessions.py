@@ -29,6 +29,7 @@ def keep_sessions(posting: Posting, sessions: Sequence[Listed], *, all_of_them: 
     """Keep what the platform lists for the posting; return the number of new submissions. ``all_of_them``: what is not
     among them is not on the platform."""
     new = sum(_keep(posting, listed) for listed in sessions)
+    # A list that is a part, or that broke off, says nothing of the sessions that are not in it.
     if all_of_them:
         _doubt_unlisted(posting, {listed.external_id for listed in sessions})
     return new
@@ -59,6 +60,7 @@ def ask_a_person(assignment: Assignment, question: str) -> bool:
     if state == Assignment.State.FLAGGED:
         flagged = Assignment.objects.filter(pk=assignment.pk, state=state, problem__in=["", *PASSING])
         return bool(flagged.update(**asked))
+    # What was given up holds its seat no more: somebody else may have it by now.
     if state not in Assignment.HOLDING:
         assignment.seat, asked["seat"] = None, None
     return move(assignment, come_from=state, to=Assignment.State.FLAGGED, actor="sync", **asked)
@@ -67,6 +69,7 @@ def ask_a_person(assignment: Assignment, question: str) -> bool:
 @transaction.atomic
 def _keep(posting: Posting, listed: Listed) -> int:
     """Keep what the platform lists of one session; return 1 for a new submission, 0 otherwise."""
+    # The round before the work, as whoever decides or pays it does: in another order two would wait for each other.
     locked(posting.round)
     of_this_id = Visit.objects.filter(**posting.market, external_id=listed.external_id)
     ours = None
@@ -78,6 +81,7 @@ def _keep(posting: Posting, listed: Listed) -> int:
     if ours is None:
         return _record_stranger(posting, listed) if is_work(listed) else 0
     was_listed = ours.is_listed
+    # First what the platform says, then what to do: to advance may itself mark the reward as paid.
     advance(ours, listed)
     here = _here(ours)
     if here == Here.NOBODY:

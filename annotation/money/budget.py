@@ -38,6 +38,7 @@ def room(round: Round, *, beside_waiting: bool = False) -> Decimal:
 
 def has_room_for_seat(round: Round) -> bool:
     """Whether a worker of the browser pool may take one more seat."""
+    # The cheap question first: while the money suffices for all, workers do not wait for the lock of the round.
     return _pays_for_every_seat(round) or room(round) >= round.seat_cost
 
 
@@ -66,6 +67,7 @@ def check_owed(round: Round, amount: Decimal) -> None:
     ends."""
     if not round.settles and _pays_for_every_seat(round):
         return
+    # Read again under the lock: the object at hand may be from before a change of the ceiling.
     round = locked(round)
     left = round.ceiling - commitment_of(round).bound
     if left < 0:
@@ -78,6 +80,7 @@ def check_owed(round: Round, amount: Decimal) -> None:
 
 def check_may_give(round: Round, amount: Decimal) -> None:
     """Raise CeilingError if bonuses of ``amount``, fees included, need more than is promised to nobody."""
+    # Rewards go first: a bonus takes nothing that a worker who is at work, or who may still come, will have earned.
     left = max(room(round, beside_waiting=True), Decimal(0))
     if amount > left:
         raise CeilingError(
@@ -97,6 +100,7 @@ def set_ceiling(round: Round, amount: Decimal | str, *, actor: str) -> Round:
     ceiling = PackParameters.from_json({"ceiling": amount}).ceiling
     with transaction.atomic():
         held = locked(round)
+        # Compared under the lock: nobody is owed more between the comparison and the change.
         if ceiling < (bound := commitment_of(held).bound):
             raise CounterpartError(
                 f"Round {round} has paid, owes or has committed ${bound}; its ceiling cannot be ${ceiling}."

@@ -53,6 +53,7 @@ def owe_bonus(assignment: Assignment, *, amount: Decimal, reason: str, actor: st
         raise CounterpartError(f"Invalid bonus ${amount}: use a positive amount in whole cents.")
     with transaction.atomic():
         round = locked(assignment.hit.round)
+        # The reason is the key: a form that is sent twice gives one bonus, whatever the amount says.
         if given := Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS, reason=reason).first():
             return given
         if round.settles:
@@ -78,6 +79,7 @@ def withdraw(assignment: Assignment, *, actor: str) -> bool:
         if payment is None or payment.state == Payment.State.WITHDRAWN:
             return False
         owed = Payment.objects.filter(pk=payment.pk, state=Payment.State.OWED)
+        # Under way: the platform may be paying it at this moment, and what it has paid it does not give back.
         if owed.exclude(call=Payment.Call.UNDER_WAY).update(state=Payment.State.WITHDRAWN, call=Payment.Call.NONE):
             record("withdrawn", payment, actor=actor, amount=str(payment.amount))
             return True
@@ -119,6 +121,7 @@ def mark_reward_paid(assignment: Assignment) -> Payment:
     The money has gone, whatever was decided here and whatever the ceiling is. Repeating it changes nothing.
     """
     with transaction.atomic():
+        # A reward that was withdrawn here, or never owed, is owed again first: paid follows only on owed.
         payment, _ = _owe(assignment, locked(assignment.hit.round), has_gone=True)
         mark_paid(payment, actor="platform")
     return payment
@@ -136,7 +139,9 @@ def _owe(assignment: Assignment, round: Round, *, has_gone: bool = False) -> tup
     if payment.pk and payment.state != Payment.State.WITHDRAWN:
         return payment, False
     payment.amount, payment.state = cents(round.reward), Payment.State.OWED
+    # The fee that the seat was planned with, so that what is owed is to the cent what was held for it.
     payment.fee = round.seat_cost - payment.amount
+    # Written before it is checked: the check counts it among all that is owed, and an error undoes it.
     payment.save()
     if not has_gone:
         check_owed(round, payment.amount + payment.fee)
@@ -146,7 +151,9 @@ def _owe(assignment: Assignment, round: Round, *, has_gone: bool = False) -> tup
 
 def _move(payment: Payment, come_from: str, to: str, *, verb: str, actor: str) -> bool:
     paid_at = timezone.now() if to == Payment.State.PAID else None
+    # No savepoint: an error here undoes all that the caller's transaction has done.
     with transaction.atomic(savepoint=False):
+        # By condition, so that of two processes that record the same payment one does.
         if not Payment.objects.filter(pk=payment.pk, state=come_from).update(state=to, paid_at=paid_at):
             return False
         record(verb, payment, actor=actor, amount=str(payment.amount))
@@ -168,6 +175,7 @@ def _reward_of(assignment: Assignment) -> Payment | None:
 def _lock_round_of(assignment: Assignment) -> Round:
     """Lock the assignment's round until the transaction ends. Raises CounterpartError for work without a decision."""
     decided = Round.objects.filter(hits__assignments=assignment.pk, hits__assignments__state__in=DECIDED)
+    # Not its key: rows that only point to the round, such as its seats, are written meanwhile.
     round = decided.select_for_update(no_key=True, of=("self",)).first()
     if round is None:
         raise CounterpartError(f"{assignment} was neither accepted nor excluded; decide it before it is paid.")
