@@ -1,7 +1,6 @@
 """Live effect: what a round's judgments say so far of the models, whether their ranking is settled, and the replay of
 a finished round: where it could have stopped, and what that would have saved."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,15 +26,11 @@ from dataset.contents import proposals_of
 from dataset.verdicts import votes_of
 from evaluation.correlation import tau_b
 from evaluation.judged_pairs import WEIGHTS
-from evaluation.metrics import Rankings
-from evaluation.models import Run
-from evaluation.runs import read_run
+from evaluation.model_rankings import pair_weights
 from evaluation.settling import Look, Packed, look_at
 from hits.models import Item, Round, Seat
 from hits.question import Level
 from hits.task_types import require_pairs
-from mitl.models import Direction
-from mitl.search.gallery import load_lists
 
 Floats = NDArray[np.float64]
 Positive = Literal["lenient", "strict", "graded"]
@@ -226,7 +221,7 @@ class _Plan:
         rows = list(planned.order_by("image", "caption").values_list(*columns))
         pairs = np.array([row[:2] for row in rows], np.int64).reshape(-1, 2)
         hits = np.array([row[2] for row in rows], np.int64) - 1
-        models = _weights(round, pairs, depth)
+        models = pair_weights(round, pairs, depth)
         if len(models) < 2:
             raise CounterpartError(
                 f"Round {round} ranks {counted(len(models), 'model')}: a ranking needs two. Pool more annotators or "
@@ -267,72 +262,6 @@ class _Plan:
 
     def _by_pair(self) -> Iterator[tuple[tuple[int, int], int]]:
         return zip(map(tuple, self.pairs.tolist()), self.packed.hits.tolist(), strict=True)
-
-
-def _weights(round: Round, pairs: NDArray[np.int64], depth: int) -> dict[str, Floats]:
-    """Return model → (P,), what each pair counts in its score if it matches: by direction, 1 over the number of queries
-    and the depth where the model ranks the item so high; the mean over directions."""
-    pool = round.pool
-    queries = {
-        Direction.IMAGE_TO_CAPTION: np.array(sorted(pool.sample.images.values_list("pk", flat=True)), np.int64),
-        Direction.CAPTION_TO_IMAGE: np.array(sorted(pool.sample.captions.values_list("pk", flat=True)), np.int64),
-    }
-    directions = [Direction(name) for name in pool.directions if len(queries[Direction(name)])]
-    if not 1 <= depth <= pool.top_k:
-        raise CounterpartError(
-            f"Invalid depth {depth}: the pool holds the first {pool.top_k} items of each list. Use 1 to {pool.top_k}."
-        )
-    codes = pairs[:, 0] << 32 | pairs[:, 1]
-    weights: dict[str, Floats] = {}
-    for name, lists in _models(round, depth).items():
-        if any(direction not in lists for direction in directions):
-            continue
-        total = np.zeros(len(pairs))
-        for direction in directions:
-            asked, items = _best(lists[direction], queries[direction], depth)
-            images, captions = (asked, items) if direction == Direction.IMAGE_TO_CAPTION else (items, asked)
-            place = np.searchsorted(codes, images << 32 | captions).clip(0, len(codes) - 1)
-            pooled = codes[place] == images << 32 | captions
-            proposed = np.bincount(place[pooled], minlength=len(pairs))
-            total += proposed / (len(queries[direction]) * depth * len(directions))
-        weights[name] = total
-    return weights
-
-
-def _best(lists: Rankings, queries: NDArray[np.int64], depth: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return query and item of the first ``depth`` places of the lists of these queries."""
-    inside = np.isin(lists.queries, queries)
-    items = lists.items[inside, :depth].astype(np.int64)
-    rows, places = np.nonzero(items >= 0)
-    return lists.queries[inside][rows], items[rows, places]
-
-
-def _models(round: Round, depth: int) -> dict[str, dict[Direction, Rankings]]:
-    """Return the first places of every model's rankings: the annotators of the pool, and the runs of files that are
-    registered for the collection, of each name the newest."""
-    models = {}
-    for retrieval in round.pool.retrievals.select_related("annotator").order_by("annotator__name"):
-        models[retrieval.annotator.name] = {
-            direction: Rankings(lists.queries, np.where(lists.items, lists.items, -1)[:, :depth])
-            for direction, lists in load_lists(retrieval).items()
-        }
-    uploaded = Run.objects.filter(collection=round.pool.collection).exclude(file="").order_by("pk")
-    for name, run in {run.model: run for run in uploaded.select_related("collection")}.items():
-        if name not in models:
-            models[name] = _first_places(run, depth)
-    return models
-
-
-def _first_places(run: Run, depth: int) -> dict[Direction, Rankings]:
-    blocks: dict[Direction, list[Rankings]] = defaultdict(list)
-    for direction, block in read_run(run):
-        blocks[direction].append(Rankings(block.queries, block.items[:, :depth]))
-    return {direction: _joined(parts, depth) for direction, parts in blocks.items()}
-
-
-def _joined(parts: list[Rankings], depth: int) -> Rankings:
-    padded = [np.pad(one.items, ((0, 0), (0, depth - one.items.shape[1])), constant_values=-1) for one in parts]
-    return Rankings(np.concatenate([one.queries for one in parts]), np.concatenate(padded))
 
 
 def _verdicts(round: Round, plan: _Plan, settings: EffectParameters, progress: Progress) -> Callable[[int], Floats]:
