@@ -58,7 +58,7 @@ def has_claimed(posting: Posting, arrival: Arrival) -> bool:
 def refuse_taken(visit: Visit) -> None:
     """Raise TurnedAwayError for a claim to an assignment that another worker has submitted: after a return, a platform
     gives one id to several workers, and no answer of the others can be confirmed any more."""
-    if not visit.assignment.is_claim or visit.state:
+    if not (visit.assignment.is_claim and visit.is_unconfirmed):
         return
     of_this_id = Visit.objects.filter(channel=visit.channel, environment=visit.environment)
     if of_this_id.listed().filter(external_id=visit.external_id).exists():
@@ -74,9 +74,8 @@ def refuse_taken(visit: Visit) -> None:
 def purge_claims() -> int:
     """Delete claims that their platform never confirmed, once nothing more can come for their posting, and the workers
     of whom nothing else is known. Returns the number of claims."""
-    never_confirmed = Assignment.objects.filter(
-        CLAIM, visit__posting__settled_at__isnull=False, visit__state=Visit.State.UNCONFIRMED
-    )
+    over = Visit.objects.unconfirmed().filter(posting__settled_at__isnull=False)
+    never_confirmed = Assignment.objects.filter(CLAIM, visit__in=over)
     purged = 0
     while done := _purge(never_confirmed):
         purged += done

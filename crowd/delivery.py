@@ -80,8 +80,7 @@ def mark_rejected(visit: Visit) -> bool:
     Return False if that was recorded before."""
     with transaction.atomic(savepoint=False):
         locked(visit.posting.round)
-        others = Visit.objects.filter(pk=visit.pk).exclude(state=Visit.State.REJECTED)
-        if not others.update(state=Visit.State.REJECTED, decided_at=visit.decided_at or timezone.now()):
+        if not Visit.objects.filter(pk=visit.pk).move(Visit.State.REJECTED, decided_at=visit.decided_at):
             return False
         record("rejected", visit.assignment, actor="platform")
     return True
@@ -97,8 +96,7 @@ def _mark_paid(payment: Payment) -> None:
     with transaction.atomic(savepoint=False):
         mark_paid(payment, actor="outbox")
         if payment.kind == Payment.Kind.REWARD:
-            visit = Visit.objects.filter(assignment=payment.assignment_id).exclude(state=Visit.State.APPROVED)
-            visit.update(state=Visit.State.APPROVED, decided_at=timezone.now())
+            Visit.objects.filter(assignment=payment.assignment_id).move(Visit.State.APPROVED, decided_at=None)
 
 
 def _move(posting: Posting, come_from: str, to: str, **fields: Any) -> None:
@@ -179,7 +177,7 @@ def _pay(platform: Platform, row: Outbox, key: str) -> Result:
 def _reject(platform: Platform, row: Outbox, key: str) -> Result:
     rejection = Rejection.objects.select_related("assignment__visit__posting__round").get(pk=key)
     visit = rejection.assignment.visit
-    if rejection.dropped_at is not None or visit.state in Visit.GONE:
+    if rejection.dropped_at is not None or visit.is_gone:
         return _nothing
     platform.reject(rejection, token=str(row.pk))
     return partial(mark_rejected, visit)

@@ -73,7 +73,7 @@ def advance(visit: Visit, listed: Listed) -> None:
         return
     visit.state, visit.decided_at = listed.status, listed.decided_at
     record(f"{listed.status} on the platform", visit.assignment, actor="sync")
-    if listed.status == Visit.State.APPROVED and not visit.assignment.is_claim:
+    if visit.is_approved and not visit.assignment.is_claim:
         mark_reward_paid(visit.assignment)
         withdraw_compensation(visit.assignment)
 
@@ -94,7 +94,7 @@ def take_in(key: int) -> bool:
         _flag_repeated(assignment)
     else:
         _submit(assignment)
-    if assignment.visit.state == Visit.State.APPROVED:
+    if assignment.visit.is_approved:
         mark_reward_paid(assignment)
     return True
 

@@ -32,7 +32,7 @@ def pay_for_outage(assignment: Assignment, *, reason: str, by: User) -> Payment:
 def _pay_listed(visit: Visit, *, reason: str, by: User) -> Payment:
     assignment = held(visit.assignment)
     visit.refresh_from_db()
-    if visit.state not in (Visit.State.SUBMITTED, Visit.State.APPROVED):
+    if not (visit.is_undecided or visit.is_approved):
         told = visit.get_state_display()
         raise CounterpartError(f"{assignment} is {told}; its platform has to list it as submitted.")
     if assignment.is_claim:
@@ -43,8 +43,7 @@ def _pay_listed(visit: Visit, *, reason: str, by: User) -> Payment:
         raise CounterpartError(f"The answers of {assignment} are here; decide it on its page.")
     elif assignment.state in DECIDABLE:
         rule(for_ruling(assignment), votes_count=False, paid=True, reason=reason, by=by)
-    is_paid = visit.state == Visit.State.APPROVED
-    return mark_reward_paid(assignment) if is_paid else owe(assignment)
+    return mark_reward_paid(assignment) if visit.is_approved else owe(assignment)
 
 
 def _exclude_lost(assignment: Assignment, *, reason: str, by: User) -> None:

@@ -113,14 +113,10 @@ def make_wanted_calls() -> int:
 def take_wanted() -> list[Outbox]:
     """Store the calls that payments, rejections and exclusions want, each once. Those about work wait until its
     platform lists it; the reward of a session that has ended there waits for a person."""
-    unlisted = Q(assignment__visit__state=Visit.State.UNCONFIRMED)
+    unlisted = Q(assignment__visit__in=Visit.objects.unconfirmed())
+    of_a_person = Q(kind=Payment.Kind.REWARD, assignment__visit__in=Visit.objects.gone())
     wanting = (
-        (
-            Payment.objects.exclude(unlisted).exclude(
-                kind=Payment.Kind.REWARD, assignment__visit__state__in=Visit.GONE
-            ),
-            _write_pay,
-        ),
+        (Payment.objects.exclude(unlisted).exclude(of_a_person), _write_pay),
         (Rejection.objects.exclude(unlisted), _write_reject),
         (Exclusion.objects.all(), _write_exclude),
     )

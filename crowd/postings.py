@@ -16,7 +16,7 @@ from core.errors import CounterpartError
 from core.events import record, subject_of
 from crowd import channels
 from crowd.channels import is_by_session
-from crowd.models import Outbox, Posting, Visit, undecided_visits, visits_to_posting
+from crowd.models import Outbox, Posting, Visit, visits_to_posting
 from crowd.offers import LIFETIME_DAYS
 from crowd.outbox import put, send_round_on_commit, store_call
 from crowd.seats import COMING, hits_to_post, places_missing, with_left
@@ -117,7 +117,7 @@ def dispose_of_finished() -> int:
     closed = closed.exclude(external_id="")
     times = visits_to_posting().filter(assignment__submitted_at__isnull=False).order_by("-assignment__submitted_at")
     last = Subquery(times.values("assignment__submitted_at")[:1])
-    finished = closed.filter(~Exists(undecided_visits())).annotate(last=Coalesce(last, "settled_at"))
+    finished = closed.filter(~Exists(visits_to_posting().undecided())).annotate(last=Coalesce(last, "settled_at"))
     asked = set(Outbox.objects.filter(call=Outbox.Call.DISPOSE).values_list("subject", flat=True))
     due = [
         posting
@@ -177,7 +177,7 @@ def overview_of(round: Round) -> Overview:
         pending=facts["pending"] or 0,
         listed_at=facts["listed_at"],
         leaves_at=facts["leaves_at"],
-        approves_at=visits.filter(state=Visit.State.SUBMITTED).aggregate(first=Min("auto_approval_at"))["first"],
+        approves_at=visits.undecided().aggregate(first=Min("auto_approval_at"))["first"],
     )
 
 

@@ -137,7 +137,7 @@ def _follow(visit: Visit, here: Here, rule: Rule) -> None:
         move(assignment, come_from=Assignment.State.LEASED, to=ended, actor="sync")
     elif rule.act is Act.LET_GO:
         _let_go(assignment)
-    elif rule.act in (Act.ASK, Act.RECORD) and visit.state != Visit.State.UNCONFIRMED:
+    elif rule.act in (Act.ASK, Act.RECORD) and not visit.is_unconfirmed:
         ask_a_person(assignment, rule.question)
     elif assignment.state == Assignment.State.FLAGGED and assignment.problem in PASSING:
         _drop_question(visit, here)
@@ -165,14 +165,14 @@ def _drop_question(visit: Visit, here: Here) -> None:
         move(assignment, come_from=flagged, to=to, actor="sync", problem="")
     elif assignment.seat_id and assignment.receipt and not standing_rejection(assignment):
         move(assignment, come_from=flagged, to=Assignment.State.SUBMITTED, actor="sync", problem="")
-    elif visit.state == Visit.State.SUBMITTED:
+    elif visit.is_undecided:
         Assignment.objects.filter(pk=assignment.pk, state=flagged).update(problem=LANDED_LATE)
 
 
 def _doubt_unlisted(posting: Posting, listed: Collection[str]) -> None:
     """Ask a person about answers of sessions that the platform does not know: their visitors came while it could not be
     asked."""
-    unlisted = posting.visits.filter(state=Visit.State.UNCONFIRMED).exclude(external_id__in=listed)
+    unlisted = posting.visits.unconfirmed().exclude(external_id__in=listed)
     answered = unlisted.filter(assignment__state__in=Assignment.SUBMITTED).exclude(assignment__problem=UNKNOWN)
     old = answered.filter(assignment__submitted_at__lt=timezone.now() - LISTED_LATE)
     for visit in old.select_related("assignment__hit__round"):

@@ -191,7 +191,7 @@ def _to_list(round: Round, at_most: int | None) -> list[Posting]:
     if at_most is None:
         return list(posted)
     in_turn = posted.order_by(F("tried_at").asc(nulls_first=True), "pk")
-    saved = visits_to_posting().filter(state=Visit.State.UNCONFIRMED).exclude(assignment__receipt="")
+    saved = visits_to_posting().unconfirmed().exclude(assignment__receipt="")
     first = list(in_turn.filter(Exists(saved))[: at_most // 2])
     others = in_turn.exclude(pk__in=[posting.pk for posting in first])
     return first + list(others[: at_most - len(first)])

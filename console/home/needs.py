@@ -67,8 +67,7 @@ def _nearly_approved(round: Round | None) -> list[Need]:
     """Undecided work that its platform will soon approve and pay."""
     soon = Assignment.objects.filter(
         CLAIM | Q(state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED)),
-        visit__state=Visit.State.SUBMITTED,
-        visit__auto_approval_at__lt=timezone.now() + NEARLY,
+        visit__in=Visit.objects.undecided().filter(auto_approval_at__lt=timezone.now() + NEARLY),
     )
     return _by_round(
         soon,

@@ -173,7 +173,7 @@ def round_calls_send(request: StaffRequest, name: str) -> HttpResponse:
 @reviewers_only.fills
 def submission_pay(request: StaffRequest, assignment_id: int) -> HttpResponse:
     """Pay for a submission that the platform confirms but that was not stored, once a reason is given."""
-    rows = Assignment.objects.filter(visit__state__in=Visit.LISTED).select_related("hit__round", "worker")
+    rows = Assignment.objects.filter(visit__in=Visit.objects.listed()).select_related("hit__round", "worker")
     submission = get_object_or_404(rows, pk=assignment_id)
     round = submission.hit.round
     reason = request.POST.get("reason", "")

@@ -8,7 +8,6 @@ from crowd.models.postings import (
     Sync,
     Visit,
     VisitQuerySet,
-    undecided_visits,
     visits_to_posting,
 )
 
@@ -22,6 +21,5 @@ __all__ = [
     "Sync",
     "Visit",
     "VisitQuerySet",
-    "undecided_visits",
     "visits_to_posting",
 ]

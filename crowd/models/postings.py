@@ -1,5 +1,6 @@
 """What platforms list: postings, and the visits of their workers; account balances, syncs and audits."""
 
+from datetime import datetime
 from typing import Any
 
 from django.db import models
@@ -15,7 +16,7 @@ class PostingQuerySet(models.QuerySet["Posting"]):
         """Keep those that may still change: not settled, or with work that is undecided there, or answered here and
         timed out there, which may still land."""
         late = visits_to_posting().filter(state=Visit.State.EXPIRED, assignment__state=Assignment.State.FLAGGED)
-        return self.filter(Q(settled_at=None) | Exists(undecided_visits()) | Exists(late))
+        return self.filter(Q(settled_at=None) | Exists(visits_to_posting().undecided()) | Exists(late))
 
 
 class Posting(models.Model):
@@ -108,9 +109,25 @@ class Posting(models.Model):
 
 
 class VisitQuerySet(models.QuerySet["Visit"]):
+    def unconfirmed(self) -> "VisitQuerySet":
+        """Keep those that the platform has not listed in any state."""
+        return self.filter(state=Visit.State.UNCONFIRMED)
+
     def listed(self) -> "VisitQuerySet":
-        """Keep those that the platform lists as submitted."""
+        """Keep those that the platform lists as submitted, whatever became of them."""
         return self.filter(state__in=Visit.LISTED)
+
+    def undecided(self) -> "VisitQuerySet":
+        """Keep those that are submitted and wait for a decision there."""
+        return self.filter(state=Visit.State.SUBMITTED)
+
+    def gone(self) -> "VisitQuerySet":
+        """Keep those that ended there without a submission."""
+        return self.filter(state__in=Visit.GONE)
+
+    def move(self, to: str, *, decided_at: datetime | None) -> bool:
+        """Record that the platform has decided. False: all of them were in that state."""
+        return bool(self.exclude(state=to).update(state=to, decided_at=decided_at or timezone.now()))
 
 
 class Visit(models.Model):
@@ -173,18 +190,38 @@ class Visit(models.Model):
 
     @property
     def is_listed(self) -> bool:
-        """Whether the platform lists it as submitted."""
+        """Whether the platform lists it as submitted, whatever became of it."""
         return self.state in self.LISTED
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether the platform has not listed it in any state."""
+        return self.state == self.State.UNCONFIRMED
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it is submitted and waits for a decision there."""
+        return self.state == self.State.SUBMITTED
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether the platform has approved and paid it."""
+        return self.state == self.State.APPROVED
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the platform lists it as rejected."""
+        return self.state == self.State.REJECTED
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it ended there without a submission."""
+        return self.state in self.GONE
 
 
 def visits_to_posting() -> VisitQuerySet:
     """Return the visits to the outer query's posting."""
     return Visit.objects.filter(posting=OuterRef("pk"))
-
-
-def undecided_visits() -> VisitQuerySet:
-    """Return the visits to the outer query's posting whose work its platform has not decided."""
-    return visits_to_posting().filter(state=Visit.State.SUBMITTED)
 
 
 class AccountBalance(models.Model):

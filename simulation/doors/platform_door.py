@@ -133,7 +133,7 @@ class PlatformDoor:
         stored = Assignment.objects.without_claims().filter(visit__in=listed)
         states = Counter[str](stored.values_list("state", flat=True))
         states[""] = len(self.taken) - states.total()
-        states[Assignment.State.FLAGGED] += self._flagged().filter(visit__state__in=Visit.GONE).count()
+        states[Assignment.State.FLAGGED] += self._flagged().filter(visit__in=Visit.objects.gone()).count()
         return states
 
     def report(self) -> dict[str, object]:

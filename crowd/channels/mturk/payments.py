@@ -7,7 +7,7 @@ from annotation.models import Assignment, Payment, Rejection
 from crowd.channels.base import Bonus, ChannelError
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
 from crowd.channels.mturk.qualifications import platform_id
-from crowd.models import Posting, Visit
+from crowd.models import Posting
 from hits.prices import FeeSchedule
 
 UNDECIDABLE = ("InvalidAssignmentState", "AssignmentDoesNotExist")
@@ -22,7 +22,7 @@ def approve(client: Any, assignment: Assignment) -> None:
         with told_as_channel_errors():
             client.approve_assignment(
                 AssignmentId=assignment.outside_key,
-                OverrideRejection=assignment.visit.state == Visit.State.REJECTED,
+                OverrideRejection=assignment.visit.is_rejected,
             )
     except TurkError as error:
         _accept_if(client, assignment, "Approved", error)
