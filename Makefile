@@ -15,10 +15,9 @@ DEMO_ENV = VAR_DIR=$(CURDIR)/var/demo DATABASE_URL=$(DEMO_DATABASE_URL) REDIS_UR
 KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
 	tests/console/rounds/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
 	tests/evaluation/test_analyse_command.py::test_a_sample_that_asks_in_one_direction_has_no_hs_sum
-PROCESSES = 2
 # Several test processes that each let torch use every core, or spin while they wait for a thread, slow each other down.
 # Python keeps compiled tests, also where the environment forbids it: otherwise each process compiles all of them.
-PYTEST = env PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),$(PROCESSES))
+PYTEST = env PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
 
 .PHONY: demo check test audit ready lint kernels fast services services-all slow browser screenshots chaos clean
 
@@ -49,9 +48,7 @@ fast: $(VENV)/.dev
 
 # By the file: what a file prepares once (COCO's captions, a browser) is prepared in one process. In their order: by the
 # number of their tests, files of few and long tests would come last, and one process would wait for the other.
-# What passed only when tried again is named at the end (-rR). Three processes keep two cores busy: browsers, servers and
-# killed processes are waited for.
-slow: PROCESSES = 3
+# What passed only when tried again is named at the end (-rR).
 slow: $(VENV)/.dev browser
 	DATABASE_URL= REDIS_URL= $(PYTEST) --dist loadfile --no-loadscope-reorder -rfER -m "slow or browser"
 

@@ -33,14 +33,22 @@ hypothesis_settings.load_profile("repeatable")
 # Rows are only the input of these tests: a few images and captions made by a factory, for networks and figures that no
 # database computes. How annotators are added, trained and searched with is tested on both engines beside them.
 COMPUTING = (
-    "tests/demo/test_demo_annotators.py",
-    "tests/demo/test_embedding.py",
+    "tests/demo/",
+    "tests/evaluation/test_trust_analyses.py",
     "tests/mitl/annotators/",
     "tests/mitl/nn/",
     "tests/mitl/test_coco.py",
+    "tests/mitl/training/",
 )
-# Pages over functions that both engines test in their own apps; test_access gets the pages on both as well.
-PAGES = tuple(f"tests/console/{subject}/" for subject in ("annotators", "charts", "leaderboard", "platforms", "trust"))
+# Pages over functions that both engines test in their own apps; test_access gets the pages on both as well. Those of
+# pairs and rounds filter and sort as nothing else does.
+PAGES = tuple(
+    f"tests/console/{subject}/"
+    for subject in (
+        *("annotators", "charts", "collections", "events", "home", "leaderboard", "payments", "people", "platforms"),
+        *("review", "trust", "versions", "workers"),
+    )
+)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-KILLS = os.environ.get("CHAOS_KILLS", "10")
+KILLS = os.environ.get("CHAOS_KILLS", "6")
 
 
 @pytest.mark.slow

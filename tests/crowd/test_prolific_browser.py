@@ -95,8 +95,8 @@ def test_who_does_not_agree_gets_back_to_prolific(there, open_page, live_server)
     assert not Assignment.objects.exists()
 
 
-HITS = 12  # every kind of person comes; tests/simulation/test_prolific_show.py has more HITs, by programs
-KINDS_OF_PEOPLE = ["honest"] * 5 + ["careless", "returns", "late", "no code", "two tabs", "second device", "leaves"]
+HITS = 8  # every kind of person comes; tests/simulation/test_prolific_show.py has more HITs, by programs
+KINDS_OF_PEOPLE = ["two tabs", "second device", "no code", "late", "careless", "returns", "leaves", "honest"]
 
 
 def test_a_round_by_all_kinds_of_people_in_browsers_ends_with_balanced_books(

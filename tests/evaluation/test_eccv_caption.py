@@ -160,11 +160,10 @@ def test_every_figure_of_a_part_of_coco_is_theirs(small, version, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["random", "model-like"])
-def test_every_figure_of_the_whole_of_coco_is_theirs(kind):
+def test_every_figure_of_the_whole_of_coco_is_theirs():
     program = Metrics()
     images, captions = np.array(sorted(program.coco_gts["i2t"])), np.sort(program.coco_ids)
-    rankings = rankings_of(kind, images, captions, program)
+    rankings = rankings_of("model-like", images, captions, program)
     # Theirs looks at no later rank: R is at most 48, and ten items of a fold are among the first 400.
     theirs, ours = their_figures(program, as_lists(rankings, 400)), our_figures(rankings)
     for name in NAMES.values():
