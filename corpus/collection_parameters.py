@@ -97,7 +97,7 @@ class CountOrFileField(forms.Field):
     metavar = "N|FILE"
 
     def to_python(self, value: Any) -> int | Path:
-        return int(value) if str(value).lstrip("-").isdecimal() else Path(value)
+        return int(value) if str(value).removeprefix("-").isdecimal() else Path(value)
 
 
 @dataclass(frozen=True, kw_only=True)
