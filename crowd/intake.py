@@ -83,7 +83,7 @@ def take_in(key: int) -> bool:
     """Store the answers of a confirmed assignment. Return False if it is unconfirmed, stored before, or has a
     problem."""
     waiting = Assignment.objects.select_related("hit__round").get(pk=key)
-    # The worker first, as whoever takes a HIT does: no other HIT of theirs is stored while their pairs are compared.
+    # Lock the worker first, as taking a HIT does: no other HIT of theirs is stored while their pairs are compared.
     worker = locked(waiting.worker_id)
     assignment = held(waiting)
     if assignment.problem or not (assignment.is_claim and assignment.submitted_at):

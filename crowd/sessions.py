@@ -60,7 +60,7 @@ def ask_a_person(assignment: Assignment, question: str) -> bool:
     if state == Assignment.State.FLAGGED:
         flagged = Assignment.objects.filter(pk=assignment.pk, state=state, problem__in=["", *PASSING])
         return bool(flagged.update(**asked))
-    # What was given up holds its seat no more: somebody else may have it by now.
+    # Returned or expired work does not hold its seat any more: another worker may have it by now.
     if state not in Assignment.HOLDING:
         assignment.seat, asked["seat"] = None, None
     return move(assignment, come_from=state, to=Assignment.State.FLAGGED, actor="sync", **asked)
@@ -69,7 +69,7 @@ def ask_a_person(assignment: Assignment, question: str) -> bool:
 @transaction.atomic
 def _keep(posting: Posting, listed: Listed) -> int:
     """Keep what the platform lists of one session; return 1 for a new submission, 0 otherwise."""
-    # The round before the work, as whoever decides or pays it does: in another order two would wait for each other.
+    # Lock the round before the work, as deciding and paying do: two processes in different orders would deadlock.
     locked(posting.round)
     of_this_id = Visit.objects.filter(**posting.market, external_id=listed.external_id)
     ours = None

@@ -55,7 +55,7 @@ class LinkReplacedError(SignatureExpired):
 
 @dataclass(frozen=True)
 class Home:
-    """Whose page of which round a personal link opens."""
+    """The worker and the round of a personal link, which opens the worker's own page."""
 
     worker: Worker
     round: Round

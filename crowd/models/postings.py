@@ -1,4 +1,4 @@
-"""What platforms list: postings, and the visits of their workers; account balances, syncs and audits."""
+"""Postings on platforms and the visits of their workers; account balances, syncs and audits."""
 
 from datetime import datetime
 from typing import Any
