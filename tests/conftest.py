@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import ssl
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from time import time
@@ -13,10 +15,12 @@ from django.core.signing import TimestampSigner, b62_encode
 from django.db import connection
 from django.test import Client
 from hypothesis import settings as hypothesis_settings
+from werkzeug.routing import Rule
 
 from config.celery import app
 from core import jobs
 from crowd import channels
+from emulators import server
 from tests.browser import chromium, open_page, page, phone
 from tests.crowd.fakes import FakePlatform
 from tests.transactions import own_transactions
@@ -141,6 +145,17 @@ def quick(settings):
     """Leave out what would take most of the time: hashing that is slow on purpose, a search for all static files."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.WHITENOISE_AUTOREFRESH = True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_connections():
+    """Stop an emulator at once, and start it without what writes addresses of its routes, which nobody asks for. Read
+    the certificates once: httpx reads them for each client, of plain HTTP too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "POLL", 0.005)
+        patch.setattr(Rule, "_compile_builder", lambda *_: lambda *_: None)
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
 
 
 @pytest.fixture(autouse=True)
