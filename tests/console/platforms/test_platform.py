@@ -8,25 +8,16 @@ from django.utils.html import strip_tags
 
 from annotation.models import Assignment, Payment, WorkerIdentity
 from core.models import Event, Job
-from crowd import channels
 from crowd.channels import ChannelError
 from crowd.differences import Difference, Kind
 from crowd.jobs import keep_audit
 from crowd.models import AccountBalance, Audit, Outbox, Posting, Visit
 from hits.models import Round
 from tests.annotation.money.moneyed import flagged, posted
-from tests.crowd.fakes import FakePlatform
 from tests.crowd.platform import published, rehearsal, sync
 from tests.factories import make_collection, make_round, make_worker
 
 __all__ = ["rehearsal"]
-
-
-@pytest.fixture
-def platform(monkeypatch) -> FakePlatform:
-    fake = FakePlatform()
-    monkeypatch.setitem(channels.CHANNELS, "mturk", fake)
-    return fake
 
 
 @pytest.fixture
@@ -45,13 +36,17 @@ def press(client, commit, address: str, **fields) -> Job:
     return Job.objects.get(pk=answer.url.split("/")[2])
 
 
-def test_a_round_tells_how_it_stands_on_its_platform(member, made):
-    page = strip_tags(member.get("/rounds/round-1/").text)
-    assert "On MTurk, emulator" in page
-    assert "no real money" in page
-    assert "1 approved" in page
-    assert "last change just now: 1 new submission, 1 stored" in page
-    assert "/judge/join/" not in page
+def test_a_round_tells_members_how_it_stands_on_its_platform_and_offers_acts_to_researchers(member, researcher, made):
+    page = member.get("/rounds/round-1/").text
+    told = strip_tags(page)
+    assert "On MTurk, emulator" in told
+    assert "no real money" in told
+    assert "1 approved" in told
+    assert "last change just now: 1 new submission, 1 stored" in told
+    assert "/judge/join/" not in told
+    offered = researcher.get("/rounds/round-1/").text
+    for act in ("Sync now", "/rounds/round-1/prolong/"):
+        assert (act in page, act in offered) == (False, True)
 
 
 def test_a_round_of_the_pool_speaks_of_no_platform(member, site):
@@ -66,11 +61,6 @@ def test_real_money_is_told_on_the_rounds_page(member, platform):
     page = member.get("/rounds/round-1/").text
     assert "On Fake, production" in page
     assert ">real money<" in page
-
-
-def test_members_look_and_researchers_press(member, researcher, made):
-    assert "Sync now" not in member.get("/rounds/round-1/").text
-    assert "Sync now" in researcher.get("/rounds/round-1/").text
 
 
 def test_sync_is_a_job_that_says_what_it_brought(researcher, made, rehearsal, commit):
@@ -89,22 +79,31 @@ def test_a_platform_that_does_not_answer_fails_the_sync_in_one_line(researcher, 
     assert job.message.startswith("Nothing could be read from the platform. HIT ")
 
 
-def test_two_presses_are_one_sync(researcher, made):
+def test_two_presses_are_one_sync(researcher, platform):
+    posted()
     first, second = (researcher.post("/rounds/round-1/sync/").url for _ in range(2))
     assert (first, Job.objects.count()) == (second, 1)
 
 
-@pytest.mark.parametrize("address", ["sync", "audit/start", "audit/repair", "calls/send", "prolong"])
-def test_a_round_on_no_platform_has_no_such_page(releaser, db, address):
+def test_a_round_on_no_platform_has_no_such_page(releaser, db):
     make_round()
-    assert releaser.post(f"/rounds/round-1/{address}/").status_code == 404
+    for address in ("sync", "audit/start", "audit/repair", "calls/send", "prolong"):
+        assert releaser.post(f"/rounds/round-1/{address}/").status_code == 404, address
     assert not Job.objects.exists()
 
 
-def test_before_anybody_looked_the_audit_page_says_so(member, made):
+def test_an_audit_of_two_sides_that_agree_says_so_and_has_nothing_to_confirm(researcher, made, rehearsal, commit):
     Job.objects.create(title="Audit", task="console.tasks.audit", params={"round": "another"}, state="running")
-    answer = member.get("/rounds/round-1/audit/")
+    answer = researcher.get("/rounds/round-1/audit/")
     assert ("No audit yet." in answer.text, answer.context["job"]) == (True, None)
+    assert press(researcher, commit, "audit/start").message == "No differences."
+    assert "No differences." in researcher.get("/rounds/round-1/audit/").text
+    assert researcher.get("/rounds/round-1/audit/repair/").url == "/rounds/round-1/audit/"
+    rehearsal.fault(kind="reset", operation="ListHITs")
+    job = press(researcher, commit, "audit/start")
+    assert job.state == "failed"
+    assert "The platform could not be read" in job.message
+    assert Audit.objects.count() == 1
 
 
 def test_looking_names_the_differences_and_mends_nothing(researcher, made, commit):
@@ -114,48 +113,6 @@ def test_looking_names_the_differences_and_mends_nothing(researcher, made, commi
     assert "record the payment" in page
     assert "Repair 1 difference" in page
     assert "/rounds/round-1/audit/" in researcher.get(f"/jobs/{job.pk}/").text
-    assert Payment.objects.get().state == "owed"
-
-
-def test_two_sides_that_agree_are_said_to(researcher, made, commit):
-    assert press(researcher, commit, "audit/start").message == "No differences."
-    assert "No differences." in researcher.get("/rounds/round-1/audit/").text
-
-
-def test_an_audit_counts_all_differences_and_stores_the_first(made, monkeypatch):
-    monkeypatch.setattr("crowd.jobs.MOST_DIFFERENCES", 2)
-    found = [
-        Difference(Kind.OTHER_STATUS, f"work {number}", "owed", "paid", "record the payment") for number in range(3)
-    ]
-    assert keep_audit(made, found, actor="ann") == "3 differences found."
-    audit = Audit.objects.get()
-    assert [row["of"] for row in audit.differences] == ["work 0", "work 1"]
-    assert audit.repaired is None
-
-
-def test_repairing_names_what_it_does_and_does_it_once_confirmed(researcher, made, rehearsal, commit):
-    rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
-    press(researcher, commit, "audit/start")
-    asked = researcher.get("/rounds/round-1/audit/repair/")
-    assert "collect it" in asked.text
-    assert Visit.objects.listed().count() == 1
-    job = press(researcher, commit, "audit/repair", audit=asked.context["audit"].pk)
-    assert job.message.startswith("1 of 1 difference repaired.")
-    assert Visit.objects.listed().count() == 2
-    assert Event.objects.get(verb="repaired").actor == "researcher"
-
-
-def test_what_came_after_the_look_is_not_mended(researcher, made, rehearsal, commit):
-    rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
-    press(researcher, commit, "audit/start")
-    Payment.objects.update(state="owed", paid_at=None)
-    press(researcher, commit, "audit/repair", audit=Audit.objects.get().pk)
-    assert Payment.objects.get(assignment__isnull=False).state == "owed"
-
-
-def test_a_look_that_is_not_the_latest_repairs_nothing(researcher, made, commit):
-    Payment.objects.update(state="owed", paid_at=None)
-    press(researcher, commit, "audit/start")
     earlier = Audit.objects.get().pk
     press(researcher, commit, "audit/start")
     answer = researcher.post("/rounds/round-1/audit/repair/", {"audit": earlier}, follow=True)
@@ -163,9 +120,29 @@ def test_a_look_that_is_not_the_latest_repairs_nothing(researcher, made, commit)
     assert Payment.objects.get().state == "owed"
 
 
-def test_where_nothing_can_be_mended_there_is_nothing_to_confirm(researcher, made, commit):
+def test_an_audit_counts_all_differences_and_stores_the_first(platform, db, monkeypatch):
+    monkeypatch.setattr("crowd.jobs.MOST_DIFFERENCES", 2)
+    found = [
+        Difference(Kind.OTHER_STATUS, f"work {number}", "owed", "paid", "record the payment") for number in range(3)
+    ]
+    assert keep_audit(posted(), found, actor="ann") == "3 differences found."
+    audit = Audit.objects.get()
+    assert [row["of"] for row in audit.differences] == ["work 0", "work 1"]
+    assert audit.repaired is None
+
+
+def test_repairing_does_once_confirmed_what_was_named_and_nothing_that_came_later(researcher, made, rehearsal, commit):
+    rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
     press(researcher, commit, "audit/start")
-    assert researcher.get("/rounds/round-1/audit/repair/").url == "/rounds/round-1/audit/"
+    asked = researcher.get("/rounds/round-1/audit/repair/")
+    assert "collect it" in asked.text
+    assert Visit.objects.listed().count() == 1
+    Payment.objects.update(state="owed", paid_at=None)
+    job = press(researcher, commit, "audit/repair", audit=asked.context["audit"].pk)
+    assert job.message.startswith("1 of 1 difference repaired.")
+    assert Visit.objects.listed().count() == 2
+    assert Event.objects.get(verb="repaired").actor == "researcher"
+    assert Payment.objects.get(assignment__isnull=False).state == "owed"
 
 
 def test_what_is_left_to_a_person_is_explained(researcher, made, rehearsal, commit):
@@ -177,14 +154,6 @@ def test_what_is_left_to_a_person_is_explained(researcher, made, rehearsal, comm
     assert "Needs a person" in page
     assert "paid money cannot be taken back" in page
     assert "audit/repair/" not in page
-
-
-def test_a_platform_that_cannot_be_asked_fails_the_audit(researcher, made, rehearsal, commit):
-    rehearsal.fault(kind="reset", operation="ListHITs")
-    job = press(researcher, commit, "audit/start")
-    assert job.state == "failed"
-    assert "The platform could not be read" in job.message
-    assert not Audit.objects.exists()
 
 
 def test_closing_takes_the_hits_off_the_market_as_a_job(researcher, made, rehearsal, commit):
@@ -222,9 +191,12 @@ def refused(platform) -> Round:
 
 def test_calls_that_failed_are_told_without_anybodys_platform_id(releaser, refused):
     pseudonym = WorkerIdentity.objects.get().worker.pseudonym
-    for page in (releaser.get("/rounds/round-1/").text, releaser.get("/calls/?round=round-1").text):
-        assert f"Worker {pseudonym} is unknown." in page
-        assert "ASECRET1" not in page
+    for path in ("/rounds/round-1/", "/calls/?round=round-1"):
+        page = releaser.get(path).text
+        assert f"Worker {pseudonym} is unknown." in page, path
+        assert "ASECRET1" not in page, path
+    (troubled,) = releaser.get("/rounds/round-1/").context["platform"].troubled_calls
+    assert (troubled.state, troubled.call, troubled.n) == ("failed", "put a HIT on the platform", 2)
 
 
 def test_the_journal_names_nobody_by_platform_id(member, platform):
@@ -235,11 +207,6 @@ def test_the_journal_names_nobody_by_platform_id(member, platform):
     page = member.get("/events/").text
     assert f"Worker {worker.pseudonym} is unknown." in page
     assert "ASECRET1" not in page
-
-
-def test_one_error_of_many_calls_is_told_once_on_the_rounds_page(member, refused):
-    (troubled,) = member.get("/rounds/round-1/").context["platform"].troubled_calls
-    assert (troubled.state, troubled.call, troubled.n) == ("failed", "put a HIT on the platform", 2)
 
 
 def test_failed_calls_of_a_round_are_sent_again(researcher, refused, commit):
@@ -275,6 +242,9 @@ def test_a_submission_that_could_not_be_taken_in_is_paid_by_a_named_person(revie
     Assignment.objects.update(state="leased", seat=None, problem="The platform lists another answer than before.")
     work = Assignment.objects.get()
     assert f'href="/submissions/{work.pk}/pay/"' in reviewer.get("/rounds/round-1/").text
+    refused = reviewer.post(f"/submissions/{work.pk}/pay/", {"reason": " "})
+    assert (refused.status_code, "say which fault lost the work" in refused.text) == (422, True)
+    assert not Payment.objects.exists()
     for _ in range(2):
         with commit(execute=True):
             answer = reviewer.post(f"/submissions/{work.pk}/pay/", {"reason": "The disk was full."}, follow=True)
@@ -282,20 +252,12 @@ def test_a_submission_that_could_not_be_taken_in_is_paid_by_a_named_person(revie
     assert Payment.objects.count() == 1
 
 
-def test_paying_for_lost_work_needs_a_reason(reviewer, platform):
-    flagged(posted())
-    work = Assignment.objects.get()
-    answer = reviewer.post(f"/submissions/{work.pk}/pay/", {"reason": " "})
-    assert (answer.status_code, "say which fault lost the work" in answer.text) == (422, True)
-    assert not Payment.objects.exists()
-
-
 # Queries
 
 
 def test_a_rounds_page_asks_no_more_for_more_postings_and_calls(member, platform):
-    zoos = {name: make_collection(name, images=30, pictures=True) for name in ("few", "many")}
-    few, many = (posted(collection=zoos[name], hits=hits, name=name) for name, hits in (("few", 1), ("many", 6)))
+    zoos = {name: make_collection(name, images=14, pictures=True) for name in ("few", "many")}
+    few, many = (posted(collection=zoos[name], hits=hits, name=name) for name, hits in (("few", 1), ("many", 3)))
     for made in (few, many):
         while flagged(made):
             pass
@@ -310,7 +272,7 @@ def test_a_rounds_page_asks_no_more_for_more_postings_and_calls(member, platform
 
 
 def test_calls_ask_no_more_for_more_rows(member, platform, django_assert_max_num_queries):
-    posted(hits=6)
+    posted(hits=3)
     Outbox.objects.update(state="failed", error="Refused.")
     with django_assert_max_num_queries(7):
         assert member.get("/calls/").status_code == 200
@@ -319,10 +281,11 @@ def test_calls_ask_no_more_for_more_rows(member, platform, django_assert_max_num
 # Prolonging
 
 
-def test_what_a_longer_life_of_the_postings_means_is_shown_before_it_is_confirmed(researcher, made, commit):
-    assert "/rounds/round-1/prolong/" in researcher.get("/rounds/round-1/").text
+def test_what_a_longer_life_of_the_postings_means_is_shown_before_it_is_confirmed_once(researcher, made, commit):
     expiry = Posting.objects.get(hit__number=2).expires_at
     assert "Set aside again" not in researcher.get("/rounds/round-1/prolong/").text
+    for days in ("0", "366", "x", ""):
+        assert researcher.post("/rounds/round-1/prolong/", {"days": days}).status_code == 422, days
     shown = researcher.get("/rounds/round-1/prolong/?days=30").text
     assert "1, with 1 open answer set<" in shown
     assert "$0.00, fees included" in shown
@@ -332,29 +295,10 @@ def test_what_a_longer_life_of_the_postings_means_is_shown_before_it_is_confirme
     assert "1 posting stays until" in answer.text
     assert Posting.objects.get(hit__number=2).expires_at > expiry
     assert Event.objects.filter(verb="prolonged", actor="researcher").count() == 1
-
-
-def test_confirming_twice_prolongs_once(researcher, made, commit):
-    for _ in range(2):
-        with commit(execute=True):
-            researcher.post("/rounds/round-1/prolong/", {"days": "30"})
-    assert Outbox.objects.get(call="prolong").state == "done"
-    answer = researcher.post("/rounds/round-1/prolong/", {"days": "7"})
+    with commit(execute=True):
+        answer = researcher.post("/rounds/round-1/prolong/", {"days": "30"})
     assert "Nothing has to be done" in answer.text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("days", ["0", "366", "x", ""])
-def test_a_number_of_days_that_no_platform_takes_changes_nothing(researcher, made, days):
-    assert researcher.post("/rounds/round-1/prolong/", {"days": days}).status_code == 422
-    assert not Outbox.objects.filter(call="prolong").exists()
-
-
-def test_postings_of_a_closed_round_are_not_prolonged(researcher, made):
+    assert Outbox.objects.get(call="prolong").state == "done"
     Round.objects.update(closed_at=timezone.now())
-    answer = researcher.post("/rounds/round-1/prolong/", {"days": "30"})
+    answer = researcher.post("/rounds/round-1/prolong/", {"days": "60"})
     assert (answer.status_code, "is not open on a platform" in answer.text) == (422, True)
-
-
-def test_members_are_offered_no_longer_postings(member, made):
-    assert "/prolong/" not in member.get("/rounds/round-1/").text

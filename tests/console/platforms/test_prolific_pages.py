@@ -28,24 +28,25 @@ def made(rehearsal, commit):
     return made
 
 
-@pytest.mark.parametrize(
-    "page",
-    ["/rounds/{}/", "/rounds/{}/ledger/", "/rounds/{}/audit/", "/rounds/{}/close/", "/calls/", "/events/?round={}"],
-)
-def test_its_pages_open(made, researcher, page):
-    assert researcher.get(page.format(made.name)).status_code == 200
+@pytest.fixture
+def draft(db):
+    return make_round(name="draft", hits=3, published=False, reward="2.00")
 
 
-def test_it_is_offered_for_publishing(rehearsal, researcher):
-    make_round(name="draft", published=False, reward="2.00")
-    page = researcher.get("/rounds/draft/publish/?on=prolific:emulator")
-    assert "Prolific, emulator" in page.text
+def test_its_pages_open_and_members_are_offered_neither_pause_nor_costs(made, researcher, member):
+    opened = [f"/rounds/{made}/{part}" for part in ("", "ledger/", "audit/", "close/")]
+    for path in (*opened, "/calls/", f"/events/?round={made}"):
+        assert researcher.get(path).status_code == 200, path
+    page = member.get(f"/rounds/{made}/").text
+    assert ("/pause/" in page, "/costs/" in page) == (False, False)
 
 
-def test_the_offer_asks_only_for_what_prolific_knows(rehearsal, researcher):
-    make_round(name="draft", published=False, reward="2.00")
-    form = researcher.get("/rounds/draft/publish/?on=prolific:emulator").context["form"]
-    assert sorted(form.fields) == [
+def test_the_offer_asks_only_for_what_prolific_knows(rehearsal, researcher, draft):
+    on_prolific, on_mturk = (
+        researcher.get(f"/rounds/draft/publish/?on={market}:emulator") for market in ("prolific", "mturk")
+    )
+    assert "Prolific, emulator" in on_prolific.text
+    assert sorted(on_prolific.context["form"].fields) == [
         "description",
         "expected_minutes",
         "max_sessions",
@@ -55,10 +56,10 @@ def test_the_offer_asks_only_for_what_prolific_knows(rehearsal, researcher):
         "skip_missing",
         "title",
     ]
+    assert "max_sessions" not in on_mturk.text
 
 
-def test_the_last_look_speaks_of_one_study_and_its_places(rehearsal, researcher):
-    make_round(name="draft", hits=3, published=False, reward="2.00")
+def test_the_last_look_speaks_of_one_study_and_its_places(rehearsal, researcher, draft):
     chosen = {"title": "Judge", "description": "Look.", "minutes": 60, "min_approval_rate": 0, "expected_minutes": 8}
     page = researcher.post("/rounds/draft/publish/", chosen | {"on": "prolific:emulator"}).text
     assert "One study with 3 places" in page
@@ -68,36 +69,27 @@ def test_the_last_look_speaks_of_one_study_and_its_places(rehearsal, researcher)
 
 
 @pytest.mark.parametrize("option", ["--countries=US", "--top-workers", "--min-approved=5", "--keywords=dogs"])
-def test_what_prolific_cannot_be_asked_for_is_refused_and_nothing_is_published(rehearsal, option):
-    draft = make_round(name="draft", published=False, reward="2.00")
+def test_what_prolific_cannot_be_asked_for_is_refused_and_nothing_is_published(rehearsal, draft, option):
     with pytest.raises(CommandError, match=r"On Prolific you cannot choose \w+: leave the default"):
         call_command("publish", "draft", "--channel=prolific", "--environment=emulator", "--expected-minutes=8", option)
     draft.refresh_from_db()
     assert draft.state == "draft"
 
 
-def test_the_page_of_work_says_that_a_rejection_is_final(made, reviewer):
-    flagged = Assignment.objects.get(state="flagged")
-    page = reviewer.get(reverse("assignment", args=[flagged.pk])).text
-    assert "a rejection is final" in page
-    assert "100 characters" in page
-
-
-def unclear(made, rehearsal, commit) -> Outbox:
+@pytest.mark.parametrize(("answer", "state", "paid"), [("yes", "paid", 0), ("no", "paid", 1)])
+def test_an_unclear_bonus_is_settled_on_the_page_of_calls(made, rehearsal, commit, researcher, answer, state, paid):
     rehearsal.fault(kind="reset", operation="pay_bonuses", times=1)
     with commit(execute=True):
         owe_bonus(Assignment.objects.get(state="accepted"), amount=Decimal("0.50"), reason="Thanks.", actor="robin")
     for _ in range(10):
         sync(made, commit)
-    return Outbox.objects.get(state="failed")
-
-
-@pytest.mark.parametrize(("answer", "state", "paid"), [("yes", "paid", 0), ("no", "paid", 1)])
-def test_an_unclear_bonus_is_settled_on_the_page_of_calls(made, rehearsal, commit, researcher, answer, state, paid):
-    row = unclear(made, rehearsal, commit)
+    row = Outbox.objects.get(state="failed")
     page = researcher.get("/calls/").text
     assert "It was not: pay it" in page
     assert f"/calls/{row.pk}/send/" not in page
+    assert "Choose whether it was paid." in researcher.post(f"/calls/{row.pk}/settle/", {}, follow=True).text
+    row.refresh_from_db()
+    assert row.state == "failed"
     with commit(execute=True):
         assert researcher.post(f"/calls/{row.pk}/settle/", {"was_paid": answer}).status_code == 302
     for _ in range(2):
@@ -105,13 +97,6 @@ def test_an_unclear_bonus_is_settled_on_the_page_of_calls(made, rehearsal, commi
         rehearsal.later(minutes=2)
     sync(made, commit)
     assert (Payment.objects.get(kind="bonus").state, len(rehearsal.bonuses())) == (state, paid)
-
-
-def test_an_unclear_bonus_is_not_settled_without_an_answer(made, rehearsal, commit, researcher):
-    row = unclear(made, rehearsal, commit)
-    page = researcher.post(f"/calls/{row.pk}/settle/", {}, follow=True).text
-    row.refresh_from_db()
-    assert ("Choose whether it was paid." in page, row.state) == (True, "failed")
 
 
 def test_there_is_no_list_to_pay_from_where_the_platform_pays(made, releaser, tmp_path):
@@ -122,43 +107,28 @@ def test_there_is_no_list_to_pay_from_where_the_platform_pays(made, releaser, tm
     assert "is paid by prolific itself" in page
 
 
-def test_the_ledger_says_on_one_line_what_one_person_earned(made, capsys):
-    capsys.readouterr()
-    call_command("ledger", made.name, json=True)
-    (worker,) = json.loads(capsys.readouterr().out)["workers"]
-    assert (worker["rewards"], worker["base"], worker["extra"]) == (1, "2.00", "0.00")
-
-
-def test_a_round_is_paused_and_resumed_on_its_page(made, rehearsal, commit, researcher):
-    address = f"/rounds/{made.name}/pause/"
-    assert 'value="yes">Pause<' in researcher.get(f"/rounds/{made.name}/").text
+def test_a_round_is_paused_and_resumed_on_its_page_while_it_is_open(made, rehearsal, commit, researcher):
+    address = f"/rounds/{made}/pause/"
+    assert 'value="yes">Pause<' in researcher.get(f"/rounds/{made}/").text
+    assert "Choose whether" in researcher.post(address, follow=True).text
+    assert not Posting.objects.get().is_stopped
     with commit(execute=True):
         researcher.post(address, {"paused": "yes"})
-    page = researcher.get(f"/rounds/{made.name}/").text
+    page = researcher.get(f"/rounds/{made}/").text
     assert rehearsal.study().status == "PAUSED"
     assert ("The round is paused" in page, 'value="no">Resume<' in page) == (True, True)
     with commit(execute=True):
         assert "Visitors come again" in researcher.post(address, {"paused": "no"}, follow=True).text
     assert rehearsal.study().status == "ACTIVE"
-
-
-def test_a_pause_without_an_answer_or_of_a_closed_round_changes_nothing(made, rehearsal, commit, researcher):
-    address = f"/rounds/{made.name}/pause/"
-    assert "Choose whether" in researcher.post(address, follow=True).text
     with commit(execute=True):
         close_round(made, actor="robin")
     assert "is not open on a platform" in researcher.post(address, {"paused": "yes"}, follow=True).text
     assert not Posting.objects.get().is_stopped
 
 
-def test_members_are_offered_neither_pause_nor_costs(made, member):
-    page = member.get(f"/rounds/{made.name}/").text
-    assert ("/pause/" in page, "/costs/" in page) == (False, False)
-
-
 def test_costs_agree_with_prolifics_calculator_and_wallet(made, rehearsal, researcher, capsys):
     before = Outbox.objects.count()
-    page = researcher.get(f"/rounds/{made.name}/costs/").text
+    page = researcher.get(f"/rounds/{made}/costs/").text
     assert "$8.40" in page  # three places of 2.00, with 33.3% and 20% tax on that
     capsys.readouterr()
     call_command("costs", made.name, json=True)
@@ -168,52 +138,47 @@ def test_costs_agree_with_prolifics_calculator_and_wallet(made, rehearsal, resea
     with rehearsal.world.looking() as state:
         assert Decimal(figures["balance"]) == state.ledger.available
     assert Outbox.objects.count() == before
-
-
-def test_costs_are_unknown_while_prolific_cannot_be_asked(made, rehearsal, researcher):
+    call_command("ledger", made.name, json=True)
+    (worker,) = json.loads(capsys.readouterr().out)["workers"]
+    assert (worker["rewards"], worker["base"], worker["extra"]) == (1, "2.00", "0.00")
     rehearsal.fault(kind="status", status=503, body="json", probability=1)
-    page = researcher.get(f"/rounds/{made.name}/costs/")
+    page = researcher.get(f"/rounds/{made}/costs/")
     assert (page.status_code, page.text.count("unknown"), "503" in page.text) == (200, 2, True)
 
 
-def test_a_bonus_is_given_once_on_the_page_of_the_work(made, rehearsal, commit, reviewer):
+def test_paid_work_gets_one_bonus_on_its_page_and_cannot_be_asked_back(made, rehearsal, commit, reviewer):
     work = Assignment.objects.get(state="accepted")
     address = reverse("assignment_bonus", args=[work.pk])
-    assert address in reviewer.get(reverse("assignment", args=[work.pk])).text
+    page = reviewer.get(reverse("assignment", args=[work.pk])).text
+    assert (address in page, "/return/" in page) == (True, False)
+    for sent in (
+        {"amount": "0", "reason": "x"},
+        {"amount": "1.005", "reason": "x"},
+        {"amount": "1"},
+        {"amount": "NaN"},
+    ):
+        assert reviewer.post(address, sent).status_code == 422, sent
+    assert not Payment.objects.filter(kind="bonus").exists()
     for _ in range(2):
         with commit(execute=True):
             assert reviewer.post(address, {"amount": "0.50", "reason": "Thank you."}).status_code == 302
     assert "Thank you." in reviewer.get(address).text
+    answer = reviewer.post(reverse("assignment_return", args=[work.pk]), {"reason": "x"})
+    assert (answer.status_code, "cannot be returned" in answer.text) == (422, True)
     rehearsal.later(minutes=2)
     sync(made, commit)
     assert rehearsal.bonuses() == [Decimal("0.50")]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "sent", [{"amount": "0", "reason": "x"}, {"amount": "1.005", "reason": "x"}, {"amount": "1"}, {"amount": "NaN"}]
-)
-def test_an_invalid_bonus_is_refused_and_nothing_is_owed(made, reviewer, sent):
-    work = Assignment.objects.get(state="accepted")
-    assert reviewer.post(reverse("assignment_bonus", args=[work.pk]), sent).status_code == 422
-    assert not Payment.objects.filter(kind="bonus").exists()
-
-
-def test_a_worker_is_asked_once_to_return_work(made, rehearsal, reviewer):
+def test_a_worker_is_asked_once_to_return_flagged_work_whose_rejection_would_be_final(made, rehearsal, reviewer):
     work = Assignment.objects.get(state="flagged")
     address = reverse("assignment_return", args=[work.pk])
-    assert address in reviewer.get(reverse("assignment", args=[work.pk])).text
+    page = reviewer.get(reverse("assignment", args=[work.pk])).text
+    assert all(told in page for told in (address, "a rejection is final", "100 characters"))
     for _ in range(2):
         assert reviewer.post(address, {"reason": "The pictures did not load."}).status_code == 302
     with rehearsal.world.looking() as state:
         assert [message.body for message in state.messages] == ["Please return your work: The pictures did not load."]
-
-
-def test_work_that_is_paid_cannot_be_asked_back(made, reviewer):
-    work = Assignment.objects.get(state="accepted")
-    assert "/return/" not in reviewer.get(reverse("assignment", args=[work.pk])).text
-    answer = reviewer.post(reverse("assignment_return", args=[work.pk]), {"reason": "x"})
-    assert (answer.status_code, "cannot be returned" in answer.text) == (422, True)
 
 
 def test_bonus_and_decision_are_given_by_command_too(made, rehearsal, commit, django_user_model):
@@ -232,33 +197,23 @@ def test_bonus_and_decision_are_given_by_command_too(made, rehearsal, commit, dj
     assert rehearsal.bonuses() == [Decimal("0.50")]
 
 
-@pytest.mark.parametrize(
-    ("command", "told"),
-    [
-        (["decide", "{work}", "--votes=count", "--pay=no", "--reason=x", "--by=kim"], "cannot count and stay unpaid"),
-        (["decide", "0", "--votes=count", "--pay=yes", "--reason=x", "--by=kim"], "There is no assignment 0"),
-        (["decide", "{work}", "--votes=count", "--pay=yes", "--reason=x", "--by=nobody"], "inactive user 'nobody'"),
-        (["bonus", "{work}", "--amount=1.005", "--reason=x", "--by=kim"], "Invalid bonus"),
-        (["bonus", "{work}", "--amount=-1", "--reason=x", "--by=kim"], "Invalid bonus"),
-        (["bonus", "{work}", "--amount=nan", "--reason=x", "--by=kim"], "Invalid bonus"),
-        (["bonus", "{work}", "--amount=9e99", "--reason=x", "--by=kim"], "Invalid bonus"),
-        (["bonus", "{work}", "--amount=one", "--reason=x", "--by=kim"], "Invalid bonus"),
-        (["bonus", "{work}", "--amount=1", "--reason= ", "--by=kim"], "reason of a bonus"),
-        (["bonus", f"{10**30}", "--amount=1", "--reason=x", "--by=kim"], "There is no assignment"),
-        (["request_return", "0", "--reason=x"], "There is no assignment 0"),
-    ],
-)
-def test_wrong_orders_are_refused_in_one_line_and_change_nothing(made, django_user_model, command, told):
+def test_wrong_orders_are_refused_in_one_line_and_change_nothing(made, django_user_model):
     django_user_model.objects.create_user("kim")
     work = Assignment.objects.get(state="accepted").pk
-    with pytest.raises(CommandError, match=told):
-        call_command(*(part.format(work=work) for part in command))
+    given = ["--reason=x", "--by=kim"]
+    wrong = [
+        (["decide", f"{work}", "--votes=count", "--pay=no", *given], "cannot count and stay unpaid"),
+        (["decide", "0", "--votes=count", "--pay=yes", *given], "There is no assignment 0"),
+        (["decide", f"{work}", "--votes=count", "--pay=yes", "--reason=x", "--by=nobody"], "inactive user 'nobody'"),
+        *(
+            (["bonus", f"{work}", f"--amount={bad}", *given], "Invalid bonus")
+            for bad in (1.005, -1, "nan", "9e99", "x")
+        ),
+        (["bonus", f"{work}", "--amount=1", "--reason= ", "--by=kim"], "reason of a bonus"),
+        (["bonus", f"{10**30}", "--amount=1", *given], "There is no assignment"),
+        (["request_return", "0", "--reason=x"], "There is no assignment 0"),
+    ]
+    for command, told in wrong:
+        with pytest.raises(CommandError, match=told):
+            call_command(*command)
     assert (Assignment.objects.get(pk=work).state, Payment.objects.count()) == ("accepted", 1)
-
-
-def test_the_number_of_sessions_is_asked_where_a_round_is_listed_as_a_whole(rehearsal, researcher):
-    make_round(name="draft", published=False, reward="2.00")
-    on_prolific, on_mturk = (
-        researcher.get(f"/rounds/draft/publish/?on={market}:emulator").text for market in ("prolific", "mturk")
-    )
-    assert ("max_sessions" in on_prolific, "max_sessions" in on_mturk) == (True, False)
