@@ -11,7 +11,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
@@ -27,6 +26,7 @@ from core.archives import (
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
 from core.text import counted
+from core.upgrades import LAST_STEP, OLDEST, is_too_old, known_migrations
 from core.version import software_version
 
 KEYS = "secret_key"
@@ -144,12 +144,16 @@ def _refuse_other_sites(manifest: dict[str, Any]) -> None:
         raise CounterpartError(
             f"The backup is of {manifest['engine']}, and this database is {connection.vendor}. Change DATABASE_URL."
         )
-    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
-    newer = [name for name in manifest["migrations"] if name not in known]
+    applied = {tuple(name.split(".", 1)) for name in manifest["migrations"]}
+    newer = [f"{app}.{name}" for app, name in sorted(applied - known_migrations())]
     if newer or _number(manifest["software"]) > _number(software_version()):
         raise CounterpartError(
             f"The backup is of a newer version, {manifest['software']}; this is {software_version()}"
             f"{f' without {some_of(newer)}' if newer else ''}. Install the newer version first."
+        )
+    if is_too_old(applied):
+        raise CounterpartError(
+            f"The backup is of a version before {OLDEST}. Restore it with {LAST_STEP}, migrate and back up there."
         )
     if manifest["bucket"] != settings.AWS_STORAGE_BUCKET_NAME:
         where = f"the bucket {manifest['bucket']}" if manifest["bucket"] else "the backup itself"

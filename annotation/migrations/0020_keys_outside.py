@@ -10,7 +10,7 @@ def copy_keys(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0019_reports_of_items")]
+    dependencies = [("annotation", "0001_squashed_0019_reports_of_items")]
 
     operations = [
         migrations.AddField(

@@ -12,7 +12,7 @@ def leave_to_postings(apps, schema_editor):
 
 class Migration(migrations.Migration):
 
-    dependencies = [('annotation', '0020_keys_outside'), ('crowd', '0014_visits'), ('hits', '0009_images_alone')]
+    dependencies = [('annotation', '0020_keys_outside'), ('crowd', '0014_visits'), ('hits', '0001_squashed_0009_images_alone')]
 
     operations = [
         migrations.RemoveConstraint(

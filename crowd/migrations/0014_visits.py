@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotation', '0020_keys_outside'),
-        ('crowd', '0013_stopped_postings'),
+        ('crowd', '0001_squashed_0013_stopped_postings'),
     ]
 
     operations = [

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dataset', '0008_undoing_reviews'),
+        ('dataset', '0001_squashed_0008_undoing_reviews'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -171,6 +171,14 @@ def test_a_backup_with_migrations_that_we_lack_is_refused(site, tmp_path):
         restore(tmp_path / "later.tar", replace=True)
 
 
+def test_a_backup_of_a_version_that_we_do_not_upgrade_is_refused(site, tmp_path):
+    MigrationRecorder(connection).record_unapplied("annotation", "0019_reports_of_items")
+    back_up(tmp_path / "old.tar")
+    MigrationRecorder(connection).record_applied("annotation", "0019_reports_of_items")
+    with pytest.raises(CounterpartError, match=r"of a version before 0\.3\.1\. Restore it with 0\.3\.2"):
+        restore(tmp_path / "old.tar", replace=True)
+
+
 def test_files_in_a_bucket_are_left_there(site, tmp_path, settings):
     settings.AWS_STORAGE_BUCKET_NAME = "pictures"
     assert back_up(tmp_path / "bucket.tar").stored_files == 0

@@ -1,0 +1,11 @@
+from typing import Any
+
+from django.core.management.commands import migrate
+
+from core.upgrades import refuse_old_database
+
+
+class Command(migrate.Command):
+    def handle(self, *args: Any, **options: Any) -> None:
+        refuse_old_database(options["database"])
+        super().handle(*args, **options)
