@@ -16,7 +16,7 @@ from crowd.models import Outbox
 from dataset.exports.downloads import make_download
 from evaluation.models import Run
 from hits.models import Round
-from tests.factories import put_on_platform
+from tests.factories import make_round, put_on_platform
 
 OPEN_TO_ALL = {"login", "logout", "password_set", "password_forgotten"}
 
@@ -75,82 +75,56 @@ def address(name: str) -> str:
     return reverse(name, kwargs={part: ANY["str" if kind == "string" else kind] for part, kind in kinds.items()})
 
 
-def run_of(site) -> Run:
-    """A run with a score on the site's version."""
-    run, _ = Run.objects.get_or_create(collection=site.collection, model="overlap", sha256="0" * 64)
-    if not run.scores.exists():
-        run.scores.create(version=site.version, metric="R@1", direction="i2t", value=0.5, queries=8)
-    return run
-
-
-def address_of_rows(name: str, site) -> str:
-    """The address of this name for the rows of the site."""
-    image = site.collection.images.first()
+@pytest.fixture
+def addresses(site) -> dict[str, str]:
+    """The address of each name for the rows of the site, and a round on a platform."""
+    put_on_platform(make_round(site.collection, "there"))
+    done = Round.objects.get(name="done")
+    measure_chart(done, "workers", "", progress=silent)
+    image, worker = site.collection.images.first(), site.flagged.worker.pseudonym
     pair = [image.pk, site.collection.captions.last().pk]
-    job = Job.objects.create(title="long work", task="none")
-    call = Outbox.objects.create(channel="mturk", environment="emulator", call="publish", subject="x:1")
-    if name == "chart_file":
-        measure_chart(Round.objects.get(name="done"), "workers", "", progress=silent)
-    if name in OF_PLATFORMS:
-        put_on_platform(Round.objects.get(name="open"))
-    arguments = {
-        **dict.fromkeys(("picture", "image"), [image.pk]),
-        "caption": [site.collection.captions.first().pk],
-        **dict.fromkeys(("collection", "side_by_side", "embeddings", "matches", "sample", "test"), ["zoo"]),
-        **dict.fromkeys(("leaderboard", "run_register"), ["zoo"]),
-        **dict.fromkeys(("run", "run_score"), [run_of(site).pk]),
-        **dict.fromkeys(("annotator", "annotator_origin", "training", "curve", "train"), ["overlap"]),
-        **dict.fromkeys(("pool", "pool_pack"), ["pool"]),
-        **dict.fromkeys(("pairs", "pairs_csv", "pairs_review", "filter_save"), ["round", "open"]),
-        "filter_remove": ["round", "open", 1],
-        **dict.fromkeys(("chart", "chart_live", "chart_measure"), ["round", "done", "workers"]),
-        "chart_file": ["round", "done", "workers", "csv"],
-        "hit": ["open", 1],
-        **dict.fromkeys(
-            ("assignment", "assignment_decide", "assignment_bonus", "assignment_return"), [site.flagged.pk]
-        ),
-        **dict.fromkeys(("version", "version_changes", "version_trust", "version_score"), ["v1"]),
-        **dict.fromkeys(("version_export", "version_measure", "version_verify"), ["v1"]),
-        "version_file": ["v1", "manifest.json"],
-        "version_download": ["v1", make_download(site.version, "eccv-json_lenient").what],
-        **dict.fromkeys(("job", "job_progress", "job_cancel"), [job.pk]),
-        **dict.fromkeys(
-            (
-                "round",
-                "round_live",
-                "round_workers",
-                "hits",
-                "round_aggregate",
-                "round_close",
-                "payments",
-                "payments_csv",
-            ),
-            ["open"],
-        ),
-        **dict.fromkeys(("payments", "payments_csv"), ["open"]),
-        **dict.fromkeys(("controls", "round_effect", "round_idle", "invitations"), ["open"]),
-        **dict.fromkeys(("round_judgments", "round_write", "round_captions"), ["open"]),
-        "sample_captions": [site.round.pool.sample.name],
-        "benchmark": [Job.objects.create(title="Measure", task="console.tasks.measure_rankings").pk],
-        **dict.fromkeys(("control", "control_rule"), ["open", site.round.controls.first().pk]),
-        **dict.fromkeys(("round_publish", "round_rehearse", "round_discard"), ["draft"]),
-        "rehearsal_picture": ["draft", 1],
-        "invitation_revoke": ["open", 1],
-        **dict.fromkeys(("ledger", "ledger_csv", "round_ceiling"), ["open"]),
-        **dict.fromkeys(("rejection_second", "rejection_drop", "rejection_reverse", "appeal_enter"), [1]),
-        "appeal_answer": [1],
-        "submission_pay": [1],
-        **dict.fromkeys([*OF_PLATFORMS, "round_top_up"], ["open"]),
-        "call_send": [call.pk],
-        "call_settle": [call.pk],
-        **dict.fromkeys(["worker", *(STEWARDS_DO - {"round_write"}), "worker_forget"], [site.flagged.worker.pseudonym]),
-        **dict.fromkeys(("queue", "queue_refresh", "clean_up", "two_reviewers"), ["zoo"]),
-        **dict.fromkeys(("pair", "pair_conclude", "reviews_undo"), pair),
-        "review_second": [*pair, 1],
-        "conflicts_send": [],
-        **dict.fromkeys(("person", "person_active", "person_link"), [User.objects.get_or_create(username="sam")[0].pk]),
-    }
-    return reverse(name, args=arguments.get(name, []))
+    job = Job.objects.create(title="long work", task="none").pk
+    call = Outbox.objects.create(channel="mturk", environment="emulator", call="publish", subject="x:1").pk
+    run = Run.objects.create(collection=site.collection, model="overlap", sha256="0" * 64)
+    run.scores.create(version=site.version, metric="R@1", direction="i2t", value=0.5, queries=8)
+    rows = [
+        (("picture", "image"), [image.pk]),
+        (("caption",), [site.collection.captions.first().pk]),
+        (("pair", "pair_conclude", "reviews_undo"), pair),
+        (("review_second",), [*pair, 1]),
+        (("collection", "side_by_side", "embeddings", "matches", "sample", "test", "leaderboard"), ["zoo"]),
+        (("run_register", "queue", "queue_refresh", "clean_up", "two_reviewers"), ["zoo"]),
+        (("sample_captions",), [site.round.pool.sample.name]),
+        (("annotator", "annotator_origin", "training", "curve", "train"), ["overlap"]),
+        (("pool", "pool_pack"), ["pool"]),
+        (("pairs", "pairs_csv", "pairs_review", "filter_save"), ["round", "open"]),
+        (("filter_remove",), ["round", "open", 1]),
+        (("round_publish", "round_rehearse", "round_discard"), ["draft"]),
+        (("rehearsal_picture",), ["draft", 1]),
+        (("round", "round_live", "round_workers", "round_effect", "round_aggregate", "round_close"), ["open"]),
+        (("round_idle", "round_judgments", "round_write", "round_captions", "round_top_up", "round_ceiling"), ["open"]),
+        (("hits", "controls", "invitations", "ledger", "ledger_csv", "payments", "payments_csv"), ["open"]),
+        (("hit", "invitation_revoke"), ["open", 1]),
+        (("control", "control_rule"), ["open", site.round.controls.first().pk]),
+        (OF_PLATFORMS, ["there"]),
+        (("call_send", "call_settle"), [call]),
+        (("assignment", "assignment_decide", "assignment_bonus", "assignment_return"), [site.flagged.pk]),
+        (("rejection_second", "rejection_drop", "rejection_reverse", "appeal_enter", "appeal_answer"), [1]),
+        (("submission_pay",), [1]),
+        (("worker", "worker_exclude", "worker_readmit", "worker_write", "worker_link", "worker_forget"), [worker]),
+        (("version", "version_changes", "version_trust", "version_score", "version_export"), ["v1"]),
+        (("version_measure", "version_verify"), ["v1"]),
+        (("version_file",), ["v1", "manifest.json"]),
+        (("version_download",), ["v1", make_download(site.version, "eccv-json_lenient").what]),
+        (("run", "run_score"), [run.pk]),
+        (("benchmark",), [Job.objects.create(title="Measure", task="console.tasks.measure_rankings").pk]),
+        (("chart", "chart_live", "chart_measure"), ["round", "done", "workers"]),
+        (("chart_file",), ["round", "done", "workers", "csv"]),
+        (("job", "job_progress", "job_cancel"), [job]),
+        (("person", "person_active", "person_link"), [User.objects.create(username="sam").pk]),
+    ]
+    arguments = {name: of_row for names, of_row in rows for name in names}
+    return {name: reverse(name, args=arguments.get(name, [])) for name in GUARDED}
 
 
 def statuses(names: Iterable[str], visit: Callable[[str], HttpResponse]) -> dict[str, int]:
@@ -185,9 +159,9 @@ def test_a_stranger_is_sent_to_the_login(stranger):
             assert (name, answer.url[:7]) == (name, "/login/")
 
 
-def test_a_member_without_a_role_may_look(member, site):
+def test_a_member_without_a_role_may_look(member, addresses):
     pages = [name for name in GUARDED if name not in ACTS | MEMBERS_DO]
-    answers = statuses(pages, lambda name: member.get(address_of_rows(name, site)))
+    answers = statuses(pages, lambda name: member.get(addresses[name]))
     odd = {name: status for name, status in answers.items() if status != (302 if name in ELSEWHERE else 200)}
     assert odd == {}
 
@@ -199,9 +173,9 @@ def test_a_member_without_a_role_may_change_nothing(member):
         assert "You do not have permission" in answer.content.decode()
 
 
-def test_a_member_without_a_role_sends_no_form_but_for_their_filters_and_password(member, site):
+def test_a_member_without_a_role_sends_no_form_but_for_their_filters_and_password(member, addresses):
     """So they start no job either, at whatever address."""
-    answers = statuses(sorted(GUARDED), lambda name: member.post(address_of_rows(name, site)))
+    answers = statuses(sorted(GUARDED), lambda name: member.post(addresses[name]))
     assert {name for name, status in answers.items() if status not in (403, 405)} == MEMBERS_DO | {"password"}
 
 
@@ -215,33 +189,27 @@ def test_a_reviewer_neither_launches_nor_releases(reviewer):
     assert allowed == []
 
 
-def test_researchers_and_reviewers_look_after_workers(researcher, reviewer, site):
+def test_researchers_and_reviewers_look_after_workers(researcher, reviewer, addresses):
     for client in (researcher, reviewer):
-        answers = statuses(sorted(STEWARDS_DO), lambda name, client=client: client.post(address_of_rows(name, site)))
+        answers = statuses(sorted(STEWARDS_DO), lambda name, client=client: client.post(addresses[name]))
         assert [name for name, status in answers.items() if status == 403] == []
 
 
-@pytest.mark.parametrize("name", ["payments", "payments_csv", "staff"])
-def test_whom_to_pay_and_who_works_here_is_shown_to_admins_only(member, researcher, reviewer, releaser, site, name):
-    url = address_of_rows(name, site)
-    assert [one.get(url).status_code for one in (member, researcher, reviewer, releaser)] == [403, 403, 403, 200]
+def test_whom_to_pay_and_who_works_here_is_shown_to_admins_only(member, researcher, reviewer, releaser, addresses):
+    for name in ("payments", "payments_csv", "staff"):
+        seen = [one.get(addresses[name]).status_code for one in (member, researcher, reviewer, releaser)]
+        assert seen == [403, 403, 403, 200], name
 
 
-def test_an_admin_is_kept_from_nothing(releaser, site):
-    answers = statuses(sorted(ACTS), lambda name: releaser.post(address_of_rows(name, site)))
+def test_an_admin_is_kept_from_nothing(releaser, addresses):
+    answers = statuses(sorted(ACTS), lambda name: releaser.post(addresses[name]))
     assert [name for name, status in answers.items() if status == 403] == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("assignment_decide", "round_aggregate", "job_cancel"),
-        *("round_pause", "round_sync", "audit_start", "round_calls_send", "call_send", "worker_readmit"),
-        *("person_active", "person_link"),
-    ],
-)
-def test_what_changes_something_is_not_done_by_a_link(releaser, name):
-    assert releaser.get(address(name)).status_code == 405
+def test_what_changes_something_is_not_done_by_a_link(releaser):
+    acts = ("assignment_decide", "round_aggregate", "job_cancel", "round_pause", "round_sync", "audit_start")
+    for name in (*acts, "round_calls_send", "call_send", "worker_readmit", "person_active", "person_link"):
+        assert releaser.get(address(name)).status_code == 405, name
 
 
 def test_a_forged_form_is_refused(reviewer, site):
@@ -265,22 +233,11 @@ def test_pages_show_only_the_buttons_that_may_be_pressed(member, researcher, sit
             assert {f'action="{reverse(act, args=["v1"])}"' in shown for act in acts} == {is_shown}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/collections/none/",
-        "/annotators/none/",
-        "/pools/none/",
-        "/rounds/none/",
-        "/rounds/open/hits/99/",
-        "/review/99/",
-        "/workers/none/",
-    ],
-)
-def test_what_is_not_there_gets_a_page_that_says_so(member, site, path):
-    answer = member.get(path)
-    assert answer.status_code == 404
-    assert "Page not found" in answer.content.decode()
+def test_what_is_not_there_gets_a_page_that_says_so(member, site):
+    named = [f"/{things}/none/" for things in ("collections", "annotators", "pools", "rounds", "workers")]
+    for path in (*named, "/rounds/open/hits/99/", "/review/99/"):
+        answer = member.get(path)
+        assert (answer.status_code, "Page not found" in answer.text) == (404, True), path
 
 
 def test_what_no_form_of_ours_sends_gets_a_page_that_says_so(stranger, settings):
