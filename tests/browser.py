@@ -7,7 +7,7 @@ from threading import Lock
 from time import monotonic, sleep
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from django.core.signals import request_finished, request_started
 from playwright.sync_api import Browser, Error, FrameLocator, Page, expect, sync_playwright
 
@@ -26,6 +26,9 @@ PICTURES_LOADED = """(root, patience) => new Promise((done, fail) => {
     };
     look();
 })"""
+
+VIOLATIONS = """(options) => axe.run({resultTypes: ["violations"], ...options}).then((found) =>
+    found.violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html}`)))"""
 
 
 @pytest.fixture(scope="session")
@@ -110,15 +113,40 @@ def press(page: Page, keys: Iterable[str], *, sheet: FrameLocator | None = None)
         page.keyboard.press(key)
 
 
-def barriers(page: Page) -> list[str]:
-    """What keeps people with disabilities out of the page, by axe. Wait for what a click leads to before."""
+def barriers(page: Page, *rules: str) -> list[str]:
+    """What keeps people with disabilities out of the page, by all of axe's rules or these. Wait for what a click leads
+    to before."""
     page.wait_for_load_state()
-    found = Axe().run(page).response["violations"]
-    return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    return page.evaluate(VIOLATIONS, {"runOnly": rules} if rules else {})
+
+
+def barriers_in_light_and_dark(page: Page) -> list[str]:
+    """The barriers of a light page, and of its colours when it is dark: nothing else of it differs then."""
+    found = barriers(page)
+    page.emulate_media(color_scheme="dark")
+    found += [f"dark: {one}" for one in barriers(page, "color-contrast")]
+    page.emulate_media(color_scheme="light")
+    return found
 
 
 def accessible(page: Page) -> None:
     assert barriers(page) == []
+
+
+def faults_of(page: Page) -> list[str]:
+    """What the page's scripts and the content policy complain of from here on."""
+    faults: list[str] = []
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    return faults
+
+
+def width_on_a_phone(page: Page) -> int:
+    """How wide the page is in a window of 390 pixels, which it has from here on."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    return page.evaluate("document.documentElement.scrollWidth")
 
 
 def go_offline(page: Page, sheet: Page | FrameLocator | None = None) -> None:

@@ -15,7 +15,7 @@ from evaluation.scoring import evaluate_version
 from hits.models import Round
 from simulation.simulated_rounds import simulate_round
 from tests.annotation.money.moneyed import flagged, posted
-from tests.browser import barriers
+from tests.browser import barriers, barriers_in_light_and_dark, faults_of, width_on_a_phone
 from tests.conftest import client_of
 from tests.console.conftest import Site
 from tests.crowd.fakes import FakePlatform
@@ -114,15 +114,17 @@ def staff(page, live_server) -> Page:
     return log_in(page, live_server.url)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_main_pages_have_no_barriers(open_page, live_server, staged, scheme):
-    page = log_in(open_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme), live_server.url)
-    shown = paths(staged)[:: 1 if scheme == "light" else 3]  # one style sheet colours them all
-    found = {}
-    for path in shown:
-        page.goto(path)
-        found[path] = barriers(page)
-    assert found == dict.fromkeys(shown, [])
+def test_every_page_has_no_barriers_fits_a_phone_and_keeps_to_the_content_policy(staff, staged):
+    faults = faults_of(staff)
+    barred, wide = {}, {}
+    for path in paths(staged):
+        staff.set_viewport_size({"width": 1280, "height": 900})
+        staff.goto(path)
+        barred[path] = barriers_in_light_and_dark(staff)
+        wide[path] = width_on_a_phone(staff)
+    assert {path: found for path, found in barred.items() if found} == {}
+    assert {path: width for path, width in wide.items() if width > 390} == {}
+    assert faults == []
 
 
 def test_the_login_has_no_barriers(page, db, settings):
@@ -130,17 +132,6 @@ def test_the_login_has_no_barriers(page, db, settings):
     for path in ("/login/", "/password/forgotten/"):
         page.goto(path)
         assert barriers(page) == [], path
-
-
-def test_every_page_fits_a_phone_and_keeps_to_the_content_policy(phone, live_server, staged):
-    log_in(phone, live_server.url)
-    faults: list[str] = []
-    phone.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    phone.on("pageerror", lambda error: faults.append(str(error)))
-    for path in paths(staged):
-        phone.goto(path)
-        assert phone.evaluate("document.documentElement.scrollWidth") <= 390, path
-    assert faults == []
 
 
 def test_somebody_can_log_in_and_out(page, db):

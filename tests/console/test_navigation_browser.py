@@ -3,19 +3,16 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import barriers
+from tests.browser import barriers_in_light_and_dark
 from tests.console.test_console_browser import log_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 430])
-def test_the_menu_of_a_phone_opens_below_a_bar_of_one_line_without_barriers(
-    open_page, live_server, site, width, scheme
-):
+def test_the_menu_of_a_phone_opens_below_a_bar_of_one_line_without_barriers(open_page, live_server, site, width):
     size = {"width": width, "height": 800}
-    page = log_in(open_page(viewport=size, has_touch=True, is_mobile=True, color_scheme=scheme), live_server.url)
+    page = log_in(open_page(viewport=size, has_touch=True, is_mobile=True), live_server.url)
     page.goto("/plan/")
     assert page.locator(".top").bounding_box()["height"] == 56
     expect(page.locator(".top nav").first).not_to_be_visible()
@@ -24,7 +21,7 @@ def test_the_menu_of_a_phone_opens_below_a_bar_of_one_line_without_barriers(
     boxes = [link.bounding_box() for link in page.locator(".menu a, .menu button").all()]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert barriers(page) == []
+    assert barriers_in_light_and_dark(page) == []
 
 
 def test_the_menu_opens_and_closes_with_the_keyboard_alone_and_without_scripts(open_page, live_server, site):

@@ -9,7 +9,7 @@ from dataset.cases import refresh_queue
 from dataset.models import Case, Review
 from dataset.reviews import Conclusion, conclude
 from tests.annotation.cast import answer, associate, candidates
-from tests.browser import barriers
+from tests.browser import barriers_in_light_and_dark, faults_of, width_on_a_phone
 from tests.console.test_console_browser import log_in
 from tests.factories import make_collection, make_round
 
@@ -40,26 +40,17 @@ def others_of(pair) -> list[str]:
     return ["/collections/zoo/queue/", "/rounds/round-1/pairs/", f"/images/{pair[0]}/", f"/captions/{pair[1]}/"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_have_no_barriers_and_break_no_policy(open_page, live_server, pairs, scheme):
-    page = log_in(open_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme), live_server.url)
-    faults: list[str] = []
-    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.goto(path_of(pairs[0]))
-    page.keyboard.press("e")
-    assert barriers(page) == []
-    for path in others_of(pairs[0]):
-        page.goto(path)
-        assert barriers(page) == [], path
-    assert faults == []
-
-
-def test_no_page_is_wider_than_a_phone(phone, live_server, pairs):
-    log_in(phone, live_server.url)
+def test_the_pages_have_no_barriers_fit_a_phone_and_keep_to_the_content_policy(page, live_server, pairs):
+    log_in(page, live_server.url)
+    faults = faults_of(page)
     for path in (path_of(pairs[0]), *others_of(pairs[0])):
-        phone.goto(path)
-        assert phone.evaluate("document.documentElement.scrollWidth") <= 390, path
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(path)
+        if path == path_of(pairs[0]):
+            page.keyboard.press("e")
+        assert barriers_in_light_and_dark(page) == [], path
+        assert width_on_a_phone(page) <= 390, path
+    assert faults == []
 
 
 def test_the_queue_is_worked_through_with_the_keyboard_alone(page, live_server, pairs):
