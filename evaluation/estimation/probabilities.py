@@ -1,0 +1,118 @@
+"""How probable it is that a pair which nobody judged is a match: from the annotators' ranks and scores."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+FOLDS = 5
+NEEDED = 20  # labels from which a model is fitted; below, their mean is the probability
+STEEPER = 0.346  # a logit times √(1 + 0.346 τ²) keeps its mean probability when a normal shift of sd τ is added
+LARGEST_EFFECT = 3.0
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
+
+Floats = NDArray[np.float64]
+
+
+def folds_of(groups: ArrayLike, *, folds: int = FOLDS, seed: int = 0) -> NDArray[np.int64]:
+    """Return the fold (Q,) of each query; queries of one group (captions of one image) share a fold.
+
+    >>> folds_of([7, 7, 8], folds=2, seed=1).tolist()
+    [1, 1, 0]
+    """
+    distinct, group = np.unique(np.asarray(groups), return_inverse=True)
+    shuffled = np.random.default_rng(seed).permutation(len(distinct))
+    return shuffled[group] % folds
+
+
+def pair_features(ranks: ArrayLike, scores: ArrayLike, depth: int) -> Floats:
+    """Return (Q, J, F) what the annotators say of each pair: formula (1) of the estimation design.
+
+    The features are each annotator's log rank and standardised score, the least and the mean log rank, and how many
+    annotators rank the item among the first 5 and 25.
+
+    Args:
+        ranks: (A, Q, J); ranks beyond ``depth`` count as ``depth`` + 1.
+        scores: (A, Q, J), NaN where the list does not hold the item: it then has the query's lowest score.
+        depth: length of the lists.
+    """
+    places = np.minimum(np.asarray(ranks), depth + 1)
+    values = np.asarray(scores, np.float64)
+    listed = ~np.isnan(values)
+    count = np.maximum(listed.sum(axis=2, keepdims=True), 1)
+    mean = np.where(listed, values, 0).sum(axis=2, keepdims=True) / count
+    spread = np.sqrt(np.where(listed, (values - mean) ** 2, 0).sum(axis=2, keepdims=True) / count)
+    standard = (values - mean) / np.where(spread > 0, spread, 1)
+    lowest = np.where(listed, standard, 0).min(axis=2, keepdims=True)
+    logs = np.log(places)
+    summary = [logs.min(axis=0), logs.mean(axis=0), (places <= 5).sum(axis=0), (places <= 25).sum(axis=0)]
+    return np.stack([*logs, *np.where(listed, standard, lowest), *summary], axis=-1).astype(np.float64)
+
+
+def match_probability(features: ArrayLike, labels: ArrayLike, folds: ArrayLike, *, clip: float = 0.002) -> Floats:
+    """Return (Q, J): the probability that each pair is a match, from labels of the other folds alone (formula 1).
+
+    Args:
+        features: (Q, J, F).
+        labels: (Q, J), 1 for a match, 0 for none, NaN for a pair without a label.
+        folds: (Q,), as ``folds_of`` gives them. No label of a query's own fold touches its probabilities.
+        clip: the least probability, and one minus the greatest.
+
+    A logistic regression; where a fold leaves fewer than 20 labels or labels of one kind, their mean, and 0.5 without
+    any.
+    """
+    table = np.asarray(features, np.float64)
+    known = np.asarray(labels, np.float64)
+    fold = np.asarray(folds)
+    found = np.empty(known.shape)
+    for number in np.unique(fold):
+        own = fold == number
+        others = ~np.isnan(known) & ~own[:, None]
+        values = known[others]
+        if len(values) < NEEDED or values.min() == values.max():
+            found[own] = values.mean() if len(values) else 0.5
+            continue
+        model = make_pipeline(StandardScaler(), LogisticRegression(C=0.3, max_iter=500))
+        model.fit(table[others], values)
+        found[own] = model.predict_proba(table[own].reshape(-1, table.shape[2]))[:, 1].reshape(-1, known.shape[1])
+    return np.clip(found, clip, 1 - clip)
+
+
+def query_effect(probabilities: ArrayLike, labels: ArrayLike, audited: ArrayLike) -> float:
+    """Return τ, the spread of the logit shift that the pairs of one query share (formula 2).
+
+    It is chosen so that the squared sum of label minus probability has, in expectation, its mean over the audited
+    queries.
+
+    Args:
+        probabilities: (Q, J).
+        labels: (Q, J), NaN for pairs that are not asked.
+        audited: (Q,), whether every asked pair of the query has its label.
+    """
+    rows = np.asarray(audited, bool)
+    known = np.asarray(labels, np.float64)[rows]
+    p = np.asarray(probabilities, np.float64)[rows]
+    if not len(known):
+        return 0.0
+    asked = ~np.isnan(known)
+    observed = (np.where(asked, known - p, 0).sum(axis=1) ** 2).mean()
+
+    def excess(tau: float) -> float:
+        shifted = shift_logits(p[..., None], tau, tau * NODES)
+        each = np.where(asked[..., None], shifted * (1 - shifted), 0).sum(axis=1)
+        shared = np.where(asked[..., None], shifted - p[..., None], 0).sum(axis=1) ** 2
+        return float((each + shared).mean(axis=0) @ WEIGHTS / WEIGHTS.sum() - observed)
+
+    if excess(0.0) >= 0:
+        return 0.0
+    if excess(LARGEST_EFFECT) <= 0:
+        return LARGEST_EFFECT
+    return float(brentq(excess, 0.0, LARGEST_EFFECT, xtol=1e-3))
+
+
+def shift_logits(probabilities: Floats, tau: float, shift: Floats) -> Floats:
+    """Return the probabilities given the query's shift, drawn with spread ``tau``."""
+    return np.asarray(expit(logit(probabilities) * np.sqrt(1 + STEEPER * tau**2) + shift))

@@ -1,0 +1,89 @@
+"""Probabilities of matches: learned from other queries alone, and the effect that a query's pairs share."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from evaluation.estimation import folds_of, match_probability, pair_features, query_effect
+from evaluation.estimation.probabilities import shift_logits
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(2)
+
+
+def test_queries_of_one_image_share_a_fold():
+    groups = np.repeat(np.arange(40), 5)
+    folds = folds_of(groups, seed=1)
+    assert (folds.reshape(40, 5) == folds.reshape(40, 5)[:, :1]).all()
+    assert np.bincount(folds).tolist() == [40] * 5
+
+
+def test_no_label_of_a_group_touches_the_probabilities_of_its_own_queries(rng):
+    """T9: neither the query's own labels nor those of other captions of its image."""
+    features = rng.standard_normal((60, 6, 3))
+    labels = (rng.random((60, 6)) < 0.4).astype(float)
+    folds = folds_of(np.repeat(np.arange(20), 3), seed=0)
+    before = match_probability(features, labels, folds)
+    own = folds == folds[0]
+    labels[own] = 1 - labels[own]
+    after = match_probability(features, labels, folds)
+    np.testing.assert_array_equal(before[own], after[own])
+    assert (before[~own] != after[~own]).any()
+
+
+def test_the_probability_is_that_of_a_logistic_regression_on_the_other_folds(rng):
+    features = rng.standard_normal((50, 4, 2))
+    labels = (features[..., 0] + rng.standard_normal((50, 4)) > 0).astype(float)
+    labels[rng.random((50, 4)) < 0.3] = np.nan
+    folds = folds_of(np.arange(50))
+    found = match_probability(features, labels, folds)
+    train = ~np.isnan(labels) & (folds != 2)[:, None]
+    scaler = StandardScaler().fit(features[train])
+    model = LogisticRegression(C=0.3, max_iter=500).fit(scaler.transform(features[train]), labels[train])
+    expected = model.predict_proba(scaler.transform(features[folds == 2].reshape(-1, 2)))[:, 1]
+    np.testing.assert_allclose(found[folds == 2].ravel(), expected, atol=1e-9)
+
+
+def test_probabilities_are_clipped_and_few_labels_give_their_mean():
+    features = np.zeros((4, 5, 2))
+    labels = np.full((4, 5), np.nan)
+    assert (match_probability(features, labels, [0, 0, 1, 1]) == 0.5).all()
+    labels[:2, :2] = [[1, 0], [0, 0]]
+    found = match_probability(features, labels, [0, 0, 1, 1])
+    assert found[2, 0] == 0.25
+    labels[:2] = 0
+    assert match_probability(features, labels, [0, 0, 1, 1])[3, 0] == 0.002
+
+
+def test_features_hold_ranks_standardised_scores_and_their_summary():
+    ranks = np.array([[[1, 6, 10**6]], [[2, 30, 3]]])
+    scores = np.array([[[3.0, 1.0, np.nan]], [[2.0, np.nan, 1.0]]])
+    found = pair_features(ranks, scores, 25)
+    np.testing.assert_allclose(found[0, :, 0], np.log([1, 6, 26]))
+    np.testing.assert_allclose(found[0, :, 2], [1, -1, -1])
+    np.testing.assert_allclose(found[0, 0, 4:], [0, np.log(2) / 2, 2, 2])
+    np.testing.assert_allclose(found[0, 1, 4:], [np.log(6), (np.log(6) + np.log(26)) / 2, 0, 1])
+
+
+def test_a_shift_that_queries_share_is_recovered_from_their_labels(rng):
+    p = rng.uniform(0.1, 0.6, (4000, 12))
+    for tau in (0.0, 1.2):
+        shifted = shift_logits(p, tau, tau * rng.standard_normal((4000, 1)))
+        labels = (rng.random(p.shape) < shifted).astype(float)
+        assert query_effect(p, labels, np.ones(4000, bool)) == pytest.approx(tau, abs=0.15)
+
+
+def test_without_an_audited_query_there_is_no_effect():
+    assert query_effect([[0.5]], [[1.0]], [False]) == 0
+
+
+def test_pairs_without_a_label_do_not_enter_the_effect(rng):
+    p = rng.uniform(0.2, 0.6, (500, 6))
+    labels = (rng.random(p.shape) < p).astype(float)
+    padded = np.concatenate([p, np.full((500, 4), 0.9)], axis=1)
+    missing = np.concatenate([labels, np.full((500, 4), np.nan)], axis=1)
+    audited = np.ones(500, bool)
+    assert query_effect(padded, missing, audited) == pytest.approx(query_effect(p, labels, audited))
