@@ -117,16 +117,14 @@ def test_batches_are_as_long_as_the_annotator_says_and_keep_an_image_together(zo
     assert len(list(groupby(image for image, _ in joint.asked()))) == len({image for image, _ in joint.asked()})
 
 
-def test_a_sample_of_images_alone_asks_only_for_them(zoo, sample, vilt):
-    sample.captions.clear()
-    assert list(load_lists(retrieve(zoo, annotators=[vilt], sample=sample)[0])) == [I2T]
-    assert joint.asked() == [(i, c) for i in IMAGES for c in range(32)]
-
-
-def test_a_sample_of_captions_alone_asks_only_for_them(zoo, sample, vilt):
-    sample.images.clear()
-    assert list(load_lists(retrieve(zoo, annotators=[vilt], sample=sample)[0])) == [T2I]
-    assert joint.asked() == [(i, c) for i in range(16) for c in CAPTIONS]
+@pytest.mark.parametrize(
+    ("none", "direction", "images", "captions"),
+    [("captions", I2T, IMAGES, range(32)), ("images", T2I, range(16), CAPTIONS)],
+)
+def test_a_sample_of_one_side_alone_asks_only_for_it(zoo, sample, vilt, none, direction, images, captions):
+    getattr(sample, none).clear()
+    assert list(load_lists(retrieve(zoo, annotators=[vilt], sample=sample)[0])) == [direction]
+    assert joint.asked() == [(i, c) for i in images for c in captions]
 
 
 def test_deep_lists_that_are_there_serve_a_cascade(zoo, sample, vilt, words):

@@ -5,7 +5,7 @@ import pytest
 
 from core.errors import CounterpartError
 from core.files import StoredFile, read_arrays
-from corpus.models import Caption, Collection, Image, Sample
+from corpus.models import Collection, Sample
 from mitl.annotators.overlap import OverlapScores
 from mitl.models import Direction, Retrieval
 from mitl.registration import add_annotator
@@ -129,17 +129,6 @@ def test_lists_from_elsewhere_are_kept_in_their_order_and_filled_up(zoo, tmp_pat
     assert [keys[pk] for pk in lists[T2I].items[7].tolist()] == ["5", "0", "2"]
 
 
-def test_a_learned_embedding_searches_with_its_own_eyes(db):
-    colours = make_coloured_collection()
-    add_annotator("eyes", kind="embedding", options={"image": "histogram", "dim": 8})
-    eyes = train_annotator("eyes", collection=colours)
-    lists = load_lists(retrieve(colours, annotators=[eyes], depth=2)[0])
-    keys = dict(Image.objects.values_list("pk", "key"))
-    asked = [Caption.objects.get(pk=pk).text.split() for pk in lists[T2I].queries.tolist()]
-    found = [keys[pk].rstrip("4") for pk in lists[T2I].items[:, 0].tolist()]
-    assert sum(colour in words for colour, words in zip(found, asked, strict=True)) >= 10
-
-
 def test_what_was_searched_already_is_not_searched_again(zoo):
     overlap = make_annotator()
     first, again = (retrieve(zoo, annotators=[overlap], depth=5)[0] for _ in range(2))
@@ -162,13 +151,6 @@ def test_another_search_is_made_where_anything_differs(zoo, change):
     first = retrieve(zoo, annotators=[overlap], depth=5)[0]
     changed = change(zoo, overlap)
     assert retrieve(zoo, annotators=[overlap], **{"depth": 5, **changed})[0] != first
-
-
-def test_equal_searches_write_equal_bytes(zoo, tmp_path):
-    theirs, *_ = embeddings_of(zoo, tmp_path)
-    first = retrieve(zoo, annotators=[theirs])[0]
-    Retrieval.objects.all().delete()
-    assert retrieve(zoo, annotators=[theirs])[0].sha256 == first.sha256
 
 
 def test_lists_are_no_deeper_than_the_gallery(zoo):

@@ -101,8 +101,6 @@ def test_the_way_out_by_a_cascade_is_named_with_its_price(slow, capsys, monkeypa
     ("arguments", "message"),
     [
         ((*ASKED, "--cascade", "ghost"), "no annotator 'ghost'"),
-        ((*ASKED, "--cascade", "vilt"), "vilt scores pair by pair itself"),
-        (("retrieve", "zoo", "--annotators", "words", "--cascade", "words"), "none of words does; leave --cascade out"),
         ((*ASKED, "--cascade", "words", "--cascade-depth", "3", "--depth", "5"), "Lists 5 deep cannot be made of"),
         ((*ASKED, "--estimate", "--depth", "0"), "depth of at least 1, not 0"),
     ],

@@ -65,11 +65,6 @@ def test_with_wait_the_work_is_done_here_and_told_as_ever(capsys):
     [
         ((*ASKED, "--queries", "queries"), "not with --queries; leave one or the other out"),
         ((*ASKED, "--engine", "faiss", "--rerank", "csls"), "not with --rerank, --engine faiss"),
-        ((*ASKED[:-1], "0"), "at least 1 shard, not 0"),
-        (
-            ("retrieve", "zoo", "--annotators", "words", "--shards", "2"),
-            "words: only searches by inner products of embeddings can be shared",
-        ),
         (
             (*ASKED[:3], "theirs,words", "--shards", "2"),
             "words: only searches by inner products of embeddings can be shared",

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 
 from corpus.models import Sample
 from mitl.models import Annotator, Pool, Retrieval
@@ -65,12 +64,6 @@ def test_lists_for_the_sample_come_first_so_that_a_repeated_pool_stays_the_same(
     search(None, few, annotator)
     assert pool_proposals("p", **pool) == first
     assert first.retrievals.get() == own
-
-
-def test_analyses_read_them(few, capsys):
-    search(None, few, make_annotator(), depth=10)
-    call_command("analyse", "hubness", "zoo", "--annotators", "overlap", "--queries", "few")
-    assert "overlap" in capsys.readouterr().out
 
 
 def test_lists_of_weights_that_have_changed_do_not_count(few):

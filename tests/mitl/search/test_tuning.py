@@ -6,7 +6,7 @@ from corpus.models import Match
 from mitl.annotators import load
 from mitl.annotators.base import EmbeddingAnnotator, ListAnnotator
 from mitl.annotators.overlap import OverlapScores
-from mitl.search.tuning import choose, validation_blocks, variations
+from mitl.search.tuning import validation_blocks
 from tests.factories import make_annotator, make_collection
 
 
@@ -54,12 +54,6 @@ def test_a_pair_scorer_scores_the_same_split(zoo):
     texts = list(zoo.captions.filter(image__split="val").values_list("text", flat=True))
     scores = OverlapScores(texts, [0, 0, 1, 1], 2).block(np.arange(2), np.arange(1, 4))
     np.testing.assert_array_equal(validation.blocks.block(slice(0, 2), slice(1, 4)), scores)
-
-
-def test_settings_can_be_chosen_on_it(zoo):
-    validation = validation_blocks(load(make_annotator()), zoo)
-    choice = choose(validation.blocks, validation.positives, variations((), validation.blocks.shape))
-    assert 0 <= choice.best.recall <= 1
 
 
 def test_a_collection_without_that_split_is_told_so(db):

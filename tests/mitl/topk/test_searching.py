@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from mitl.topk import bidirectional_topk, topk_of_products
 from tests.mitl.topk.first_passes import FIRST_PASSES, take_first
 from tests.mitl.topk.inputs import HARD, random
-from tests.mitl.topk.references import assert_best, slow_product, slow_topk
+from tests.mitl.topk.references import assert_best, reference, slow_topk
 
 LITTLE_MEMORY = 240_000  # bytes: strips of some 80 rows, panels of 40 columns
 
@@ -43,13 +43,13 @@ def test_ties_of_every_kind_are_in_order(sides, precision, memory, data):
 @pytest.mark.parametrize("memory", [LITTLE_MEMORY, 2**29], ids=["little", "plenty"])
 @pytest.mark.parametrize("make", HARD, ids=lambda make: make.__name__)
 def test_a_search_agrees_with_the_float64_product(make, memory, first_pass):
-    images, captions = make(np.random.default_rng(5))
-    assert_best(bidirectional_topk(images, captions, 10, memory=memory), images, captions, 10)
+    best = reference(make, 10)
+    best.hold(bidirectional_topk(best.images, best.captions, 10, memory=memory))
 
 
 def test_lists_may_be_long(first_pass):
-    images, captions = random(np.random.default_rng(6))
-    assert_best(bidirectional_topk(images, captions, 250), images, captions, 250)
+    best = reference(random, 250)
+    best.hold(bidirectional_topk(best.images, best.captions, 250))
 
 
 @pytest.mark.slow
@@ -63,9 +63,8 @@ def test_one_direction_may_ask_for_all_items():
 @pytest.mark.slow
 @pytest.mark.parametrize("make", HARD, ids=lambda make: make.__name__)
 def test_one_direction_agrees_with_the_float64_product(make, first_pass):
-    queries, items = make(np.random.default_rng(10))
-    best = slow_topk(slow_product(queries, items), 7)
-    np.testing.assert_array_equal(topk_of_products(queries, items, 7)[0], best)
+    best = reference(make, 10)
+    np.testing.assert_array_equal(topk_of_products(best.images, best.captions, 7)[0], best.i2t[:, :7])
 
 
 def test_a_pair_of_several_embeddings_scores_as_its_best_two():
