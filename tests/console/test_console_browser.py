@@ -8,7 +8,6 @@ from annotation.models import Assignment, Payment, Worker, WorkerIdentity
 from console.charts.measured_charts import measure_chart
 from core.models import Job
 from core.progress import silent
-from crowd import channels
 from crowd.models import Audit, Message, Outbox
 from evaluation.models import Run
 from evaluation.scoring import evaluate_version
@@ -18,7 +17,6 @@ from tests.annotation.money.moneyed import flagged, posted
 from tests.browser import barriers, barriers_in_light_and_dark, faults_of, width_on_a_phone
 from tests.conftest import client_of
 from tests.console.conftest import Site
-from tests.crowd.fakes import FakePlatform
 from tests.factories import make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -86,9 +84,8 @@ def log_in(page: Page, site_url: str) -> Page:
 
 
 @pytest.fixture
-def staged(site, monkeypatch) -> Site:
+def staged(site, platform) -> Site:
     """The site, with a round on a platform beside it: work, a call that failed, and an audit that found something."""
-    monkeypatch.setitem(channels.CHANNELS, "mturk", FakePlatform())
     made = posted(collection=site.collection, name="there", hits=2)
     worker = flagged(made).worker
     WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id="A1")
@@ -199,9 +196,8 @@ def test_the_join_link_is_copied(open_page, live_server, site):
 
 
 def test_a_round_is_published_on_a_platform_without_scripts_and_with_the_keyboard_alone(
-    open_page, live_server, staged, settings
+    open_page, live_server, site, platform
 ):
-    settings.CELERY_TASK_ALWAYS_EAGER = True
     page = log_in(open_page(java_script_enabled=False), live_server.url)
     page.goto("/rounds/draft/publish/")
     page.get_by_role("link", name="Fake, emulator").press("Enter")
@@ -212,15 +208,7 @@ def test_a_round_is_published_on_a_platform_without_scripts_and_with_the_keyboar
     assert Round.objects.get(name="draft").state == "open"
 
 
-def test_real_money_is_asked_for_by_name(staff, staged):
-    staff.goto("/rounds/draft/publish/?on=mturk:production")
-    staff.get_by_role("button", name="Review the posting").click()
-    staff.get_by_role("button", name="Publish 1 HIT for $0.78").click()
-    expect(staff.get_by_role("alert")).to_contain_text("to spend real money")
-    assert Round.objects.get(name="draft").state == "draft"
-
-
-def test_tables_are_cards_on_a_phone_and_stay_tables_for_screen_readers(phone, live_server, staged):
+def test_tables_are_cards_on_a_phone_and_stay_tables_for_screen_readers(phone, live_server, site):
     log_in(phone, live_server.url)
     phone.goto("/rounds/open/")
     controls = phone.locator("[data-label='Controls right']").first
@@ -228,14 +216,6 @@ def test_tables_are_cards_on_a_phone_and_stay_tables_for_screen_readers(phone, l
     assert controls.bounding_box()["x"] + controls.bounding_box()["width"] <= 390
     expect(phone.get_by_role("cell", name="1 of 2")).to_be_visible()
     assert barriers(phone) == []
-
-
-@pytest.mark.parametrize("subject", ["workers", "agreement"])
-def test_a_chart_fits_a_laptop(staff, site, subject):
-    staff.goto(f"/charts/round/done/{subject}/")
-    chart = staff.get_by_role("region", name="Chart:")
-    expect(chart.get_by_role("img")).to_be_visible()
-    assert chart.evaluate("region => region.scrollWidth <= region.clientWidth")
 
 
 def test_the_leaderboard_of_a_model_with_a_long_name_fits_a_laptop(staff, staged):

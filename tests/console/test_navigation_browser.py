@@ -24,7 +24,7 @@ def test_the_menu_of_a_phone_opens_below_a_bar_of_one_line_without_barriers(open
     assert barriers_in_light_and_dark(page) == []
 
 
-def test_the_menu_opens_and_closes_with_the_keyboard_alone_and_without_scripts(open_page, live_server, site):
+def test_the_menu_opens_and_closes_with_the_keyboard_alone_and_without_scripts(open_page, live_server, db):
     size = {"width": 390, "height": 800}
     page = log_in(open_page(viewport=size, java_script_enabled=False), live_server.url)
     page.goto("/")
@@ -38,7 +38,7 @@ def test_the_menu_opens_and_closes_with_the_keyboard_alone_and_without_scripts(o
     expect(menu).to_be_focused()
 
 
-def test_a_wide_window_shows_all_entries_in_one_line_without_a_menu(open_page, live_server, site):
+def test_a_wide_window_shows_all_entries_in_one_line_without_a_menu(open_page, live_server, db):
     page = log_in(open_page(viewport={"width": 1249, "height": 800}), live_server.url)
     page.goto("/")
     expect(page.locator(".menu-button")).not_to_be_visible()
