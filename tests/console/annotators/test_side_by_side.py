@@ -59,17 +59,11 @@ def test_the_page_leads_from_query_to_query(member, zoo, annotators):
     assert "number=12" not in member.get("/collections/menagerie/annotators/?number=11").content.decode()
 
 
-@pytest.mark.parametrize(
-    "query", ["", "?from=image", "?from=nonsense&number=-3", "?number=x", f"?number={'9' * 5_000}"]
-)
-def test_any_query_string_gets_a_page(member, zoo, annotators, query):
-    assert member.get(f"/collections/menagerie/annotators/{query}").status_code == 200
+def test_any_query_string_gets_a_page(member, zoo, annotators):
+    for query in ("", "?from=image", "?from=nonsense&number=-3", "?number=x", f"?number={'9' * 5_000}"):
+        assert member.get(f"/collections/menagerie/annotators/{query}").status_code == 200, query[:40]
 
 
 def test_lists_that_are_gone_are_told_in_one_line(member, zoo, annotators):
     default_storage.delete(annotators[2].file)
     assert "is missing from the storage" in member.get("/collections/menagerie/annotators/").content.decode()
-
-
-def test_strangers_see_nothing(client, zoo):
-    assert client.get("/collections/menagerie/annotators/").status_code in (302, 403)

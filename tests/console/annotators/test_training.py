@@ -91,14 +91,6 @@ def test_weights_that_others_brought_are_not_trained_over(researcher, eyes):
     assert 'href="/annotators/eyes/train/"' not in researcher.get("/annotators/eyes/").content.decode()
 
 
-@pytest.mark.parametrize("who", ["client", "stranger", "reviewer"])
-def test_only_researchers_start_a_training(request, who, eyes):
-    client = request.getfixturevalue(who)
-    answer = client.post("/annotators/eyes/train/", filled_in(make_coloured_collection()))
-    assert answer.status_code in (302, 403)
-    assert not Job.objects.exists()
-
-
 def test_the_source_and_the_licence_of_weights_are_told(member, eyes):
     Annotator.objects.update(checkpoint="a.npz", checksum="1", source="the <authors>", licence="MIT")
     page = member.get("/annotators/eyes/").content.decode()

@@ -137,9 +137,3 @@ def test_a_query_asks_no_more_for_more_matches_and_shows_the_first(member, made,
         text = member.get(url).content.decode()
     assert len(many) == len(few)
     assert "The first 5 of 10." in text
-
-
-@pytest.mark.parametrize("name", ["image", "caption"])
-def test_strangers_are_sent_to_the_login(stranger, made, name):
-    row = made.pool.collection.images.first() if name == "image" else made.pool.collection.captions.first()
-    assert stranger.get(reverse(name, args=[row.pk])).url.startswith("/login/")

@@ -102,14 +102,3 @@ def test_a_control_of_another_round_is_not_found(reviewer, control):
     make_round(control.round.pool.collection, "other")
     assert reviewer.get(reverse("control", args=["other", control.pk])).status_code == 404
     assert reviewer.post(reverse("control_rule", args=["other", control.pk])).status_code == 404
-
-
-@pytest.mark.parametrize("who", ["stranger", "member", "researcher"])
-def test_only_reviewers_rule(request, control, who):
-    answer = request.getfixturevalue(who).post(address("control_rule", control), {"retired": "yes", "reason": REASON})
-    assert answer.status_code == (302 if who == "stranger" else 403)
-    assert not ControlRuling.objects.exists()
-
-
-def test_a_worker_sees_no_controls(stranger, control):
-    assert stranger.get(address("control", control)).status_code == 302
