@@ -165,12 +165,6 @@ def test_a_kind_whose_package_is_gone_is_told_in_one_line(db):
         load(make_annotator("old", "gone"))
 
 
-def test_a_plug_in_that_cannot_be_imported_is_told_in_one_line(db, monkeypatch):
-    plug_in(monkeypatch, broken="tests.mitl.no_such_module")
-    with pytest.raises(CounterpartError, match="'broken' cannot be loaded from tests.mitl.no_such_module"):
-        add_annotator("theirs", kind="broken")
-
-
 def test_a_plug_in_cannot_take_the_place_of_a_kind_of_ours(db, monkeypatch):
     plug_in(monkeypatch, overlap="tests.mitl.no_such_module")
     assert module_of("overlap").__name__ == "mitl.annotators.overlap"

@@ -40,6 +40,17 @@ def trained_arrays(kind: str, collection: Collection, *, loss: str, seed: int = 
     return arrays
 
 
+_LEARNED: dict[tuple[object, ...], Arrays] = {}
+
+
+def learned_once(kind: str, collection: Collection, *, loss: str, **changed: Value) -> Arrays:
+    """What a kind learns of coloured pictures, trained once for all tests: equal collections teach the same."""
+    key = (kind, loss, collection.images.count(), *sorted(changed.items()))
+    if key not in _LEARNED:
+        _LEARNED[key] = trained_arrays(kind, collection, loss=loss, **changed)
+    return _LEARNED[key]
+
+
 def annotator_of(kind: str, arrays: Arrays, name: str = "annotator", **changed: Value) -> Annotator:
     """A row over weights, in no database."""
     weights = write_arrays(f"annotators/{name}", **arrays)

@@ -19,6 +19,7 @@ from tests.mitl.annotators.learned import (
     colour_of,
     colours_found,
     gallery,
+    learned_once,
     settings_of,
     trained_arrays,
     training_set,
@@ -66,7 +67,7 @@ def test_it_finds_colours_by_histograms_of_the_whole(colours):
 
 
 def test_embeddings_are_of_length_one_and_do_not_depend_on_their_company(colours):
-    arrays = trained_arrays("kcca", colours, loss="", **SMALL)
+    arrays = learned_once("kcca", colours, loss="", **SMALL)
     annotator = load(annotator_of("kcca", arrays, **SMALL))
     images, captions = gallery(colours)
     together, alone = annotator.encode_images(images), np.concatenate([annotator.encode_images([i]) for i in images])
@@ -133,12 +134,12 @@ def test_dimensions_run_from_ten_to_the_most(most, first, last):
 
 
 def test_the_same_seed_trains_the_same_arrays(colours):
-    first, second = (trained_arrays("kcca", colours, loss="", **SMALL) for _ in range(2))
+    first, second = (train("kcca", colours, loss="", **SMALL) for train in (learned_once, trained_arrays))
     assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
 def test_its_page_tells_both_kernels(colours):
-    arrays = trained_arrays("kcca", colours, loss="", **SMALL)
+    arrays = learned_once("kcca", colours, loss="", **SMALL)
     told = kcca.architecture(settings_of("kcca", **SMALL), arrays)
     assert told["picture kernel"].startswith("pyramid of ")
     assert told["score"] == "cosine"

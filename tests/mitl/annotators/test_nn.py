@@ -7,8 +7,7 @@ from django.core.management import CommandError, call_command
 from mitl.annotators import load
 from mitl.annotators.base import ListAnnotator
 from mitl.models import Annotator, Direction
-from tests.factories import make_annotator
-from tests.mitl.annotators.learned import annotator_of, colour_of, gallery, settings_of, trained_arrays
+from tests.mitl.annotators.learned import annotator_of, colour_of, gallery, learned_once, settings_of, trained_arrays
 from tests.mitl.pictured import COLOURS, make_coloured_collection
 
 FEW_WORDS = {"colour_words": 16, "texture_words": 8, "sift_words": 4, "picture": 48}
@@ -20,7 +19,7 @@ def colours(db):
 
 
 def trained(colours, **options):
-    arrays = trained_arrays("nn", colours, loss="", **FEW_WORDS, **options)
+    arrays = learned_once("nn", colours, loss="", **FEW_WORDS, **options)
     return load(annotator_of("nn", arrays, **FEW_WORDS, **options))
 
 
@@ -54,14 +53,6 @@ def test_it_ranks_every_item_once(colours):
     assert isinstance(annotator, ListAnnotator)
 
 
-def test_it_is_trained_and_searches_by_command(colours, capsys):
-    few = [f"--option={name}={value}" for name, value in FEW_WORDS.items()]
-    call_command("add_annotator", "nn", "--kind", "nn", *few)
-    call_command("train_annotator", "nn", "--collection", "colours")
-    call_command("retrieve", "colours", "--annotators", "nn", "--depth", "3")
-    assert "nn" in capsys.readouterr().out
-
-
 def test_what_was_exported_is_an_annotator_elsewhere(colours, tmp_path):
     few = [f"--option={name}={value}" for name, value in FEW_WORDS.items()]
     call_command("add_annotator", "nn", "--kind", "nn", *few)
@@ -76,11 +67,6 @@ def test_what_was_exported_is_an_annotator_elsewhere(colours, tmp_path):
     assert np.array_equal(first[0], second[0])
 
 
-def test_untrained_it_says_what_to_do(db):
-    with pytest.raises(Exception, match="not trained yet; run: manage.py train_annotator nn"):
-        load(make_annotator("nn", "nn", **settings_of("nn")))
-
-
 def test_it_takes_no_files_of_others(db, tmp_path):
     path = tmp_path / "weights.npz"
     np.savez(path, a=np.ones(1))
@@ -89,7 +75,7 @@ def test_it_takes_no_files_of_others(db, tmp_path):
 
 
 def test_the_same_seed_keeps_the_same_arrays(colours):
-    first, second = (trained_arrays("nn", colours, loss="", **FEW_WORDS) for _ in range(2))
+    first, second = (train("nn", colours, loss="", **FEW_WORDS) for train in (learned_once, trained_arrays))
     assert first.keys() == second.keys()
     assert all(np.array_equal(first[name], second[name]) for name in first)
 
@@ -97,6 +83,6 @@ def test_the_same_seed_keeps_the_same_arrays(colours):
 def test_its_page_tells_how_many_neighbours_there_are(colours):
     from mitl.annotators.nn import annotator as nn
 
-    arrays = trained_arrays("nn", colours, loss="", **FEW_WORDS)
+    arrays = learned_once("nn", colours, loss="", **FEW_WORDS)
     told = nn.architecture(settings_of("nn", **FEW_WORDS), arrays)
     assert told["neighbours"] == f"{4 * len(COLOURS)} training images"

@@ -22,7 +22,7 @@ from mitl.search.gallery import load_lists
 from mitl.search.request import Cascade
 from mitl.training.trainer import train_annotator
 from tests.factories import make_sample, picture
-from tests.mitl.annotators.learned import annotator_of, colour_of, gallery, settings_of, trained_arrays
+from tests.mitl.annotators.learned import annotator_of, colour_of, gallery, learned_once, settings_of, trained_arrays
 from tests.mitl.annotators.transformers import TINY
 from tests.mitl.pictured import COLOURS, make_coloured_collection
 from tests.mitl.searches import retrieve
@@ -44,14 +44,8 @@ def untrained(request, colours):
     return JointEncoder(model, pairing(model.network.eval()), 5)
 
 
-LEARNED: dict[str, Arrays] = {}
-
-
 def learned(kind: str, colours: Collection) -> Arrays:
-    """What a kind learns of colours, trained once for all tests."""
-    if kind not in LEARNED:
-        LEARNED[kind] = trained_arrays(kind, colours, loss="itm", **TINY[kind] | {"epochs": 10})
-    return LEARNED[kind]
+    return learned_once(kind, colours, loss="itm", **TINY[kind] | {"epochs": 10})
 
 
 def all_scores(annotator: CrossEncoder, images, captions):

@@ -6,7 +6,7 @@ import torch
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
-from corpus.models import Caption, Image
+from corpus.models import Caption
 from mitl.annotators import load
 from mitl.annotators.base import ComparingAnnotator
 from mitl.annotators.pcme import annotator as embedder
@@ -134,28 +134,16 @@ def test_what_does_not_fit_is_refused_in_one_line_and_leaves_nothing(add, publis
     assert not default_storage.exists("annotators")
 
 
-def test_a_truncated_file_is_refused(add, published):
-    path = published()
-    path.write_bytes(path.read_bytes()[:-2000])
-    with pytest.raises(CounterpartError, match="cannot be read as weights"):
-        add(path)
-
-
 def test_samples_depend_on_the_item_and_the_seed_and_not_on_the_company(add, colours):
     annotator, images = load(add()), list(colours.images.all()[:5])
     for encode, items in ((annotator.encode_images, images), (annotator.encode_captions, CAPTIONS)):
         together = encode(items)
         np.testing.assert_allclose(together, np.concatenate([encode([item]) for item in items]), atol=1e-5)
         np.testing.assert_allclose(encode(items[::-1]), together[::-1], atol=1e-5)
+    np.testing.assert_allclose(together[0], together[3], atol=1e-6)  # equal captions
+    assert np.abs(together[0] - together[1]).max() > 0.1
     other = load(add(name="other", samples_seed="1"))
     assert np.abs(other.encode_captions(CAPTIONS) - annotator.encode_captions(CAPTIONS)).max() > 0.1
-
-
-def test_equal_captions_have_equal_samples_and_others_do_not(add):
-    annotator = load(add())
-    samples = annotator.encode_captions(CAPTIONS)
-    np.testing.assert_allclose(samples[0], samples[3], atol=1e-6)
-    assert np.abs(samples[0] - samples[1]).max() > 0.1
 
 
 @pytest.mark.parametrize("score", ["probability", "matmul"])
@@ -195,11 +183,6 @@ def test_an_annotator_searches_a_collection_by_comparing(add, colours):
     assert search.annotator.architecture["embeddings"] == "normal distribution over 16 numbers, 7 samples"
 
 
-def test_an_image_without_a_picture_is_told(add):
-    with pytest.raises(CounterpartError, match="Image 7 has no picture file"):
-        load(add()).encode_images([Image(key="7")])
-
-
 @pytest.mark.slow
 def test_it_learns_what_words_look_like(colours):
     options = SMALL_PCME | {"epochs": 4}
@@ -207,19 +190,15 @@ def test_it_learns_what_words_look_like(colours):
     assert colours_found(annotator, colours) >= 4 / 6
 
 
-@pytest.mark.parametrize("changed", [{}, {"uniformity": 1.0}, {"vib_beta": 0.0}])
+@pytest.mark.parametrize("changed", [{}, {"uniformity": 1.0, "vib_beta": 0.0}])
 def test_the_same_seed_gives_the_same_weights(db, changed):
     few = make_coloured_collection(train_each=1)
     options = SMALL_PCME | {"epochs": 1} | changed
     first, again, other = (trained_arrays("pcme", few, loss="pcme", seed=seed, **options) for seed in (0, 0, 1))
     assert all(np.array_equal(first[name], again[name]) for name in first)
     assert not np.array_equal(first["network.txt_enc.embed.weight"], other["network.txt_enc.embed.weight"])
-
-
-def test_its_criterion_learns_too(db):
-    arrays = trained_arrays("pcme", make_coloured_collection(train_each=1), loss="pcme", **SMALL_PCME | {"epochs": 1})
-    assert arrays["network.criterion.shift"] != 5
-    assert arrays["network.criterion.negative_scale"] != 5
+    assert first["network.criterion.shift"] != SMALL_PCME["shift"]
+    assert first["network.criterion.negative_scale"] != SMALL_PCME["negative_scale"]
 
 
 def test_words_are_forgotten_and_left_out_but_never_what_starts_and_ends_a_caption():

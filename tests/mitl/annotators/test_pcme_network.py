@@ -8,9 +8,7 @@ from mitl.annotators.pcme.distributions import Distribution, MatchProbability, d
 from mitl.annotators.pcme.network import PCME, ImageEncoder, TextEncoder
 from mitl.nn.layers import ResNet, padding
 from mitl.nn.network_options import TRUNKS
-from tests.mitl.nn.authors import fill_procedurally, key_lists, numbers, pictures, shapes, weights
-
-SIDES = ("image", "text")
+from tests.mitl.nn.authors import key_lists, numbers, shapes, weights
 
 
 def make_pcme(trunk: torch.nn.Module, channels: int, *, embed: int, vocabulary: int, word: int) -> PCME:
@@ -35,8 +33,8 @@ def published(shared):
         yield network, numbers(shared, "pcme.io")
 
 
-def near(found: torch.Tensor, expected: torch.Tensor, relative: float = 0) -> None:
-    assert_close(found, expected, atol=1e-5, rtol=relative)
+def near(found: torch.Tensor, expected: torch.Tensor) -> None:
+    assert_close(found, expected, atol=1e-5, rtol=0)
 
 
 @pytest.mark.shared
@@ -98,21 +96,6 @@ def test_names_and_shapes_are_the_published_ones(shared):
     assert listed["model"] | criterion == shapes(network)
 
 
-@pytest.mark.shared
-@pytest.mark.slow
-def test_a_network_of_the_published_size_has_the_authors_numbers(shared):
-    expected = numbers(shared, "pcme_full_procedural_resnet152")
-    size = TRUNKS["resnet152"]
-    network = make_pcme(ResNet(size), size.channels, embed=1024, vocabulary=60, word=300)
-    fill_procedurally(network, int(expected["base_seed"]))
-    with torch.inference_mode():
-        found = distributions(network, pictures(int(expected["base_seed"])), expected)
-    # A sum through 152 layers ends near 16, where float32's own steps are 1e-6: kinds of CPU differ by ten of them.
-    for side in SIDES:
-        near(found[side].mean, expected[f"{side}_mean"], relative=1e-6)
-        near(found[side].log_sigma, expected[f"{side}_logsigma"], relative=1e-6)
-
-
 def test_a_match_probability_is_the_mean_over_pairs_of_samples():
     torch.manual_seed(0)
     images, captions = torch.randn(2, 3, 4) / 4, torch.randn(5, 3, 4) / 4
@@ -134,13 +117,3 @@ def test_samples_spread_as_far_as_sigma_says():
     wide, narrow = Distribution(torch.zeros(1, 2), torch.tensor([[0.0, -2.0]])).samples(torch.ones(1, 1, 2))[0, 0]
     assert_close(wide, torch.tensor(1.0))
     assert_close(narrow, torch.tensor(-2.0).exp())
-
-
-def test_what_stands_beyond_a_caption_changes_nothing():
-    torch.manual_seed(0)
-    network = make_pcme(torch.nn.Identity(), 8, embed=6, vocabulary=9, word=4)
-    ids = torch.tensor([[1, 5, 2, 0, 0], [1, 6, 7, 8, 2]])
-    with torch.inference_mode():
-        together = network.embed_captions(ids, torch.tensor([3, 5]))
-        alone = network.embed_captions(ids[:1, :3], torch.tensor([3]))
-    assert_close(together[:1], alone, atol=1e-6, rtol=0)

