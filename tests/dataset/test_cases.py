@@ -31,25 +31,16 @@ def queue(made) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize(
-    ("votes", "disagree"),
+    ("agreed", "disputed", "note"),
     [
-        ((1, 1), False),
-        ((1, 2), True),
-        ((1, 1, 2), False),
-        ((1, 2, 3), True),
-        ((1, 1, 3, 4), True),
-        ((2, 2, 2, 4), False),
-        ((4,), False),
+        ((1, 1), (4, 1), "votes 1, 4"),
+        ((1, 1, 2), (1, 2, 3), "votes 1, 2, 3"),
+        ((2, 2, 2, 4), (1, 1, 3, 4), "votes 1, 1, 3, 4"),
     ],
 )
-def test_a_pair_without_a_majority_or_with_a_tie_is_a_disagreement(votes, disagree):
-    made = judged(*[(level,) for level in votes])
-    assert bool(disagreements(made.pool.collection)) == disagree
-
-
-def test_the_note_lists_the_votes():
-    made = judged((4,), (1,))
-    assert list(disagreements(made.pool.collection).values()) == ["votes 1, 4"]
+def test_a_pair_without_a_majority_or_with_a_tie_is_a_disagreement(agreed, disputed, note):
+    made = judged(*zip(agreed, disputed, strict=True))
+    assert disagreements(made.pool.collection) == {candidates(made.hits.get())[1]: note}
 
 
 def test_votes_that_do_not_count_do_not_disagree():
@@ -161,15 +152,11 @@ def test_a_reviewed_case_leaves_the_queue_and_stays_settled(person):
     assert refresh_queue(made.pool.collection)["waiting"] == 0
 
 
-def test_a_pair_that_was_reviewed_before_gets_no_case(person):
-    made = judged((1,), (4,))
-    give_level(made, candidates(made.hits.get())[0], 4, by=person)
-    assert refresh_queue(made.pool.collection)["waiting"] == 0
-
-
-def test_pairs_of_an_excluded_caption_get_no_case(person):
-    made = judged((1,), (4,))
-    exclude_caption(made.pool.collection, candidates(made.hits.get())[0][1], by=person)
+def test_a_pair_that_was_reviewed_before_and_those_of_an_excluded_caption_get_no_case(person):
+    made = judged((1, 1), (4, 4))
+    reviewed, excluded = candidates(made.hits.get())
+    give_level(made, reviewed, 4, by=person)
+    exclude_caption(made.pool.collection, excluded[1], by=person)
     assert refresh_queue(made.pool.collection)["waiting"] == 0
 
 
@@ -214,21 +201,18 @@ def test_a_queue_that_hides_disagreements_is_found_out(monkeypatch):
     refresh_queue(made.pool.collection)
     assert not check_queue(made)
     assert not QueueCheck.objects.get().shown
+    with pytest.raises(CommandError, match="does not show every pair of"):
+        call_command("review_queue", made.name)
 
 
-def test_the_check_works_beside_exclusions(person):
-    made = judged((1,), (4,))
+def test_a_reviewed_disagreement_and_that_of_an_excluded_caption_are_not_hidden(person):
+    made = judged((1, 1), (4, 4))
     collection = made.pool.collection
-    for caption in collection.captions.order_by("pk").values_list("pk", flat=True)[:3]:
-        exclude_caption(collection, caption, by=person)
+    kept, excluded = candidates(made.hits.get())
     refresh_queue(collection)
-    assert check_queue(made)
-
-
-def test_a_reviewed_disagreement_is_not_hidden(person):
-    made = judged((1,), (4,))
-    refresh_queue(made.pool.collection)
-    conclude(made.pool.collection, queue(made), Conclusion(KEPT), by=person)
+    conclude(collection, [kept], Conclusion(KEPT), by=person)
+    exclude_caption(collection, excluded[1], by=person)
+    refresh_queue(collection)
     assert check_queue(made)
 
 
@@ -238,13 +222,6 @@ def test_the_command_refreshes_counts_and_checks():
     call_command("review_queue", made.name, "--json", stdout=out)
     figures = json.loads(out.getvalue())
     assert (figures["disagreement"], figures["waiting"]) == (1, 1)
-
-
-def test_the_command_fails_where_the_queue_hides_disagreements(monkeypatch):
-    made = judged((1,), (4,))
-    monkeypatch.setattr(cases, "disagreements", lambda collection: {})
-    with pytest.raises(CommandError, match="does not show every pair of"):
-        call_command("review_queue", made.name)
 
 
 def test_counts_are_given_for_each_reason():

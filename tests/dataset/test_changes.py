@@ -153,7 +153,7 @@ def test_one_act_is_the_cause_of_every_change(round, act):
 
 
 @pytest.mark.slow
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=st.sets(st.sampled_from(list(ACTS)), min_size=1), undone=st.booleans())
 def test_every_difference_is_explained_by_an_act_that_took_place(round, acts, undone):
     with transaction.atomic():

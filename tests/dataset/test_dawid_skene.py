@@ -58,10 +58,10 @@ def test_it_equals_a_slow_reading_of_the_model():
 def test_it_equals_crowd_kits_where_there_is_no_gold():
     from crowdkit.aggregation import DawidSkene
 
-    labels, _ = draw_crowd([0.9, 0.8, 0.7, 0.4, 0.3], items=100)
+    labels, _ = draw_crowd([0.9, 0.8, 0.7, 0.4, 0.3], items=50)
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        theirs = DawidSkene(n_iter=150, tol=-1).fit_predict_proba(labels.rename(columns={"item": "task"}))
-    ours = dawid_skene(read(labels), trust=0, iterations=150).distribution
+        theirs = DawidSkene(n_iter=50, tol=-1).fit_predict_proba(labels.rename(columns={"item": "task"}))
+    ours = dawid_skene(read(labels), trust=0, iterations=50).distribution
     assert np.abs(ours - theirs[list(LEVELS)].to_numpy()).max() < 1e-3
 
 

@@ -13,7 +13,6 @@ import pytest
 import yaml
 from eccv_caption import Metrics
 
-from annotation.models import Worker
 from core.errors import CounterpartError
 from dataset.credits import Credits
 from dataset.exports import export_version
@@ -266,13 +265,3 @@ def test_croissant_tells_who_annotated_for_which_pay_and_how_well_they_agree(ver
 def test_alpha_of_votes_that_are_all_equal_is_told_as_undefined(version, monkeypatch):
     monkeypatch.setattr("dataset.exports.statements.agreement_of", lambda version: (4, 1.0, float("nan")))
     assert agreement(version).endswith("alpha (interval) is undefined, as all these votes have one level.")
-
-
-@pytest.mark.parametrize("format", ["eccv-json", "judgments-csv", "judgments-long", "parquet", "hf", "mteb", "qrels"])
-def test_simulated_votes_are_marked_in_what_goes_with_every_export(round, tmp_path, format):
-    Worker.objects.update(simulated=True)
-    sample = sample_of(round)
-    version = release_version("v4", collection=sample.collection, sample=sample, rounds=[round])
-    exported(version, tmp_path, format)
-    assert "All 8 votes are simulated" in (tmp_path / "v4_about/README.md").read_text()
-    assert json.loads((tmp_path / "v4_about/manifest.json").read_text())["counts"]["simulated_votes"] == 8

@@ -65,21 +65,23 @@ def changed(path, **values):
     return path
 
 
-def test_released_exported_and_imported_judgments_give_the_same_verdicts(version, again, tmp_path):
-    import_judgments(again, file_of(version, tmp_path))
-    pairs = [checked_file(one, "pairs.csv").read_text() for one in (version, released(again, "v2"))]
-    assert pairs[0] == pairs[1]
-
-
-def test_every_answer_keeps_what_is_known_of_it(version, again, tmp_path):
-    import_judgments(again, file_of(version, tmp_path))
+def test_released_exported_and_imported_judgments_give_the_same_verdicts_and_keep_what_is_known(
+    version, again, tmp_path
+):
+    imported = import_judgments(again, file_of(version, tmp_path))
+    assert (imported.judgments, imported.answer_sets, imported.workers) == (25, 5, 5)
+    second = released(again, "v2")
+    assert checked_file(version, "pairs.csv").read_text() == checked_file(second, "pairs.csv").read_text()
     kept = ("hit", "assignment", "place", "control", "image", "caption", "level", "shortcoming", "wrong_way")
     more = ("at", "active_seconds", "simulated", "counted", "seconds")
     before, after = (
-        [[getattr(row, name) for name in (*kept, *more)] for row in load_judgments(one)]
-        for one in (version, released(again, "v2"))
+        [[getattr(row, name) for name in (*kept, *more)] for row in load_judgments(one)] for one in (version, second)
     )
     assert before == after
+    assert {row.channel for row in load_judgments(second)} == {"import"}
+    known = {row.worker for row in load_judgments(version)}
+    assert set(WorkerIdentity.objects.filter(channel="import").values_list("external_id", flat=True)) == known
+    assert Event.objects.filter(verb="imported", data__judgments=25).exists()
 
 
 def test_a_file_of_before_seconds_were_counted_is_imported_without_them(version, again, tmp_path):
@@ -91,15 +93,6 @@ def test_a_file_of_before_seconds_were_counted_is_imported_without_them(version,
         writer.writerows(rows)
     assert import_judgments(again, path).judgments == 25
     assert set(Judgment.objects.filter(item__hit__round=again).values_list("seconds", flat=True)) == {None}
-
-
-def test_imported_votes_are_marked_by_their_channel(version, again, tmp_path):
-    imported = import_judgments(again, file_of(version, tmp_path))
-    assert (imported.judgments, imported.answer_sets, imported.workers) == (25, 5, 5)
-    assert {row.channel for row in load_judgments(released(again, "v2"))} == {"import"}
-    known = {row.worker for row in load_judgments(version)}
-    assert set(WorkerIdentity.objects.filter(channel="import").values_list("external_id", flat=True)) == known
-    assert Event.objects.filter(verb="imported", data__judgments=25).exists()
 
 
 def test_nobody_is_paid_for_imported_work_and_its_seats_are_filled(version, again, tmp_path):

@@ -47,7 +47,7 @@ def test_bias_noise_and_lapses_of_workers_are_found():
 @pytest.mark.slow
 def test_the_parameters_are_the_most_probable_ones():
     """No small change of any parameter makes the posterior, computed by loops, greater."""
-    labels, _ = draw_perceptions([0.3, -0.2, 0], [0.3, 0.5, 0.6], [0, 0.1, 0.2], items=60)
+    labels, _ = draw_perceptions([0.3, -0.2, 0], [0.3, 0.5, 0.6], [0, 0.1, 0.2], items=30)
     fit = ordinal(read_votes(labels), iterations=5_000)
     prior = fit.distribution.sum(axis=0) + 1
     prior /= prior.sum()

@@ -27,34 +27,15 @@ I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
 
 
 def test_positives_are_positive_verdicts_and_merged_matches(round):
-    yes, _no = candidates(round.hits.get())
-    assert pairs_in(release(round)) == {yes} | originals()
-
-
-def test_an_empty_merge_releases_the_verdicts_alone(round):
-    yes, _no = candidates(round.hits.get())
-    assert pairs_in(release(round, merge="")) == {yes}
-
-
-def test_positive_levels_decide_what_is_positive(round):
-    assert pairs_in(release(round, merge="", positive_levels=(1, 2, 3, 4))) == set(candidates(round.hits.get()))
-
-
-def test_verdicts_of_other_rounds_do_not_enter(round):
-    other = make_round(round.pool.collection, name="round-2", candidates=3)
-    answer(other.hits.get(), 1, 1, 1)
-    aggregate_round(other)
-    assert len(pairs_in(release(round, merge=""))) == 1
-
-
-def test_a_release_aggregates_the_judgments_itself(round):
-    Aggregation.objects.all().delete()
-    assert release(round).manifest["counts"]["judged_positive"] == 1
-
-
-def test_the_manifest_names_method_and_ties(round):
-    policies = release(round, ties="higher").manifest["policies"]
-    assert (policies["method"], policies["ties"]) == ("majority", "higher")
+    yes, no = candidates(round.hits.get())
+    Aggregation.objects.all().delete()  # a release aggregates the judgments itself
+    version = release(round)
+    assert pairs_in(version) == {yes} | originals()
+    assert version.manifest["counts"]["judged_positive"] == 1
+    assert pairs_in(release(round, "verdicts", merge="")) == {yes}
+    lenient = release(round, "all", merge="", positive_levels=(1, 2, 3, 4), ties="higher")
+    assert pairs_in(lenient) == {yes, no}
+    assert (lenient.manifest["policies"]["method"], lenient.manifest["policies"]["ties"]) == ("majority", "higher")
 
 
 def test_votes_of_several_rounds_are_one_vote(round):
@@ -67,17 +48,13 @@ def test_votes_of_several_rounds_are_one_vote(round):
     assert pairs_in(release(round, rounds=rounds, merge="")) == {second}
 
 
-def test_matches_of_the_version_hold_positives_and_judged_negatives(round):
+def test_matches_of_the_version_hold_positives_and_judged_negatives_and_grades_of_verdicts(round):
     yes, no = candidates(round.hits.get())
-    release(round, merge="")
-    rows = Match.objects.filter(source="v1").values_list("image_id", "caption_id", "score", "grade")
-    assert set(rows) == {(*yes, 1.0, 1), (*no, 0.0, 4)}
-
-
-def test_a_match_without_a_verdict_has_no_grade(round):
+    ungraded = {(*pair, 1.0, None) for pair in originals()}
     release(round)
-    ungraded = Match.objects.filter(source="v1", grade=None, score=1.0)
-    assert set(ungraded.values_list("image_id", "caption_id")) == originals()
+    rows = Match.objects.filter(source="v1").values_list("image_id", "caption_id", "score", "grade")
+    assert set(rows) == {(*yes, 1.0, 1), (*no, 0.0, 4)} | ungraded
+    assert Event.objects.get(verb="released").data["judged_positive"] == 1
 
 
 def test_a_merged_pair_that_people_refused_stays_positive_and_is_counted(round):
@@ -165,18 +142,14 @@ def test_rounds_of_different_tasks_are_refused_by_name_and_released_only_as_mixe
         "levels (levels 1, 2, 3, 4)." in limits(version)
     )
     assert all(check.passed for check in verify_version(version) if check.name in ("files", "judgments", "contents"))
+    del version.manifest["rounds"][1]["task"]  # as an earlier program wrote it of a round of levels
+    assert any("round-1 has levels (levels 1, 2, 3, 4)" in limit for limit in limits(version))
 
 
 def test_rounds_of_one_task_need_no_consent_and_are_not_called_mixed(round, boxes):
     version = release(round, rounds=[boxes])
     assert version.manifest["rounds"][0]["task"] == "checkbox"
     assert not any("different tasks" in limit for limit in limits(version))
-
-
-def test_a_manifest_of_an_earlier_program_names_no_task_of_a_round_of_levels(round, boxes):
-    version = release(round, rounds=[round, boxes], mixed_tasks=True)
-    del version.manifest["rounds"][1]["task"]
-    assert any("round-1 has levels (levels 1, 2, 3, 4)" in limit for limit in limits(version))
 
 
 def test_a_review_overrules_the_votes_and_an_undone_one_does_not(round, django_user_model):
@@ -221,12 +194,13 @@ def test_with_the_precedence_judged_a_verdict_holds_against_a_merged_source(roun
     assert version.manifest["counts"]["merged_against_verdict"] == 1
 
 
-def test_a_merged_source_is_sealed(round, tmp_path):
+def test_a_version_and_its_merged_sources_are_sealed(round, tmp_path):
     associate(round.pool.collection, "cxc", candidates(round.hits.get())[:1], score=5)
     release(round, merge="cxc")
     (tmp_path / "more.csv").write_text("image,caption,score\n0,0,1\n")
-    with pytest.raises(CounterpartError, match="'cxc' is part of a released version"):
-        import_matches(round.pool.collection, source="cxc", path=tmp_path / "more.csv")
+    for source in ("cxc", "v1"):
+        with pytest.raises(CounterpartError, match=f"'{source}' is part of a released version, which never changes"):
+            import_matches(round.pool.collection, source=source, path=tmp_path / "more.csv")
 
 
 @pytest.mark.parametrize(
@@ -262,18 +236,6 @@ def test_a_round_over_another_collection_is_refused(round):
 def test_a_round_without_votes_that_count_is_refused(round):
     Assignment.objects.update(state="excluded")
     refuses(round, "round-1 has no judgments that count", partial=True)
-
-
-def test_releasing_writes_an_event_with_its_counts(round):
-    release(round)
-    assert Event.objects.get(verb="released").data["judged_positive"] == 1
-
-
-def test_nobody_adds_matches_to_a_released_version(round, tmp_path):
-    version = release(round)
-    (tmp_path / "more.csv").write_text("image,caption,score\n0,0,1\n")
-    with pytest.raises(CounterpartError, match="'v1' is part of a released version, which never changes"):
-        import_matches(version.collection, source="v1", path=tmp_path / "more.csv")
 
 
 def test_a_round_of_other_queries_is_refused(round):

@@ -1,14 +1,14 @@
 """A version is rebuilt from its judgments; whatever was changed since is named."""
 
+from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
+from random import Random
 
 import pytest
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.utils import timezone
-from hypothesis import HealthCheck, given
-from hypothesis import settings as checked
-from hypothesis import strategies as st
 
 from annotation.models import Assignment, Judgment
 from annotation.review.decisions import decide
@@ -66,11 +66,14 @@ def notes(version: Version) -> list[str]:
     return [note for check in verify_version(version) for note in check.notes]
 
 
-def test_a_fresh_version_passes_every_check(version):
+def test_a_fresh_version_passes_every_check_and_needs_no_verdict_rows(version):
     checks = verify_version(version)
     assert [check.name for check in checks] == ["files", "collection", "packing", "judgments", "contents"]
     assert problems(version) == []
     assert notes(version) == []
+    Verdict.objects.all().delete()
+    Aggregation.objects.all().delete()
+    assert problems(version) == []
 
 
 def test_a_version_of_sources_alone_passes():
@@ -79,40 +82,25 @@ def test_a_version_of_sources_alone_passes():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
-def test_a_version_by_any_method_is_rebuilt_to_the_byte(version, method):
-    round = version.rounds.get()
-    release = {"collection": version.collection, "sample": version.sample, "rounds": [round]}
-    again = release_version("v2", method=method, seed=5, merge="", positive_levels=(1, 2, 3, 4), **release)
-    assert (again.manifest["policies"]["method"], again.manifest["policies"]["seed"]) == (method, 5)
-    assert problems(again) == []
-
-
-def test_verdict_rows_are_not_needed(version):
-    Verdict.objects.all().delete()
-    Aggregation.objects.all().delete()
-    assert problems(version) == []
+def test_a_version_by_any_method_is_rebuilt_to_the_byte(version):
+    release = {"collection": version.collection, "sample": version.sample, "rounds": [version.rounds.get()]}
+    for method in METHODS:
+        again = release_version(method, method=method, seed=5, merge="", positive_levels=(1, 2, 3, 4), **release)
+        assert (again.manifest["policies"]["method"], again.manifest["policies"]["seed"]) == (method, 5)
+        assert problems(again) == [], method
 
 
 @pytest.mark.slow
-@checked(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(data=st.data())
-def test_any_changed_byte_of_any_file_is_named(version, data):
-    name = data.draw(st.sampled_from([*version.manifest["files"], "manifest.json"]))
-    path = f"{settings.MEDIA_ROOT}/{version.folder}/{name}"
-    with open(path, "rb") as file:
-        content = bytearray(file.read())
-    place = data.draw(st.integers(0, len(content) - 1))
-    changed = bytearray(content)
-    changed[place] ^= data.draw(st.integers(1, 255))
-    with open(path, "wb") as file:
-        file.write(changed)
-    try:
-        found = problems(version)
-        assert any(name in problem for problem in found)
-    finally:
-        with open(path, "wb") as file:
-            file.write(content)
+def test_any_changed_byte_of_any_file_is_named(version):
+    drawn = Random(0)
+    for name in [*version.manifest["files"], "manifest.json"] * 2:
+        path = Path(settings.MEDIA_ROOT, version.folder, name)
+        content = path.read_bytes()
+        changed = bytearray(content)
+        changed[drawn.randrange(len(content))] ^= drawn.randint(1, 255)
+        path.write_bytes(changed)
+        assert any(name in problem for problem in problems(version)), changed
+        path.write_bytes(content)
 
 
 def test_a_missing_file_is_named(version):
@@ -120,25 +108,22 @@ def test_a_missing_file_is_named(version):
     assert "The file versions/v1/pairs.csv is missing." in problems(version)
 
 
-@pytest.mark.parametrize("change", [{"level": 3}, {"shortcoming": "grammar"}, {"at": timezone.now()}])
-def test_a_changed_judgment_is_named(version, change):
+def test_a_changed_judgment_one_that_is_gone_and_those_of_another_worker_are_named(version):
     judgment = Judgment.objects.filter(level=1).select_related("item__hit", "image", "caption").first()
-    Judgment.objects.filter(pk=judgment.pk).update(**change)
-    (problem,) = problems(version)
-    assert f"image {judgment.image.key} and caption {judgment.caption.key}" in problem
-    assert f"HIT {judgment.item.hit.number}" in problem
-    assert next(iter(change)) in problem
-
-
-def test_a_judgment_that_is_gone_is_named(version):
-    Judgment.objects.first().delete()
+    same = Judgment.objects.filter(pk=judgment.pk)
+    for change in ({"level": 3}, {"shortcoming": "grammar"}, {"at": datetime(2026, 1, 1, tzinfo=UTC)}):
+        before = same.values(*change).get()
+        same.update(**change)
+        (problem,) = problems(version)
+        assert f"image {judgment.image.key} and caption {judgment.caption.key}" in problem
+        assert f"HIT {judgment.item.hit.number}" in problem
+        assert next(iter(change)) in problem
+        same.update(**before)
+    same.delete()
     assert any("it is missing" in problem for problem in problems(version))
-
-
-def test_a_judgment_of_another_worker_is_named(version):
     first, other = Assignment.objects.order_by("pk")[:2]
     Judgment.objects.filter(assignment=first).update(worker=other.worker)
-    assert "worker" in problems(version)[0]
+    assert any("worker" in problem for problem in problems(version))
 
 
 def test_later_decisions_and_judgments_are_noted_and_no_problem(version, admin_user):
@@ -165,11 +150,6 @@ def test_moved_items_are_noticed(version):
     assert any("stored items of round round-1" in problem for problem in problems(version))
 
 
-def test_another_seed_does_not_pack_the_same_hits(version):
-    version.rounds.update(seed=7)
-    assert any("again gives the plan" in problem for problem in problems(version))
-
-
 def test_a_top_up_is_packed_again(version):
     round = version.rounds.get()
     Round.objects.update(replication=2, top_up=1, ceiling=100)
@@ -187,31 +167,19 @@ def test_a_top_up_is_packed_again(version):
     assert problems(version) == []
 
 
-def test_a_changed_caption_a_changed_picture_and_a_changed_match_are_named(version):
+def test_a_changed_caption_picture_match_source_or_sample_is_named(version):
     Caption.objects.filter(key="3").update(text="A dog.")
     image = Image.objects.get(key="2")
     default_storage.delete(image.file)
     Match.objects.filter(source="v1", score=1).order_by("pk")[:1][0].delete()
+    Match.objects.filter(source="cxc").order_by("-pk")[:1][0].delete()
+    version.sample.images.remove(version.sample.images.first())
     found = problems(version)
     assert "The caption 3 was changed." in found
     assert f"The picture {image.file} of image 2 is missing or was changed." in found
     assert any("in the corpus was changed" in problem for problem in found)
-
-
-def test_a_changed_source_is_named_with_the_line_that_differs(version):
-    Match.objects.filter(source="cxc").order_by("-pk")[:1][0].delete()
-    found = problems(version)
     assert any(problem.startswith("pairs.csv, line ") for problem in found)
-
-
-def test_images_added_later_are_noted(version):
-    Image.objects.create(collection=version.collection, key="new", file_name="new.jpg")
-    assert notes(version) == ["1 image was added to zoo since the release."]
-
-
-def test_a_changed_sample_is_named(version):
-    version.sample.images.remove(version.sample.images.first())
-    assert "The sample queries-pool was changed." in problems(version)
+    assert "The sample queries-pool was changed." in found
 
 
 def test_a_round_that_left_out_retired_controls_is_packed_again_as_it_was():
