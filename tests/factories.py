@@ -67,8 +67,12 @@ def make_collection(
 def make_sample(collection: Collection, name: str = "queries") -> Sample:
     """All images and captions of the collection as queries."""
     sample = Sample.objects.create(name=name, collection=collection, seed=0)
-    sample.images.set(collection.images.all())
-    sample.captions.set(collection.captions.all())
+    # Not by set(), which compares with what is there: nearly every test begins here, and it took half of that time.
+    images, captions = Sample.images.through, Sample.captions.through
+    keys = collection.images.values_list("pk", flat=True)
+    images.objects.bulk_create(images(sample=sample, image_id=key) for key in keys)
+    keys = collection.captions.values_list("pk", flat=True)
+    captions.objects.bulk_create(captions(sample=sample, caption_id=key) for key in keys)
     return sample
 
 
@@ -125,7 +129,8 @@ def make_pool(
         n_proposals=len(pairs),
         n_pairs=len(pairs),
     )
-    pool.retrievals.set(retrievals)
+    if retrievals:
+        pool.retrievals.set(retrievals)
     if pairs:
         annotator = retrievals[0].annotator if retrievals else make_annotator(f"annotator-of-{name}")
         Proposal.objects.bulk_create(
