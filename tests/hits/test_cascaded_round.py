@@ -109,11 +109,6 @@ def test_an_impossible_cascade_opens_no_job(params, wrong, message):
     assert not Job.objects.exists()
 
 
-def test_an_order_with_a_cascade_survives_json(params):
-    order = RoundParameters.from_json(params)
-    assert RoundParameters.from_json(json.loads(json.dumps(order.as_json()))) == order
-
-
 def test_the_command_plans_with_a_cascade(params, tmp_path):
     design = tmp_path / "small.json"
     design.write_text(json.dumps(params["design"]))

@@ -23,7 +23,7 @@ def fewest_shared(codes: np.ndarray, hits: int) -> int:
 POOLS = st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=80)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(pairs=POOLS, capacity=st.integers(1, 9), seed=st.integers(0, 99))
 def test_every_pair_is_packed_once_and_nothing_is_shared_that_need_not_be(pairs, capacity, seed):
     packed, images, captions = pack(pairs, capacity, seed=seed)
@@ -100,12 +100,14 @@ def test_distinct_numbers_come_once_and_ascending(numbers):
     assert distinct(np.array(numbers, np.int64)).tolist() == sorted(set(numbers))
 
 
-def test_half_a_million_pairs_with_hubs_are_packed_without_sharing():
-    """As many as 30,000 queries to five annotators give; the most frequent image stands in a tenth of the HITs."""
+def test_a_hundred_thousand_pairs_with_hubs_are_packed_without_sharing():
+    """As many as 6,000 queries to five annotators give; the most frequent image stands in a fifth of the HITs."""
     rng = np.random.default_rng(0)
-    weights = 1 / np.arange(1, 5_001) ** 0.6
-    cells = rng.choice(5_000, 700_000, p=weights / weights.sum()) * 25_000 + rng.integers(0, 25_000, 700_000)
-    images, captions = np.divmod(np.unique(cells), 25_000)
+    weights = 1 / np.arange(1, 1_001) ** 0.6
+    cells = rng.choice(1_000, 140_000, p=weights / weights.sum()) * 5_000 + rng.integers(0, 5_000, 140_000)
+    images, captions = np.divmod(np.unique(cells), 5_000)
+    assert len(images) > 100_000
+    assert np.bincount(images).max() > len(images) / 16 / 5
     packed = pack_pairs(images, captions, capacity=16, sharing="avoid", rng=rng)
     sizes = np.bincount(packed)
     assert len(sizes) == -(-len(images) // 16)

@@ -51,7 +51,7 @@ def test_negatives_are_all_and_only_the_pairs_outside_every_list(db):
 
 
 def test_every_pair_outside_the_lists_is_drawn_equally_often(db):
-    """Half of them at a time, 400 times: the counts spread as those of independent fair draws, no less evenly."""
+    """Half of them at a time, 150 times: the counts spread as those of independent fair draws, no less evenly."""
     pool = pool_of(12, images=8)
     pool.control_depth = 2
     pool.sample.images.remove(*pool.collection.images.all()[:2])
@@ -59,13 +59,13 @@ def test_every_pair_outside_the_lists_is_drawn_equally_often(db):
     allowed = {pair for pair in everything(pool) - listed(pool) if pair[0] in queries}
     sides = number_collection(pool.collection)
     drawn, half = Counter(), len(allowed) // 2
-    for seed in range(400):
+    for seed in range(150):
         rng = np.random.default_rng(seed)
         args = {"known": NOTHING, "avoided": Avoided.of([], sides)}
         drawn.update(ids(sides, unlisted_pairs(pool, sides, **args).draw(half, rng)))
     assert set(drawn) == allowed
     share = half / len(allowed)
-    deviations = (np.array([*drawn.values()]) - 400 * share) / np.sqrt(400 * share * (1 - share))
+    deviations = (np.array([*drawn.values()]) - 150 * share) / np.sqrt(150 * share * (1 - share))
     assert np.abs(deviations).max() < 4
     assert (deviations**2).sum() < len(allowed) + 4 * np.sqrt(2 * len(allowed))
 

@@ -44,7 +44,7 @@ def test_an_exhausted_deck_is_shuffled_anew():
     assert first != second
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     gold=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8),
     laid=st.lists(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=3), max_size=20),
@@ -119,7 +119,7 @@ def test_a_hit_that_holds_every_control_already_is_an_error():
 PAIRS = st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=12, max_size=40)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(candidates=PAIRS, gold=PAIRS, sharing=st.sampled_from(["avoid", "allow"]))
 def test_hits_are_full_of_different_pairs_and_share_only_what_they_must(candidates, gold, sharing):
     design, pairs = Design("any", 3, 1, 1), sorted(candidates)
@@ -167,7 +167,7 @@ def test_numbers_outside_a_set_are_equally_likely():
     assert all(abs(count - 1_000) < 5 * np.sqrt(750) for count in drawn.values())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(gold=st.integers(2, 12), hits=st.integers(1, 40), seed=st.integers(0, 9))
 def test_no_control_is_shown_more_often_than_an_even_deal_needs(gold, hits, seed):
     """The cap on a control's exposure: HITs times controls a HIT, over the controls there are, rounded up."""

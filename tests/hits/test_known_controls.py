@@ -51,7 +51,7 @@ def replay(packed: Round) -> list[str]:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, 3, 7])
 def test_no_negative_control_is_known_to_a_source_and_no_positive_one_is_asked_by_the_round(seed):
     asked = 2 * seed  # of 40 original pairs
     pool = pool_with_originals(asked, seed=seed)

@@ -187,8 +187,16 @@ def test_a_step_that_fails_ends_the_job_with_its_reason(params, start):
     assert not Round.objects.exists()
 
 
-@pytest.mark.parametrize("wrong", [{"ceiling": "0.01"}, {"control_depth": 40}, {"top_k": 9}, {"design": "eccv-18"}])
-@pytest.mark.parametrize("as_job", [False, True])
+@pytest.mark.parametrize(
+    ("wrong", "as_job"),
+    [
+        ({"ceiling": "0.01"}, False),
+        ({"ceiling": "0.01"}, True),
+        ({"control_depth": 40}, True),
+        ({"top_k": 9}, False),
+        ({"design": "eccv-18"}, True),
+    ],
+)
 def test_a_refused_plan_leaves_no_row_and_no_file_and_a_corrected_one_succeeds(
     params, start, wrong, as_job, django_capture_on_commit_callbacks
 ):

@@ -49,11 +49,6 @@ def test_the_command_plans_with_a_re_ranking(params, tmp_path):
     assert Retrieval.objects.get().rerank == "is:beta=30"
 
 
-def test_an_order_with_a_re_ranking_survives_json(params):
-    order = RoundParameters.from_json(params)
-    assert RoundParameters.from_json(json.loads(json.dumps(order.as_json()))) == order
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

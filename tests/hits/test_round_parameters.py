@@ -22,6 +22,7 @@ def test_a_name_a_collection_annotators_and_queries_are_enough():
 def test_parameters_survive_json():
     design = {"name": "small", "candidates": 4, "positives": 1, "negatives": 1}
     given = {**LEAST, "design": design, "reward": "1.40", "reasons": True, "sharing": "allow", "seed": 2**63 - 1}
+    given |= {"annotators": ["words", "vilt"], "cascade": "words", "cascade_depth": 9, "rerank": "csls:k=3,rgm"}
     plan = RoundParameters.from_json(given)
     assert RoundParameters.from_json(json.loads(json.dumps(plan.as_json()))) == plan
 
