@@ -24,7 +24,7 @@ from tests.factories import make_round, make_worker
 
 pytestmark = [pytest.mark.service, pytest.mark.django_db(transaction=True)]
 
-AT_WORK, MORE, TIMES = 6, 4, 20
+AT_WORK, MORE, TIMES = 6, 4, 7
 BONUSES = ("0.50", "1.50", "0.75")
 numbers = count(1)
 

@@ -214,19 +214,17 @@ def test_a_bonus_takes_nothing_that_is_planned_for_others(db):
     assert books(made) == {"planned": "0.65", "owed": "0.75"}
 
 
-@pytest.mark.parametrize(
-    ("amount", "reason", "message"),
-    [
+def test_a_bonus_that_cannot_be_given_is_refused(db):
+    work = accepted(pooled())
+    for amount, reason, message in (
         ("0.005", "x", "Invalid bonus"),
         ("0", "x", "Invalid bonus"),
         ("1", "  ", "is empty"),
         ("1", "a\x00b", "1 control character: U\\+0000"),
         ("1", "x" * 201, "has 201 characters; shorten it to 200"),
-    ],
-)
-def test_a_bonus_that_cannot_be_given_is_refused(db, amount, reason, message):
-    with pytest.raises(CounterpartError, match=message):
-        owe_bonus(accepted(pooled()), amount=Decimal(amount), reason=reason, actor="robin")
+    ):
+        with pytest.raises(CounterpartError, match=message):
+            owe_bonus(work, amount=Decimal(amount), reason=reason, actor="robin")
     assert Payment.objects.count() == 1
 
 
@@ -283,11 +281,6 @@ def test_a_ceiling_cannot_fall_below_the_pay_of_those_who_are_at_work(db):
     assert set_ceiling(made, Decimal("1.30"), actor="robin").ceiling == Decimal("1.30")
 
 
-def test_a_drafts_ceiling_can_be_set(db):
-    made = make_round(published=False)
-    assert set_ceiling(made, Decimal("7"), actor="robin").ceiling == 7
-
-
 def test_each_worker_is_told_by_pseudonym_with_what_they_earned(db, platform):
     made = posted(hits=2)
     one, other = accepted(made), accepted(made)
@@ -308,15 +301,6 @@ def test_the_payments_as_csv_name_worker_amount_and_state(db):
     assert header == "number,at,worker,assignment,kind,reason,amount,fee,state,paid_at,simulated"
     assert reward.split(",")[2:] == [work.worker.pseudonym, str(work.pk), "reward", "", "0.65", "0.00", "owed", "", "0"]
     assert bonus.split(",")[4:7] == ["bonus", "'=1+1", "0.50"]
-
-
-def test_the_command_prints_the_books(db, capsys):
-    made = pooled(hits=2)
-    accepted(made)
-    call_command("ledger", "round-1", json=True)
-    printed = json.loads(capsys.readouterr().out)
-    assert (printed["free"], printed["planned"], printed["owed"]) == ("498.70", "0.65", "0.65")
-    assert (printed["payments"], len(printed["workers"])) == (1, 1)
 
 
 def test_the_ceiling_command_sets_it(db, capsys):
@@ -361,5 +345,6 @@ def test_what_programs_earned_is_told_apart(db, capsys):
     mark_simulated(played)
     call_command("ledger", "round-1", json=True)
     printed = json.loads(capsys.readouterr().out)
+    assert (printed["free"], printed["planned"], printed["payments"]) == ("498.70", "0.00", 2)
     assert (printed["owed"], printed["owed_to_simulated_workers"]) == ("1.30", "0.65")
     assert [one["worker"] for one in printed["workers"] if one["simulated"]] == [played.pseudonym]

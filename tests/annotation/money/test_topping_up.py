@@ -53,15 +53,10 @@ def test_in_the_house_pool_who_was_forgotten_still_shows_their_code(db):
     assert pay_shortfall(made, actor="robin").assignments == 5
 
 
-def test_a_top_up_is_given_once(db):
-    made = slow(pooled(hits=5))
-    pay_shortfall(made, actor="robin")
-    assert (pay_shortfall(made, actor="robin").assignments, bonuses().count()) == (0, 5)
-
-
-def test_work_that_came_later_gets_its_own(db):
+def test_a_top_up_is_given_once_and_work_that_came_later_gets_its_own(db):
     made = slow(pooled(hits=6))
     pay_shortfall(made, actor="robin")
+    assert (pay_shortfall(made, actor="robin").assignments, bonuses().count()) == (0, 5)
     accepted(made)
     assert (pay_shortfall(made, actor="robin").assignments, bonuses().count()) == (1, 6)
 
@@ -92,17 +87,13 @@ def test_throw_away_workers_do_not_raise_what_the_others_are_owed(db):
     assert (shortfall_of(made).fair, shortfall_of(made).timing.n) == (1, 5)
 
 
-def test_the_dry_run_says_what_it_would_take(db, capsys):
+def test_the_command_tops_up_and_its_dry_run_says_what_that_would_take(db, capsys):
     slow(pooled(hits=5))
     call_command("top_up", "round-1", "--dry-run", "--json")
     printed = json.loads(capsys.readouterr().out)
     assert (printed["bonus"], printed["would_owe"], printed["total"]) == ("0.35", 5, "1.75")
     assert "median active 4.0 min (half of them 4.0 to 4.0), elapsed" in printed["time"]
     assert not bonuses().exists()
-
-
-def test_the_command_tops_up(db, capsys):
-    slow(pooled(hits=5))
     call_command("top_up", "round-1")
     assert "owed: 5" in capsys.readouterr().out
 
