@@ -67,13 +67,12 @@ def test_no_part_of_a_code_serves_for_another(made, worker):
         verify_code(forged)
 
 
-@pytest.mark.parametrize(
-    "code", ["", "c1-1-000000000000", "1-0000000000", "x", "c9-9-9", "9" * 500, "c" + "9" * 18 + "-1-000000000000"]
-)
-def test_a_made_up_code_is_refused_in_one_line(made, code):
-    with pytest.raises(CounterpartError, match="Invalid code") as refused:
-        verify_code(code)
-    assert len(str(refused.value)) < 200
+def test_a_made_up_code_is_refused_in_one_line(made):
+    far = "c" + "9" * 18 + "-1-000000000000"
+    for code in ("", "c1-1-000000000000", "1-0000000000", "x", "c9-9-9", "9" * 500, far):
+        with pytest.raises(CounterpartError, match="Invalid code") as refused:
+            verify_code(code)
+        assert len(str(refused.value)) < 200
 
 
 def test_a_code_depends_on_the_sites_secret(made, worker, settings):

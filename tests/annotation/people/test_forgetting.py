@@ -198,19 +198,12 @@ def test_the_command_erases_once_told_yes(worker, monkeypatch):
     assert not WorkerIdentity.objects.exists()
 
 
-@pytest.mark.parametrize("answer", ["n", "", "maybe"])
-def test_the_command_erases_nothing_unless_told_yes(worker, monkeypatch, answer):
-    monkeypatch.setattr("builtins.input", lambda prompt: answer)
-    with pytest.raises(CommandError, match="Nothing was erased"):
-        call_command("forget_worker", worker.pseudonym)
-    assert WorkerIdentity.objects.exists()
-
-
-def test_without_a_terminal_the_command_erases_nothing(worker, monkeypatch):
+def test_the_command_erases_nothing_unless_told_yes(worker, monkeypatch):
     def nobody_there(prompt):
         raise EOFError
 
-    monkeypatch.setattr("builtins.input", nobody_there)
-    with pytest.raises(CommandError, match="Nothing was erased"):
-        call_command("forget_worker", worker.pseudonym)
+    for asked in (lambda prompt: "n", lambda prompt: "", lambda prompt: "maybe", nobody_there):
+        monkeypatch.setattr("builtins.input", asked)
+        with pytest.raises(CommandError, match="Nothing was erased"):
+            call_command("forget_worker", worker.pseudonym)
     assert WorkerIdentity.objects.exists()

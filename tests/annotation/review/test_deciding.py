@@ -7,13 +7,13 @@ from annotation.models import Assignment, Decision, Payment
 from annotation.money.payments import mark_paid
 from annotation.review.decisions import decide
 from annotation.work.grading import accept, flag
-from annotation.work.leases import expire_leases, lease_seat, return_assignment
+from annotation.work.leases import expire_leases, lease_seat
 from annotation.work.submissions import mark_submitted, receipt_of
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.publication import close_round
 from hits.models import Round, Seat
-from tests.factories import make_assignment, make_round, make_worker
+from tests.factories import make_round, make_worker
 
 State = Assignment.State
 
@@ -65,12 +65,6 @@ def test_receipts_differ_and_are_bound_to_the_secret(db, settings):
     assert len(before) <= Assignment._meta.get_field("receipt").max_length
 
 
-def test_a_second_submission_is_refused_quietly(db):
-    assignment = submitted()
-    assert mark_submitted(assignment, active_seconds=999) is None
-    assert Assignment.objects.get().active_seconds == 240
-
-
 @pytest.mark.parametrize("state", [State.RETURNED, State.FLAGGED, State.ACCEPTED, State.EXCLUDED])
 def test_only_a_lease_can_be_submitted(db, state):
     assignment = lease_seat(make_round(), worker=make_worker())
@@ -78,23 +72,10 @@ def test_only_a_lease_can_be_submitted(db, state):
     assert mark_submitted(assignment, active_seconds=1) is None
 
 
-def test_a_late_submission_counts_while_the_lease_was_not_swept(db):
-    made = make_round()
-    assignment = make_assignment(Seat.objects.get(hit__round=made), minutes=-5)
-    assert mark_submitted(assignment, active_seconds=1)
-
-
 def test_an_expired_lease_may_still_be_submitted_while_its_seat_is_free(db):
     assignment = expired(lease_seat(make_round(), worker=make_worker()))
     assert mark_submitted(assignment, active_seconds=1)
     assert (Assignment.objects.get().state, seat_of(assignment)) == (State.SUBMITTED, Seat.State.TAKEN)
-
-
-def test_an_expired_lease_is_lost_once_somebody_else_has_its_seat(db):
-    made = make_round()
-    late = expired(lease_seat(made, worker=make_worker()))
-    lease_seat(made, worker=make_worker())
-    assert mark_submitted(late, active_seconds=1) is None
 
 
 def test_an_expired_lease_is_lost_once_its_worker_took_the_hit_anew(db):
@@ -260,10 +241,3 @@ def test_the_journal_names_who_decided_and_what(person):
     event = Event.objects.get(verb="decided")
     assert (event.actor, event.data["votes_count"], event.data["paid"]) == ("robin", False, True)
     assert Event.objects.get(verb="excluded").subject == f"annotation.assignment:{assignment.pk}"
-
-
-def test_a_returned_assignment_cannot_be_submitted(db):
-    assignment = lease_seat(make_round(), worker=make_worker())
-    return_assignment(assignment, actor="test")
-    assert mark_submitted(assignment, active_seconds=1) is None
-    assert seat_of(assignment) == Seat.State.OPEN

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.models import Assignment, Judgment
@@ -43,6 +43,7 @@ def test_a_pair_is_disputed_where_no_level_has_more_than_half_of_its_votes(level
     assert is_disputed([levels.count(level) for level in (1, 2, 3, 4)]) == disputed
 
 
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=12))
 def test_as_many_yes_as_no_is_always_a_dispute(levels):
     """The slow witness counts by hand."""

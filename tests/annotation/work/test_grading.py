@@ -28,7 +28,7 @@ def submitted(db):
 
 @pytest.mark.parametrize(
     ("positive", "negative", "failures"),
-    [(1, 4, 0), (2, 3, 0), (1, 3, 0), (2, 4, 0), (3, 4, 1), (4, 4, 1), (1, 1, 1), (1, 2, 1), (4, 1, 2), (3, 2, 2)],
+    [(1, 4, 0), (2, 3, 0), (3, 4, 1), (1, 2, 1), (4, 1, 2)],
 )
 def test_a_positive_is_right_at_1_and_2_and_a_negative_at_3_and_4(submitted, positive, negative, failures):
     assert grade(submitted(positive, negative)) == failures

@@ -41,17 +41,6 @@ def test_a_worker_who_asks_again_keeps_the_seat_they_have(db):
     assert Assignment.objects.count() == 1
 
 
-def test_two_workers_get_two_seats(db):
-    made = make_round(hits=2)
-    assert lease_seat(made, worker=make_worker()).seat != lease_seat(made, worker=make_worker()).seat
-
-
-def test_a_full_round_has_no_seat_to_lease(db):
-    made = make_round(hits=1)
-    lease_seat(made, worker=make_worker())
-    assert lease_seat(made, worker=make_worker()) is None
-
-
 def test_a_worker_never_gets_two_seats_of_one_hit(db):
     made, worker = make_round(hits=1, replication=2), make_worker()
     mark_submitted(lease_seat(made, worker=worker), active_seconds=60)

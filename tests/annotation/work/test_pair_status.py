@@ -156,8 +156,8 @@ def test_the_command_tells_it(db, capsys):
     assert figures["reasons"] == [{"reason": "Waiting for a worker: 1 of 1 votes."}]
 
 
-@pytest.mark.parametrize("keys", [("0", "0"), ("none", "0"), ("0", "none")])
-def test_the_command_names_a_pair_that_the_round_does_not_ask(db, keys):
+def test_the_command_names_a_pair_that_the_round_does_not_ask(db):
     make_round()
-    with pytest.raises(CommandError, match=f"does not ask about image {keys[0]} with caption {keys[1]}"):
-        call_command("pair_status", "round-1", *keys)
+    for keys in (("0", "0"), ("none", "0"), ("0", "none")):
+        with pytest.raises(CommandError, match=f"does not ask about image {keys[0]} with caption {keys[1]}"):
+            call_command("pair_status", "round-1", *keys)

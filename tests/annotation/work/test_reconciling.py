@@ -43,12 +43,6 @@ def test_everything_that_a_crash_leaves_behind_is_healed(db, platform):
     assert len(platform.effects) == 1
 
 
-def test_a_second_reconciling_finds_nothing(db):
-    late_lease()
-    reconcile()
-    assert not any(reconcile().values())
-
-
 def test_a_stale_job_is_sent_again(db, monkeypatch, django_capture_on_commit_callbacks):
     sent = []
     monkeypatch.setattr("core.jobs.send", sent.append)
@@ -112,9 +106,5 @@ def test_the_command_prints_the_counts(db, capsys):
     late_lease()
     call_command("reconcile")
     assert "expired leases: 1" in capsys.readouterr().out
-
-
-def test_the_command_prints_json(db, capsys):
-    late_lease()
     call_command("reconcile", json=True)
-    assert json.loads(capsys.readouterr().out)["expired leases"] == 1
+    assert not any(json.loads(capsys.readouterr().out).values())

@@ -74,12 +74,12 @@ def test_an_invalid_report_is_refused(assignment):
     assert "another HIT" in str(refused(assignment, "text", item=other.pk).value)
 
 
-@pytest.mark.parametrize("fields", [{}, {"problem-99": "text"}, {"problem-1": "text", "problem-2": "text"}])
-def test_a_request_holds_one_report_of_a_pair_of_the_hit(stranger, assignment, fields):
-    response = stranger.post(address("report", assignment), fields)
-    assert response.status_code == 422
-    assert "send one" in response.json()["error"]
-    assert not Report.objects.exists()
+def test_a_request_holds_one_report_of_a_pair_of_the_hit(stranger, assignment):
+    for fields in ({}, {"problem-99": "text"}, {"problem-1": "text", "problem-2": "text"}):
+        response = stranger.post(address("report", assignment), fields)
+        assert response.status_code == 422
+        assert "send one" in response.json()["error"]
+        assert not Report.objects.exists()
 
 
 def test_nothing_is_reported_of_a_hit_that_was_given_back(stranger, assignment):

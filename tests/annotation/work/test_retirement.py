@@ -76,10 +76,10 @@ def test_what_the_rule_did_has_a_ruling_and_an_event(made, elsewhere):
 
 
 def test_workers_who_guess_retire_nothing(made, elsewhere):
-    for _ in range(8):
+    for _ in range(5):
         judge(made, seasoned(elsewhere, right=2, wrong=3), fails="positive")
     assert positive(made).state == Controls.ACTIVE
-    assert states() == [State.FLAGGED] * 8
+    assert states() == [State.FLAGGED] * 5
 
 
 def test_a_suspected_control_that_others_answer_right_is_cleared(made, elsewhere):
