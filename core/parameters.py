@@ -2,21 +2,23 @@
 
     @dataclass(frozen=True, kw_only=True)
     class Sampling(Parameters):
-        collection: Annotated[str, forms.CharField(help_text="collection to sample"), POSITIONAL]
+        collection: Annotated[str, "collection to sample", POSITIONAL]
         images: Annotated[int, forms.IntegerField(min_value=0, label="Images", help_text="number of query images")] = 0
-        wait: Annotated[bool, FlagField(help_text="wait for the last one"), OFF_PAGE] = False
+        wait: Annotated[bool, "wait for the last one", OFF_PAGE] = False
 
-The options of a command, the fields of a page's form and the JSON of a job or an API are derived from the
-declaration, and the form fields check the values of every instance.
+A text in place of a field is the help of the type's usual field. The options of a command, the fields of a page's form
+and the JSON of a job or an API are derived from the declaration, and the form fields check the values of every
+instance.
 """
 
 import shlex
 from argparse import _ArgumentGroup
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import MISSING, asdict, dataclass, fields
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar, Self, get_type_hints
+from typing import Any, ClassVar, Self, cast, get_args, get_type_hints
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -88,6 +90,16 @@ class PathField(forms.Field):
         return Path(value) if value else None
 
 
+EMPTY: Any = (None, "", ())
+USUAL: dict[Any, Callable[..., forms.Field]] = {
+    int: forms.IntegerField,
+    str: forms.CharField,
+    Path: PathField,
+    tuple[str, ...]: NamesField,
+}
+"""The usual field by type; that of bool is FlagField."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     """Base class. Making an instance raises CounterpartError for the first invalid value."""
@@ -98,7 +110,7 @@ class Parameters:
     def __init_subclass__(cls) -> None:
         hints = get_type_hints(cls, include_extras=True)
         names = [name for base in cls.__mro__ for name in vars(base).get("__annotations__", ()) if name != "_fields"]
-        cls._fields = {name: hints[name].__metadata__[0] for name in names}
+        cls._fields = {name: _field(hints[name], getattr(cls, name, MISSING)) for name in names}
 
     def __post_init__(self) -> None:
         for name, field in self._fields.items():
@@ -166,6 +178,19 @@ class Parameters:
         return {name: _json_value(value) for name, value in asdict(self).items()}
 
 
+def _field(hint: Any, default: Any) -> forms.Field:
+    """Return the form field that an annotation carries, or the usual one with the text that it carries as help."""
+    declared = hint.__metadata__[0]
+    if not isinstance(declared, str):
+        return cast(forms.Field, declared)
+    kind = hint.__origin__
+    if kind is bool:
+        return FlagField(help_text=declared)
+    if kind not in USUAL:  # such as Path | None
+        kind = get_args(kind)[0]
+    return USUAL[kind](required=default not in EMPTY, help_text=declared)
+
+
 def _json_value(value: Any) -> Any:
     if isinstance(value, Decimal | Path):
         return str(value)
@@ -209,7 +234,7 @@ def _text(value: Any) -> str:
 def _presentation(cls: type[Parameters], name: str, field: forms.Field) -> dict[str, Any]:
     """Describe a parameter in ``--help``. Values stay text: the form field reads them."""
     default = _defaults(cls).get(name)
-    told = "" if default in (None, "", ()) or default is False else f" (default {_text(default)})"
+    told = "" if default in EMPTY or default is False else f" (default {_text(default)})"
     shown: dict[str, Any] = {
         "help": f"{field.help_text}{told}".replace("%", "%%"),
         "metavar": _option(cls, name).metavar or getattr(field, "metavar", None),

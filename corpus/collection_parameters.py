@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from django import forms
 
-from core.parameters import OFF_PAGE, POSITIONAL, FlagField, Option, Parameters, PathField, choices
+from core.parameters import OFF_PAGE, POSITIONAL, FlagField, Option, Parameters, choices
 from core.seeds import SeedField
 from core.text import NameField
 from corpus.match_files import CAPTION_TO_IMAGE, IMAGE_TO_CAPTION
@@ -26,9 +26,7 @@ class ImportParameters(Parameters):
         POSITIONAL,
         Option(metavar="NAME"),
     ]
-    path: Annotated[
-        Path, PathField(help_text="the caption file, or the folder"), POSITIONAL, OFF_PAGE, Option(metavar="PATH")
-    ]
+    path: Annotated[Path, "the caption file, or the folder", POSITIONAL, OFF_PAGE, Option(metavar="PATH")]
     format: Annotated[
         str,
         forms.ChoiceField(
@@ -39,10 +37,7 @@ class ImportParameters(Parameters):
     ]
     images: Annotated[
         Path | None,
-        PathField(
-            required=False,
-            help_text="import the pictures from DIR or its direct subfolders; also possible later, with the same PATH",
-        ),
+        "import the pictures from DIR or its direct subfolders; also possible later, with the same PATH",
         OFF_PAGE,
         Option(metavar="DIR"),
     ] = None
@@ -61,8 +56,8 @@ class ImportParameters(Parameters):
 class MatchesParameters(Parameters):
     """Matches known from elsewhere to import into a collection."""
 
-    collection: Annotated[str, forms.CharField(help_text="the collection of the pairs"), POSITIONAL, OFF_PAGE]
-    path: Annotated[Path, PathField(help_text="the file of pairs"), POSITIONAL, OFF_PAGE, Option(metavar="PATH")]
+    collection: Annotated[str, "the collection of the pairs", POSITIONAL, OFF_PAGE]
+    path: Annotated[Path, "the file of pairs", POSITIONAL, OFF_PAGE, Option(metavar="PATH")]
     source: Annotated[
         str,
         forms.CharField(
@@ -109,7 +104,7 @@ class SampleParameters(Parameters):
         NameField(label="Name of the sample", help_text="name of the sample: letters, digits, - and _"),
         POSITIONAL,
     ]
-    collection: Annotated[str, forms.CharField(help_text="the collection to draw from"), OFF_PAGE, Option(metavar="C")]
+    collection: Annotated[str, "the collection to draw from", OFF_PAGE, Option(metavar="C")]
     images: Annotated[
         int | Path,
         CountOrFileField(

@@ -17,16 +17,11 @@ from crowd.channels import CHANNELS
 class PublishParameters(Parameters):
     """Which round to publish, and where."""
 
-    round: Annotated[str, forms.CharField(help_text="the round's name"), POSITIONAL]
-    channel: Annotated[str, forms.CharField(help_text=f"where to publish it: {', '.join(CHANNELS)}")]
-    environment: Annotated[
-        str, forms.CharField(required=False, help_text="the channel's environment (default: its first)")
-    ] = ""
-    yes_spend_money: Annotated[bool, FlagField(help_text="needed where publishing spends real money")] = False
-    skip_missing: Annotated[
-        bool,
-        FlagField(help_text="publish although pictures are missing; their pairs are shown without one"),
-    ] = False
+    round: Annotated[str, "the round's name", POSITIONAL]
+    channel: Annotated[str, f"where to publish it: {', '.join(CHANNELS)}"]
+    environment: Annotated[str, "the channel's environment (default: its first)"] = ""
+    yes_spend_money: Annotated[bool, "needed where publishing spends real money"] = False
+    skip_missing: Annotated[bool, "publish although pictures are missing; their pairs are shown without one"] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,12 +57,7 @@ class AdmissionParameters(Parameters):
         ),
     ] = ""
     practice: Annotated[
-        str,
-        forms.CharField(
-            required=False,
-            help_text="a test of make_test that workers may judge for practice, unpaid; they are shown the right "
-            "answers",
-        ),
+        str, "a test of make_test that workers may judge for practice, unpaid; they are shown the right answers"
     ] = ""
     invited: Annotated[
         bool, FlagField(label="By invitation only", help_text="only with an invitation (command invite)")
@@ -88,9 +78,7 @@ class AdmissionParameters(Parameters):
 class TimeParameters(Parameters):
     """How long a HIT takes."""
 
-    pilot: Annotated[
-        str, forms.CharField(required=False, help_text="use this round's median active time"), Option(metavar="ROUND")
-    ] = ""
+    pilot: Annotated[str, "use this round's median active time", Option(metavar="ROUND")] = ""
     expected_minutes: Annotated[
         Decimal | None,
         forms.DecimalField(
@@ -102,9 +90,5 @@ class TimeParameters(Parameters):
         Option(metavar="M"),
     ] = None
     below_floor: Annotated[
-        bool,
-        FlagField(
-            help_text="in the browser pool, where the time is unknown: slow workers may earn less than the wage floor"
-        ),
-        OFF_PAGE,
+        bool, "in the browser pool, where the time is unknown: slow workers may earn less than the wage floor", OFF_PAGE
     ] = False

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from django import forms
 from django.core.exceptions import ValidationError
 
-from core.parameters import OFF_PAGE, POSITIONAL, FlagField, NamesField, Parameters, PathField, choices
+from core.parameters import OFF_PAGE, POSITIONAL, FlagField, Parameters, choices
 from core.seeds import SeedField
 from core.text import NameField
 from corpus.models import Sample
@@ -76,11 +76,11 @@ class MergeField(forms.CharField):
 class AggregateParameters(Parameters):
     """How the votes of a round become verdicts."""
 
-    round: Annotated[str, forms.CharField(help_text="name of the round"), POSITIONAL]
+    round: Annotated[str, "name of the round", POSITIONAL]
     method: Annotated[Method, MethodField()] = "majority"
     ties: Annotated[Ties, TiesField()] = "median"
     seed: Annotated[int, SeedField(help_text="seed of methods with random starts")] = 0
-    workers: Annotated[bool, FlagField(help_text="print a row of figures of every worker")] = False
+    workers: Annotated[bool, "print a row of figures of every worker"] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +92,9 @@ class ReleaseParameters(Credits):
         NameField(label="Version name", help_text="name of the version, and of the match source that it becomes"),
         POSITIONAL,
     ]
-    collection: Annotated[str, forms.CharField(help_text="name of the collection"), OFF_PAGE]
-    queries: Annotated[str, forms.CharField(help_text="the sample whose queries' positives are released")]
-    rounds: Annotated[tuple[str, ...], NamesField(required=False, help_text="rounds whose judgments are released")] = ()
+    collection: Annotated[str, "name of the collection", OFF_PAGE]
+    queries: Annotated[str, "the sample whose queries' positives are released"]
+    rounds: Annotated[tuple[str, ...], "rounds whose judgments are released"] = ()
     merge: Annotated[
         str | None,
         MergeField(
@@ -132,9 +132,7 @@ class ReleaseParameters(Credits):
             help_text="count votes of different tasks alike, and record it",
         ),
     ] = False
-    exclude_captions: Annotated[
-        Path | None, PathField(required=False, help_text="file of caption ids to drop, one per line"), OFF_PAGE
-    ] = None
+    exclude_captions: Annotated[Path | None, "file of caption ids to drop, one per line", OFF_PAGE] = None
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Self:

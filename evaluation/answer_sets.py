@@ -8,12 +8,11 @@ from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
-from django import forms
 from django.db.models import Q, QuerySet
 
 from annotation.models import Assignment, Judgment, Rejection, Worker
 from core.errors import CounterpartError, some_of
-from core.parameters import POSITIONAL, NamesField, Option, Parameters
+from core.parameters import POSITIONAL, Option, Parameters
 from core.progress import Progress
 from corpus.models import Collection, Sample
 from dataset.aggregation import conclude
@@ -123,16 +122,9 @@ class AnswersParameters(Parameters):
     """The rounds, or the version, whose answers are read."""
 
     round: Annotated[
-        tuple[str, ...],
-        NamesField(required=False, help_text="rounds of one collection, comma-separated"),
-        POSITIONAL,
-        Option(metavar="ROUND[,ROUND]"),
+        tuple[str, ...], "rounds of one collection, comma-separated", POSITIONAL, Option(metavar="ROUND[,ROUND]")
     ] = ()
-    version: Annotated[
-        str,
-        forms.CharField(required=False, help_text="a released version, by its files, instead of rounds"),
-        Option(metavar="V"),
-    ] = ""
+    version: Annotated[str, "a released version, by its files, instead of rounds", Option(metavar="V")] = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -48,11 +48,7 @@ class EffectParameters(Parameters):
         Ties, forms.ChoiceField(choices=choices(*TIES), help_text="which of levels with equal shares wins")
     ] = TIES[0]
     seed: Annotated[int, SeedField(help_text="seed of methods that draw random starts")] = 0
-    depth: Annotated[
-        int,
-        forms.IntegerField(help_text="score: share of the K best-ranked items that match (1: R@1)"),
-        Option(metavar="K"),
-    ] = 1
+    depth: Annotated[int, "score: share of the K best-ranked items that match (1: R@1)", Option(metavar="K")] = 1
     positive: Annotated[
         Positive,
         forms.ChoiceField(

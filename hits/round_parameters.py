@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from core.errors import CounterpartError
-from core.parameters import POSITIONAL, FlagField, Parameters, choices
+from core.parameters import POSITIONAL, Parameters, choices
 from core.seeds import SeedField
 from core.text import MAX_NAME, NameField
 from hits.designs import DEFAULT, DESIGNS, Design, load_design, parse_design
@@ -92,11 +92,7 @@ class PackParameters(Parameters):
         ),
     ] = None
     positives: Annotated[
-        str,
-        forms.CharField(
-            required=False,
-            help_text="match source of the right images in made rankings, such as a version; for the task preference",
-        ),
+        str, "match source of the right images in made rankings, such as a version; for the task preference"
     ] = ""
     sharing: Annotated[
         Sharing,
@@ -135,7 +131,7 @@ class PackParameters(Parameters):
             help_text="maximum number of further votes on a pair on which workers disagree",
         ),
     ] = 0
-    reasons: Annotated[bool, FlagField(help_text="ask for reasons at levels 2 and 3")] = False
+    reasons: Annotated[bool, "ask for reasons at levels 2 and 3"] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -187,17 +183,15 @@ class RoundParameters(SearchParameters, PoolingParameters, PackParameters):
         NameField(max_length=MAX_NAME - len("-queries"), label="Name", help_text="name of the new round"),
         POSITIONAL,
     ]
-    collection: Annotated[str, forms.CharField(help_text="collection to search")]
-    queries: Annotated[str, forms.CharField(required=False, help_text="existing sample instead of a new one")] = ""
+    collection: Annotated[str, "collection to search"]
+    queries: Annotated[str, "existing sample instead of a new one"] = ""
     images: Annotated[
         int, forms.IntegerField(min_value=0, label="Query images", help_text="images to draw for a new sample")
     ] = 0
     captions: Annotated[
         int, forms.IntegerField(min_value=0, label="Query captions", help_text="captions to draw for a new sample")
     ] = 0
-    pool_only: Annotated[
-        bool, FlagField(help_text="stop when the pool is made, to look at its pairs; pack them with `pack` then")
-    ] = False
+    pool_only: Annotated[bool, "stop when the pool is made, to look at its pairs; pack them with `pack` then"] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from django import forms
 
-from core.parameters import OFF_PAGE, POSITIONAL, FlagField, NamesField, Option, Parameters, choices
+from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters, choices
 from core.seeds import SeedField
 from mitl.models import Direction
 from mitl.search.request import CASCADE_DEPTH, DEPTH, ENGINES
@@ -15,7 +15,7 @@ from mitl.search.request import CASCADE_DEPTH, DEPTH, ENGINES
 class SearchParameters(Parameters):
     """Which annotators search, and how."""
 
-    annotators: Annotated[tuple[str, ...], NamesField(help_text="annotators that propose pairs")]
+    annotators: Annotated[tuple[str, ...], "annotators that propose pairs"]
     engine: Annotated[
         str,
         forms.ChoiceField(
@@ -25,11 +25,7 @@ class SearchParameters(Parameters):
         ),
     ] = "blocked"
     cascade: Annotated[
-        str,
-        forms.CharField(
-            required=False, help_text="annotator whose lists limit the pairs that cross-encoders have to score"
-        ),
-        Option(metavar="A"),
+        str, "annotator whose lists limit the pairs that cross-encoders have to score", Option(metavar="A")
     ] = ""
     cascade_depth: Annotated[
         int, forms.IntegerField(min_value=1, help_text="places of the cascade's lists that cross-encoders score")
@@ -50,40 +46,24 @@ class SearchParameters(Parameters):
 class RetrieveParameters(SearchParameters):
     """A search of a whole gallery."""
 
-    collection: Annotated[str, forms.CharField(help_text="the collection to search"), POSITIONAL]
-    queries: Annotated[
-        str,
-        forms.CharField(required=False, help_text="sample of queries (default: the whole gallery)"),
-        Option(metavar="SAMPLE"),
-    ] = ""
-    depth: Annotated[int, forms.IntegerField(help_text="length of the lists")] = DEPTH
+    collection: Annotated[str, "the collection to search", POSITIONAL]
+    queries: Annotated[str, "sample of queries (default: the whole gallery)", Option(metavar="SAMPLE")] = ""
+    depth: Annotated[int, "length of the lists"] = DEPTH
     device: Annotated[
         str,
         forms.ChoiceField(choices=choices("cpu", "cuda"), help_text="device that does the computation"),
     ] = "cpu"
-    estimate: Annotated[
-        bool, FlagField(help_text="print the number of pairs and the time they would take; search nothing")
-    ] = False
-    yes: Annotated[bool, FlagField(help_text="start even if the estimate is more than an hour")] = False
+    estimate: Annotated[bool, "print the number of pairs and the time they would take; search nothing"] = False
+    yes: Annotated[bool, "start even if the estimate is more than an hour"] = False
     tune: Annotated[
-        bool,
-        FlagField(
-            help_text="choose the settings of the corrections, and how many there are, on the split val, and print "
-            "all trials"
-        ),
+        bool, "choose the settings of the corrections, and how many there are, on the split val, and print all trials"
     ] = False
     shards: Annotated[
         int | None,
-        forms.IntegerField(
-            required=False,
-            help_text="share each search of embeddings over the whole gallery among Celery workers on any number of "
-            "computers, in N parts: opens a job an annotator and returns; the lists are those of a single run",
-        ),
+        "share each search of embeddings over the whole gallery among Celery workers on any number of "
+        "computers, in N parts: opens a job an annotator and returns; the lists are those of a single run",
     ] = None
-    wait: Annotated[
-        bool,
-        FlagField(help_text="with --shards: work on the parts here too, until they are joined; needs no worker"),
-    ] = False
+    wait: Annotated[bool, "with --shards: work on the parts here too, until they are joined; needs no worker"] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,10 +88,10 @@ class PoolingParameters(Parameters):
 class PoolParameters(PoolingParameters):
     """A pool of the annotators' newest lists."""
 
-    name: Annotated[str, forms.CharField(help_text="name of the pool: letters, digits, - and _"), POSITIONAL]
-    collection: Annotated[str, forms.CharField(help_text="the collection that was searched")]
-    annotators: Annotated[tuple[str, ...], NamesField(help_text="annotators that propose pairs")]
-    queries: Annotated[str, forms.CharField(help_text="the sample of queries"), Option(metavar="SAMPLE")]
+    name: Annotated[str, "name of the pool: letters, digits, - and _", POSITIONAL]
+    collection: Annotated[str, "the collection that was searched"]
+    annotators: Annotated[tuple[str, ...], "annotators that propose pairs"]
+    queries: Annotated[str, "the sample of queries", Option(metavar="SAMPLE")]
     seed: Annotated[
         int,
         SeedField(help_text="only recorded: a pool draws nothing, and pack draws the controls by a seed of its own"),

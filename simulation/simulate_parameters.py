@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from django import forms
-
-from core.parameters import POSITIONAL, FlagField, Option, Parameters
+from core.parameters import POSITIONAL, Option, Parameters
 from core.seeds import SeedField
 
 
@@ -13,28 +11,16 @@ from core.seeds import SeedField
 class SimulateParameters(Parameters):
     """Which round a simulated crowd works on, who they are, and what they answer from."""
 
-    round: Annotated[str, forms.CharField(help_text="name of the round"), POSITIONAL]
-    workers: Annotated[int, forms.IntegerField(help_text="number of workers")] = 50
+    round: Annotated[str, "name of the round", POSITIONAL]
+    workers: Annotated[int, "number of workers"] = 50
     profile: Annotated[
-        str,
-        forms.CharField(
-            required=False,
-            help_text="crowd profile: careful (default), paper, rehearsal, participants (default on emulators), or a "
-            "file",
-        ),
+        str, "crowd profile: careful (default), paper, rehearsal, participants (default on emulators), or a file"
     ] = ""
     truth: Annotated[
         str,
-        forms.CharField(
-            required=False,
-            help_text="match source that they answer from, such as eccv or cxc>=3 (default: truth, else original)",
-        ),
+        "match source that they answer from, such as eccv or cxc>=3 (default: truth, else original)",
         Option(metavar="SOURCE"),
     ] = ""
-    through_http: Annotated[
-        str,
-        forms.CharField(required=False, help_text="address of the running site whose pages they use"),
-        Option(metavar="URL"),
-    ] = ""
-    among_people: Annotated[bool, FlagField(help_text="simulate in a round in which people took HITs already")] = False
+    through_http: Annotated[str, "address of the running site whose pages they use", Option(metavar="URL")] = ""
+    among_people: Annotated[bool, "simulate in a round in which people took HITs already"] = False
     seed: Annotated[int, SeedField(help_text="random seed")] = 0

@@ -9,7 +9,7 @@ import pandas as pd
 from django import forms
 
 from core.errors import CounterpartError
-from core.parameters import ConfidenceField, NamesField, Option
+from core.parameters import ConfidenceField, Option
 from core.progress import Progress
 from core.seeds import SeedField
 from corpus.models import Match
@@ -67,11 +67,8 @@ class Reference:
 class AgreementParameters(AnswersParameters):
     others: Annotated[
         tuple[str, ...],
-        NamesField(
-            required=False,
-            help_text="what to compare with: workers, controls, reviews, names of annotators, match sources as in "
-            'truth or "cxc>=3" (default: workers, controls, reviews and the annotators of the rounds)',
-        ),
+        "what to compare with: workers, controls, reviews, names of annotators, match sources as in "
+        'truth or "cxc>=3" (default: workers, controls, reviews and the annotators of the rounds)',
         Option(name="with"),
     ] = ()
     confidence: Annotated[float, ConfidenceField(help_text="of the intervals")] = 0.95

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pandas as pd
-from django import forms
 from django.db.models import Q
 
 from core.errors import CounterpartError
@@ -31,11 +30,7 @@ Pairs = dict[int, set[int]]
 class AnnotatorsParameters(AnswersParameters):
     sources: Annotated[
         str,
-        forms.CharField(
-            required=False,
-            help_text='match sources to measure, as in "original,cxc>=3" (default: all without scores but released '
-            "versions)",
-        ),
+        'match sources to measure, as in "original,cxc>=3" (default: all without scores but released versions)',
         Option(metavar="S,S"),
     ] = ""
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
-from core.parameters import NamesField, Option, Parameters, PathField
+from core.parameters import Option, Parameters
 from core.progress import Progress
 from core.text import counted
 from dataset.models import Version
@@ -29,17 +29,10 @@ Matrices = Mapping[str, NDArray[np.float64]]
 @dataclass(frozen=True, kw_only=True)
 class BenchmarksParameters(Parameters):
     versions: Annotated[
-        tuple[str, ...],
-        NamesField(required=False, help_text="versions whose leaderboards are compared, comma-separated"),
-        Option(metavar="V1,V2"),
+        tuple[str, ...], "versions whose leaderboards are compared, comma-separated", Option(metavar="V1,V2")
     ] = ()
     scores: Annotated[
-        Path | None,
-        PathField(
-            required=False,
-            help_text="CSV file instead: a row a model, its name first, then a score a metric; an empty cell is "
-            "unknown",
-        ),
+        Path | None, "CSV file instead: a row a model, its name first, then a score a metric; an empty cell is unknown"
     ] = None
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from django import forms
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.parameters import POSITIONAL, NamesField, Option, Parameters, choices
+from core.parameters import POSITIONAL, Option, Parameters, choices
 from core.progress import Progress, silent, tracked
 from dataset.models import Version
 from evaluation.analyses import Findings, plain
@@ -48,12 +48,8 @@ class Bias:
 
 @dataclass(frozen=True, kw_only=True)
 class BiasParameters(Parameters):
-    name: Annotated[
-        str, forms.CharField(help_text="a released version with rounds"), POSITIONAL, Option(metavar="VERSION")
-    ]
-    metrics: Annotated[
-        tuple[str, ...], NamesField(help_text=f"metrics, comma-separated, or all: {', '.join(OFFERED)}")
-    ] = SHOWN
+    name: Annotated[str, "a released version with rounds", POSITIONAL, Option(metavar="VERSION")]
+    metrics: Annotated[tuple[str, ...], f"metrics, comma-separated, or all: {', '.join(OFFERED)}"] = SHOWN
     truth: Annotated[
         str | None,
         forms.CharField(

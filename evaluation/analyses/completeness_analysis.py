@@ -72,9 +72,7 @@ class Completeness:
 
 @dataclass(frozen=True, kw_only=True)
 class CompletenessParameters(Parameters):
-    name: Annotated[
-        str, forms.CharField(help_text="a released version with rounds"), POSITIONAL, Option(metavar="VERSION")
-    ]
+    name: Annotated[str, "a released version with rounds", POSITIONAL, Option(metavar="VERSION")]
     truth: Annotated[
         str | None,
         forms.CharField(

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from django import forms
 from django.db.models import Count, Q
 
 from annotation.models import Judgment
@@ -21,7 +20,7 @@ HELP = "Which captions workers call determinate: the share of yes of each, in a 
 
 @dataclass(frozen=True, kw_only=True)
 class DeterminateParameters(Parameters):
-    round: Annotated[str, forms.CharField(help_text="a round of the task determinate"), POSITIONAL]
+    round: Annotated[str, "a round of the task determinate", POSITIONAL]
 
 
 def analyse(parameters: DeterminateParameters, *, progress: Progress) -> Findings:

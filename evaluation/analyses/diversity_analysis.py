@@ -8,7 +8,7 @@ from django import forms
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.parameters import POSITIONAL, NamesField, Option, Parameters, choices
+from core.parameters import POSITIONAL, Option, Parameters, choices
 from core.progress import Progress
 from corpus.models import Collection, Sample
 from evaluation.analyses import Findings, plain
@@ -25,8 +25,8 @@ Matrices = dict[Direction, dict[str, NDArray[np.float64]]]
 
 @dataclass(frozen=True, kw_only=True)
 class DiversityParameters(Parameters):
-    collection: Annotated[str, forms.CharField(help_text="the collection that was searched"), POSITIONAL]
-    annotators: Annotated[tuple[str, ...], NamesField(help_text="two or more annotators, comma-separated")]
+    collection: Annotated[str, "the collection that was searched", POSITIONAL]
+    annotators: Annotated[tuple[str, ...], "two or more annotators, comma-separated"]
     queries: Annotated[
         str | None,
         forms.CharField(required=False, empty_value=None, help_text="sample of queries (default: the whole gallery)"),

@@ -8,7 +8,7 @@ import numpy as np
 from django import forms
 from numpy.typing import NDArray
 
-from core.parameters import POSITIONAL, NamesField, Option, Parameters
+from core.parameters import POSITIONAL, Option, Parameters
 from core.progress import Progress
 from corpus.models import Caption, Collection, Image, Sample
 from evaluation.analyses import Findings
@@ -23,8 +23,8 @@ DEEPEST = max(DEPTHS)
 
 @dataclass(frozen=True, kw_only=True)
 class HubnessParameters(Parameters):
-    collection: Annotated[str, forms.CharField(help_text="the collection that was searched"), POSITIONAL]
-    annotators: Annotated[tuple[str, ...], NamesField(help_text="the annotators, comma-separated")]
+    collection: Annotated[str, "the collection that was searched", POSITIONAL]
+    annotators: Annotated[tuple[str, ...], "the annotators, comma-separated"]
     queries: Annotated[
         str | None,
         forms.CharField(required=False, empty_value=None, help_text="sample of queries (default: the whole gallery)"),

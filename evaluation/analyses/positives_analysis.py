@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from django import forms
 
-from core.parameters import POSITIONAL, NamesField, Parameters
+from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from corpus.matches import known_pairs
 from corpus.models import Match
@@ -25,10 +24,8 @@ SHOWN = 12  # numbers of positives on the terminal
 
 @dataclass(frozen=True, kw_only=True)
 class PositivesParameters(Parameters):
-    version: Annotated[str, forms.CharField(help_text="the version whose queries are counted"), POSITIONAL]
-    sources: Annotated[
-        tuple[str, ...], NamesField(help_text="sources to compare it with; their levels 1 and 2 count")
-    ] = (Match.ORIGINAL,)
+    version: Annotated[str, "the version whose queries are counted", POSITIONAL]
+    sources: Annotated[tuple[str, ...], "sources to compare it with; their levels 1 and 2 count"] = (Match.ORIGINAL,)
 
 
 def analyse(parameters: PositivesParameters, *, progress: Progress) -> Findings:

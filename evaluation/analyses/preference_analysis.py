@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from django import forms
 
 from annotation.models import Judgment
 from core.errors import CounterpartError
@@ -22,7 +21,7 @@ HELP = "Which rankings workers prefer, with Bradley-Terry strengths, in a round 
 
 @dataclass(frozen=True, kw_only=True)
 class PreferenceParameters(Parameters):
-    round: Annotated[str, forms.CharField(help_text="a round of the task preference"), POSITIONAL]
+    round: Annotated[str, "a round of the task preference", POSITIONAL]
 
 
 def analyse(parameters: PreferenceParameters, *, progress: Progress) -> Findings:

@@ -5,10 +5,9 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 import numpy as np
-from django import forms
 
 from core.errors import CounterpartError
-from core.parameters import POSITIONAL, FlagField, Option
+from core.parameters import POSITIONAL, Option
 from core.progress import Progress
 from core.text import counted
 from evaluation.analyses import Findings
@@ -21,8 +20,8 @@ HELP = "Whether a round's judgments have settled the ranking of the models; wher
 
 @dataclass(frozen=True, kw_only=True)
 class StoppingParameters(EffectParameters):
-    name: Annotated[str, forms.CharField(help_text="an open or closed round"), POSITIONAL, Option(metavar="ROUND")]
-    check: Annotated[bool, FlagField(help_text="end with an error unless the ranking is settled")] = False
+    name: Annotated[str, "an open or closed round", POSITIONAL, Option(metavar="ROUND")]
+    check: Annotated[bool, "end with an error unless the ranking is settled"] = False
 
 
 def analyse(parameters: StoppingParameters, *, progress: Progress) -> Findings:

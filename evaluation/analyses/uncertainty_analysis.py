@@ -20,15 +20,11 @@ ROWS = 12  # levels shown on the terminal
 
 @dataclass(frozen=True, kw_only=True)
 class UncertaintyParameters(Parameters):
-    collection: Annotated[str, forms.CharField(help_text="the collection whose gallery is measured"), POSITIONAL]
-    annotator: Annotated[
-        str, forms.CharField(help_text="an annotator with uncertainty estimates (pcme)"), Option(metavar="A")
-    ]
+    collection: Annotated[str, "the collection whose gallery is measured", POSITIONAL]
+    annotator: Annotated[str, "an annotator with uncertainty estimates (pcme)", Option(metavar="A")]
     matches: Annotated[
         str,
-        forms.CharField(
-            help_text="source of the matches: original or a released version, of which levels 1 and 2 count"
-        ),
+        "source of the matches: original or a released version, of which levels 1 and 2 count",
         Option(metavar="SOURCE"),
     ] = Match.ORIGINAL
     device: Annotated[

@@ -15,8 +15,8 @@ from mitl.training.examples import Validation
 class TrainParameters(Parameters):
     """Which annotator is trained, on what, and how."""
 
-    name: Annotated[str, forms.CharField(help_text="name of the annotator"), POSITIONAL, OFF_PAGE]
-    collection: Annotated[str, forms.CharField(help_text="collection to train on")]
+    name: Annotated[str, "name of the annotator", POSITIONAL, OFF_PAGE]
+    collection: Annotated[str, "collection to train on"]
     matches: Annotated[
         str,
         forms.CharField(
@@ -26,12 +26,7 @@ class TrainParameters(Parameters):
         ),
         Option(metavar="SOURCE"),
     ] = Match.ORIGINAL
-    loss: Annotated[
-        str,
-        forms.CharField(
-            required=False, help_text="loss, such as sum, max, semi-hard or hal (default: that of the kind)"
-        ),
-    ] = ""
+    loss: Annotated[str, "loss, such as sum, max, semi-hard or hal (default: that of the kind)"] = ""
     validation: Annotated[
         str,
         forms.ChoiceField(

@@ -7,21 +7,26 @@ from typing import Annotated
 from django import forms
 from django.core.management.base import CommandParser
 
-from core.parameters import OFF_PAGE, POSITIONAL, FlagField, NamesField, Option, Parameters, PathField
+from core.parameters import OFF_PAGE, POSITIONAL, FlagField, NamesField, Option, Parameters
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shearing(Parameters):
     flock: Annotated[str, forms.CharField(label="Flock", help_text="flock to shear"), POSITIONAL]
     sheep: Annotated[int, forms.IntegerField(min_value=1, help_text="sheep to shear")] = 3
-    wool: Annotated[Path | None, PathField(required=False, help_text="file of wool"), OFF_PAGE] = None
-    wet: Annotated[bool, FlagField(help_text="shear wet sheep")] = False
+    wool: Annotated[Path | None, "file of wool", OFF_PAGE] = None
+    wet: Annotated[bool, "shear wet sheep"] = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Driving(Parameters):
-    flocks: Annotated[tuple[str, ...], NamesField(required=False), POSITIONAL] = ()
+    flocks: Annotated[tuple[str, ...], "flocks to drive", POSITIONAL] = ()
     dog: Annotated[str, forms.CharField(help_text="at 100% of its speed"), Option(name="with", metavar="DOG")] = "rex"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Naming(Parameters):
+    name: Annotated[str, "name of a sheep"]
 
 
 def parsed(*words, parameters=Shearing):
@@ -56,6 +61,13 @@ def test_a_positional_parameter_with_a_default_can_be_left_out():
     assert Driving.from_options(parsed(parameters=Driving)) == Driving()
     assert Driving.from_options(parsed("a, b", parameters=Driving)) == Driving(flocks=("a", "b"))
     assert Driving(flocks=("a", "b")).as_options() == "a,b"
+
+
+def test_a_text_is_the_help_of_the_usual_field_which_may_be_empty_if_the_default_is():
+    fields = Shearing.form_fields() | Driving.form_fields()
+    assert [type(fields[name]) for name in ("wet", "flocks")] == [FlagField, NamesField]
+    assert (fields["flocks"].help_text, fields["flocks"].required) == ("flocks to drive", False)
+    assert Naming.form_fields()["name"].required
 
 
 def test_an_option_can_have_another_name_than_its_parameter():
