@@ -47,7 +47,7 @@ def test_adding_them_twice_changes_nothing(db):
 
 @pytest.mark.slow
 def test_each_finds_far_more_than_chance_and_no_two_find_the_same(db):
-    gallery = open_gallery(make_demo_collection("unseen", images=100, seed=5), None)
+    gallery = open_gallery(make_demo_collection("unseen", images=50, seed=5), None)
     own = np.searchsorted(gallery.image_ids, [caption.image_id for caption in gallery.captions])
     first = {}
     for annotator in add_demo_annotators():

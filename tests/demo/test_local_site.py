@@ -1,6 +1,7 @@
 """One command serves the site and its worker, and leaves nothing behind."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -55,15 +56,15 @@ def await_true(condition, seconds: float = 90) -> bool:
 
 
 @pytest.fixture
-def site(tmp_path):
+def site(tmp_path, django_db_setup, migrated):
     """The address of a site served from an empty database of its own, and its process."""
+    shutil.copy(migrated, tmp_path / "counterpart.sqlite3")
     environment = {
         "PATH": os.environ["PATH"],
         "VAR_DIR": str(tmp_path),
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
     root = Path(__file__).resolve().parents[2]
-    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], env=environment, cwd=root, check=True)
     with reserved_port() as port:
         process = subprocess.Popen([sys.executable, "-c", SERVE.format(port=port)], env=environment, cwd=root)
         yield f"http://127.0.0.1:{port}/login/", process

@@ -50,8 +50,6 @@ def test_its_commands_run_as_printed(tmp_path):
 
     (own,) = commands_of(YOUR_OWN)
     output_of(own, **given)
-    (planned,) = (typed for typed in commands_of(FIVE_MINUTES) if typed[1] == "plan_round")
-    output_of([{"mine": "own", "round-1": "round-own"}.get(word, word) for word in planned], **given)
 
     start_emulator, *typed_later = commands_of(WITH_A_CROWD)
     start_site = re.search(r"^    (gunicorn .*?) +#", WITH_A_CROWD, re.M)[1].split()
