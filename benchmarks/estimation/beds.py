@@ -115,8 +115,11 @@ def _ranks(scores: NDArray[np.floating]) -> NDArray[np.int64]:
     return ranks
 
 
-def synthetic_bed(*, queries: int = 600, items: int = 1200, matches: float = 7.0, seed: int = 3) -> Bed:
-    """A world of known truth: models see an item's affinity through errors that the annotators share in part."""
+def synthetic_bed(
+    *, queries: int = 600, items: int = 1200, matches: float = 7.0, seed: int = 3, wide: bool = False
+) -> Bed:
+    """A world of known truth: models see an item's affinity through errors that the annotators share in part. The pool
+    is that of the annotators, or ``wide``: of all models."""
     rng = np.random.default_rng(seed)
     sides = [_unit(rng.standard_normal((count, 24)) + 0.4 * rng.standard_normal(24)) for count in (queries, items)]
     affinity = sides[0] @ sides[1].T
@@ -136,7 +139,7 @@ def synthetic_bed(*, queries: int = 600, items: int = 1200, matches: float = 7.0
         model: affinity + shared * common + own * rng.standard_normal(affinity.shape)
         for model, (shared, own) in errors.items()
     }
-    bed = bed_of("synthetic", scores, list(errors)[:5], truth, free, range(queries))
+    bed = bed_of("synthetic", scores, list(errors)[: 10 if wide else 5], truth, free, range(queries))
     everything = bed_of("all", scores, list(errors), truth, truth, range(queries))
     return replace(bed, truth=everything.metrics.mean(axis=2))
 
