@@ -101,7 +101,7 @@ def add_annotator(job: Job, files: Files, progress: JobProgress) -> str:
         checkpoint=checkpoint,
         options=params.get("options"),
         files={field.removeprefix("option_"): path for field, path in files.items() if field.startswith("option_")},
-        origin=Origin(params.get("source", ""), params.get("licence", "")),
+        origin=Origin(source=params.get("source", ""), licence=params.get("licence", "")),
         actor=job.actor,
     )
     if kind_of(annotator.kind).learns and not annotator.checkpoint:

@@ -14,7 +14,7 @@ from mitl.registration import Origin, add_annotator, export_annotator
 from mitl.training.trainer import train_annotator
 
 WEIGHTS = Path(__file__).parent / "weights"
-ORIGIN = Origin("Counterpart, trained on drawn lessons by train_demo_annotators", "MIT, as Counterpart")
+ORIGIN = Origin(source="Counterpart, trained on drawn lessons by train_demo_annotators", licence="MIT, as Counterpart")
 LESSONS = "demo-lessons"
 
 

@@ -5,17 +5,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 from zipfile import BadZipFile
 
 import numpy as np
+from django import forms
 from django.db import transaction
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.files import StoredFile, read_foreign_arrays, whole_file, write_arrays
-from core.parameters import clean
-from core.text import check_name, counted
+from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters, choices, clean
+from core.text import NameField, check_name, counted
 from mitl.annotators import Kind, kind_of, kinds, module_of
 from mitl.annotators.base import Adopted, Arrays, stored_arrays
 from mitl.models import Annotator
@@ -24,12 +26,30 @@ from mitl.options import Settings, Value
 LABEL = "counterpart"  # the array of an export that describes the others
 
 
-@dataclass(frozen=True)
-class Origin:
+@dataclass(frozen=True, kw_only=True)
+class Origin(Parameters):
     """Where weights come from, for the annotator's page: who published them, and under which licence."""
 
-    source: str = ""
-    licence: str = ""
+    source: Annotated[
+        str,
+        forms.CharField(required=False, max_length=400, help_text="who published the weights, or where they come from"),
+        Option(metavar="TEXT"),
+    ] = ""
+    licence: Annotated[
+        str, forms.CharField(required=False, max_length=200, help_text="licence of the weights"), Option(metavar="TEXT")
+    ] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddParameters(Origin):
+    """A new annotator; its settings are what its kind declares."""
+
+    name: Annotated[str, NameField(help_text="name of the annotator: letters, digits, - and _"), POSITIONAL]
+    kind: Annotated[str, forms.ChoiceField(choices=lambda: choices(*kinds()), help_text="kind of annotator"), OFF_PAGE]
+    checkpoint: Annotated[
+        Path | None, "file or folder of weights, embeddings or lists", OFF_PAGE, Option(metavar="PATH")
+    ] = None
+    tell_settings: Annotated[bool, "print the settings of the kind and their defaults, add nothing", OFF_PAGE] = False
 
 
 def add_annotator(
@@ -82,7 +102,8 @@ def add_annotator(
         if created:
             record("added", annotator, actor=actor, kind=kind, options=settings, sha256=weights.sha256)
     _check_same(annotator, kind, settings, weights)
-    set_origin(annotator, Origin(origin.source or annotator.source, origin.licence or annotator.licence), actor=actor)
+    told = Origin(source=origin.source or annotator.source, licence=origin.licence or annotator.licence)
+    set_origin(annotator, told, actor=actor)
     return annotator
 
 

@@ -13,6 +13,7 @@ from corpus.models import Collection
 from mitl.annotators import kind_of
 from mitl.models import Annotator
 from mitl.options import CompanionFile, ServerText
+from mitl.registration import AddParameters, Origin
 from mitl.training.train_parameters import TrainParameters
 
 CHECKPOINTS = (".npz", ".pth", ".pt", ".tar", ".bin", ".ckpt", ".safetensors", ".json", ".zip")
@@ -45,27 +46,25 @@ class EmbeddingsForm(forms.Form):
         return _check_new(self.cleaned_data["name"])
 
 
-class OriginForm(forms.ModelForm):
+class OriginForm(forms.Form):
     """Where an annotator's weights come from, and their licence."""
 
-    class Meta:
-        model = Annotator
-        fields = ("source", "licence")
-        widgets = {"source": forms.TextInput}
-        labels = {"licence": "Licence of the weights"}
-        help_texts = {"source": "Who published the weights, or where they come from.", "licence": ""}
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = Origin.form_fields()
 
 
 class AnnotatorForm(forms.Form):
     """A new annotator of a kind; its fields are the options that the kind declares."""
 
-    name = NameField(label="Name of the annotator")
-
     def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields = AddParameters.form_fields()
         properties = kind_of(kind)
         self.kind, self.options = kind, properties.options
-        if properties.checkpoint != "none":
+        if properties.checkpoint == "none":
+            del self.fields["source"], self.fields["licence"]
+        else:
             self.fields["checkpoint"] = UploadField(
                 suffixes=CHECKPOINTS,
                 required=properties.checkpoint == "required",
@@ -76,8 +75,6 @@ class AnnotatorForm(forms.Form):
         for name, declared in self.options.items():
             if not isinstance(declared, ServerText):
                 self.fields[f"option_{name}"] = _on_page(name, declared)
-        if properties.checkpoint != "none":
-            self.fields |= OriginForm().fields
 
     @property
     def main_fields(self) -> list[forms.BoundField]:

@@ -44,7 +44,7 @@ def annotators(request: HttpRequest) -> HttpResponse:
 def annotator(request: HttpRequest, name: str) -> HttpResponse:
     """One annotator, with examples from one of its searches: ``?retrieval=``, starting at query ``?from=``."""
     found = get_object_or_404(Annotator, name=name)
-    return _page(request, found, OriginForm(instance=found))
+    return _page(request, found, OriginForm(initial={"source": found.source, "licence": found.licence}))
 
 
 @researchers_only.acts

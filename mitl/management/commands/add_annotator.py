@@ -1,7 +1,6 @@
 """add_annotator NAME --kind K [--checkpoint PATH] [--option K=V ...]: add an annotator."""
 
 from argparse import ArgumentTypeError
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -9,8 +8,8 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.parameters import values_of
 from core.progress import TerminalBar
-from mitl.annotators import kind_of, kinds
-from mitl.registration import Origin, add_annotator
+from mitl.annotators import kind_of
+from mitl.registration import AddParameters, add_annotator
 
 
 def setting(argument: str) -> tuple[str, str]:
@@ -41,13 +40,10 @@ class Command(ActCommand):
         "embeddings or ranked lists computed elsewhere. Files of export_annotator are checkpoints of their kind. "
         "--tell-settings and docs/annotators.md list the options of each kind. Repeating the command changes nothing."
     )
+    parameters = AddParameters
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the annotator: letters, digits, - and _")
-        parser.add_argument("--kind", required=True, choices=kinds(), help="kind of annotator")
-        parser.add_argument(
-            "--checkpoint", type=Path, metavar="PATH", help="file or folder of weights, embeddings or lists"
-        )
+        super().add_arguments(parser)
         parser.add_argument(
             "--option",
             action="append",
@@ -57,25 +53,16 @@ class Command(ActCommand):
             dest="given",
             help="a setting; may be repeated",
         )
-        parser.add_argument(
-            "--tell-settings",
-            action="store_true",
-            help="print the settings of the kind with their defaults, and add nothing",
-        )
-        parser.add_argument(
-            "--source", default="", metavar="TEXT", help="who published the weights, or where they come from"
-        )
-        parser.add_argument("--licence", default="", metavar="TEXT", help="licence of the weights")
 
-    def act(self, progress: TerminalBar, **options: Any) -> str:
-        if options["tell_settings"]:
-            return settings_of(options["kind"])
+    def act(self, progress: TerminalBar, *, parameters: AddParameters, **options: Any) -> str:
+        if parameters.tell_settings:
+            return settings_of(parameters.kind)
         annotator = add_annotator(
-            options["name"],
-            kind=options["kind"],
-            checkpoint=options["checkpoint"],
+            parameters.name,
+            kind=parameters.kind,
+            checkpoint=parameters.checkpoint,
             options=dict(options["given"]),
-            origin=Origin(options["source"], options["licence"]),
+            origin=parameters,
         )
         settings = ", ".join(f"{name}={value}" for name, value in annotator.options.items())
         return f"{annotator}: {annotator.kind}" + (f" ({settings})." if settings else ".")
