@@ -8,7 +8,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 from django.db.models.sql.compiler import SQLCompiler, SQLInsertCompiler
-from django.db.transaction import TransactionManagementError
+from django.db.transaction import TransactionManagementError, atomic, set_rollback
 
 from core.fixed_queries import FixedQuery
 from core.models import Event
@@ -44,6 +44,16 @@ def own_transactions() -> Iterator[None]:
         patch.setattr(SQLInsertCompiler, "as_sql", checked_insert)
         patch.setattr(FixedQuery, "__call__", checked_query)
         yield
+
+
+@contextmanager
+def taken_back() -> Iterator[None]:
+    """Take back all that is done, as after a test: code under test still has to open a transaction of its own."""
+    block = atomic()
+    block._from_testcase = True
+    with block:
+        yield
+        set_rollback(True)
 
 
 def locked_by(act: Callable[[], object]) -> set[type[Model]]:

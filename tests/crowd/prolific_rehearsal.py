@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import cycle
 from typing import Literal
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -21,6 +22,7 @@ from annotation.models import Assignment, Judgment, Payment
 from annotation.money.ledger import balances
 from annotation.review.decisions import decide
 from crowd.models import Outbox, Posting
+from crowd.single_payments import unclear_payments
 from emulators.clock import Clock
 from emulators.prolific.emulator import Emulator
 from emulators.prolific.world import World
@@ -30,14 +32,19 @@ from tests.factories import make_round
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 FUNDS = Decimal("10000.00")
-CALL_FAULTS = [
-    {"kind": "drop"},
-    {"kind": "reset"},
-    {"kind": "throttle", "rate": 0, "burst": 1},
+CALL_FAULTS = [{"kind": "drop"}, {"kind": "reset"}, {"kind": "throttle", "rate": 0, "burst": 1}]
+FAILURES = [
     {"kind": "status", "status": 503, "body": "json"},
     {"kind": "status", "status": 502, "body": "html"},
     {"kind": "status", "status": 500, "body": "message"},
 ]
+
+
+def faults_of(*operations: str) -> list[tuple[str, dict]]:
+    """Every kind of fault of these calls. What fails with a status has one of three bodies, of which each operation
+    meets one."""
+    failures = zip(operations, cycle(FAILURES), strict=False)
+    return [(operation, fault) for operation, failure in failures for fault in (*CALL_FAULTS, failure)]
 
 
 @dataclass
@@ -187,6 +194,15 @@ def rest(made: Round, there: Rehearsal, commit, times: int = 3) -> None:
     for _ in range(times):
         there.later(minutes=2)
         quiet_sync(made, commit)
+
+
+def rest_until_clear(made: Round, there: Rehearsal, commit) -> None:
+    """Rest until the bonus is paid or is left to a person, and once more."""
+    for _ in range(10):
+        rest(made, there, commit, times=1)
+        if Payment.objects.filter(kind="bonus", state="paid").exists() or unclear_payments().exists():
+            break
+    rest(made, there, commit, times=1)
 
 
 def work(there: Rehearsal, commit, times: int = 1) -> None:

@@ -4,7 +4,7 @@ stored once, everybody paid once, and books that agree with Prolific's."""
 import pytest
 from django.core.management import call_command
 
-from annotation.models import Assignment
+from annotation.models import Assignment, Payment
 from annotation.people.workers import exclude, readmit
 from annotation.review.decisions import decide
 from crowd.channels.prolific import submissions
@@ -13,7 +13,9 @@ from crowd.postings import post_open_seats
 from hits.models import Seat
 from tests.crowd.prolific_rehearsal import (
     CALL_FAULTS,
+    FAILURES,
     check_done,
+    faults_of,
     published,
     quiet_sync,
     rehearsal,
@@ -31,24 +33,22 @@ CALLS = [
     "create_study", "show_cost", "move_study", "move_submission", "list_studies", "list_submissions", "show_submission",
     "create_group",
 ]  # fmt: skip
-# Each kind and each operation once is fast; make test also runs all other combinations.
-MATRIX = [
-    pytest.param(operation, kind, marks=[] if at == number % len(CALL_FAULTS) else [pytest.mark.slow])
-    for number, operation in enumerate(CALLS)
-    for at, kind in enumerate(CALL_FAULTS)
-]
 
 
-@pytest.mark.parametrize(("operation", "declared"), MATRIX)
+@pytest.mark.parametrize(("operation", "declared"), faults_of(*CALLS))
 def test_a_call_that_goes_wrong_changes_nothing_in_the_end(rehearsal, commit, operation, declared):
+    hits = 2 if "submission" in operation else 1
     rehearsal.fault(operation=operation, times=2, **declared)
-    made = published(hits=HITS, commit=commit)
+    made = published(hits=hits, commit=commit)
     for _ in range(3):
-        quiet_sync(made, commit)
-    work(rehearsal, commit, HITS)
+        if Posting.objects.get().state != "live":
+            quiet_sync(made, commit)
+    work(rehearsal, commit, hits)
     for _ in range(4):
-        quiet_sync(made, commit)
-    check_done(made, rehearsal, hits=HITS)
+        if Payment.objects.filter(state="paid").count() < hits:
+            quiet_sync(made, commit)
+    quiet_sync(made, commit)
+    check_done(made, rehearsal, hits=hits)
 
 
 def reconcile() -> None:
@@ -58,7 +58,7 @@ def reconcile() -> None:
         call_command("reconcile")
 
 
-@pytest.mark.parametrize("declared", CALL_FAULTS)
+@pytest.mark.parametrize("declared", [*CALL_FAULTS, FAILURES[0]])
 def test_an_exclusion_and_its_end_reach_prolific_whatever_goes_wrong(rehearsal, commit, declared):
     made = published(hits=HITS, commit=commit)
     work(rehearsal, commit)
@@ -77,7 +77,7 @@ def test_an_exclusion_and_its_end_reach_prolific_whatever_goes_wrong(rehearsal, 
     assert not rehearsal.world.look(members)
 
 
-@pytest.mark.parametrize("status", [402, 409, 422, 423])
+@pytest.mark.parametrize("status", [402, 423])
 def test_an_approval_that_contends_with_others_is_asked_for_again(rehearsal, commit, status):
     made = published(hits=HITS, commit=commit)
     rehearsal.fault(kind="status", status=status, body="json", operation="move_submission", times=2)
@@ -85,24 +85,6 @@ def test_an_approval_that_contends_with_others_is_asked_for_again(rehearsal, com
     for _ in range(4):
         quiet_sync(made, commit)
     check_done(made, rehearsal, hits=HITS)
-
-
-@pytest.mark.parametrize("kind", [{"kind": "next"}, {"kind": "shift", "by": 1, "times": 1}])
-def test_odd_pages_hide_nothing(rehearsal, commit, kind):
-    made = published(hits=HITS, commit=commit)
-    work(rehearsal, commit, HITS)
-    rehearsal.fault(operation="list_submissions", **kind)
-    quiet_sync(made, commit)
-    quiet_sync(made, commit)
-    check_done(made, rehearsal, hits=HITS)
-
-
-def test_all_pages_of_a_list_are_read(rehearsal, commit, monkeypatch):
-    made = published(hits=5, commit=commit)
-    work(rehearsal, commit, 5)
-    monkeypatch.setattr(submissions, "PAGE", 2)
-    sync(made, commit)
-    check_done(made, rehearsal, hits=5)
 
 
 def test_a_full_last_page_that_names_a_next_one_is_the_end(rehearsal, commit, monkeypatch):
@@ -169,15 +151,6 @@ def test_two_writers_of_places_agree_on_the_higher_number(rehearsal, commit):
     assert rehearsal.study().places == HITS + 1
 
 
-def test_a_lost_reply_to_more_places_adds_them_once(rehearsal, commit):
-    made = published(hits=HITS, commit=commit)
-    Seat.objects.create(round=made, hit=made.hits.first(), number=2)
-    rehearsal.fault(kind="drop", operation="change_study", times=2)
-    for _ in range(3):
-        quiet_sync(made, commit)
-    assert rehearsal.study().places == Posting.objects.get().posted_assignments == HITS + 1
-
-
 def test_nobody_is_paid_for_a_place_that_becomes_free_after_its_answers_are_in(rehearsal, commit):
     made = published(hits=2, commit=commit)
     with commit(execute=True):
@@ -194,10 +167,3 @@ def test_nobody_is_paid_for_a_place_that_becomes_free_after_its_answers_are_in(r
     sync(made, commit)
     assert rehearsal.study().status == "ACTIVE"
     assert rehearsal.study().places == 2
-
-
-def test_a_study_that_a_person_pauses_stays_paused(rehearsal, commit):
-    made = published(hits=2, commit=commit)
-    rehearsal.world.act("move_study", study_id=rehearsal.study().id, action="PAUSE", publish_at=None)
-    sync(made, commit)
-    assert rehearsal.study().status == "PAUSED"
