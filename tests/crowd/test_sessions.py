@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
+from annotation.models import Assignment, Judgment, Payment
 from annotation.money.ledger import balance_of, balances
 from annotation.money.payments import PAID_BESIDE, owe_bonus
 from annotation.review.decisions import decide, reject
@@ -56,26 +56,6 @@ def test_a_listed_session_is_locked_after_its_round(client, made, there):
     posting = Posting.objects.get()
     keep = lambda: sessions.keep_sessions(posting, there.collect(posting).assignments)  # noqa: E731
     assert locked_in_order(keep) == [Round, Visit]  # and its assignment with it
-
-
-def test_while_the_platform_cannot_be_asked_a_visitor_is_let_in_but_not_paid(client, made, there, commit):
-    there.unreachable = True
-    with commit(execute=True):
-        work(client, there, listed="")
-    there.sessions.clear()
-    Assignment.objects.update(submitted_at=timezone.now() - timedelta(hours=2))
-    sync(made, commit)
-    assert Assignment.objects.get().problem == endings.UNKNOWN
-    assert not [call for call, _ in there.calls if call == "pay"]
-
-
-@pytest.mark.parametrize(("listed", "state"), [("returned", "returned"), ("expired", "expired")])
-def test_a_session_that_ends_without_answers_frees_its_seat(client, made, there, commit, listed, state):
-    start(client, there)
-    there.come("S1", "P1", listed)
-    assert sync(made, commit).asked_for == 0  # its place is free again by itself
-    assert (Assignment.objects.get().state, Seat.objects.filter(state="open").count()) == (state, 2)
-    assert Posting.objects.get().max_assignments == 2
 
 
 @pytest.mark.parametrize("listed", ["returned", "expired"])
@@ -127,15 +107,6 @@ def test_work_that_the_platform_settles_in_its_own_way_is_for_a_person_and_paid_
     assert sum(balances(made).values()) == 0
 
 
-@pytest.mark.parametrize("comes", [True, False])
-def test_a_session_without_answers_that_the_platform_settles_is_for_a_person(client, made, there, commit, comes):
-    if comes:
-        start(client, there)
-    there.come("S1", "P1", "settled")
-    sync(made, commit)
-    assert (Assignment.objects.get().state, Assignment.objects.get().problem) == ("flagged", endings.SETTLED)
-
-
 def test_a_submission_without_answers_is_for_a_person(client, made, there, commit):
     start(client, there)
     there.come("S1", "P1", "submitted")
@@ -146,15 +117,6 @@ def test_a_submission_without_answers_is_for_a_person(client, made, there, commi
     sync(made, commit)
     assert Payment.objects.get().state == "paid"
     assert Posting.objects.get().max_assignments == 3
-
-
-def test_a_submission_of_somebody_who_never_came_is_for_a_person(made, there, commit):
-    there.come("S9", "P9", "submitted")
-    sync(made, commit)
-    assert Assignment.objects.get().problem == endings.NOBODY_CAME
-    assert WorkerIdentity.objects.get().external_id == "P9"
-    sync(made, commit)
-    assert Assignment.objects.count() == 1
 
 
 def test_a_session_that_the_platform_gives_to_another_worker_is_for_a_person(client, made, there, commit):
