@@ -24,7 +24,7 @@ def test_the_example_holds():
     assert doctest.testmod(matching).failed == 0
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(
     tied,
     st.integers(1, 5),

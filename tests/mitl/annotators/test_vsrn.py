@@ -7,7 +7,7 @@ from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from corpus.models import Caption
-from mitl.annotators import kind_of, load
+from mitl.annotators import load
 from mitl.annotators.vsrn.network import build
 from mitl.models import Annotator
 from mitl.nn.vocabularies import Vocabulary
@@ -134,13 +134,9 @@ def test_embeddings_do_not_depend_on_the_company(add, colours):
     [
         ({"regions": ""}, "was trained on region features of a detector; pass --option regions=FOLDER"),
         ({"regions": "nowhere"}, "nowhere has no region features"),
-        ({"words": WORDS[:-1]}, "15words.pkl has 15 words, but .* was trained with 16"),
-        ({"vocabulary": ""}, "contains no words; pass --option vocabulary=FILE"),
         ({"variant": "coco", "spoil": lambda state: state.pop("img_enc.fc.bias")}, "1 missing: img_enc.fc.bias"),
         ({"spoil": lambda state: state.update({"img_enc.bn.weight": torch.ones(16)})}, "3 missing: img_enc.bn.bias"),
-        ({"spoil": lambda state: state.update({"img_enc.more": torch.ones(1)})}, "1 unexpected: img_enc.more"),
         ({"training": {"no_imgnorm": True}}, "was trained with no_imgnorm, which no published VSRN was"),
-        ({"embed": "32"}, "contradicts 1 option: embed is 16, not 32"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line_and_leaves_nothing(add, arguments, message):
@@ -196,14 +192,6 @@ def test_it_learns_from_pictures_alone(colours):
     annotator = load(annotator_of("vsrn", trained_arrays("vsrn", colours, loss="sum", **options), **options))
     assert annotator.looks_at_pictures
     assert colours_found(annotator, colours) >= 4 / 6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loss", kind_of("vsrn").losses)
-def test_every_loss_it_names_trains_it(colours, regions, loss):
-    options = SMALL_VSRN | {"regions": str(regions), "epochs": 1}
-    arrays = trained_arrays("vsrn", colours, loss=loss, **options)
-    assert all(np.isfinite(array).all() for array in arrays.values() if array.dtype.kind == "f")
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import signal
 from types import SimpleNamespace
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mitl.checkpoints import Checkpoints
@@ -25,6 +25,7 @@ def samples(draw):
     return (n, m), np.array(sorted(images), dtype=np.int64), np.array(sorted(captions), dtype=np.int64)
 
 
+@settings(max_examples=40)
 @given(samples(), st.integers(1, 9))
 def test_sampled_pairs_are_all_with_a_query_on_either_side_by_image_then_caption(sample, step):
     shape, images, captions = sample
@@ -44,6 +45,7 @@ def test_listed_pairs_are_each_once_and_never_those_that_fill_up():
     assert len(pairs) == 5
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 40))
 def test_the_best_so_far_are_the_best_of_all_however_they_stream_by(seed, k, step):
     rng = np.random.default_rng(seed)

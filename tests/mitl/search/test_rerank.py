@@ -69,7 +69,7 @@ def test_steps_that_make_no_sense_are_refused_in_one_line(text, message):
     assert "\n" not in str(refused.value)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(
     quarters,
     st.sampled_from(["csls:k=2", "rgm:k=3:relaxation=1", "rgm:k=1", "csls:k=1,rgm:k=2:relaxation=1.5"]),

@@ -30,7 +30,7 @@ def two_sides(draw):
     return images, captions
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(two_sides(), st.sampled_from(sorted(FIRST_PASSES)), st.sampled_from([5_000, LITTLE_MEMORY, 2**20]), st.data())
 def test_ties_of_every_kind_are_in_order(sides, precision, memory, data):
     k = data.draw(st.integers(1, min(map(len, sides))))
