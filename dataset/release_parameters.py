@@ -12,8 +12,9 @@ from core.seeds import SeedField
 from core.text import NameField
 from corpus.models import Sample
 from dataset.aggregation import POSITIVE, TIES, Method, Ties
-from dataset.contents import PRECEDENCES, Precedence
+from dataset.contents import PRECEDENCES, Policies, Precedence
 from dataset.credits import Credits
+from dataset.merging import parse_merge
 from hits.question import Level
 
 METHODS_IN_WORDS: dict[Method, str] = {
@@ -84,7 +85,39 @@ class AggregateParameters(Parameters):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseParameters(Credits):
+class MergeParameters(Parameters):
+    """What of a release decides on its positives, and on the conflicts between people and sources."""
+
+    rounds: Annotated[tuple[str, ...], "rounds whose judgments count"] = ()
+    merge: Annotated[
+        str | None,
+        MergeField(
+            required=False, help_text='match sources, as in "cxc>=3,original" (default: original if there are rounds)'
+        ),
+    ] = None
+    positive_levels: Annotated[
+        tuple[int, ...],
+        LevelsField(help_text="levels that are a match: strict (1), lenient (1,2), or some separated by commas"),
+    ] = (1, 2)
+    method: Annotated[Method, MethodField()] = "majority"
+    ties: Annotated[Ties, TiesField()] = "median"
+
+    def policies(self) -> Policies:
+        """Raises CounterpartError for a merge that cannot be read."""
+        merge = tuple(parse_merge("original" if self.merge is None else self.merge))
+        return Policies(method=self.method, ties=self.ties, positive_levels=self.positive_levels, merge=merge)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConflictsParameters(MergeParameters):
+    """Whose conflicts are listed, and whether they are sent to review."""
+
+    sample: Annotated[str, "the sample whose queries are released", POSITIONAL]
+    send: Annotated[bool, "put the conflicts into the reviewers' queue"] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseParameters(MergeParameters, Credits):
     """What a version holds, and what its users need to cite it."""
 
     version: Annotated[
@@ -94,21 +127,6 @@ class ReleaseParameters(Credits):
     ]
     collection: Annotated[str, "name of the collection", OFF_PAGE]
     queries: Annotated[str, "the sample whose queries' positives are released"]
-    rounds: Annotated[tuple[str, ...], "rounds whose judgments are released"] = ()
-    merge: Annotated[
-        str | None,
-        MergeField(
-            required=False, help_text='match sources, as in "cxc>=3,original" (default: original if there are rounds)'
-        ),
-    ] = None
-    positive_levels: Annotated[
-        tuple[int, ...],
-        LevelsField(
-            help_text="levels that are a match: strict (1), lenient (1,2), or some separated by commas",
-        ),
-    ] = (1, 2)
-    method: Annotated[Method, MethodField()] = "majority"
-    ties: Annotated[Ties, TiesField()] = "median"
     seed: Annotated[int, SeedField(help_text="seed of methods with random starts"), OFF_PAGE] = 0
     precedence: Annotated[
         Precedence,

@@ -16,8 +16,8 @@ from core.errors import CounterpartError
 from core.text import counted
 from corpus.models import Caption, Image
 from dataset.conflicts import conflicts_of, merge_counts, pair_ids, preview, send_to_review
-from dataset.contents import Contents, Policies
-from dataset.merging import parse_merge
+from dataset.contents import Contents
+from dataset.release_parameters import MergeParameters
 from hits.models import Round
 from hits.task_types import ON_PAIRS
 
@@ -27,19 +27,14 @@ class MergeForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        of_merge = ("queries", "rounds", "merge", "positive_levels", "method", "ties")
+        of_merge = {"queries", *MergeParameters.form_fields()}
         self.fields = {name: field for name, field in release_fields().items() if name in of_merge}
 
     def contents(self) -> Contents:
         """Raises CounterpartError for a merge that cannot be read and what ``preview`` refuses."""
-        chosen = self.cleaned_data
-        policies = Policies(
-            method=chosen["method"],
-            ties=chosen["ties"],
-            positive_levels=chosen["positive_levels"],
-            merge=tuple(parse_merge(chosen["merge"] or "")),
-        )
-        return preview(chosen["queries"], rounds=list(chosen["rounds"]), policies=policies)
+        chosen = dict(self.cleaned_data)
+        queries, rounds = chosen.pop("queries"), list(chosen.pop("rounds"))
+        return preview(queries, rounds=rounds, policies=MergeParameters(**chosen).policies())
 
 
 @members_only.reads

@@ -13,7 +13,7 @@ from dataset.credits import Credits
 from dataset.exports.downloads import choices
 from dataset.models import Version
 from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
-from dataset.release_parameters import ReleaseParameters
+from dataset.release_parameters import MergeParameters, ReleaseParameters
 from evaluation.benchmark_scores import ORDER
 from evaluation.evaluate_parameters import EvaluateParameters
 from evaluation.ranking_files import FORMS
@@ -164,4 +164,5 @@ def release_fields() -> dict[str, forms.Field]:
         widget=forms.CheckboxSelectMultiple,
     )
     found["merge"].initial = "original"
-    return found
+    first = ("version", "queries", *MergeParameters.form_fields())
+    return {name: found[name] for name in (*first, *found)}
