@@ -34,6 +34,7 @@ scored_lists = st.dictionaries(
 )
 LEVELS = {2: 1.0, 1: 0.5, 0: 0.0, -1: np.nan}  # trec_eval's relevance and our gain
 ANY_JUDGMENTS = st.dictionaries(st.integers(0, 3), st.dictionaries(ids, st.sampled_from(list(LEVELS)), max_size=12))
+BOUNDED = [name for name in ALL_METRICS if name != "infAP"]
 JUDGED = st.dictionaries(st.integers(0, 3), st.dictionaries(ids, st.sampled_from([2, 1, 0]), max_size=12))
 
 
@@ -45,15 +46,18 @@ def gains_of(rankings: dict, levels: dict) -> dict:
     return {q: {i: LEVELS[level] for i, level in levels.get(q, {}).items()} for q in rankings}
 
 
-def by_ir_measures(measure: object, rankings: dict, levels: dict) -> dict:
-    """Its values of the queries that have a match; scores fall with the rank."""
+def by_ir_measures(measures: list, rankings: dict, levels: dict) -> dict[object, dict]:
+    """The values of each measure of the queries that have a match; scores fall with the rank."""
     qrels = [ir_measures.Qrel(str(q), str(i), level) for q in rankings for i, level in levels.get(q, {}).items()]
     run = [
         ir_measures.ScoredDoc(str(q), str(i), -rank) for q, items in rankings.items() for rank, i in enumerate(items)
     ]
-    matched = {q for q in rankings if any(level > 0 for level in levels.get(q, {}).values())}
-    values = {int(one.query_id): one.value for one in ir_measures.iter_calc([measure], qrels, run)} if matched else {}
-    return {q: values.get(q, 0.0) for q in sorted(matched)}
+    matched = [q for q in sorted(rankings) if any(level > 0 for level in levels.get(q, {}).values())]
+    values = {measure: dict.fromkeys(matched, 0.0) for measure in measures}
+    for one in ir_measures.iter_calc(measures, qrels, run) if matched else ():
+        if int(one.query_id) in matched:
+            values[one.measure][int(one.query_id)] = one.value
+    return values
 
 
 def ours(name: str, found: Found) -> dict:
@@ -65,34 +69,28 @@ def ours(name: str, found: Found) -> dict:
     }
 
 
+OF_TREC_EVAL = {
+    **{f"{name}@{k}": ir_measures.Success @ k for name in "RS" for k in (1, 5, 10)},
+    "R-Precision": ir_measures.Rprec,
+    "bpref": ir_measures.Bpref,
+    "infAP": ir_measures.infAP,
+}
+GAINS_OF_TREC_EVAL = {"nDCG": ir_measures.nDCG, "nDCG@10": ir_measures.nDCG @ 10}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "measure"),
-    [
-        *((f"R@{k}", ir_measures.Success @ k) for k in (1, 5, 10)),
-        *((f"S@{k}", ir_measures.Success @ k) for k in (1, 5, 10)),
-        ("R-Precision", ir_measures.Rprec),
-        ("bpref", ir_measures.Bpref),
-        ("infAP", ir_measures.infAP),
-        ("nDCG", ir_measures.nDCG),
-        ("nDCG@10", ir_measures.nDCG @ 10),
-    ],
-)
 @settings(max_examples=60, deadline=None)
 @given(rankings=lists, levels=ANY_JUDGMENTS)
-def test_a_metric_of_trec_eval_has_its_value(name, measure, rankings, levels):
-    if name.startswith("nDCG"):  # trec_eval's nDCG takes unjudged pool items for relevance -1
-        levels = {q: {i: level for i, level in one.items() if level >= 0} for q, one in levels.items()}
-    expected = by_ir_measures(measure, rankings, levels)
-    assert ours(name, found_in(rankings, levels)) == pytest.approx(expected, abs=1e-9)
-
-
-@settings(max_examples=60, deadline=None)
-@given(rankings=lists, levels=ANY_JUDGMENTS)
-def test_the_best_rank_is_the_inverse_of_the_reciprocal_rank(rankings, levels):
-    expected = by_ir_measures(ir_measures.RR, rankings, levels)
-    ranks = ours("rank", found_in(rankings, levels))
-    assert {q: 1 / rank for q, rank in ranks.items()} == pytest.approx(expected)
+def test_a_metric_of_trec_eval_has_its_value(rankings, levels):
+    # trec_eval's nDCG takes unjudged pool items for relevance -1.
+    judged = {q: {i: level for i, level in one.items() if level >= 0} for q, one in levels.items()}
+    for metrics, said in ((OF_TREC_EVAL, levels), (GAINS_OF_TREC_EVAL, judged)):
+        found = found_in(rankings, said)
+        expected = by_ir_measures([ir_measures.RR, *metrics.values()], rankings, said)
+        for name, measure in metrics.items():
+            assert ours(name, found) == pytest.approx(expected[measure], abs=1e-9), name
+        inverse = {q: 1 / rank for q, rank in ours("rank", found).items()}
+        assert inverse == pytest.approx(expected[ir_measures.RR])
 
 
 def slow(name: str, ranking: list, gains: dict) -> float:
@@ -117,26 +115,22 @@ def slow(name: str, ranking: list, gains: dict) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["PMRP", "mAP@R", *(name for name in GRADED if name != "nDCG")])
 @settings(max_examples=60, deadline=None)
 @given(rankings=lists, levels=JUDGED)
-def test_a_metric_equals_a_slow_reading_of_its_definition(name, rankings, levels):
-    gains = gains_of(rankings, levels)
-    expected = {
-        q: slow(name, items, gains[q]) for q, items in sorted(rankings.items()) if any(g > 0 for g in gains[q].values())
-    }
-    assert ours(name, found_in(rankings, levels)) == pytest.approx(expected)
+def test_a_metric_equals_a_slow_reading_of_its_definition(rankings, levels):
+    gains, found = gains_of(rankings, levels), found_in(rankings, levels)
+    matched = [q for q in sorted(rankings) if any(gain > 0 for gain in gains[q].values())]
+    for name in ["PMRP", "mAP@R", *(name for name in GRADED if name != "nDCG")]:
+        expected = {q: slow(name, rankings[q], gains[q]) for q in matched}
+        assert ours(name, found) == pytest.approx(expected), name
 
 
-@pytest.mark.parametrize(
-    ("graded", "binary"),
-    [("graded R@1", "R@1"), ("graded R-Precision", "R-Precision"), ("graded mAP@R", "mAP@R")],
-)
 @given(rankings=lists, levels=JUDGED)
-def test_without_partial_matches_a_graded_metric_is_the_binary_one(graded, binary, rankings, levels):
+def test_without_partial_matches_a_graded_metric_is_the_binary_one(rankings, levels):
     full = {q: {i: 2 * (level > 0) for i, level in one.items()} for q, one in levels.items()}
     found = found_in(rankings, full)
-    assert ours(graded, found) == pytest.approx(ours(binary, found))
+    for name in ("R@1", "R-Precision", "mAP@R"):
+        assert ours(f"graded {name}", found) == pytest.approx(ours(name, found))
 
 
 def test_graded_metrics_of_a_case_worked_by_hand():
@@ -219,24 +213,20 @@ def test_our_order_of_ties_is_by_item():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*(name for name in ALL_METRICS if name != "infAP")])
 @settings(max_examples=25, deadline=None)
-@given(
-    scored=st.dictionaries(
-        st.just(1), st.dictionaries(ids, st.integers(0, 1).map(float), min_size=1, max_size=5), min_size=1
-    ),
-    levels=JUDGED,
-)
-def test_the_interval_of_ties_is_that_of_all_orders(name, scored, levels):
-    qrels = Qrels.of(gains_of(scored, levels))
+@given(scored=st.dictionaries(ids, st.integers(0, 1).map(float), min_size=1, max_size=5), levels=JUDGED)
+def test_the_interval_of_ties_is_that_of_all_orders(scored, levels):
+    qrels = Qrels.of(gains_of({1: scored}, levels))
     orders = [
         order
-        for order in permutations(scored[1])
-        if all(scored[1][a] >= scored[1][b] for a, b in zip(order, order[1:], strict=False))
+        for order in permutations(scored)
+        if all(scored[a] >= scored[b] for a, b in zip(order, order[1:], strict=False))
     ]
-    values = [ALL_METRICS[name](find(Rankings.of({1: order}), qrels))[0] for order in orders]
-    low, high = tie_interval(ALL_METRICS[name], with_scores(scored), qrels)
-    assert (low[0], high[0]) == pytest.approx((min(values), max(values)), nan_ok=True)
+    found = [find(Rankings.of({1: order}), qrels) for order in orders]
+    for name in BOUNDED:
+        values = [ALL_METRICS[name](one)[0] for one in found]
+        low, high = tie_interval(ALL_METRICS[name], with_scores({1: scored}), qrels)
+        assert (low[0], high[0]) == pytest.approx((min(values), max(values)), nan_ok=True), name
 
 
 def test_rankings_without_scores_say_nothing_of_ties():
@@ -249,15 +239,16 @@ def test_rankings_without_scores_say_nothing_of_ties():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*(name for name in ALL_METRICS if name != "infAP")])
 @settings(max_examples=25, deadline=None)
 @given(order=st.permutations(range(5)), depth=st.integers(0, 5), levels=JUDGED)
-def test_the_open_interval_holds_the_value_of_every_way_to_go_on(name, order, depth, levels):
+def test_the_open_interval_holds_the_value_of_every_way_to_go_on(order, depth, levels):
     qrels = Qrels.of(gains_of({1: order}, levels))
-    low, high = open_interval(ALL_METRICS[name], find(Rankings.of({1: order[:depth]}), qrels))
-    for rest in permutations(order[depth:]):
-        value = ALL_METRICS[name](find(Rankings.of({1: [*order[:depth], *rest]}), qrels))[0]
-        assert np.isnan(value) or low[0] - 1e-12 <= value <= high[0] + 1e-12
+    cut = find(Rankings.of({1: order[:depth]}), qrels)
+    found = [find(Rankings.of({1: [*order[:depth], *rest]}), qrels) for rest in permutations(order[depth:])]
+    for name in BOUNDED:
+        low, high = open_interval(ALL_METRICS[name], cut)
+        values = [ALL_METRICS[name](one)[0] for one in found]
+        assert all(np.isnan(value) or low[0] - 1e-12 <= value <= high[0] + 1e-12 for value in values), name
 
 
 def test_lists_that_are_too_short_are_refused_with_the_missing_depth():

@@ -1,13 +1,12 @@
 import pytest
 
 from annotation.models import Assignment, Judgment, Rejection, Worker, WorkerIdentity
-from dataset.aggregation import METHODS
 from dataset.release import release_version
 from hits.models import HIT, Control, Round
-from tests.annotation.cast import answer, candidates, propose, sample_of
+from tests.annotation.cast import answer, sample_of
 from tests.dataset.reviewing import another_person
 from tests.evaluation.analysing import analyse, figures_of, table_of
-from tests.factories import make_annotator, make_round, make_worker
+from tests.factories import make_round, make_worker
 
 pytestmark = pytest.mark.django_db
 
@@ -99,15 +98,6 @@ def test_reliability_is_that_of_the_aggregation(judged, people):
     assert majority[people[2].pseudonym]["reliability"] == pytest.approx((1 / 3 + 1 + 2) / 4)
     skilled = by_name("round-1")
     assert skilled[people[0].pseudonym]["reliability"] > skilled[people[2].pseudonym]["reliability"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_estimates_a_reliability(judged, people, method):
-    pairs = candidates(judged.hits.first())
-    propose(judged, pairs, make_annotator("words"))
-    found = by_name("round-1", "--method", method)
-    assert all(0 < found[worker.pseudonym]["reliability"] <= 1 for worker in people)
 
 
 def test_seconds_a_pair_are_of_the_accepted_sets_with_a_known_time(judged, people):

@@ -105,8 +105,8 @@ def test_one_name_is_not_given_to_several_models(rankings):
 def test_pmrp_reads_cocos_instances(tmp_path):
     whole = metrics.positives("coco-5k")
     images, captions = whole["i2t"].queries, whole["t2i"].queries
-    shown = {int(image): int(place % 2) for place, image in enumerate(images)}
-    annotations = [{"image_id": image, "category_id": 18} for image, kind in shown.items() if kind]
+    shown = {int(image): place % 50 for place, image in enumerate(images)}  # the first of 50 shows nothing
+    annotations = [{"image_id": image, "category_id": kind} for image, kind in shown.items() if kind]
     (tmp_path / "instances.json").write_text(
         json.dumps({"images": [{"id": image} for image in shown], "annotations": annotations})
     )
@@ -119,7 +119,7 @@ def test_pmrp_reads_cocos_instances(tmp_path):
     found = json.loads(evaluate("--benchmark", "pmrp", *files, "--zeta", "0,1", "--json"))["m"]["pmrp"]["t2i"]
     assert {metric: one["queries"] for metric, one in found.items()} == {"PMRP ζ=0": 25_000, "PMRP ζ=1": 25_000}
     ranked = metrics.Rankings.of({int(caption): listed for caption, listed in lists.items()})
-    by_image = {image: [18] * kind for image, kind in shown.items()}
+    by_image = {image: [kind] if kind else [] for image, kind in shown.items()}
     wanted = metrics.score({"t2i": ranked}, "pmrp", categories=by_image)["pmrp"]
     for zeta in (0, 1):
         assert found[f"PMRP ζ={zeta}"]["value"] == pytest.approx(wanted[f"PMRP ζ={zeta}"]["t2i"], abs=1e-12)

@@ -2,7 +2,7 @@ from math import isnan
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.metrics import coverage, positives
@@ -38,6 +38,7 @@ def test_no_query_at_all_is_not_a_number():
 pairs = st.dictionaries(st.sampled_from("abc"), st.sets(st.integers(0, 5)))
 
 
+@settings(max_examples=40, deadline=None)
 @given(pairs, pairs, pairs)
 def test_coverage_equals_a_slow_reading_of_its_definition(benchmark, verified, judged):
     def mean(values):

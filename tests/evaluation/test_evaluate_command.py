@@ -52,16 +52,10 @@ def test_models_are_compared_with_the_best(evaluate, tmp_path):
     assert t2i[3].split()[1:] == ["0.0~"] * 5
 
 
-def test_csv_can_be_read_again(evaluate):
+def test_csv_latex_and_json_have_the_figures_too(evaluate):
     (row,) = csv.DictReader(StringIO(evaluate("--csv")))
     assert (row["model"], row["i2t mAP@R"]) == ("model_a", "75.0")
-
-
-def test_latex_escapes_names(evaluate):
     assert r"model\_a & \textbf{87.5} & \textbf{87.5} & \textbf{100.0}" in evaluate("--latex")
-
-
-def test_json_has_figures_in_full(evaluate):
     figures = json.loads(evaluate("--json"))["model_a"]
     assert {name: one["value"] for name, one in figures["i2t"].items()} == {
         "mAP@R": 0.75, "R-Precision": 0.75, "R@1": 1.0, "R@5": 1.0, "R@10": 1.0
@@ -117,14 +111,12 @@ def test_files_that_differ_in_their_suffix_keep_it(evaluate, written):
     assert set(names["json"]) == names["csv"] == names["table"] == {"model_a", "r.json", "r.npz"}
 
 
-@pytest.mark.parametrize(
-    "files", [("a/r.json", "a/r.json"), ("a/x/r.json", "b/x/r.json"), ("a/r.json", "b/r.json", "a.json")]
-)
-def test_files_that_folders_do_not_tell_apart_are_refused_and_nothing_is_stored(evaluate, written, files):
+def test_files_that_folders_do_not_tell_apart_are_refused_and_nothing_is_stored(evaluate, written):
     for folder in ("a", "b"):
         written(f"{folder}/s.json", 1)
-    with pytest.raises(CommandError, match="Several files of rankings are of a model (r|x|a). Rename"):
-        evaluate(*(written(name, 1 + place) for place, name in enumerate(files)))
+    for files in (("a/r.json", "a/r.json"), ("a/x/r.json", "b/x/r.json"), ("a/r.json", "b/r.json", "a.json")):
+        with pytest.raises(CommandError, match="Several files of rankings are of a model (r|x|a). Rename"):
+            evaluate(*(written(name, 1 + place) for place, name in enumerate(files)))
     assert not Run.objects.exists()
 
 

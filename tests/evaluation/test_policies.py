@@ -33,17 +33,11 @@ def evaluate(tmp_path):
     return evaluate
 
 
-def test_equal_scores_keep_the_files_order_by_default(evaluate):
-    assert evaluate("tied_t2i.run") == {"tied_t2i": 1.0}
-
-
-def test_our_order_puts_the_item_imported_first_first(evaluate):
-    # Wrong only for the last caption, whose tied image was imported first.
+def test_equal_scores_are_ordered_as_the_policy_says(evaluate):
+    assert evaluate("tied_t2i.run") == {"tied_t2i": 1.0}  # in the order of the file
+    # Ours is wrong only for the last caption, whose tied image was imported first.
     assert evaluate("tied_t2i.run", "--ties", "counterpart")["tied_t2i"] == pytest.approx(11 / 12)
-
-
-def test_trec_evals_order_compares_ids_as_text(evaluate):
-    # The right image is the larger text for 9 (tied with 10) and 11 (tied with 0) alone.
+    # As text, the right image has the larger id for 9 (tied with 10) and 11 (tied with 0) alone.
     assert evaluate("tied_t2i.run", "--ties", "trec")["tied_t2i"] == pytest.approx(2 / 12)
 
 
@@ -66,11 +60,8 @@ def test_lists_that_end_early_are_refused_on_request(evaluate, tmp_path):
         evaluate("none.json", "--missing", "refuse")
 
 
-def test_only_one_interval_can_be_printed(evaluate):
+def test_what_cannot_be_told_is_refused(evaluate):
     with pytest.raises(CommandError, match="Choose interval for one of them"):
         evaluate("short.json", "--missing", "interval", "--ties", "interval")
-
-
-def test_rankings_without_scores_know_nothing_of_ties(evaluate):
     with pytest.raises(CommandError, match="These rankings have no scores"):
         evaluate("short.json", "--ties", "trec")

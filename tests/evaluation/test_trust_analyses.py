@@ -85,23 +85,17 @@ def test_bias_agrees_with_scores_counted_from_the_rows(version):
         assert one["subsets"][0]["bias"] == pytest.approx(np.mean(moved))
 
 
-def test_a_partial_match_counts_half_by_graded_metrics(version):
-    found = json.loads(analyse("bias", "v1", "--metrics", "graded R@1", "--json"))["bias"][0]
+def test_a_partial_match_counts_half_by_graded_metrics_and_the_truth_tells_the_true_scores(version):
+    found = json.loads(analyse("bias", "v1", "--metrics", "R@1,graded R@1", "--truth", "truth", "--json"))["bias"]
+    binary, graded = (next(one for one in found if one["metric"] == name) for name in ("R@1", "graded R@1"))
     images, captions = version.collection.images.in_bulk(), version.collection.captions.in_bulk()
-    for name, score in zip(NAMES, found["subsets"][-1]["scores"], strict=True):
+    for name, true, score in zip(NAMES, binary["truth"], graded["subsets"][-1]["scores"], strict=True):
         first = [level_of(images[query], captions[items[0]]) for query, items in lists_of(name, I2T).items()]
+        assert true == pytest.approx(np.mean([level < 3 for level in first]))
         assert score == pytest.approx(np.mean([{1: 1.0, 2: 0.5}.get(level, 0.0) for level in first]))
-
-
-def test_bias_beside_the_truth_tells_the_true_scores(version):
-    one = json.loads(analyse("bias", "v1", "--metrics", "R@1", "--truth", "truth", "--json"))["bias"][0]
-    images, captions = version.collection.images.in_bulk(), version.collection.captions.in_bulk()
-    for name, score in zip(NAMES, one["truth"], strict=True):
-        right = [level_of(images[query], captions[items[0]]) < 3 for query, items in lists_of(name, I2T).items()]
-        assert score == pytest.approx(np.mean(right))
     # Every first place was judged, so All and the truth give the same R@1.
-    assert one["distance_from_truth_by_size"][-1]["bias"] == pytest.approx(0)
-    assert one["distance_from_truth_by_size"][0]["bias"] > 0
+    assert binary["distance_from_truth_by_size"][-1]["bias"] == pytest.approx(0)
+    assert binary["distance_from_truth_by_size"][0]["bias"] > 0
 
 
 def test_bias_is_printed_as_tables_and_written_as_csv(version, tmp_path):
@@ -122,7 +116,7 @@ def test_a_reviewed_level_holds_for_bias(version):
     assert judged.qrels.gains[judged.levels == 2].tolist() == [0.5] * int((judged.levels == 2).sum())
 
 
-def test_completeness_counts_what_was_found_and_what_there_is(version):
+def test_completeness_tells_what_was_found_what_there_is_and_its_estimates(version):
     found = json.loads(analyse("completeness", "v1", "--truth", "truth", "--json"))["directions"]
     judged = load_judged_pairs(version)
     for one, direction in zip(found, Direction, strict=True):
@@ -137,29 +131,8 @@ def test_completeness_counts_what_was_found_and_what_there_is(version):
         controls = one["controls"]
         assert controls["votes"] >= controls["random_pairs"] > 0
         assert controls["votes_for_a_match"] == 0
-
-
-@pytest.fixture
-def wide(monkeypatch):
-    monkeypatch.setattr(Parts, "is_estimable", False)
-
-
-def test_an_interval_wider_than_the_estimate_is_none_and_says_what_would_make_it_one(version, wide):
-    (first, _) = json.loads(analyse("completeness", "v1", "--json"))["directions"]
-    parts = first["by_parts"]
-    assert not parts["estimable"]
-    assert parts["total"] is None
-    assert "is wider than the estimate. " in parts["reason"]
-    printed = analyse("completeness", "v1")
-    assert printed.count("By parts: not estimable. The interval") == 2
-    assert parts["reason"] in printed
-
-
-def test_an_estimate_by_parts_is_printed_with_its_parts_and_its_interval(version):
-    (first, _) = json.loads(analyse("completeness", "v1", "--truth", "truth", "--json"))["directions"]
-    parts = first["by_parts"]
-    assert parts["estimable"]
-    assert parts["reason"] is None
+    parts = found[0]["by_parts"]
+    assert (parts["estimable"], parts["reason"]) == (True, None)
     total = sum(parts[name]["value"] for name in ("judged", "listed", "outside"))
     assert parts["total"]["value"] == pytest.approx(total)
     printed = analyse("completeness", "v1", "--truth", "truth")
@@ -180,8 +153,14 @@ def test_the_estimate_by_parts_counts_every_pair_of_a_query_once(version):
         assert one.parts.listed.value == pytest.approx((len(pairs) - one.judged) / 3, rel=0.35)
 
 
-def test_capture_recapture_is_printed_as_no_bound_with_a_resampling_interval(version, wide, tmp_path):
+def test_an_interval_wider_than_the_estimate_is_none_and_capture_recapture_no_bound(version, monkeypatch, tmp_path):
+    monkeypatch.setattr(Parts, "is_estimable", False)
+    parts = json.loads(analyse("completeness", "v1", "--json"))["directions"][0]["by_parts"]
+    assert (parts["estimable"], parts["total"]) == (False, None)
+    assert "is wider than the estimate. " in parts["reason"]
     printed = analyse("completeness", "v1", "--csv", tmp_path / "found.csv", "--plot", tmp_path / "found.svg")
+    assert printed.count("By parts: not estimable. The interval") == 2
+    assert parts["reason"] in printed
     assert printed.count("\nChao ") == 2
     assert "at least" not in printed
     assert "resampling interval" in printed
@@ -234,28 +213,25 @@ def test_a_random_pair_that_was_retired_as_a_control_is_one_that_matches():
     assert votes.missed == 0  # a known match that was retired is none
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_bad_input_is_told_in_one_line(version):
+    for arguments, message in (
         (("bias", "v9"), "There is no version 'v9'"),
         (("bias", "v1", "--metrics", "R@1,R@7"), "Unknown metrics R@7: use R@1"),
         (("bias", "v1", "--truth", "nobody"), "Source 'nobody' has no matches on the queries of v1"),
         (("completeness", "v1", "--truth", "nobody"), "Sources: .*truth"),
         (("bias", "v1", "--without-positives", "error"), "invalid choice"),
-    ],
-)
-def test_bad_input_is_told_in_one_line(version, arguments, message):
-    with pytest.raises(CommandError, match=message) as refused:
-        analyse(*arguments)
-    assert "\n" not in str(refused.value)
+    ):
+        with pytest.raises(CommandError, match=message) as refused:
+            analyse(*arguments)
+        assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("subject", ["bias", "completeness"])
-def test_a_version_without_rounds_is_refused(subject):
+def test_a_version_without_rounds_is_refused():
     zoo = make_collection()
     release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
-    with pytest.raises(CommandError, match="Version v1 has no pairs that annotators proposed and people judged"):
-        analyse(subject, "v1")
+    for subject in ("bias", "completeness"):
+        with pytest.raises(CommandError, match="Version v1 has no pairs that annotators proposed and people judged"):
+            analyse(subject, "v1")
 
 
 def test_what_would_make_an_estimate_one_depends_on_what_is_wide():
