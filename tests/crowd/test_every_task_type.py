@@ -63,53 +63,43 @@ def check_stored(made: Round, task: str) -> None:
     assert len(set(written)) == (items if task == "caption" else 0)
 
 
-@pytest.mark.parametrize("task", EVERY_TYPE)
-def test_a_hit_is_done_on_mturk(mturk, commit, task):
-    made = publish(task, "mturk", commit)
-    hit, worker = mturk.hits()[0], mturk.worker()
-    assignment_id = mturk.accept(hit, worker)
-    address = mturk.open_page(hit, assignment_id, worker)
+def send_one_hit(there: platform.Rehearsal) -> None:
+    """A worker accepts a HIT on MTurk, answers it on our page and hands it in there."""
+    hit, worker = there.hits()[0], there.worker()
+    assignment_id = there.accept(hit, worker)
+    address = there.open_page(hit, assignment_id, worker)
     form = form_of(read_assignment_token(address.rstrip("/").split("/")[-1]))
     saved = Client().post(address, form | {"active_seconds": "0"})
     assert saved.status_code == 200, saved.text
     sending = Page("http://testserver" + address, saved.text).forms[0]
-    mturk.submit(assignment_id, worker, filled_in(sending, {}))
+    there.submit(assignment_id, worker, filled_in(sending, {}))
+
+
+@pytest.mark.parametrize("task", EVERY_TYPE)
+def test_a_hit_is_listed_in_the_words_of_its_type_and_done_on_mturk(mturk, commit, task):
+    made = publish(task, "mturk", commit)
+    hit = mturk.world.call("GetHIT", {"HITId": mturk.hits()[0]})["HIT"]
+    check_listed(task, hit["Title"], hit["Description"])
+    assert hit["Keywords"] == TASK_TYPES[task].keywords
+    send_one_hit(mturk)
     platform.sync(made, commit)
     check_stored(made, task)
 
 
 @pytest.mark.parametrize("task", EVERY_TYPE)
-def test_mturk_lists_a_round_in_the_words_of_its_type(mturk, commit, task):
-    publish(task, "mturk", commit)
-    hit = mturk.world.call("GetHIT", {"HITId": mturk.hits()[0]})["HIT"]
-    check_listed(task, hit["Title"], hit["Description"])
-    assert hit["Keywords"] == TASK_TYPES[task].keywords
-
-
-@pytest.mark.parametrize("task", EVERY_TYPE)
-def test_prolific_lists_a_round_in_the_words_of_its_type(prolific, commit, task):
-    publish(task, "prolific", commit)
-    terms = prolific.study().terms
-    check_listed(task, terms["name"], terms["description"])
-
-
-@pytest.mark.parametrize("task", EVERY_TYPE)
 def test_answers_that_only_mturk_has_are_read_from_its_copy(mturk, commit, task):
     made = publish(task, "mturk", commit)
-    hit, worker = mturk.hits()[0], mturk.worker()
-    assignment_id = mturk.accept(hit, worker)
-    address = mturk.open_page(hit, assignment_id, worker)
-    form = form_of(read_assignment_token(address.rstrip("/").split("/")[-1]))
-    sending = Page("http://testserver" + address, Client().post(address, form).text).forms[0]
-    mturk.submit(assignment_id, worker, filled_in(sending, {}))
+    send_one_hit(mturk)
     Assignment.objects.all().delete()
     platform.sync(made, commit)
     check_stored(made, task)
 
 
 @pytest.mark.parametrize("task", EVERY_TYPE)
-def test_a_hit_is_done_on_prolific(prolific, commit, task):
+def test_a_hit_is_listed_in_the_words_of_its_type_and_done_on_prolific(prolific, commit, task):
     made = publish(task, "prolific", commit)
+    terms = prolific.study().terms
+    check_listed(task, terms["name"], terms["description"])
     submission, person, sheet = prolific.open()
     form = form_of(Assignment.objects.get(outside_key=submission))
     page = prolific.browser(person).post(sheet, form)

@@ -165,14 +165,14 @@ def test_two_equal_bonuses_of_one_work_are_paid_one_after_the_other(rehearsal, c
 
 
 def test_a_top_up_of_everybody_is_paid_to_each_once(rehearsal, commit):
-    made = published(hits=2, commit=commit)
-    work(rehearsal, commit, 2)
+    made = published(hits=5, commit=commit)
+    work(rehearsal, commit, 5)
     sync(made, commit)
     Assignment.objects.update(active_seconds=600)
     with commit(execute=True):
-        assert pay_shortfall(made, actor="robin").assignments == 2
+        assert pay_shortfall(made, actor="robin").assignments == 5
     rest(made, rehearsal, commit)
-    assert rehearsal.bonuses() == [Decimal("0.50")] * 2
+    assert rehearsal.bonuses() == [Decimal("0.50")] * 5
     assert set(Payment.objects.values_list("state", flat=True)) == {"paid"}
     check_books(made, rehearsal)
 
