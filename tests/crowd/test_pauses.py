@@ -97,11 +97,9 @@ def test_a_call_that_waited_does_what_is_wanted_when_it_is_made(made, rehearsal,
     assert (rehearsal.study().status, Posting.objects.get().paused_at) == ("ACTIVE", None)
 
 
-@pytest.mark.parametrize(
-    "fault", [{"kind": "drop"}, {"kind": "reset"}, {"kind": "status", "status": 503, "body": "json"}]
-)
-def test_a_pause_whose_call_fails_is_made_by_a_sync(made, rehearsal, commit, fault):
-    rehearsal.fault(operation="move_study", times=1, **fault)
+@pytest.mark.parametrize("kind", ["drop", "reset"])
+def test_a_pause_whose_call_fails_is_made_by_a_sync(made, rehearsal, commit, kind):
+    rehearsal.fault(operation="move_study", times=1, kind=kind)
     pause(made, commit)
     sync(made, commit)
     assert rehearsal.study().status == "PAUSED"

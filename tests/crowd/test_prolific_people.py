@@ -46,16 +46,16 @@ def fill(made, there, commit, *, visitors: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("leave", [decline, leave_unseen])
 def test_visitors_who_leave_without_a_hit_take_no_place_and_nobody_is_paid_for_nothing(rehearsal, commit, leave):
-    made = published(hits=8, commit=commit)
-    left = [leave(rehearsal) for _ in range(4)]
+    made = published(hits=2, commit=commit)
+    left = [leave(rehearsal) for _ in range(2)]
     sync(made, commit)
-    assert rehearsal.study().places == 8
+    assert rehearsal.study().places == 2
     for submission, person in left:
         rehearsal.give_back(submission, person)
     sync(made, commit)
     assert not Assignment.objects.exists()
-    assert fill(made, rehearsal, commit, visitors=12) == 4
-    assert (rehearsal.study().places, Payment.objects.filter(state="paid").count()) == (8, 8)
+    assert fill(made, rehearsal, commit, visitors=3) == 1
+    assert (rehearsal.study().places, Payment.objects.filter(state="paid").count()) == (2, 2)
     assert not Payment.objects.filter(assignment__has_hit=False).exists()
     check_books(made, rehearsal)
 

@@ -29,13 +29,6 @@ from tests.factories import make_round
 __all__ = ["rehearsal"]
 
 
-def test_a_published_round_stands_on_the_platform_once(rehearsal, commit):
-    published(hits=3, commit=commit)
-    assert len(set(rehearsal.hits())) == 3
-    assert len(rehearsal.world.call("ListHITs", {})["HITs"]) == 3
-    assert set(Posting.objects.values_list("state", "posted_assignments")) == {("live", 1)}
-
-
 def test_an_honest_submission_is_stored_accepted_and_paid_once(rehearsal, commit):
     made = published(hits=1, commit=commit)
     rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
@@ -73,11 +66,6 @@ def test_a_posting_is_settled_when_its_lists_have_agreed_for_long_enough(rehears
     Posting.objects.update(over_since=timezone.now() - timedelta(seconds=3600))
     sync_round(made)
     assert Posting.objects.get().settled_at
-
-
-def test_publishing_says_what_is_posted(rehearsal, commit, capsys):
-    published(hits=3, commit=commit)
-    assert "3 of 3 HITs are posted on mturk emulator." in capsys.readouterr().out
 
 
 def test_a_round_beyond_the_accounts_money_is_not_published(rehearsal, commit):
