@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from console.templatetags.console import NAVIGATION, entry_of
 from tests.console.test_access import GUARDED, address
 
@@ -26,24 +24,23 @@ def marked(client, path: str) -> list[tuple[str, str]]:
     return re.findall(r'aria-current="(\w+)">([^<]+)</a>', header)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("path", "entry"),
-    [
-        ("/import/", "Collections"),
-        ("/plan/", "Rounds"),
-        ("/release/", "Versions"),
-        ("/add-annotator/", "Annotators"),
-        ("/benchmarks/", "Leaderboard"),
-        ("/collections/zoo/leaderboard/", "Leaderboard"),
-        ("/collections/zoo/queue/", "Review"),
-        ("/collections/zoo/", "Collections"),
-        ("/charts/version/v1/positives/", "Versions"),
-        ("/rounds/open/pairs/", "Rounds"),
-    ],
-)
-def test_a_page_marks_the_entry_of_its_section(releaser, site, path, entry):
-    assert marked(releaser, path) == [("true", entry)]
+SECTIONS = [
+    ("/import/", "Collections"),
+    ("/plan/", "Rounds"),
+    ("/release/", "Versions"),
+    ("/add-annotator/", "Annotators"),
+    ("/benchmarks/", "Leaderboard"),
+    ("/collections/zoo/leaderboard/", "Leaderboard"),
+    ("/collections/zoo/queue/", "Review"),
+    ("/collections/zoo/", "Collections"),
+    ("/charts/version/v1/positives/", "Versions"),
+    ("/rounds/open/pairs/", "Rounds"),
+]
+
+
+def test_a_page_marks_the_entry_of_its_section(releaser, site):
+    for path, entry in SECTIONS:
+        assert marked(releaser, path) == [("true", entry)], path
 
 
 def test_the_page_of_an_entry_is_marked_as_the_current_one(member, site):

@@ -85,14 +85,6 @@ def test_who_may_not_take_the_next_step_reads_its_command_alone(request, db):
     assert "Import a collection" not in page(request.getfixturevalue("reviewer"))
 
 
-def test_it_lists_what_waits_for_a_person(releaser, site):
-    Job.objects.create(title="Plan zebra", task="none", state="failed", finished_at=timezone.now())
-    text = page(releaser)
-    assert "1 flagged assignment in open" in text
-    assert "draft is planned and not yet published" in text
-    assert "Plan zebra failed" in text
-
-
 def test_an_old_failure_no_longer_asks_for_attention(member):
     Job.objects.create(title="old", task="none", state="failed", finished_at=timezone.now() - timedelta(days=3))
     assert "Nothing needs you." in page(member)

@@ -13,25 +13,16 @@ from annotation.models import Appeal, Assignment, Payment, Rejection
 from annotation.review.appeals import appeal, ask_for_pay
 from annotation.review.decisions import MassPolicy, reject
 from console.home.needs import needs_of_all_rounds
-from crowd import channels
 from crowd.models import Visit
 from crowd.outbox import deliver_due
 from tests.annotation.answering import lost
 from tests.annotation.money.moneyed import WORDS, posted
 from tests.annotation.money.moneyed import flagged as flagged_on
 from tests.console.conftest import answer_wrongly
-from tests.crowd.fakes import FakePlatform
 from tests.factories import make_round
 
 REFUSE = {"votes_count": "no", "paid": "no", **WORDS}
 PROPOSED = MassPolicy(earliest=1, share=0.0)
-
-
-@pytest.fixture
-def platform(monkeypatch) -> FakePlatform:
-    fake = FakePlatform()
-    monkeypatch.setitem(channels.CHANNELS, "mturk", fake)
-    return fake
 
 
 @pytest.fixture

@@ -36,17 +36,13 @@ def upload(researcher, django_capture_on_commit_callbacks):
     return send
 
 
-def test_uploaded_judgments_become_the_rounds(upload, again, exported):
+def test_uploaded_judgments_become_the_rounds_once(upload, again, exported):
     page = upload(exported)
     n = Judgment.objects.filter(assignment__hit__round=again).count()
     assert n == 4
     assert "4 judgments of 1 worker imported in 1 answer set." in page.text
     assert 'href="/rounds/again/"' in page.text
     assert Event.objects.get(verb="imported", subject=subject_of(again)).actor == "researcher"
-
-
-def test_the_same_file_again_changes_nothing(upload, again, exported):
-    upload(exported)
     assert "All 4 judgments were imported before; nothing is changed." in upload(exported).text
     assert Judgment.objects.filter(assignment__hit__round=again).count() == 4
 

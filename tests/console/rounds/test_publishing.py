@@ -9,11 +9,9 @@ from annotation.models import Admission, Invitation
 from annotation.people.admission import join_round
 from annotation.people.invitations import make_invitations
 from core.models import Event, Job
-from crowd import channels
 from crowd.channels import ChannelError
 from crowd.models import Posting
 from hits.models import Round
-from tests.crowd.fakes import FakePlatform
 from tests.crowd.platform import rehearsal
 from tests.factories import make_round, make_worker
 
@@ -37,13 +35,6 @@ FILLED_IN = {
 @pytest.fixture
 def draft(db) -> Round:
     return make_round(hits=2, name="draft", published=False)
-
-
-@pytest.fixture
-def platform(monkeypatch) -> FakePlatform:
-    fake = FakePlatform()
-    monkeypatch.setitem(channels.CHANNELS, "mturk", fake)
-    return fake
 
 
 def publish(client, on=EMULATED, **fields):
@@ -127,15 +118,12 @@ def test_a_cost_that_nobody_has_seen_is_not_taken_for_confirmed(researcher, draf
     assert "The cost has changed since it was shown." in answer.text
 
 
-@pytest.mark.parametrize("typed", ["", "Draft", "yes"])
-def test_real_money_needs_the_rounds_name(researcher, draft, platform, typed):
+def test_real_money_needs_the_rounds_name_and_is_spent_once_it_is_typed(researcher, draft, platform):
     assert "real money" in publish(researcher, on=REAL).text
-    answer = publish(researcher, on=REAL, confirmed="1.56", typed=typed)
-    assert (answer.status_code, Job.objects.count()) == (409, 0)
-    assert "Type the round’s name" in answer.text
-
-
-def test_real_money_is_spent_once_the_name_is_typed(researcher, draft, platform):
+    for typed in ("", "Draft", "yes"):
+        answer = publish(researcher, on=REAL, confirmed="1.56", typed=typed)
+        assert (answer.status_code, Job.objects.count()) == (409, 0)
+        assert "Type the round’s name" in answer.text
     assert publish(researcher, on=REAL, confirmed="1.56", typed="draft").status_code == 302
     assert Job.objects.get().params["environment"] == "production"
 
@@ -146,21 +134,21 @@ def test_one_may_go_back_and_change_something(researcher, draft, platform):
     assert 'value="us, gb"' in answer.text or 'value="US,GB"' in answer.text
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"minutes": 1}, "greater than or equal to 5"),
-        ({"title": ""}, "This field is required"),
-        ({"title": "x" * 129}, "at most 128 characters"),
-        ({"countries": "Narnia"}, "1 invalid countries: NARNIA"),
-        ({"expected_minutes": "0"}, "Invalid number of expected minutes 0"),
-        ({"expected_minutes": "30"}, "more than its reward of $0.65"),
-        ({"pilot": "nothing"}, "Select a valid choice"),
-    ],
-)
-def test_what_no_platform_takes_is_told_and_starts_nothing(researcher, draft, platform, change, told):
-    answer = publish(researcher, confirmed="1.56", **change)
-    assert (answer.status_code, told in answer.text) == (422, True)
+BAD = [
+    ({"minutes": 1}, "greater than or equal to 5"),
+    ({"title": ""}, "This field is required"),
+    ({"title": "x" * 129}, "at most 128 characters"),
+    ({"countries": "Narnia"}, "1 invalid countries: NARNIA"),
+    ({"expected_minutes": "0"}, "Invalid number of expected minutes 0"),
+    ({"expected_minutes": "30"}, "more than its reward of $0.65"),
+    ({"pilot": "nothing"}, "Select a valid choice"),
+]
+
+
+def test_what_no_platform_takes_is_told_and_starts_nothing(researcher, draft, platform):
+    for change, told in BAD:
+        answer = publish(researcher, confirmed="1.56", **change)
+        assert (answer.status_code, told in answer.text) == (422, True), told
     assert not Job.objects.exists()
 
 
@@ -194,7 +182,8 @@ def test_missing_pictures_are_told_and_borne_with_only_where_that_is_said(resear
     assert "are missing; their pairs are shown without a picture" in publish(researcher, skip_missing="on").text
 
 
-def test_a_published_round_leads_to_its_page(researcher, site):
+def test_a_published_round_leads_to_its_page(researcher, db):
+    make_round(name="open")
     assert researcher.get("/rounds/open/publish/").url == "/rounds/open/"
 
 
@@ -228,7 +217,7 @@ def test_a_round_by_invitation_shows_no_join_link(researcher, db):
     assert ("/judge/join/" in page, "Nobody joins without an invitation" in page) == (False, True)
 
 
-def test_the_browser_pool_tells_the_wage_before_publishing_and_holds_to_the_floor(researcher, site):
+def test_the_browser_pool_tells_the_wage_before_publishing_and_holds_to_the_floor(researcher, draft):
     page = "/rounds/draft/publish/"
     shown = researcher.get(page).content.decode()
     assert "5–10 minutes a HIT, $3.90–7.80 an hour" in shown
@@ -240,7 +229,7 @@ def test_the_browser_pool_tells_the_wage_before_publishing_and_holds_to_the_floo
     assert Round.objects.get(name="draft").expected_seconds == 150
 
 
-def test_a_usual_wage_below_the_floor_needs_a_tick(researcher, site):
+def test_a_usual_wage_below_the_floor_needs_a_tick(researcher, draft):
     refused = researcher.post("/rounds/draft/publish/")
     assert refused.status_code == 409
     assert "usually takes up to 10 min; at the wage floor of $15.00 an hour that is $2.50" in refused.text
@@ -248,13 +237,13 @@ def test_a_usual_wage_below_the_floor_needs_a_tick(researcher, site):
     assert researcher.post("/rounds/draft/publish/", {"below_floor": "on"}).url == "/rounds/draft/"
 
 
-def test_a_usual_wage_above_the_floor_needs_no_tick(researcher, site):
+def test_a_usual_wage_above_the_floor_needs_no_tick(researcher, draft):
     Round.objects.filter(name="draft").update(reward=3)
     assert "below_floor" not in researcher.get("/rounds/draft/publish/").text
     assert researcher.post("/rounds/draft/publish/").url == "/rounds/draft/"
 
 
-def test_publishing_warns_of_what_workers_are_not_told(researcher, site, settings):
+def test_publishing_warns_of_what_workers_are_not_told(researcher, draft, settings):
     settings.RESEARCHERS, settings.PAYMENT_TERMS, settings.CONTACT = "The lab", "", "lab@example.org"
     page = researcher.get("/rounds/draft/publish/").text
     assert "Workers are not told how and when they are paid" in page
