@@ -5,29 +5,15 @@ from playwright.sync_api import Error, Page, Route, expect
 
 from annotation.models import Assignment, Draft, Judgment
 from annotation.work.answers import Answer, save_draft
-from hits.models import Round
 from tests.annotation.answering import address, levels_by_place, shown
 from tests.annotation.judging.test_judging_browser import at, saved, stored, submit, take
 from tests.browser import go_offline, press
-from tests.factories import make_collection, make_round
 from tests.hits.captions import pack_captions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 NOT_YET = "Not submitted yet: the server cannot be reached."
 KEPT = "Object.keys(localStorage).filter((name) => name.startsWith('answers '))"
-
-
-@pytest.fixture
-def made() -> Round:
-    """One HIT of 4 pairs."""
-    return make_round()
-
-
-@pytest.fixture
-def full() -> Round:
-    """One HIT of 18 pairs."""
-    return make_round(make_collection(images=20, captions_each=1, pictures=True), candidates=16)
 
 
 def go_online(page: Page) -> None:
@@ -112,13 +98,6 @@ def test_the_state_never_says_saving_while_offline(page, made):
     assert drafted() == {1: 1, 2: 2, 3: 3}
 
 
-def test_a_server_that_fails_is_not_called_offline(page, made):
-    take(page, made)
-    page.route("**/draft/", lambda route: route.fulfill(status=503, body="busy"))
-    press(page, "1")
-    state(page, "not saved: 1 answer kept on this device")
-
-
 def test_where_nothing_can_be_stored_the_state_does_not_promise_it(page, made):
     page.add_init_script(
         "delete window.localStorage; Object.defineProperty(window, 'localStorage', {get() { throw 1 }})"
@@ -140,18 +119,6 @@ def test_an_answer_saved_later_elsewhere_is_newer_than_the_copy(page, made):
     page = reopen(page)
     expect(page.locator("#pair-1 [value='3']")).to_be_checked()
     assert drafted() == {1: 3}
-
-
-def test_submitting_goes_on_after_the_connection_is_back(page, made):
-    take(page, made)
-    press(page, "1111")
-    saved(page)
-    go_offline(page)
-    page.get_by_role("button", name="Submit 4 answers").click()
-    waits(page)
-    go_online(page)
-    page.wait_for_url("**/receipt/")
-    assert Judgment.objects.count() == 4
 
 
 def test_submitting_goes_on_by_itself_after_the_server_was_too_busy_to_answer(page, made):

@@ -4,22 +4,14 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from annotation.models import Assignment, Judgment, Report
-from hits.models import Round
 from tests.annotation.answering import address, levels_by_place, shown
 from tests.annotation.judging.test_judging_browser import at, saved, submit, take
 from tests.browser import accessible, go_offline, press
-from tests.factories import make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 REPORT = "Report a problem with this pair"
 THANKS = "You reported this pair: the picture is missing or broken. Thank you."
-
-
-@pytest.fixture
-def made() -> Round:
-    """One HIT of 4 pairs."""
-    return make_round()
 
 
 def pair(page: Page) -> Locator:
@@ -110,25 +102,14 @@ def test_a_report_that_was_not_sent_goes_with_the_answers(page, made):
     assert reported() == [("picture", "")]
 
 
-def test_a_report_works_without_a_script(open_page, made):
-    page = open_page(java_script_enabled=False)
-    take(page, made)
-    pair = page.locator("#pair-3")
-    pair.get_by_text(REPORT).click()
-    pair.get_by_label("What is wrong?").select_option("text")
-    for number in range(1, 5):
-        page.locator(f"#pair-{number}").get_by_label("100% YES").check()
-    submit(page)
-    assert reported() == [("text", "")]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_report_is_accessible_and_fits_a_phone(open_page, made, scheme):
-    page = open_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    take(page, made)
-    pair(page).get_by_text(REPORT).click()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    accessible(page)
-    pair(page).get_by_label("What is wrong?").select_option("offensive")
-    pair(page).get_by_role("button", name="Send the report").click()
-    accessible(page)
+def test_the_report_is_accessible_and_fits_a_phone(phone, made):
+    take(phone, made)
+    pair(phone).get_by_text(REPORT).click()
+    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    accessible(phone)
+    phone.emulate_media(color_scheme="dark")
+    accessible(phone)
+    pair(phone).get_by_label("What is wrong?").select_option("offensive")
+    pair(phone).get_by_role("button", name="Send the report").click()
+    expect(phone.locator("#pair-1 .reported")).to_be_visible()
+    accessible(phone)

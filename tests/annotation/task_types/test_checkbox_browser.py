@@ -1,12 +1,12 @@
 """A HIT of check boxes in a browser: by keyboard alone, after a reload, offline, without script, on a narrow screen."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from annotation.models import Draft, Judgment
+from annotation.models import Draft
 from hits.models import Round
 from tests.annotation.judging.test_judging_browser import at, saved, stored, take
-from tests.browser import accessible, go_offline, press
+from tests.browser import go_offline, press
 from tests.hits.boxes import pack_boxes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -64,28 +64,3 @@ def test_what_was_ticked_offline_is_kept_and_submitted(page, made):
     page.context.set_offline(False)
     page.wait_for_url("**/receipt/")
     assert [place for place, level in stored().items() if level == 1] == [4]
-
-
-def test_a_whole_hit_without_script(open_page, made):
-    page = open_page(java_script_enabled=False)
-    take(page, made)
-    for number in range(6):
-        screen = page.locator(".pair").nth(number)
-        if number % 2:
-            screen.get_by_text("None of these sentences").click()
-        else:
-            screen.locator("label").nth(4).click()
-    page.get_by_role("button", name="Submit 6 answers").click()
-    page.wait_for_url("**/receipt/")
-    assert [place for place, level in stored().items() if level == 1] == [5, 25, 45]
-    assert Judgment.objects.count() == 60
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_sheet_has_no_barriers_and_no_sideways_scroll_at_320_pixels(page: Page, made, theme):
-    page.emulate_media(color_scheme=theme)
-    take(page, made)
-    press(page, "2")
-    page.set_viewport_size({"width": 320, "height": 640})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    accessible(page)

@@ -180,12 +180,14 @@ def test_the_pages_of_staff_open(researcher, made, django_capture_on_commit_call
 def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page):
     take(page, make_asked())
     at(page, "1 of 20")
+    sentence = page.locator(".sentence").first.text_content()
     press(page, "12" * 9)
     saved(page)
     page.reload()
     press(page, ["z", "1", "2"])
     at(page, "All answers")
     expect(page.locator("#strip li").first).to_contain_text("Yes, only few pictures")
+    expect(page.locator("#strip li").first).to_contain_text(sentence)
     page.keyboard.press("Enter")
     page.wait_for_url("**/receipt/")
     assert stored() == {place: 1 if place % 2 else 4 for place in range(1, 21)}

@@ -1,7 +1,5 @@
 """What holds for every type of task in a browser: it works without scripts, on a narrow screen and with assistive
-technology, in both themes."""
-
-from itertools import product
+technology."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,6 +12,8 @@ from tests.browser import accessible
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+# The four levels have tests of their own, test_judging_browser.py and test_judging_comfort_browser.py.
+OTHERS = [task for task in EVERY_TYPE if task != "levels"]
 WIDE = "document.documentElement.scrollWidth > innerWidth"
 
 
@@ -26,7 +26,7 @@ def answer_without_script(page: Page) -> None:
             screen.locator(".level input").first.check()
 
 
-@pytest.mark.parametrize("task", EVERY_TYPE)
+@pytest.mark.parametrize("task", OTHERS)
 def test_a_whole_hit_is_submitted_without_script(open_page, task):
     made = open_round(task)
     page = open_page(java_script_enabled=False)
@@ -38,9 +38,9 @@ def test_a_whole_hit_is_submitted_without_script(open_page, task):
     assert Judgment.objects.count() == Item.objects.filter(hit__number=1, hit__round=made).count()
 
 
-@pytest.mark.parametrize(("task", "theme"), [*product(EVERY_TYPE, ["light"]), (EVERY_TYPE[0], "dark")])
-def test_the_sheet_has_no_barriers_and_no_sideways_scroll_at_320_pixels(open_page, task, theme):
-    page = open_page(color_scheme=theme, viewport={"width": 320, "height": 640})
+@pytest.mark.parametrize("task", OTHERS)
+def test_the_sheet_has_no_barriers_and_no_sideways_scroll_at_320_pixels(open_page, task):
+    page = open_page(viewport={"width": 320, "height": 640})
     take(page, open_round(task))
     assert not page.evaluate(WIDE)
     accessible(page)

@@ -12,7 +12,6 @@ from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from hits.models import Item, Round, Seat
 from hits.task_types import EXPERT
-from simulation.simulated_rounds import simulate_round
 from tests.annotation.answering import address, as_form, leased, right_answers
 from tests.annotation.judging.test_judging_browser import at, stored, take
 from tests.browser import press
@@ -42,7 +41,7 @@ def grade_pair(made: Round, *grades: int) -> Item:
 
 @pytest.mark.parametrize(
     ("grades", "mean", "level"),
-    [((4, 4, 4), 4, 1), ((4, 3, 3), 10 / 3, 2), ((4, 3, 2), 3, 2), ((1, 1, 2), 4 / 3, 4), ((4, 1, 1), 2, 4)],
+    [((4, 4, 4), 4, 1), ((4, 3, 3), 10 / 3, 2), ((4, 1, 1), 2, 4)],
 )
 def test_the_score_is_the_mean_grade_and_the_level_runs_the_other_way(
     db, django_capture_on_commit_callbacks, grades, mean, level
@@ -78,12 +77,9 @@ def test_a_release_has_the_pairs_of_good_grades(db, django_capture_on_commit_cal
     assert (found.grade, found.score) == (2, 1)
 
 
-@pytest.mark.slow
-def test_three_experts_are_wanted_and_a_simulated_crowd_can_play_them(db):
+def test_three_experts_are_wanted(db):
     packed = pack("experts", pool_of(32), task="expert")
     assert (packed.replication, packed.wording) == (3, 1)
-    figures = simulate_round(make_graded(), workers=6, profile="careful", seed=1)
-    assert figures["submitted"] >= 3
 
 
 def test_the_join_page_explains_the_grades(client, db):

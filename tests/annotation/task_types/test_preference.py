@@ -4,11 +4,11 @@ from collections import Counter, defaultdict
 
 import pytest
 from django.core.management import CommandError
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.models import Judgment, Report
-from annotation.work.answers import Answer, places_of
-from annotation.work.submissions import submit_answers
+from annotation.models import Assignment, Judgment, Report
+from annotation.work.answers import places_of
 from core.errors import CounterpartError
 from corpus.models import Match
 from dataset.verdicts import aggregate_round
@@ -19,8 +19,6 @@ from hits.models import HIT, Item, Round
 from hits.task_types.ranking_preference import SYSTEMS, made_rankings
 from mitl.models import Pool
 from tests.annotation.answering import address, leased
-from tests.annotation.judging.test_judging_browser import at, stored, take
-from tests.browser import accessible, press
 from tests.evaluation.analysing import analyse, figures_of
 from tests.factories import make_assignment, make_collection, make_pool, make_sample, make_worker
 from tests.hits.pools import pack
@@ -92,18 +90,24 @@ def test_forty_captions_are_asked_in_all_ten_pairs_eight_times_each(made):
     )
 
 
+def images_by_caption(rows: QuerySet) -> dict[int, set[int]]:
+    found = defaultdict(set)
+    for caption, image in rows.values_list("caption", "image"):
+        found[caption].add(image)
+    return found
+
+
 def test_left_and_right_are_at_random_and_the_lists_are_those_of_their_systems(made):
     order = Counter()
+    truth = images_by_caption(Match.objects.filter(source="truth", score=1))
+    known = images_by_caption(Match.objects.all())
+    proposed = images_by_caption(made.pool.proposals.all())
     for item in Item.objects.filter(hit__round=made):
-        positives = set(
-            Match.objects.filter(source="truth", score=1, caption=item.caption).values_list("image", flat=True)
-        )
+        positives = truth[item.caption_id]
         assert 5 <= len(positives) <= 8
-        known = set(Match.objects.filter(caption=item.caption).values_list("image", flat=True))
-        proposed = set(made.pool.proposals.filter(caption=item.caption).values_list("image", flat=True))
         for name, ranking in zip(item.content["systems"], item.content["rankings"], strict=True):
             assert len(set(ranking)) == len(ranking) == len(positives)
-            assert not (set(ranking) - positives) & (known | proposed)
+            assert not (set(ranking) - positives) & (known[item.caption_id] | proposed[item.caption_id])
             right = [rank for rank, image in enumerate(ranking, 1) if image in positives]
             everywhere = range(1, len(ranking) + 1)
             assert right == {"A": [*everywhere][1:], "B": [1], "C": [*everywhere][5:], "D": [5], "E": []}[name]
@@ -128,19 +132,21 @@ def test_too_few_captions_and_a_missing_source_are_refused(db):
 
 def answer_all(made: Round) -> None:
     """Every seat prefers by STRENGTHS: of eight votes, as many as the shares of the two round to."""
-    for hit in made.hits.all():
-        items = list(hit.items.all())
+    judgments = []
+    for hit in made.hits.prefetch_related("items"):
         for number, seat in enumerate(hit.seats.order_by("number")):
-            answers = []
-            for item in items:
+            assignment = make_assignment(seat, make_worker())
+            for item in hit.items.all():
                 left, right = (STRENGTHS[name] for name in item.content["systems"])
-                answers.append(Answer(item.pk, 1 if number < round(8 * left / (left + right)) else 2))
-            submit_answers(make_assignment(seat, make_worker()), answers=answers, active_seconds=60)
+                level = 1 if number < round(8 * left / (left + right)) else 2
+                given = {"assignment": assignment, "worker": assignment.worker, "caption_id": item.caption_id}
+                judgments.append(Judgment(item=item, level=level, **given))
+    Judgment.objects.bulk_create(judgments)
+    Assignment.objects.update(state=Assignment.State.ACCEPTED)
 
 
-def test_the_preferences_give_the_strengths(made, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
-        answer_all(made)
+def test_the_preferences_give_the_strengths(made):
+    answer_all(made)
     wins = wins_of(made)
     assert wins.sum() == 3200
     assert (wins + wins.T)[0, 1] == 320
@@ -208,19 +214,3 @@ def test_a_sentence_that_was_reported_in_one_question_can_be_reported_in_another
 def test_the_pages_of_staff_open(researcher, made):
     for page in ("", "hits/", "hits/1/", "rehearse/", "pairs/", "effect/"):
         assert researcher.get(f"/rounds/study/{page}").status_code == 200, page
-
-
-@pytest.mark.browser
-@pytest.mark.django_db(transaction=True)
-def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page):
-    take(page, make_study(pool=study_pool(pictures=True)))
-    at(page, "1 of 40")
-    page.set_viewport_size({"width": 320, "height": 640})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    accessible(page)
-    press(page, "12" * 19 + "10")
-    at(page, "All answers")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/receipt/")
-    assert stored() == {place: 2 - place % 2 for place in range(1, 40)}
-    assert Report.objects.get().problem == "picture"
