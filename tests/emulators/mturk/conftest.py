@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from time import monotonic, sleep
 from typing import Any
 
 import boto3
@@ -11,7 +10,6 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from emulators.clock import Clock
-from emulators.faults import FaultPlan
 from emulators.mturk.emulator import Emulator
 from emulators.mturk.signing import REQUESTER, Credential
 from emulators.mturk.world import World
@@ -36,14 +34,6 @@ Client = Any
 SESSION = boto3.Session()
 
 
-def eventually(holds: Callable[[], bool]) -> bool:
-    """Wait up to 10 seconds until something holds that another thread brings about."""
-    deadline = monotonic() + 10
-    while not holds() and monotonic() < deadline:
-        sleep(0.02)
-    return holds()
-
-
 @pytest.fixture
 def world() -> World:
     return World(seed=7, clock=Clock(lambda: NOON))
@@ -53,12 +43,6 @@ def world() -> World:
 def emulator(world: World) -> Iterator[Emulator]:
     with Emulator(world) as running:
         yield running
-
-
-@pytest.fixture
-def plan(emulator: Emulator) -> FaultPlan:
-    """The faults that are set; a test adds to it."""
-    return emulator.plan
 
 
 @pytest.fixture
@@ -134,13 +118,3 @@ def refused() -> Callable[..., tuple[str, str | None, str]]:
         return response["Error"]["Code"], response.get("TurkErrorCode"), response["Error"]["Message"]
 
     return made
-
-
-@pytest.fixture
-def upset(plan: FaultPlan) -> Callable[..., str]:
-    """Set a fault of a kind; returns its id."""
-
-    def done(kind: str, operation: str = "*", **more: Any) -> str:
-        return plan.add({"kind": kind, "operation": operation, **more})
-
-    return done

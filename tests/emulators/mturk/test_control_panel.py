@@ -19,12 +19,6 @@ def test_the_clock_is_moved_stopped_and_told(controls):
     assert moved == {"now": "2026-03-02T13:00:00+00:00", "running": False} == controls.get("clock").json()
 
 
-def test_moving_the_clock_makes_everything_due_happen(controls, post, world, worker):
-    world.accept(post()["HITId"], worker)
-    controls.post("clock", json={"to": "2026-03-02T14:00:00+00:00"})
-    assert controls.get("summary").json()["assignments"] == {"Abandoned": 1}
-
-
 def test_the_balance_is_set(controls, mturk):
     controls.post("balance", json={"available": "4.20"})
     assert mturk.get_account_balance()["AvailableBalance"] == "4.20"
@@ -34,11 +28,6 @@ def test_workers_are_registered_and_listed(controls):
     made = controls.post("workers", json={"approved": 50, "approval_rate": 98, "locale": "GB"}).json()
     [worker] = controls.get("workers").json()
     assert (worker["id"], worker["approved"], worker["country"]) == (made["WorkerId"], 50, "GB")
-
-
-def test_workers_who_have_worked_are_listed(controls, post, do, worker):
-    do(post()["HITId"], worker)
-    assert [each["id"] for each in controls.get("workers").json()] == [worker]
 
 
 def test_a_premium_fee_raises_what_an_assignment_costs(controls, mturk):
@@ -98,7 +87,6 @@ def test_the_journal_tells_calls_acts_and_controls(controls, post, worker):
     ("path", "sent", "error"),
     [
         ("clock", {"to": "2020-01-01T00:00:00+00:00"}, "only moves forward"),
-        ("clock", {"to": "2030-01-01T00:00:00"}, "no time zone"),
         ("clock", {"to": "tomorrow"}, "to is 'tomorrow'; it must be an instant (ISO 8601)."),
         ("clock", {"forward_seconds": "60"}, "forward_seconds is '60'; it must be a number of seconds"),
         ("clock", {"forward_seconds": 1e18}, "up to ten years"),
@@ -106,12 +94,9 @@ def test_the_journal_tells_calls_acts_and_controls(controls, post, worker):
         ("clock", {"back": 60}, "/_emulator/clock has no setting 'back'; it has: to, forward_seconds, running."),
         ("balance", {"available": 4.2}, "available is 4.2; it must be an amount such as"),
         ("balance", {}, "/_emulator/balance needs available: an amount"),
-        ("balance", {"available": "-1"}, "available is '-1'"),
         ("workers", {"worker_id": "lower"}, "'lower' is not a worker id"),
         ("workers", {"approved": "many"}, "approved is 'many'; it must be a whole number, 0 or more."),
-        ("reissue", {"policy": "sometimes"}, "policy is 'sometimes'; it must be one of seeded, same"),
         ("premium-fees", {"fee": "0.05"}, "needs qualification_type_id"),
-        ("faults", {"kind": "gremlin"}, "no fault of kind 'gremlin'"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line_and_changes_nothing(controls, path, sent, error, world):

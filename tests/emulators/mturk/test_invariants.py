@@ -136,4 +136,4 @@ def approved(state):
 
 
 TestMarketplace = Marketplace.TestCase
-TestMarketplace.settings = settings(max_examples=100, stateful_step_count=50, deadline=None, derandomize=True)
+TestMarketplace.settings = settings(max_examples=40, stateful_step_count=50, deadline=None, derandomize=True)

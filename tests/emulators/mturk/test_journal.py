@@ -109,12 +109,6 @@ def test_a_journal_with_other_settings_is_refused(path):
         opened(path, seed=6)
 
 
-def test_a_journal_names_its_seed(path):
-    assert seed_of(path) is None
-    opened(path)
-    assert seed_of(path) == 5
-
-
 def test_without_a_file_the_acts_are_kept_in_memory():
     journal = Journal()
     for number in range(3):

@@ -23,10 +23,6 @@ def test_hits_come_newest_first_and_every_one_once(mturk, seven):
     assert [id for page in pages for id in ids(page)] == seven[::-1]
 
 
-def test_the_last_page_has_no_token(mturk, seven):
-    assert "NextToken" not in mturk.list_hits(MaxResults=7)
-
-
 def test_a_short_or_an_empty_page_is_not_the_end(world, seven):
     pages, token = [], {}
     for size in (2, 0, 0, 1, 5):

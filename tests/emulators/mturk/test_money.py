@@ -20,14 +20,10 @@ def balances(mturk):
     [
         ("1.40", [], 1, "1.68"),
         ("1.40", MASTERS, 1, "1.75"),
-        ("1.40", [], 10, "1.96"),
-        ("1.40", MASTERS, 10, "2.03"),
         ("0.65", [], 9, "0.78"),
-        ("0.65", MASTERS, 9, "0.81"),
         ("0.65", [], 10, "0.91"),
         ("0.65", MASTERS, 10, "0.94"),
         ("0.10", MASTERS, 1, "0.13"),
-        ("0.10", MASTERS, 10, "0.15"),
         ("0.01", [], 1, "0.02"),
         ("0.00", [], 1, "0.01"),
     ],
@@ -43,11 +39,6 @@ def test_a_premium_qualification_costs_extra_for_every_assignment(mturk, world, 
     wanted = mturk.create_hit_type(**TYPE, QualificationRequirements=PREMIUM)["HITTypeId"]
     post(HITTypeId=wanted, MaxAssignments=2)
     assert balances(mturk)[1] == "1.66"
-
-
-def test_approval_spends_what_was_held(mturk, post, do):
-    mturk.approve_assignment(AssignmentId=do(post()["HITId"]))
-    assert balances(mturk) == ("9999.22", "0.00")
 
 
 def test_rejected_work_costs_nothing(mturk, post, do):

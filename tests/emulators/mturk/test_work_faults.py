@@ -2,7 +2,6 @@
 
 import pytest
 
-from emulators.marketplace import Refusal
 from emulators.mturk.faults.worker_acts import SHAPES, Work
 from emulators.mturk.xml_documents import XMLError, answers_document, parse
 
@@ -52,23 +51,6 @@ def test_odd_answers_are_well_formed(mturk, post, work, worker, upset, shape, na
     assert [each.text or "" for each in found if each.tag.endswith("QuestionIdentifier")] == names
 
 
-def test_time_that_passes_before_a_submission_makes_it_late(post, work, worker, upset, mturk):
-    hit_id = post(MaxAssignments=2)["HITId"]
-    assignment_id = work.accept(hit_id, worker)["AssignmentId"]
-    upset("clock", "submit", seconds=600)
-    with pytest.raises(Refusal, match="ran out"):
-        work.submit(assignment_id, worker, {"labels": "1"})
-    assert mturk.list_assignments_for_hit(HITId=hit_id)["NumResults"] == 0
-
-
-def test_work_may_be_submitted_after_the_hit_has_expired(post, work, worker, upset, mturk, type_id):
-    hit_id = post(LifetimeInSeconds=60)["HITId"]
-    assignment_id = work.accept(hit_id, worker)["AssignmentId"]
-    upset("clock", "submit", seconds=120)
-    work.submit(assignment_id, worker, {"labels": "1"})
-    assert mturk.get_hit(HITId=hit_id)["HIT"]["HITStatus"] == "Reviewable"
-
-
 @pytest.mark.parametrize(("to", "by"), [("same", "AWORKERONE"), ("another", "AWORKERTWO")])
 def test_a_returned_id_goes_to_whom_the_fault_says(post, work, world, upset, to, by):
     hit_id = post()["HITId"]
@@ -78,14 +60,6 @@ def test_a_returned_id_goes_to_whom_the_fault_says(post, work, world, upset, to,
     work.return_assignment(first, "AWORKERONE")
     upset("reissue", "accept", to=to)
     assert work.accept(hit_id, by)["AssignmentId"] == first
-
-
-def test_without_reissue_a_new_acceptance_has_a_new_id(post, work, worker, upset):
-    hit_id = post()["HITId"]
-    upset("reissue", "accept", to="never")
-    first = work.accept(hit_id, worker)["AssignmentId"]
-    work.return_assignment(first, worker)
-    assert work.accept(hit_id, worker)["AssignmentId"] != first
 
 
 def test_a_forced_reissue_leaves_the_world_as_it_was(post, work, worker, upset, world):

@@ -8,7 +8,6 @@ import httpx
 import pytest
 
 from emulators.clock import Clock
-from emulators.faults import FaultPlan
 from emulators.prolific.emulator import Emulator
 from emulators.prolific.world import World
 
@@ -49,11 +48,6 @@ def world() -> World:
 def emulator(world: World) -> Iterator[Emulator]:
     with Emulator(world) as running:
         yield running
-
-
-@pytest.fixture
-def plan(emulator: Emulator) -> FaultPlan:
-    return emulator.plan
 
 
 @pytest.fixture
@@ -150,16 +144,6 @@ def pass_time(world: World) -> Callable[..., None]:
         world.move_clock(by=timedelta(**by), running=False)
 
     return passed
-
-
-@pytest.fixture
-def upset(plan: FaultPlan) -> Callable[..., str]:
-    """Set a fault of a kind; returns its id."""
-
-    def done(kind: str, operation: str = "*", **more: Any) -> str:
-        return plan.add({"kind": kind, "operation": operation, **more})
-
-    return done
 
 
 def status_of(api: Client, kind: str, id: str) -> str:

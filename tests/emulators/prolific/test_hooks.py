@@ -6,19 +6,11 @@ import hmac
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from time import monotonic, sleep
 
 import pytest
 
+from tests.emulators.conftest import eventually
 from tests.emulators.prolific.conftest import refusal
-
-
-def eventually(holds):
-    """Wait up to 10 seconds until something holds that another thread brings about."""
-    deadline = monotonic() + 10
-    while not holds() and monotonic() < deadline:
-        sleep(0.02)
-    return holds()
 
 
 @pytest.fixture

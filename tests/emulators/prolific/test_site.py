@@ -90,20 +90,6 @@ def test_who_is_not_signed_in_comes_back_to_the_code_after_signing_in(emulator, 
     assert "Completed. Thank you." in answer.text
 
 
-@pytest.mark.parametrize("place", ["https://example.org/", "//example.org/", "/\\example.org"])
-def test_signing_in_leads_nowhere_else(emulator, place):
-    answer = httpx.post(f"{emulator.url}/register", data={"next": place})
-    assert answer.headers["location"] == "/studies/"
-
-
-@pytest.mark.parametrize("given", [{"participant_id": "me"}, {"approval_rate": "x"}, {"approval_rate": "101"}])
-def test_an_invalid_registration_is_explained_and_kept_in_the_form(emulator, given):
-    answer = httpx.post(f"{emulator.url}/register", data=given)
-    assert answer.status_code == 400
-    assert 'role="alert"' in answer.text
-    assert f'value="{next(iter(given.values()))}"' in answer.text
-
-
 def test_earnings_and_messages_are_shown(api, world, publish, visitor, decide, pass_time):
     study_id = publish()
     participant = visitor()

@@ -1,13 +1,13 @@
 """The participants' site in a real browser, with a study that lives on another host and sends people back by a link."""
 
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
+
+from tests.emulators.conftest import served
 
 pytestmark = pytest.mark.browser
 
@@ -16,24 +16,8 @@ pytestmark = pytest.mark.browser
 def study_page(emulator) -> Iterator[str]:
     """A study on this machine under another host name; yields its address."""
     page = f'<!doctype html><title>Study</title><a href="{emulator.url}/submissions/complete?cc=DONE">Finish</a>'
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(page)))
-            self.end_headers()
-            self.wfile.write(page.encode())
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    yield f"http://localhost:{server.server_port}/?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&SESSION_ID={{{{%SESSION_ID%}}}}"
-    server.shutdown()
-    server.server_close()
+    with served(page.encode()) as site:
+        yield f"{site}/?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&SESSION_ID={{{{%SESSION_ID%}}}}"
 
 
 @pytest.fixture
@@ -63,17 +47,6 @@ def test_a_participant_takes_a_study_and_comes_back_with_its_code(api, browse):
     expect(page.get_by_role("status")).to_have_text("Completed. Thank you.")
     [row] = api.get("submissions/").json()["results"]
     assert (row["status"], row["study_code"]) == ("AWAITING REVIEW", "DONE")
-
-
-def test_a_participant_without_a_code_says_so(api, browse):
-    page = browse()
-    page.get_by_role("button", name="Reserve my place").click()
-    page.get_by_role("button", name="Open study").click()
-    page.goto("/studies/")
-    page.get_by_role("link", name="Continue").click()
-    page.get_by_role("button", name="I have no code").click()
-    expect(page.get_by_text("NOCODE")).to_be_visible()
-    assert api.get("submissions/").json()["results"][0]["study_code"] == "NOCODE"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

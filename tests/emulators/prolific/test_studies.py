@@ -2,7 +2,6 @@
 
 import pytest
 
-from emulators.prolific.schemas import shortest_limit
 from tests.emulators.prolific.conftest import ADDRESS, balance, refusal, status_of
 
 PLACE = 280  # cents: 200, a fee of 33.3 % (67) and VAT of 20 % of the fee (13)
@@ -10,11 +9,6 @@ PLACE = 280  # cents: 200, a fee of 33.3 % (67) and VAT of 20 % of the fee (13)
 
 def move(api, study_id, action, **more):
     return api.post(f"studies/{study_id}/transition/", json={"action": action, **more})
-
-
-@pytest.mark.parametrize(("minutes", "least"), [(10, 29), (14, 38), (1, 6), (3, 12)])
-def test_the_shortest_limit_leaves_time_for_slow_participants(minutes, least):
-    assert shortest_limit(minutes) == least
 
 
 def test_a_limit_that_is_not_given_is_the_longest(draft):

@@ -35,10 +35,7 @@ def without(name):
     [
         (without("reward"), "reward"),
         (STUDY | {"reward": "200"}, "reward"),
-        (STUDY | {"reward": 2.5}, "reward"),
-        (STUDY | {"reward": True}, "reward"),
         (STUDY | {"eligibility_requirements": []}, "eligibility_requirements"),
-        (STUDY | {"prolific_id_option": "other"}, "prolific_id_option"),
         (STUDY | {"completion_codes": []}, "completion_codes"),
         (STUDY | {"completion_codes": STUDY["completion_codes"] * 2}, "completion_codes"),
         (STUDY | {"total_available_places": 0}, "total_available_places"),

@@ -6,10 +6,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from emulators import command
 from emulators.clock import Clock
 from emulators.journal import JournalError
-from emulators.prolific.__main__ import PROGRAM
 from emulators.prolific.emulator import Emulator
 from emulators.prolific.schemas import NewStudy, read_body
 from emulators.prolific.world import World
@@ -43,13 +41,6 @@ def told(world):
         ledger = [(entry.what, entry.available, entry.on_hold, entry.about) for entry in state.ledger.entries]
         submissions = [(each.id, each.status, each.paid, each.bonuses) for each in state.submissions.values()]
         return ledger, submissions, [*state.studies], [*state.participants], world.clock.now()
-
-
-def test_the_same_seed_and_acts_give_the_same_world():
-    first, second, other = (World(seed=seed, clock=Clock(lambda: NOON)) for seed in (1, 1, 2))
-    ids = [played(world) for world in (first, second, other)]
-    assert told(first) == told(second)
-    assert ids[0] != ids[2]
 
 
 def test_a_restart_continues_from_the_journal(tmp_path):
@@ -92,12 +83,6 @@ def test_the_controls_show_and_change_the_market(controls, publish, finish):
     assert controls.post("participants", json={"device": "watch"}).status_code == 400
 
 
-def test_a_fault_set_by_the_controls_happens(controls, api):
-    declared = {"kind": "status", "operation": "show_account", "status": 503, "body": "html", "times": 1}
-    assert controls.post("faults", json=declared).status_code == 200
-    assert [api.get("users/me/").status_code for _ in range(2)] == [503, 200]
-
-
 def test_the_page_of_the_controls_can_be_opened(controls, publish):
     publish()
     page = controls.get("").text
@@ -110,19 +95,3 @@ def test_a_workspace_can_be_in_pounds():
         account = httpx.get(f"{emulator.url}/api/v1/users/me/", headers=headers).json()
         assert account["currency_code"] == "GBP"
         assert "£10,000.00" in httpx.get(f"{emulator.url}/_emulator/").text
-
-
-def test_the_command_says_how_to_reach_it(monkeypatch, capsys):
-    seen = []
-    monkeypatch.setattr(command, "until_stopped", lambda: seen.append(capsys.readouterr().out))
-    PROGRAM.main(["--port", "0", "--seed", "5", "--balance", "12.50"])
-    lines = dict(line.split(":  ", 1) for line in seen[0].splitlines() if ":  " in line)
-    assert "no participant is real and no money moves" in seen[0]
-    assert lines["Seed"].strip() == "5"
-    assert capsys.readouterr().out == "The emulator has stopped. Nothing was kept, as no --journal was given.\n"
-
-
-def test_an_unusable_journal_is_one_clear_line(tmp_path):
-    with pytest.raises(SystemExit) as error:
-        PROGRAM.main(["--port", "0", "--journal", str(tmp_path)])
-    assert str(error.value.code) == f"Error: {tmp_path} cannot be used (Is a directory); use another --journal."
