@@ -51,14 +51,7 @@ def test_the_general_table_takes_scores_and_grades_in_any_order(zoo, path):
     assert set(rows) == {("0", "3", None, 1), ("1", "0", -2.5, None)}
 
 
-def test_the_name_of_a_json_file_tells_its_direction(zoo, path):
-    imported(zoo, path.with_name("eccv_image_to_caption.json"), {"1": [0, 3]})
-    imported(zoo, path.with_name("eccv_caption_to_image.json"), {"1": [0, 3]}, source="turned")
-    assert keys() == {("1", "0"), ("1", "3")}
-    assert keys("turned") == {("0", "1"), ("3", "1")}
-
-
-def test_both_directions_of_a_source_are_united(zoo, path):
+def test_the_name_of_a_json_file_tells_its_direction_and_both_of_a_source_are_united(zoo, path):
     imported(zoo, path.with_name("eccv_image_to_caption.json"), {"1": [0, 3]})
     summary = imported(zoo, path.with_name("eccv_caption_to_image.json"), {"0": [1, 2]})
     assert (summary.added, summary.there) == (1, 1)
@@ -70,23 +63,20 @@ def test_the_ids_of_a_nameless_json_file_may_tell_its_direction(zoo, path):
     assert keys() == {("0", "7"), ("3", "7"), ("1", "5")}
 
 
-def test_ids_of_both_kinds_need_a_direction(zoo, path):
+def test_ids_of_both_kinds_need_a_direction_which_goes_before_the_name(zoo, path):
     with pytest.raises(
         CounterpartError, match=r"of its 1 pair the collection has 1 as i2t and 1 as t2i\. Pass --direction"
     ):
         imported(zoo, path, {"1": [2]})
     imported(zoo, path, {"1": [2]}, direction="t2i")
-    assert keys() == {("2", "1")}
+    imported(zoo, path.with_name("eccv_image_to_caption.json"), {"1": [2]}, source="named", direction="t2i")
+    assert keys() == keys("named") == {("2", "1")}
 
 
-def test_a_direction_goes_before_the_name(zoo, path):
-    imported(zoo, path.with_name("eccv_image_to_caption.json"), {"1": [2]}, direction="t2i")
-    assert keys() == {("2", "1")}
-
-
-def test_importing_twice_changes_nothing_and_says_so(zoo, path):
+def test_importing_twice_changes_nothing_and_says_so_in_one_event(zoo, path):
     table = "image,caption,score\n0,3,1.5\n0,4,2\n"
     imported(zoo, path, table)
+    assert Event.objects.get().data == {"source": "other", "matches": 2}
     before, events = list(Match.objects.order_by("pk").values()), Event.objects.count()
     assert str(imported(zoo, path, table)) == "other: 2 matches already imported; nothing changed."
     assert (list(Match.objects.order_by("pk").values()), Event.objects.count()) == (before, events)
@@ -172,11 +162,6 @@ def test_a_bad_file_is_one_clear_line_and_changes_nothing(zoo, path, content, co
 def test_a_wish_that_makes_no_sense_is_refused(zoo, path, source, more, complaint):
     with pytest.raises(CounterpartError, match=complaint):
         imported(zoo, path, "image,caption\n0,3\n", source=source, **more)
-
-
-def test_an_import_writes_one_event(zoo, path):
-    imported(zoo, path, "image,caption\n0,3\n0,4\n")
-    assert Event.objects.get().data == {"source": "other", "matches": 2}
 
 
 def test_known_pairs_are_row_ids_in_order(zoo, path):

@@ -21,18 +21,12 @@ def sampled(zoo, name="q", images=5, captions=7, **more) -> tuple[list[str], lis
     )
 
 
-def test_as_many_are_drawn_as_asked_for_none_twice(zoo):
-    images, captions = sampled(zoo)
-    assert (len(set(images)), len(set(captions))) == (5, 7)
-
-
-def test_a_seed_draws_the_same_whatever_the_row_ids(zoo):
+def test_a_seed_draws_the_same_whatever_the_row_ids_and_none_twice(zoo):
     twin = make_collection("twin", images=30)
-    assert sampled(zoo, seed=4) == sampled(twin, "other", seed=4)
-
-
-def test_another_seed_draws_others(zoo):
-    assert sampled(zoo, "a", seed=1) != sampled(zoo, "b", seed=2)
+    images, captions = sampled(zoo, seed=4)
+    assert (len(set(images)), len(set(captions))) == (5, 7)
+    assert sampled(twin, "other", seed=4) == (images, captions)
+    assert sampled(zoo, "b", seed=2) != (images, captions)
 
 
 def test_the_number_of_images_does_not_change_the_captions(zoo):
@@ -40,11 +34,11 @@ def test_the_number_of_images_does_not_change_the_captions(zoo):
 
 
 def test_every_image_has_the_same_chance(zoo):
-    drawn = [image for seed in range(60) for image in sampled(zoo, f"q{seed}", images=10, seed=seed)[0]]
+    drawn = [image for seed in range(30) for image in sampled(zoo, f"q{seed}", images=10, seed=seed)[0]]
     counts = [drawn.count(str(i)) for i in range(30)]
-    assert len(drawn) == 600
-    assert min(counts) > 5  # 20 expected; 4 standard deviations either way
-    assert max(counts) < 35
+    assert len(drawn) == 300
+    assert min(counts) >= 1  # 10 expected; 3.5 standard deviations either way
+    assert max(counts) < 20
 
 
 def test_training_images_and_their_captions_are_not_drawn(zoo):
@@ -69,12 +63,8 @@ def test_a_wish_for_more_images_says_which_ones_are_drawn_from(zoo):
         sampled(zoo, images=2, uncaptioned=True)
 
 
-def test_a_file_may_name_images_without_captions(zoo, tmp_path):
+def test_files_name_the_queries_also_without_captions(zoo, tmp_path):
     Caption.objects.filter(image__key="3").delete()
-    assert sampled(zoo, images=written(tmp_path / "ids", "3\n4\n"), captions=0)[0] == ["3", "4"]
-
-
-def test_files_name_the_queries(zoo, tmp_path):
     images, captions = written(tmp_path / "i", "7\n 3 \n\n7\n"), written(tmp_path / "c", "12")
     assert sampled(zoo, images=images, captions=captions) == (["3", "7"], ["12"])
 
@@ -104,10 +94,6 @@ def test_an_impossible_wish_is_refused(zoo, wish, complaint):
     with pytest.raises(CounterpartError, match=complaint):
         sampled(zoo, **wish)
     assert not Sample.objects.exists()
-
-
-def test_one_direction_alone_may_be_sampled(zoo):
-    assert sampled(zoo, images=0)[0] == []
 
 
 def test_the_same_again_is_the_sample_that_is_there(zoo):
