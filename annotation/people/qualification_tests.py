@@ -4,6 +4,7 @@ before their first HIT; making and taking them."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from django.db import transaction
 
@@ -12,12 +13,29 @@ from annotation.people.qualification_questions import NEGATIVE, POSITIVE, draw_p
 from annotation.people.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.seeds import check_seed
-from core.text import check_name, counted, find_named
+from core.parameters import OFF_PAGE, POSITIONAL, Parameters
+from core.seeds import SeedField, check_seed
+from core.text import NameField, check_name, counted, find_named
 from corpus.models import Collection
 from hits.question import RIGHT_LEVELS, Level
 
 LARGEST, MOST_ATTEMPTS = 50, 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class QualificationParameters(Parameters):
+    """How many pairs of each kind are drawn, or a file of sentences, and how many right answers pass."""
+
+    name: Annotated[str, NameField(help_text="the test's name, for publish --test"), POSITIONAL]
+    collection: Annotated[str, "where its pictures and captions come from", OFF_PAGE]
+    positives: Annotated[int | None, "pairs that match"] = None
+    negatives: Annotated[int | None, "pairs that do not match"] = None
+    sentences: Annotated[
+        Path | None, "instead of pairs, a CSV with the columns sentence and written (right or wrong)", OFF_PAGE
+    ] = None
+    pass_mark: Annotated[int, "right answers needed"]
+    attempts: Annotated[int, "tries that one worker has"] = 2
+    seed: Annotated[int, SeedField(help_text="random seed of the draw")] = 0
 
 
 @dataclass(frozen=True)
@@ -68,6 +86,22 @@ class Tries:
     def next(self) -> int:
         """The number of the try that comes next."""
         return self.used + 1
+
+
+def make_qualification(parameters: QualificationParameters, *, actor: str) -> QualificationTest:
+    """Make the test that the parameters describe: of pairs (``make_test``) or sentences (``make_sentence_test``).
+
+    Raises CounterpartError as those do, and for an unknown collection and both or neither of pairs and sentences.
+    """
+    collection = Collection.objects.named(parameters.collection)
+    positives, negatives, file = parameters.positives, parameters.negatives, parameters.sentences
+    limits = {"pass_mark": parameters.pass_mark, "attempts": parameters.attempts}
+    if file and positives is None and negatives is None:
+        return make_sentence_test(parameters.name, collection=collection, file=file, **limits, actor=actor)
+    if file or positives is None or negatives is None:
+        raise CounterpartError("Pass either --positives and --negatives, or --sentences.")
+    plan = Plan(positives, negatives, **limits, seed=parameters.seed)
+    return make_test(parameters.name, collection=collection, plan=plan, actor=actor)
 
 
 def make_test(name: str, *, collection: Collection, plan: Plan, actor: str) -> QualificationTest:

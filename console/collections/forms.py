@@ -4,11 +4,10 @@ from typing import Any, cast
 
 from django import forms
 
+from annotation.people.qualification_tests import QualificationParameters
 from console.fields import UploadField
 from console.upload_jobs import CAPTION_FILES
 from core.parameters import choices
-from core.seeds import SeedField
-from core.text import NameField
 from corpus.collection_parameters import ImportParameters, MatchesParameters, SampleParameters
 from corpus.models import Collection
 from corpus.readers import READERS
@@ -106,12 +105,8 @@ class SampleForm(forms.Form):
 
 
 class TestForm(forms.Form):
-    """A qualification test: how many pairs of each kind are drawn, or a file of sentences; and how many right answers
-    pass."""
+    """A qualification test, of pairs unless there is a file of sentences."""
 
-    name = NameField(label="Name of the test")
-    positives = forms.IntegerField(min_value=1, initial=4, required=False, label="Pairs that match")
-    negatives = forms.IntegerField(min_value=1, initial=4, required=False, label="Pairs that do not match")
     sentences = UploadField(
         suffixes=(".csv",),
         largest=LARGEST_LIST,
@@ -119,14 +114,12 @@ class TestForm(forms.Form):
         label="Sentences instead of pairs",
         help_text="A CSV file for a test of spelling and grammar: the columns sentence and written (right or wrong).",
     )
-    pass_mark = forms.IntegerField(min_value=1, initial=7, label="Right answers to pass")
-    attempts = forms.IntegerField(min_value=1, initial=2, label="Tries for each worker")
-    seed = SeedField(initial=0, help_text="The same seed draws the same pairs.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial = {"positives": 4, "negatives": 4, "pass_mark": 7}
+        self.fields = QualificationParameters.form_fields() | self.fields
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if not cleaned.get("sentences"):
-            for name in ("positives", "negatives"):
-                if name not in self.errors and cleaned.get(name) is None:
-                    self.add_error(name, "Enter a number, or choose a file of sentences.")
-        return cleaned
+        return cleaned | {"positives": None, "negatives": None} if cleaned.get("sentences") else cleaned

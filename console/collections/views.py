@@ -2,7 +2,7 @@
 their thumbnails."""
 
 import mimetypes
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from io import BytesIO
 from typing import Any
 
@@ -14,10 +14,11 @@ from django.urls import reverse
 from django.views.decorators.cache import cache_control
 
 from annotation.models import QualificationTest
-from annotation.people.qualification_tests import Plan, make_sentence_test, make_test
+from annotation.people.qualification_tests import QualificationParameters, make_qualification
 from console import upload_jobs
 from console.collections.forms import LARGEST_LIST, ImportForm, MatchesForm, SampleForm, TestForm
 from console.collections.query_sheets import groups_of
+from console.fields import refuse
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
@@ -192,22 +193,20 @@ def test(request: StaffRequest, name: str) -> HttpResponse:
     form = TestForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = _made_test(found, dict(form.cleaned_data), actor=request.user.get_username())
+            made = _made_test(found, form.cleaned_data, actor=request.user.get_username())
             messages.success(request, f"The test {made} is made. Choose it when you publish a round in the browser.")
             return redirect("collection", name)
         except CounterpartError as error:
-            form.add_error(None, str(error))
+            refuse(form, error)
     context = {"collection": found, "form": form}
     return render(request, "console/collections/test.html", context, status=422 if form.errors else 200)
 
 
 def _made_test(collection: Collection, chosen: dict[str, Any], *, actor: str) -> QualificationTest:
-    name, sentences = chosen.pop("name"), chosen.pop("sentences")
-    if not sentences:
-        return make_test(name, collection=collection, plan=Plan(**chosen), actor=actor)
-    limits = {limit: chosen[limit] for limit in ("pass_mark", "attempts")}
-    with local_upload(sentences) as file:
-        return make_sentence_test(name, collection=collection, file=file, **limits, actor=actor)
+    sentences = chosen["sentences"]
+    with local_upload(sentences) if sentences else nullcontext() as file:
+        described = QualificationParameters(**chosen | {"collection": collection.name, "sentences": file})
+        return make_qualification(described, actor=actor)
 
 
 @members_only.reads

@@ -160,9 +160,9 @@ def test_the_page_makes_it_from_an_uploaded_file(made, file, researcher):
 def test_the_page_without_numbers_and_without_a_file_says_what_is_missing(made, researcher):
     form = {"name": "t", "pass_mark": 4, "attempts": 2, "seed": 0}
     page = researcher.post(f"/collections/{made.pool.collection.name}/test/", form)
-    assert (page.status_code, "choose a file of sentences" in page.text) == (422, True)
+    assert (page.status_code, "or “Sentences instead of pairs”" in page.text) == (422, True)
 
 
 def test_a_test_needs_a_name_a_collection_and_a_pass_mark(file):
-    with pytest.raises(CommandError, match="arguments are required: name, --collection, --pass-mark$"):
+    with pytest.raises(CommandError, match="arguments are required: NAME, --collection, --pass-mark$"):
         call_command("make_test", "--sentences", str(file))
