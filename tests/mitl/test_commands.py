@@ -65,11 +65,6 @@ def test_pool_prints_its_counts(zoo, capsys):
         (("retrieve", "zoo", "--annotators", "words,ghost"), "1 annotator is unknown: ghost; there are words"),
         (("retrieve", "zoo", "--annotators", "words,words"), "1 annotator is named more than once: words"),
         (("retrieve", "zoo", "--annotators", "words", "--queries", "none"), "no sample 'none'; there is queries"),
-        (
-            ("pool", "p", "--collection=zoo", "--annotators=words", "--queries=queries", "--control-depth=6"),
-            "retrieve zoo",
-        ),
-        (("train_annotator", "words", "--collection", "zoo"), "needs no training"),
     ],
 )
 def test_a_wrong_wish_ends_in_one_clear_line(zoo, arguments, message):

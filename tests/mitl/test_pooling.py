@@ -168,14 +168,6 @@ def test_what_cannot_be_pooled_is_named(sample, annotators, changed, message):
     assert not Pool.objects.exists()
 
 
-def test_missing_lists_are_named_with_the_command_that_makes_them(sample, annotators):
-    new = make_annotator("new")
-    with pytest.raises(
-        CounterpartError, match="Run: manage.py retrieve zoo --annotators new --queries queries --depth 5"
-    ):
-        pool(sample, [*annotators, new])
-
-
 def test_lists_of_other_weights_do_not_count(sample, annotators):
     Annotator.objects.filter(name="one").update(checksum="retrained")
     annotators[0].refresh_from_db()

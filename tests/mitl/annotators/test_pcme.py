@@ -14,11 +14,9 @@ from mitl.annotators.pcme.network import build
 from mitl.item_uncertainty import UnsureAnnotator
 from mitl.models import Annotator
 from mitl.nn.vocabularies import forgetful
-from mitl.nn.weights import read_published, strip_prefix
 from mitl.registration import add_annotator
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, colours_found, settings_of, trained_arrays
 from tests.mitl.annotators.published import WORDS, write_vocabulary
-from tests.mitl.nn.authors import FOLDER, weights
 from tests.mitl.pictured import make_coloured_collection
 from tests.mitl.searches import retrieve
 
@@ -95,18 +93,6 @@ def test_a_file_without_criterion_or_words_takes_them_from_the_options(add, publ
     torch.save(state, path)
     annotator = add(path, vocabulary=str(write_vocabulary(tmp_path)), shift="4", negative_scale="9")
     assert "4.00 - 9.00 x distance" in annotator.architecture["score"]
-
-
-@pytest.mark.shared
-def test_the_published_layout_holds_the_reference_tensors(shared):
-    published = read_published(shared / FOLDER / "layouts" / "pcme_checkpoint.pth")
-    reference = weights(shared, "layouts/pcme_reference", "model/")
-    assert {name: array.tolist() for name, array in published.tensors.items()} == {
-        name: tensor.tolist() for name, tensor in reference.items()
-    }
-    criterion = weights(shared, "layouts/pcme_reference", "criterion/")
-    assert strip_prefix(published.others["criterion"]) == criterion
-    assert published.others["word2idx"]["sofa"] == 8
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from mitl.annotators import load
 from mitl.annotators.vsrn.network import build
 from mitl.models import Annotator
 from mitl.nn.vocabularies import Vocabulary
-from mitl.nn.weights import read_published
 from mitl.registration import add_annotator
 from tests.mitl.annotators.learned import (
     QUICK,
@@ -23,7 +22,7 @@ from tests.mitl.annotators.learned import (
     trained_arrays,
 )
 from tests.mitl.annotators.published import WORDS, write_checkpoint, write_vocabulary
-from tests.mitl.nn.authors import FOLDER, weights
+from tests.mitl.nn.authors import FOLDER
 from tests.mitl.pictured import COLOURS, make_coloured_collection
 from tests.mitl.regioned import CHANNELS, REGIONS, make_regions, write_regions
 from tests.mitl.searches import retrieve
@@ -88,20 +87,6 @@ def test_a_published_file_gives_the_network_that_wrote_it(add, colours, regions,
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("name", ["vsrn_checkpoint", "vsrn_checkpoint_python2_strings"])
-def test_the_published_layouts_hold_the_reference_tensors(shared, name):
-    tensors = read_published(shared / FOLDER / "layouts" / f"{name}.pth.tar").tensors
-    reference = {
-        f"{side}.{key}": tensor.numpy()
-        for part, side in (("0/", "img_enc"), ("1/", "txt_enc"))
-        for key, tensor in weights(shared, "layouts/vsrn_reference", part).items()
-    }
-    assert {key: array.tolist() for key, array in tensors.items()} == {
-        key: array.tolist() for key, array in reference.items()
-    }
-
-
-@pytest.mark.shared
 def test_the_authors_file_becomes_an_annotator(db, shared, tmp_path):
     write_regions(tmp_path / "regions", ["1"], np.ones((1, 36, 10), np.float32))
     words = write_vocabulary(tmp_path, WORDS[:9])
@@ -151,14 +136,6 @@ def test_regions_of_another_length_are_refused(add, tmp_path):
     write_regions(tmp_path / "longer", ["1"], np.ones((1, REGIONS, CHANNELS + 1), np.float32))
     with pytest.raises(CounterpartError, match="has regions of 9 numbers, but .* was trained on 8; pass the folder"):
         add(regions=str(tmp_path / "longer"))
-
-
-def test_an_image_without_regions_stops_a_search_in_one_line(add, colours, tmp_path):
-    images = [image.key for image in colours.images.all()]
-    make_regions(tmp_path / "fewer", [key for key in images if not key.startswith("red")])
-    annotator = add(regions=str(tmp_path / "fewer"))
-    with pytest.raises(CounterpartError, match="lacks 1 of 6 images: red4. Add them"):
-        retrieve(colours, annotators=[annotator], depth=3)
 
 
 def test_regions_that_changed_after_the_annotator_was_added_are_refused(add, colours, regions):

@@ -13,7 +13,6 @@ from mitl.pooling import pool_proposals
 from mitl.registration import add_annotator
 from mitl.search.gallery import load_lists, open_gallery
 from mitl.search.rerank import parse_steps
-from mitl.search.store import newest_retrieval
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
 from tests.mitl.plugged import plug_in
@@ -131,15 +130,6 @@ def test_another_re_ranking_is_another_search(zoo, theirs):
     assert len({plain.pk, csls.pk, nearer.pk}) == 3
     assert len({plain.fingerprint, csls.fingerprint, nearer.fingerprint}) == 3
     assert [found.rerank for found in (plain, csls, nearer)] == ["", "csls:k=5", "csls:k=4"]
-
-
-def test_pools_take_the_newest_search_whether_re_ranked_or_not(zoo, theirs):
-    gallery = open_gallery(zoo, None)
-    retrieve(zoo, annotators=[theirs], depth=2)
-    csls = retrieve(zoo, annotators=[theirs], depth=2, rerank=parse_steps("csls:k=5"))[0]
-    assert newest_retrieval(theirs, gallery, 2) == csls
-    plain = retrieve(zoo, annotators=[theirs], depth=3)[0]
-    assert newest_retrieval(theirs, gallery, 2) == plain
 
 
 def test_matched_pairs_keep_their_first_places_in_a_pool(zoo, tmp_path):

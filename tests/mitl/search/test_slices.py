@@ -64,11 +64,3 @@ def test_lists_for_the_sample_come_first_so_that_a_repeated_pool_stays_the_same(
     search(None, few, annotator)
     assert pool_proposals("p", **pool) == first
     assert first.retrievals.get() == own
-
-
-def test_lists_of_weights_that_have_changed_do_not_count(few):
-    annotator = make_annotator()
-    search(None, few, annotator)
-    Annotator.objects.update(checksum="other")
-    with pytest.raises(Exception, match="has no lists 5 deep for few"):
-        found(few, Annotator.objects.get())

@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from mitl.topk import bidirectional_topk, topk_of_products
 from tests.mitl.topk.first_passes import FIRST_PASSES, take_first
 from tests.mitl.topk.inputs import HARD, random
-from tests.mitl.topk.references import assert_best, reference, slow_topk
+from tests.mitl.topk.references import assert_best, reference
 
 LITTLE_MEMORY = 240_000  # bytes: strips of some 80 rows, panels of 40 columns
 
@@ -65,15 +65,6 @@ def test_one_direction_may_ask_for_all_items():
 def test_one_direction_agrees_with_the_float64_product(make, first_pass):
     best = reference(make, 10)
     np.testing.assert_array_equal(topk_of_products(best.images, best.captions, 7)[0], best.i2t[:, :7])
-
-
-def test_a_pair_of_several_embeddings_scores_as_its_best_two():
-    rng = np.random.default_rng(11)
-    images, captions = rng.integers(-3, 4, (50, 2, 6)), rng.integers(-3, 4, (80, 3, 6))
-    found = bidirectional_topk(images, captions, 5)
-    scores = np.einsum("nad,mbd->nmab", images, captions).max(axis=(2, 3))
-    np.testing.assert_array_equal(found.i2t_indices, slow_topk(scores, 5))
-    np.testing.assert_array_equal(found.t2i_indices, slow_topk(scores.T, 5))
 
 
 def test_memory_maps_will_do(tmp_path):

@@ -57,25 +57,6 @@ def test_what_it_was_trained_on_is_written_down(colours):
     assert (trained["loss"], trained["matches"], trained["validation"]) == ("", "original", "split")
 
 
-def test_training_the_same_again_changes_nothing(colours):
-    make_eyes()
-    train_annotator("eyes", collection=colours)
-    train_annotator("eyes", collection=colours)
-    assert Event.objects.filter(verb="trained").count() == 1
-
-
-def test_only_the_training_split_is_read(colours):
-    make_eyes()
-    Image.objects.filter(split="test").update(file="")
-    assert train_annotator("eyes", collection=colours).trained_on["images"] == 24
-
-
-def test_a_collection_without_a_training_split_is_read_whole(colours):
-    make_eyes()
-    Image.objects.update(split="")
-    assert train_annotator("eyes", collection=colours).trained_on["images"] == 30
-
-
 def test_weights_that_do_not_fit_are_refused(db, tmp_path):
     np.savez(tmp_path / "eyes.npz", image_map=np.ones((2, 2), dtype=np.float32))
     with pytest.raises(CounterpartError, match="does not hold the weights of this embedding: it lacks image_mean"):
@@ -171,16 +152,7 @@ def test_every_epoch_is_written_into_the_curve(colours, little):
     trained = train_annotator("little", collection=colours, validation="held-out")
     assert [epoch["number"] for epoch in trained.curve] == [1, 2, 3]
     assert {"i2t R@1", "t2i R@10", "rsum"} < set(trained.curve[0]["validation"])
-
-
-def test_an_annotator_without_a_choice_of_losses_is_trained_with_its_own(colours, little):
-    assert train_annotator("little", collection=colours).trained_on["loss"] == ""
-    with pytest.raises(CounterpartError, match="have no loss 'sum'; it has no choice of losses, leave it out"):
-        train_annotator("little", collection=colours, loss="sum")
-
-
-def test_its_architecture_is_told(colours, little):
-    assert train_annotator("little", collection=colours).architecture == {"parameters": "400"}
+    assert trained.architecture == {"parameters": "400"}
 
 
 def test_an_interrupted_training_leaves_its_epochs_and_no_weights(colours, little):
@@ -197,6 +169,7 @@ def test_begun_again_it_goes_on_to_the_same_weights(colours, little, tmp_path):
     add_annotator("unbroken", kind="little")
     assert begun_again.checksum == train_annotator("unbroken", collection=colours).checksum
     assert [epoch["number"] for epoch in begun_again.curve] == [1, 2, 3]
+    assert list((tmp_path / "training").glob("*")) == []
 
 
 def test_another_training_does_not_go_on_from_it(colours, little):
@@ -205,11 +178,6 @@ def test_another_training_does_not_go_on_from_it(colours, little):
     seen = []
     train_annotator("little", collection=colours, seed=1, progress=lambda step, done, total: seen.append(step))
     assert seen[0] == "epoch 1 of 3"
-
-
-def test_a_finished_training_leaves_nothing_behind(colours, little, tmp_path):
-    train_annotator("little", collection=colours)
-    assert list((tmp_path / "training").glob("*")) == []
 
 
 def test_a_training_that_fails_leaves_the_curve_of_the_weights_that_are_there(colours, little):
