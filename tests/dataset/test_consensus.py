@@ -18,13 +18,9 @@ def propose(truth: np.ndarray, annotator: str, *, exact: float, seed: int = 1, d
     return pd.DataFrame(columns)
 
 
-def test_without_annotators_it_is_the_workers_own():
-    labels, _ = draw_crowd([0.8, 0.6, 0.5], items=100)
-    assert aggregate(labels, "consensus").equals(aggregate(labels, "ordinal"))
-
-
-def test_the_other_methods_ignore_annotators():
+def test_without_annotators_it_is_the_workers_own_and_the_other_methods_ignore_annotators():
     labels, truth = draw_crowd([0.8, 0.6, 0.5], items=100)
+    assert aggregate(labels, "consensus").equals(aggregate(labels, "ordinal"))
     proposals = propose(truth, "good", exact=1)
     assert aggregate(labels, "dawid-skene", proposals=proposals).equals(aggregate(labels, "dawid-skene"))
 

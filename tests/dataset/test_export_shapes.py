@@ -68,17 +68,6 @@ def test_the_long_form_has_every_judgment_with_the_seed_of_its_round(version, tm
     assert header[-4:] == ["simulated", "counted", "seconds", "order_seed"]
 
 
-def test_a_text_with_a_comma_is_quoted(tmp_path):
-    made = make_round(candidates=1)
-    made.pool.collection.images.filter(key="0").update(key='a,b "c"')
-    answer(made.hits.get(), 1)
-    version = release_version(
-        "v1", collection=made.pool.collection, sample=sample_of(made), rounds=[made], partial=True
-    )
-    path = exported(version, tmp_path, "judgments-long")["v1_judgments_long.csv"]
-    assert 'a,b "c"' in {row["image"] for row in csv.DictReader(path.open(newline=""))}
-
-
 def test_parquet_holds_pairs_with_labels_and_all_judgments(version, tmp_path):
     files = exported(version, tmp_path, "parquet")
     assert len(rows_of(files["v1_judgments.parquet"])) == len(list(load_judgments(version)))
@@ -109,7 +98,7 @@ def test_a_match_that_people_deny_is_not_strict(round, tmp_path):
     assert (row["strict"], row["graded"]) == (0, 1)
 
 
-def test_strict_eccv_json_drops_what_matches_only_partially(version, tmp_path):
+def test_strict_eccv_json_drops_what_matches_only_partially_and_none_has_room_for_grades(version, tmp_path):
     image, caption = level_of(version, 2)
     lists = {}
     for labels in ("lenient", "strict"):
@@ -117,9 +106,6 @@ def test_strict_eccv_json_drops_what_matches_only_partially(version, tmp_path):
         lists[labels] = json.loads(path.read_text())
     assert set(lists["lenient"][image]) - set(lists["strict"][image]) == {int(caption)}
     assert sum(map(len, lists["lenient"].values())) - sum(map(len, lists["strict"].values())) == 1
-
-
-def test_eccv_json_has_no_room_for_grades(version, tmp_path):
     with pytest.raises(CounterpartError, match="no room for graded labels: use lenient or strict"):
         exported(version, tmp_path, "eccv-json", "graded")
 
@@ -174,16 +160,16 @@ def test_qrels_cannot_hold_ids_with_spaces(version, tmp_path):
         exported(spaced, tmp_path, "qrels")
 
 
-@pytest.mark.parametrize(("labels", "matching"), [("lenient", {1, 2}), ("strict", {1})])
-def test_coco_annotations_are_the_matches_and_negatives_the_rest(version, tmp_path, labels, matching):
-    (path,) = exported(version, tmp_path, "coco", labels).values()
-    coco = json.loads(path.read_text())
-    assert {one["level"] for one in coco["annotations"]} - {None} == matching
-    assert {one["level"] for one in coco["negatives"]} == {1, 2, 4} - matching
-    assert {one["image_id"] for one in coco["annotations"]} <= {image["id"] for image in coco["images"]}
-    numbers = [one["id"] for one in coco["annotations"]]
-    assert numbers == list(range(1, len(numbers) + 1))
-    assert coco["annotations"][0]["caption"] == "caption 0 of image 0"
+def test_coco_annotations_are_the_matches_and_negatives_the_rest(version, tmp_path):
+    for labels, matching in (("lenient", {1, 2}), ("strict", {1})):
+        (path,) = exported(version, tmp_path, "coco", labels).values()
+        coco = json.loads(path.read_text())
+        assert {one["level"] for one in coco["annotations"]} - {None} == matching
+        assert {one["level"] for one in coco["negatives"]} == {1, 2, 4} - matching
+        assert {one["image_id"] for one in coco["annotations"]} <= {image["id"] for image in coco["images"]}
+        numbers = [one["id"] for one in coco["annotations"]]
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert coco["annotations"][0]["caption"] == "caption 0 of image 0"
 
 
 def test_a_hugging_face_folder_names_its_files_and_licence(version, tmp_path):
@@ -200,7 +186,7 @@ def test_a_hugging_face_folder_names_its_files_and_licence(version, tmp_path):
         assert info["splits"][0]["num_examples"] == len(table)
 
 
-def test_mteb_has_a_task_for_each_direction(version, tmp_path):
+def test_mteb_has_a_task_for_each_direction_with_pictures_that_are_declared_as_such(version, tmp_path):
     exported(version, tmp_path, "mteb", "graded")
     for direction, (asked, searched) in {"i2t": ("image", "text"), "t2i": ("text", "image")}.items():
         folder = tmp_path / f"v1_{direction}"
@@ -213,10 +199,6 @@ def test_mteb_has_a_task_for_each_direction(version, tmp_path):
         assert {row["score"] for row in qrels} == {0, 1, 2}
         front = yaml.safe_load((folder / "README.md").read_text().split("---\n")[1])
         assert [one["config_name"] for one in front["configs"]] == ["corpus", "query", "qrels"]
-
-
-def test_mteb_pictures_are_the_files_and_are_declared_as_pictures(version, tmp_path):
-    exported(version, tmp_path, "mteb")
     path = tmp_path / "v1_i2t/query/test.parquet"
     picture = rows_of(path)[0]["image"]
     assert (picture["bytes"][:2], picture["path"]) == (b"\xff\xd8", "0.jpg")
@@ -224,13 +206,10 @@ def test_mteb_pictures_are_the_files_and_are_declared_as_pictures(version, tmp_p
     assert declared["info"]["features"]["image"] == {"_type": "Image"}
 
 
-def test_mteb_is_refused_where_pictures_are_missing(version, tmp_path):
+def test_pictures_that_are_missing_and_a_caption_that_was_changed_since_the_release_are_named(version, tmp_path):
     version.collection.images.filter(key__in=["2", "4"]).update(file="")
     with pytest.raises(CounterpartError, match="2 pictures are missing .*: 2, 4. Import"):
         exported(version, tmp_path, "mteb")
-
-
-def test_a_caption_that_was_changed_since_the_release_is_named(version, tmp_path):
     version.collection.captions.filter(key="3").update(text="another")
     with pytest.raises(CounterpartError, match="zoo lost 1 caption, or changed them, .*: 3. Import"):
         exported(version, tmp_path, "hf")

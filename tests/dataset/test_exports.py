@@ -47,8 +47,10 @@ def version(round):
     return release_version("v1", collection=sample.collection, sample=sample, rounds=[round])
 
 
-def test_eccv_json_has_a_file_for_each_direction(version, out):
+def test_eccv_json_has_a_file_for_each_direction_and_the_same_if_exported_twice(version, out):
     files = export_version(version, format="eccv-json", out=out)
+    first = [file.read_text() for file in files]
+    assert [file.read_text() for file in export_version(version, format="eccv-json", out=out)] == first
     assert [file.name for file in files] == ["v1_caption_to_image.json", "v1_image_to_caption.json"]
     assert json.loads(files[0].read_text())["0"] == [0]
 
@@ -66,6 +68,8 @@ def test_eccv_json_can_be_imported_again(version, out):
         import_matches(version.collection, source="again", path=file)
     positives = Match.objects.filter(source="v1", score=1).values_list("image_id", "caption_id")
     assert {tuple(pair) for pair in known_pairs(version.collection, "again").tolist()} == set(positives)
+    forward = {(i, c) for i, captions in load_positives(version)["i2t"].items() for c in captions}
+    assert forward == set(positives)
 
 
 def test_judgments_csv_has_a_row_for_each_proposal_and_judgment(version, round, out):
@@ -80,7 +84,7 @@ def test_judgments_csv_has_a_row_for_each_proposal_and_judgment(version, round, 
     ]
 
 
-def test_judgments_csv_quotes_ids_that_would_break_a_row(round, out):
+def test_tables_of_judgments_quote_ids_that_would_break_a_row(round, out):
     odd = {"image": 'a "dog", 1\n2', "caption": "b,c"}
     pair = round.hits.first().items.filter(control=None).order_by("place").first()
     for side, key in odd.items():
@@ -89,6 +93,8 @@ def test_judgments_csv_quotes_ids_that_would_break_a_row(round, out):
     (file,) = export_version(version, format="judgments-csv", out=out)
     _, *rows = list(csv.reader(file.open(newline="")))
     assert [row[3:5] for row in rows if row[0] == "clip"] == [[odd["caption"], odd["image"]]]
+    (long,) = export_version(version, format="judgments-long", out=out)
+    assert odd["image"] in {row["image"] for row in csv.DictReader(long.open(newline=""))}
 
 
 def test_a_later_decision_does_not_change_an_export(version, out):
@@ -106,11 +112,6 @@ def test_a_version_without_rounds_has_no_judgments(out):
     assert not out.exists()
 
 
-def test_exporting_twice_is_the_same_as_once(version, out):
-    first = [file.read_text() for file in export_version(version, format="eccv-json", out=out)]
-    assert [file.read_text() for file in export_version(version, format="eccv-json", out=out)] == first
-
-
 def test_a_file_with_other_content_is_not_overwritten(version, out):
     out.mkdir()
     theirs = out / "v1_caption_to_image.json"
@@ -121,20 +122,12 @@ def test_a_file_with_other_content_is_not_overwritten(version, out):
     assert theirs.read_text() == "mine"
 
 
-def test_an_unknown_format_is_refused(version, out):
+def test_an_unknown_format_and_a_file_in_place_of_the_folder_are_refused(version, out):
     with pytest.raises(CounterpartError, match="Unknown format 'xml': use eccv-json, judgments-csv"):
         export_version(version, format="xml", out=out)
-
-
-def test_a_file_in_place_of_the_folder_is_refused(version, out):
     out.write_text("")
     with pytest.raises(CounterpartError, match="is a file. Give a folder"):
         export_version(version, format="eccv-json", out=out)
-
-
-def test_positives_are_the_same_in_database_ids(version):
-    forward = {(i, c) for i, captions in load_positives(version)["i2t"].items() for c in captions}
-    assert forward == set(Match.objects.filter(source="v1", score=1).values_list("image_id", "caption_id"))
 
 
 def test_a_failed_export_takes_its_folders_back(version, tmp_path, monkeypatch):

@@ -141,9 +141,9 @@ def test_answers_missing_from_an_imported_answer_set_are_refused(version, again,
         import_judgments(again, path)
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
+def test_what_the_round_does_not_know_is_named_and_changes_nothing(version, again, tmp_path):
+    before = Judgment.objects.count(), Worker.objects.count()
+    for values, message in (
         ({"hit": "9"}, "lacks 1 HIT of the file: 9. Pack the round from the same pool"),
         ({"image": "77"}, "1 pair of the file cannot be found in their HITs: image 77 with caption 2"),
         ({"control": "positive"}, "1 pair is a control in the file or in the round but not in both"),
@@ -152,13 +152,11 @@ def test_answers_missing_from_an_imported_answer_set_are_refused(version, again,
         ({"hit": "one"}, "1 invalid value: 'one' in line 2; hit is a whole number"),
         ({"seconds": "-3"}, "1 invalid value: '-3' in line 2; seconds is a whole number"),
         ({"at": "yesterday"}, "1 invalid value: 'yesterday' in line 2; use UTC times"),
-    ],
-)
-def test_what_the_round_does_not_know_is_named_and_changes_nothing(version, again, tmp_path, values, message):
-    before = Judgment.objects.count(), Worker.objects.count()
-    with pytest.raises(CounterpartError, match=message):
-        import_judgments(again, changed(file_of(version, tmp_path), **values))
-    assert (Judgment.objects.count(), Worker.objects.count()) == before
+    ):
+        wrong = changed(file_of(version, tmp_path / next(iter(values.values()))), **values)
+        with pytest.raises(CounterpartError, match=message):
+            import_judgments(again, wrong)
+        assert (Judgment.objects.count(), Worker.objects.count()) == before
 
 
 def test_a_worker_who_judges_a_pair_twice_is_refused(version, again, tmp_path):
@@ -220,15 +218,11 @@ def test_raw_pairs_that_the_round_does_not_ask_about_are_refused(version, again,
         import_judgments(again, changed(path, iid="77"))
 
 
-def test_a_file_in_another_form_is_refused(again, tmp_path):
-    path = tmp_path / "other.csv"
+def test_a_file_in_another_form_or_encoding_is_refused(again, tmp_path):
+    path = tmp_path / "judgments.csv"
     path.write_text("a,b\n1,2\n")
     with pytest.raises(CounterpartError, match="has neither the columns round, hit"):
         import_judgments(again, path)
-
-
-def test_a_file_in_another_encoding_is_told(again, tmp_path):
-    path = tmp_path / "judgments.csv"
     path.write_text("round,hit\nround-1,1\n", encoding="utf-16")
     with pytest.raises(CounterpartError, match=r"judgments.csv is not UTF-8 text \(byte 0\)"):
         import_judgments(again, path)

@@ -62,20 +62,18 @@ def test_a_reviewed_level_holds_in_a_release(round, pair, person):
     assert judged_positive(round) == 0
 
 
-@pytest.mark.parametrize(
-    ("subject", "conclusion", "message"),
-    [
-        ("caption", Conclusion(EXCLUDED, grounds="wrong"), "The reason is empty"),
-        ("caption", Conclusion(EXCLUDED, grounds="ugly", reason="So it is."), "Invalid grounds 'ugly'"),
-        ("caption", Conclusion(LEVEL, level=1), "a pair has a level"),
-        ("pair", Conclusion(LEVEL, level=5), "Invalid level 5"),
-        ("pair", Conclusion(EXCLUDED, grounds="wrong", reason="Wrong."), "A pair cannot be excluded"),
-        ("pair", Conclusion("perhaps"), "Invalid conclusion 'perhaps'"),
-    ],
-)
-def test_an_invalid_conclusion_changes_nothing(collection, pair, person, subject, conclusion, message):
-    with pytest.raises(CounterpartError, match=message):
-        conclude(collection, [pair if subject == "pair" else (None, pair[1])], conclusion, by=person)
+def test_an_invalid_conclusion_changes_nothing(collection, pair, person):
+    caption = (None, pair[1])
+    for subject, conclusion, message in (
+        (caption, Conclusion(EXCLUDED, grounds="wrong"), "The reason is empty"),
+        (caption, Conclusion(EXCLUDED, grounds="ugly", reason="So it is."), "Invalid grounds 'ugly'"),
+        (caption, Conclusion(LEVEL, level=1), "a pair has a level"),
+        (pair, Conclusion(LEVEL, level=5), "Invalid level 5"),
+        (pair, Conclusion(EXCLUDED, grounds="wrong", reason="Wrong."), "A pair cannot be excluded"),
+        (pair, Conclusion("perhaps"), "Invalid conclusion 'perhaps'"),
+    ):
+        with pytest.raises(CounterpartError, match=message):
+            conclude(collection, [subject], conclusion, by=person)
     assert not Review.objects.exists()
 
 
@@ -247,39 +245,31 @@ def test_withdrawing_a_review_that_waits_needs_nobody_else(round, two, pair, per
         second(review, by=another_person())
 
 
-def test_what_is_excluded_is_marked_and_freed_once_another_person_agrees(collection, two, pair, person):
-    review = exclude_caption(collection, pair[1], by=person)
+def test_what_is_excluded_is_marked_leaves_controls_and_is_freed_once_another_person_agrees(collection, two, person):
+    control = Control.objects.get(polarity="positive")
+    review = exclude_caption(collection, control.caption_id, by=person)
     assert not Caption.objects.exclude(excluded_at=None).exists()
+    control.refresh_from_db()
+    assert control.state == Control.State.ACTIVE
     kim = another_person()
     second(review, by=kim)
-    assert Caption.objects.exclude(excluded_at=None).get().pk == pair[1]
+    assert Caption.objects.exclude(excluded_at=None).get().pk == control.caption_id
+    control.refresh_from_db()
+    assert control.state == Control.State.RETIRED
     (undone,) = undo([Review.objects.get(pk=review.pk)], by=person)
     assert Caption.objects.exclude(excluded_at=None).exists()
     second(undone, by=kim)
     assert not Caption.objects.exclude(excluded_at=None).exists()
 
 
-def test_undoing_a_review_that_holds_needs_a_second_person_too(round, two, pair, person):
+def test_undoing_a_review_that_holds_needs_a_second_person_too_and_keeping_none(round, two, pair, person):
     review = second(give_level(round, pair, 4, by=person), by=another_person())
     (undone,) = undo([review], by=person)
     assert level_of(two, pair) == 4
     second(undone, by=another_person("lee"))
     assert level_of(two, pair) is None
-
-
-def test_keeping_a_pair_as_it_is_needs_no_second_person(two, pair, person):
-    (review,) = conclude(two, [pair], Conclusion(KEPT), by=person)
-    assert not review.needs_second
-
-
-def test_controls_stay_until_the_second_person_agrees(round, two, person):
-    control = Control.objects.get(polarity="positive")
-    review = exclude_caption(two, control.caption_id, by=person)
-    control.refresh_from_db()
-    assert control.state == Control.State.ACTIVE
-    second(review, by=another_person())
-    control.refresh_from_db()
-    assert control.state == Control.State.RETIRED
+    (kept,) = conclude(two, [candidates(round.hits.get())[1]], Conclusion(KEPT), by=person)
+    assert not kept.needs_second
 
 
 # Groups
