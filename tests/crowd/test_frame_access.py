@@ -203,11 +203,6 @@ def test_what_the_platform_has_not_confirmed_turns_nobody_away(stranger, client,
     assert "1 of the 4 pairs" in turned_away(client, sharing[1], assignment="A3")
 
 
-def test_a_hit_that_was_only_looked_at_does_not_count(stranger, sharing):
-    enter(stranger, sharing[0], assignment="A1")
-    assert enter(stranger, sharing[1], assignment="A2")
-
-
 def test_who_gave_a_saved_hit_back_may_take_it_anew(stranger, posting):
     save(stranger, posting, assignment="A1")
     assert enter(stranger, posting, assignment="A2")

@@ -20,7 +20,7 @@ from tests.factories import make_round
 
 pytestmark = [pytest.mark.service, pytest.mark.django_db(transaction=True)]
 
-HITS = 12
+HITS = 6
 
 
 @pytest.fixture
