@@ -1,7 +1,5 @@
 """A wrong control in a simulated round: the rule retires it, and no honest worker loses pay by it."""
 
-import json
-
 import pytest
 
 from annotation.models import Assignment, ControlRuling, Judgment, Payment
@@ -12,12 +10,6 @@ from tests.hits.pools import pack, pool_of
 pytestmark = pytest.mark.slow
 
 MOST_ANSWERS = 7  # what ControlPolicy's docstring promises for workers with the one other control of a first HIT
-
-EXACT = {
-    "confusion": [[1.0 if row == column else 0.0 for column in range(4)] for row in range(4)],
-    "likeness": 1e6, "careless_workers": 0.0, "random_clicks": 1.0,
-    "seconds_per_pair": 10, "speed_spread": 0.5, "excluded": None,
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -36,38 +28,31 @@ def plant(made: Round) -> Control:
     return control
 
 
-def simulate(made: Round, tmp_path, **changes) -> dict:
-    profile = tmp_path / "crowd.json"
-    profile.write_text(json.dumps(EXACT | changes))
-    return simulate_round(made, workers=10, profile=str(profile), seed=1)
+def simulate(made: Round, profile, **changes) -> dict:
+    return simulate_round(made, workers=10, profile=profile(excluded=None, **changes), seed=1)
 
 
-def test_a_planted_wrong_control_is_retired_within_seven_answers(opened, tmp_path):
+def test_a_planted_wrong_control_is_retired_within_seven_answers_and_everybody_is_paid(opened, profile):
     control = plant(opened)
-    figures = simulate(opened, tmp_path)
+    figures = simulate(opened, profile)
     ruling = ControlRuling.objects.get()
     before = Judgment.objects.filter(item__control=control, assignment__submitted_at__lte=ruling.at).count()
     assert (ruling.control_id, ruling.retired) == (control.pk, True)
     assert 3 <= before <= MOST_ANSWERS
     assert (figures["accepted"], figures["waiting for review"]) == (96, 0)
-
-
-def test_no_honest_worker_stays_flagged_and_each_is_paid(opened, tmp_path):
-    plant(opened)
-    simulate(opened, tmp_path)
     assert set(Assignment.objects.values_list("state", flat=True)) == {Assignment.State.ACCEPTED}
     assert Payment.objects.count() == Assignment.objects.count() == 96
 
 
-def test_careless_workers_neither_retire_a_sound_control_nor_keep_a_wrong_one(opened, tmp_path):
+def test_careless_workers_neither_retire_a_sound_control_nor_keep_a_wrong_one(opened, profile):
     control = plant(opened)
-    simulate(opened, tmp_path, careless_workers=0.3)
+    simulate(opened, profile, careless_workers=0.3)
     assert list(Control.objects.filter(state="retired")) == [control]
     flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED)
     assert flagged.exists()
     assert not flagged.filter(control_failures=0).exists()
 
 
-def test_a_round_without_a_wrong_control_retires_none(opened, tmp_path):
-    simulate(opened, tmp_path, careless_workers=0.3)
+def test_a_round_without_a_wrong_control_retires_none(opened, profile):
+    simulate(opened, profile, careless_workers=0.3)
     assert not ControlRuling.objects.exists()

@@ -22,7 +22,6 @@ from simulation.simulated_workers import reviewing_user
 from tests.crowd.prolific_rehearsal import Rehearsal, rehearsing
 from tests.factories import make_collection, make_round
 from tests.hits.pools import pool_of
-from tests.simulation.test_rehearsal import EXACT
 
 pytestmark = pytest.mark.slow
 
@@ -35,16 +34,6 @@ def there(transactional_db, live_server, settings):
     settings.SITE_URL = live_server.url
     with rehearsing(settings) as made:
         yield made
-
-
-@pytest.fixture
-def profile(tmp_path):
-    def profile(**changes: object) -> str:
-        path = tmp_path / "crowd.json"
-        path.write_text(json.dumps({**EXACT, **changes}))
-        return str(path)
-
-    return profile
 
 
 def publish(made: Round) -> Round:
@@ -115,10 +104,10 @@ def test_a_crowd_that_often_strays_fills_every_seat_and_the_books_balance(there,
 
 @pytest.mark.slow
 def test_a_whole_round_ends_with_every_answer_stored_once_and_everybody_paid_once(there, capsys):
-    hits, votes = 24, 2
-    pool = pool_of(16 * hits, images=hits, collection=make_collection(images=hits, pictures=True))
+    hits, votes = 10, 2
+    pool = pool_of(16 * hits, images=20, collection=make_collection(images=20, pictures=True))
     made = publish(pack_round("show", pool, PackParameters(replication=votes, reward=Decimal("2.00"), seed=1)))
-    call_command("simulate", "show", workers=40, seed=4, json=True)
+    call_command("simulate", "show", workers=40, seed=6, json=True)
     crowd = json.loads(capsys.readouterr().out)
     end(made, there)
     strayed = ("excluded", "returned", "abandoned", "submitted twice", "without code", "on two devices")

@@ -12,7 +12,7 @@ from annotation.review.decisions import decide
 from hits.models import Round
 from tests.browser import PATIENCE, Underway, press
 from tests.crowd.platform import rehearsing
-from tests.crowd.platform_books import books_of, check_both_sides, check_judgments
+from tests.crowd.platform_books import check_both_sides, check_judgments
 from tests.crowd.platform_bots import RIGHT, WRONG, Bot
 from tests.factories import make_round
 
@@ -64,57 +64,6 @@ def end(made: Round) -> None:
 
 def only_state() -> str:
     return Assignment.objects.get().state
-
-
-def test_an_honest_worker_is_accepted_and_paid(bot, there):
-    made = publish()
-    bot().do(RIGHT)
-    end(made)
-    assert only_state() == "accepted"
-    check_both_sides(made, there)
-
-
-def test_a_worker_who_fails_the_controls_waits_for_a_person(bot):
-    made = publish()
-    bot().do(WRONG)
-    sync(made)
-    assert only_state() == "flagged"
-
-
-def test_a_double_click_on_submit_hands_in_once(bot, there):
-    made = publish()
-    bot().do(RIGHT, clicks=2)
-    end(made)
-    check_both_sides(made, there)
-    check_judgments(made)
-
-
-def test_a_hit_that_was_given_back_is_there_for_the_next(bot, there):
-    made = publish()
-    leaving = bot().begin()
-    leaving.answer("11")
-    leaving.give_back()
-    bot().do()
-    end(made)
-    assert books_of(there).statuses == {"Returned": 1, "Approved": 1}
-    check_both_sides(made, there)
-
-
-def test_a_closed_tab_keeps_the_hit_until_its_time_is_over(bot, there):
-    made = publish()
-    leaving, next_one = bot().begin(), bot()
-    leaving.answer("1")
-    leaving.page.close()
-    next_one.register()
-    expect(next_one.page.get_by_role("heading", name="No HITs available")).to_be_visible()
-    there.later(minutes=61)
-    next_one.page.reload()
-    next_one.accept()
-    next_one.answer(RIGHT)
-    next_one.submit()
-    next_one.arrived()
-    end(made)
-    check_both_sides(made, there)
 
 
 def test_a_reload_mid_way_goes_on_at_the_next_pair(bot, there):

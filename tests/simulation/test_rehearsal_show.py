@@ -19,7 +19,7 @@ from tests.hits.pools import pool_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
-HITS, VOTES = 24, 2
+HITS, VOTES, IMAGES = 8, 2, 20
 
 
 @pytest.fixture
@@ -31,11 +31,11 @@ def there(live_server, settings):
 
 @pytest.fixture
 def packed() -> Round:
-    """24 HITs of 18 pairs, two answer sets each, packed as every round is."""
-    collection = make_collection(images=HITS, pictures=True)
+    """8 HITs of 18 pairs, two answer sets each, packed as every round is."""
+    collection = make_collection(images=IMAGES, pictures=True)
     made = pack_round(
         "show",
-        pool_of(16 * HITS, images=HITS, collection=collection),
+        pool_of(16 * HITS, images=IMAGES, collection=collection),
         PackParameters(replication=VOTES, reward=Decimal("1.00"), seed=1),
     )
     assert made.hits.count() == HITS

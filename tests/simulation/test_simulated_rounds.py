@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from annotation.models import Admission, Assignment, Decision, Judgment, Worker, WorkerIdentity
@@ -9,22 +7,6 @@ from hits.models import Control, Round
 from simulation.simulated_rounds import simulate_round
 from tests.annotation.cast import answer as say_levels
 from tests.factories import make_collection, make_round
-
-EYE = [[1.0 if row == column else 0.0 for column in range(4)] for row in range(4)]
-EXACT = {
-    "confusion": EYE, "likeness": 1e6, "careless_workers": 0.0, "random_clicks": 1.0,
-    "seconds_per_pair": 10, "speed_spread": 0.5, "excluded": 1.0,
-}  # fmt: skip
-
-
-@pytest.fixture
-def profile(tmp_path):
-    def profile(**changes: object) -> str:
-        path = tmp_path / "crowd.json"
-        path.write_text(json.dumps({**EXACT, **changes}))
-        return str(path)
-
-    return profile
 
 
 @pytest.fixture
@@ -67,20 +49,26 @@ def test_nobody_answers_one_hit_twice(transactional_db, profile):
     assert (figures["submitted"], figures["seats still open"]) == (3, 3)
 
 
-def test_excluded_work_is_done_again_by_somebody_else(round, profile):
+def test_excluded_work_is_done_again_by_somebody_else_and_has_a_reason_and_a_person(round, profile):
     figures = simulate_round(round, workers=8, profile=profile(careless_workers=0.5), seed=1)
     assert figures["excluded"] > 0
     assert figures["seats still open"] == 0
     excluded = Assignment.objects.filter(state="excluded").select_related("seat")
     holders = [a.seat.assignments.get(state="accepted").worker_id for a in excluded]
     assert all(a.worker_id != holder for a, holder in zip(excluded, holders, strict=True))
-
-
-def test_what_the_reviewer_excludes_has_a_reason_and_a_person(round, profile):
-    simulate_round(round, workers=8, profile=profile(careless_workers=0.5), seed=1)
     decision = Decision.objects.filter(votes_count=False).first()
     assert (decision.by.username, decision.paid) == ("simulated-reviewer", True)
     assert decision.reason.startswith("Simulated review, wrong controls: ")
+
+
+def test_the_same_seed_gives_the_same_answers_and_another_seed_others(transactional_db, profile):
+    said = []
+    for name, seed in (("first", 9), ("second", 9), ("third", 8)):
+        round = make_round(make_collection(name, images=20), name=name, hits=4)
+        simulate_round(round, workers=3, profile="paper", seed=seed)
+        answers = Judgment.objects.filter(item__hit__round=round).order_by("item_id", "id")
+        said.append(list(answers.values_list("level", flat=True)))
+    assert said[0] == said[1] != said[2]
 
 
 def test_work_that_only_a_wrong_control_flags_counts(round, profile):
@@ -107,32 +95,6 @@ def test_a_crowd_that_only_fails_ends(round, profile):
     assert (figures["submitted"], figures["excluded"], figures["seats still open"]) == (12, 12, 6)
 
 
-def test_the_same_seed_gives_the_same_answers(transactional_db, profile):
-    rounds = [make_round(make_collection(name, images=40), name=name, hits=4) for name in ("first", "second")]
-    said = []
-    for round in rounds:
-        simulate_round(round, workers=3, profile="paper", seed=9)
-        said.append(
-            list(
-                Judgment.objects.filter(item__hit__round=round)
-                .order_by("item_id", "id")
-                .values_list("level", flat=True)
-            )
-        )
-    assert said[0] == said[1]
-
-
-def test_another_seed_gives_other_answers(transactional_db, profile):
-    rounds = [make_round(make_collection(name, images=40), name=name, hits=4) for name in ("first", "second")]
-    for seed, round in enumerate(rounds):
-        simulate_round(round, workers=3, profile="paper", seed=seed)
-    said = [
-        list(Judgment.objects.filter(item__hit__round=round).order_by("item_id").values_list("level", flat=True))
-        for round in rounds
-    ]
-    assert said[0] != said[1]
-
-
 def test_reasons_are_given_where_the_round_asks(transactional_db, profile):
     round = make_round(hits=4, candidates=4, reasons=True)
     simulate_round(round, workers=2, profile=profile(confusion=[[0, 1, 0, 0]] * 2 + [[0, 0, 1, 0]] * 2))
@@ -150,33 +112,28 @@ def test_the_quick_do_more(transactional_db, profile):
     assert len(seconds[quickest]) == max(map(len, seconds.values()))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_wishes_change_nothing(round):
+    for options, message in (
         ({"workers": 0}, "Invalid number of workers 0: use 1 to 10,000"),
         ({"workers": 10_001}, "Invalid number of workers 10,001"),
         ({"seed": -1}, "Invalid seed -1: use a whole number from 0 to"),
         ({"profile": "sleepy"}, "Unknown crowd profile 'sleepy'"),
         ({"truth": "eccv"}, "zoo lacks 1 match source: eccv"),
         ({"through_http": "localhost:8000"}, "Invalid address localhost:8000"),
-    ],
-)
-def test_bad_wishes_change_nothing(round, options, message):
-    with pytest.raises(CounterpartError, match=message):
-        simulate_round(round, **options)
+        ({"through_http": "http://127.0.0.1:9"}, "Nothing answers at http://127.0.0.1:9/"),
+    ):
+        with pytest.raises(CounterpartError, match=message):
+            simulate_round(round, **options)
     assert not Assignment.objects.exists()
     assert not WorkerIdentity.objects.exists()
 
 
-def test_a_closed_round_cannot_be_worked_on(round):
+def test_a_closed_round_and_a_draft_cannot_be_worked_on(round):
     close_round(round, actor="robin")
     with pytest.raises(CounterpartError, match="is closed, so nobody can work on it"):
         simulate_round(round)
-
-
-def test_a_draft_cannot_be_worked_on(transactional_db):
-    with pytest.raises(CounterpartError, match="Round round-1 is a draft. Publish it"):
-        simulate_round(make_round(published=False))
+    with pytest.raises(CounterpartError, match="Round draft is a draft. Publish it"):
+        simulate_round(make_round(round.pool.collection, "draft", published=False))
 
 
 @pytest.mark.slow
@@ -195,15 +152,10 @@ def test_the_pages_take_reasons_too(transactional_db, profile, live_server):
     assert Judgment.objects.exclude(shortcoming="").count() == 8
 
 
-def test_every_simulated_vote_is_marked_and_no_other(round, profile):
-    say_all(round.hits.get(number=1))
-    simulate_round(round, workers=2, profile=profile(), among_people=True)
-    assert (Judgment.objects.simulated().count(), Judgment.objects.count()) == (5 * 5, 6 * 5)
-
-
-def test_the_outcome_says_whose_votes_the_round_has_and_that_they_stay_marked(round, profile):
+def test_every_simulated_vote_is_marked_and_told_and_no_other(round, profile):
     say_all(round.hits.get(number=1))
     told = simulate_round(round, workers=2, profile=profile(), among_people=True)
+    assert (Judgment.objects.simulated().count(), Judgment.objects.count()) == (5 * 5, 6 * 5)
     assert (told["simulated votes"], told["people's votes"]) == (25, 5)
     assert "stay in the round and are marked" in told["note"]
     assert "--among-people" in told["note"]
@@ -224,8 +176,3 @@ def test_a_round_in_which_people_took_hits_is_simulated_only_when_told_so(round,
     assert Assignment.objects.count() == 1
     simulate_round(round, profile=profile(), among_people=True)
     assert Assignment.objects.count() == 6
-
-
-def test_a_site_that_does_not_answer_is_named(round):
-    with pytest.raises(CounterpartError, match="Nothing answers at http://127.0.0.1:9/"):
-        simulate_round(round, through_http="http://127.0.0.1:9")

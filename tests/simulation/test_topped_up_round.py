@@ -1,6 +1,5 @@
 """A simulated crowd that disagrees is asked for further votes, as people would be."""
 
-import json
 from collections import Counter
 
 import pytest
@@ -13,10 +12,6 @@ from simulation.simulated_rounds import simulate_round
 from tests.hits.pools import pack, pool_of
 
 UNSURE = [[0.5, 0.5, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5], [0.0, 0.0, 0.5, 0.5]]
-PROFILE = {
-    "confusion": UNSURE, "likeness": 1e6, "careless_workers": 0.0, "random_clicks": 1.0,
-    "seconds_per_pair": 10, "speed_spread": 0.5, "excluded": None,
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -28,10 +23,8 @@ def opened(transactional_db) -> Round:
 
 
 @pytest.mark.slow
-def test_disputed_pairs_are_asked_again_until_they_are_settled(opened, tmp_path):
-    path = tmp_path / "crowd.json"
-    path.write_text(json.dumps(PROFILE))
-    figures = simulate_round(opened, workers=40, profile=str(path), seed=2)
+def test_disputed_pairs_are_asked_again_until_they_are_settled(opened, profile):
+    figures = simulate_round(opened, workers=40, profile=profile(confusion=UNSURE, excluded=None), seed=2)
     assert figures["seats still open"] == 0
     votes = Counter(Judgment.objects.counted().of_candidates().values_list("image", "caption"))
     assert set(votes.values()) == {2, 3}  # of two levels, a third vote settles it
