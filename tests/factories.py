@@ -174,10 +174,12 @@ def make_round(
         published_at=timezone.now() if published else None,
     )
     turning = cycle(zip(images, images[1:] + images[:1], strict=True))
-    for number in range(1, hits + 1):
-        hit = HIT.objects.create(round=made, number=number)
+    rows = HIT.objects.bulk_create(HIT(round=made, number=number) for number in range(1, hits + 1))
+    for hit in rows:
         fill_hit(hit, islice(turning, candidates + 2))
-        Seat.objects.bulk_create(Seat(round=made, hit=hit, number=seat) for seat in range(1, replication + 1))
+    Seat.objects.bulk_create(
+        Seat(round=made, hit=hit, number=number) for hit in rows for number in range(1, replication + 1)
+    )
     return made
 
 
