@@ -43,6 +43,13 @@ COMPUTING = (
     "tests/mitl/nn/",
     "tests/mitl/test_coco.py",
     "tests/mitl/training/",
+    # What is drawn of a pool; test_rounds, test_left_out and test_pipeline pack on both engines.
+    "tests/hits/test_checkbox.py",
+    "tests/hits/test_controls.py",
+    "tests/hits/test_known_controls.py",
+    # Programs that act as people do, by the acts that both engines test; test_simulated_rounds.py is on both.
+    "tests/simulation/test_truth.py",
+    "tests/simulation/test_types_of_task.py",
 )
 # Pages over functions that both engines test in their own apps; test_access gets the pages on both as well. Those of
 # pairs and rounds filter and sort as nothing else does.
@@ -52,6 +59,10 @@ PAGES = tuple(
         *("annotators", "charts", "collections", "events", "home", "leaderboard", "payments", "people", "platforms"),
         *("review", "trust", "versions", "workers"),
     )
+)
+# What workers are shown, and by which links. What they send, and which HITs they get, is tested on both engines beside.
+SHOWN = tuple(
+    f"tests/annotation/judging/test_judging_{subject}.py" for subject in ("access", "appeals", "leaks", "pictures")
 )
 
 
@@ -71,7 +82,7 @@ def pytest_collection_modifyitems(config, items):
 def depends_on_the_database(item: pytest.Item) -> bool:
     if item.get_closest_marker("service"):
         return True
-    if item.nodeid.startswith((*COMPUTING, *PAGES)):
+    if item.nodeid.startswith((*COMPUTING, *PAGES, *SHOWN)):
         return False
     return bool(item.get_closest_marker("django_db")) or not {"db", "transactional_db"}.isdisjoint(item.fixturenames)
 
