@@ -13,29 +13,11 @@ from core.errors import CounterpartError
 from core.models import Event
 from crowd.publication import close_round
 from hits.models import Round, Seat
+from tests.annotation.money.moneyed import UNPAID, accepted, flagged
+from tests.annotation.money.moneyed import submit as submitted
 from tests.factories import make_round, make_worker
 
 State = Assignment.State
-
-UNPAID = {"votes_count": False, "paid": False, "grounds": "random", "evidence": "Every answer is the same."}
-
-
-def submitted(made=None):
-    assignment = lease_seat(made or make_round(), worker=make_worker())
-    mark_submitted(assignment, active_seconds=240)
-    return assignment
-
-
-def flagged(made=None):
-    assignment = submitted(made)
-    flag(assignment, control_failures=1)
-    return assignment
-
-
-def accepted(made=None):
-    assignment = submitted(made)
-    accept(assignment)
-    return assignment
 
 
 def seat_of(assignment):
@@ -103,13 +85,13 @@ def test_accepted_work_fills_its_seat_and_is_owed(db):
 
 
 def test_accepting_twice_owes_once(db):
-    assignment = accepted()
+    assignment = accepted(make_round())
     assert not accept(assignment)
     assert (Payment.objects.count(), Decision.objects.count()) == (1, 1)
 
 
 def test_flagged_work_keeps_its_seat_and_is_not_owed(db):
-    assignment = flagged()
+    assignment = flagged(make_round())
     assert (Assignment.objects.get().control_failures, seat_of(assignment)) == (1, Seat.State.TAKEN)
     assert not Payment.objects.exists()
 
@@ -122,7 +104,7 @@ def test_a_lease_cannot_be_graded(db, grade):
 
 
 def test_work_that_the_ceiling_cannot_pay_waits_for_a_person(db):
-    assignment = submitted()
+    assignment = submitted(make_round())
     Round.objects.update(ceiling="0.10")
     assert not accept(assignment)
     assert (Assignment.objects.get().state, Payment.objects.count()) == (State.FLAGGED, 0)
@@ -137,14 +119,14 @@ def test_work_that_the_ceiling_cannot_pay_waits_for_a_person(db):
     ],
 )
 def test_votes_and_pay_are_decided_apart(person, votes_count, paid, state, seat, owed):
-    assignment = flagged()
+    assignment = flagged(make_round())
     decision = decide(assignment, **UNPAID | {"votes_count": votes_count, "paid": paid}, reason="I looked", by=person)
     assert (assignment.state, seat_of(assignment), Payment.objects.count()) == (state, seat, owed)
     assert (decision.by, decision.reason) == (person, "I looked")
 
 
 def test_work_that_counts_is_paid(person):
-    assignment = flagged()
+    assignment = flagged(make_round())
     with pytest.raises(CounterpartError, match="cannot count and stay unpaid: pay it, or exclude its votes"):
         decide(assignment, **UNPAID | {"votes_count": True}, reason="useful", by=person)
     assert (Assignment.objects.get().state, Decision.objects.count()) == (State.FLAGGED, 0)
@@ -168,7 +150,7 @@ def test_a_closed_round_offers_an_excluded_seat_to_nobody(person):
 
 @pytest.mark.parametrize("reason", ["", "  \n"])
 def test_a_decision_needs_a_reason(person, reason):
-    assignment = flagged()
+    assignment = flagged(make_round())
     with pytest.raises(CounterpartError, match="without a reason"):
         decide(assignment, votes_count=True, paid=True, reason=reason, by=person)
     assert Assignment.objects.get().state == State.FLAGGED
@@ -184,7 +166,7 @@ def test_what_was_not_graded_cannot_be_decided(person, state):
 
 
 def test_excluded_votes_can_count_again_while_the_seat_is_free(person):
-    assignment = flagged()
+    assignment = flagged(make_round())
     decide(assignment, votes_count=False, paid=True, reason="careless", by=person)
     decide(assignment, votes_count=True, paid=True, reason="the control was wrong", by=person)
     assert (assignment.state, seat_of(assignment)) == (State.ACCEPTED, Seat.State.FILLED)
@@ -214,13 +196,13 @@ def test_pay_may_be_decided_anew_after_the_seat_was_given_away(person):
 
 
 def test_accepted_work_can_be_excluded_later(person):
-    assignment = accepted()
+    assignment = accepted(make_round())
     decide(assignment, votes_count=False, paid=True, reason="copied", by=person)
     assert (assignment.state, seat_of(assignment), Payment.objects.get().state) == ("excluded", "open", "owed")
 
 
 def test_what_is_owed_can_be_withdrawn_and_owed_again(person):
-    assignment = accepted()
+    assignment = accepted(make_round())
     decide(assignment, **UNPAID, reason="a script answered", by=person)
     assert Payment.objects.get().state == Payment.State.WITHDRAWN
     decide(assignment, votes_count=True, paid=True, reason="no script after all", by=person)
@@ -228,7 +210,7 @@ def test_what_is_owed_can_be_withdrawn_and_owed_again(person):
 
 
 def test_what_was_paid_cannot_be_withdrawn(person):
-    assignment = accepted()
+    assignment = accepted(make_round())
     mark_paid(assignment.payments.get(), actor="robin")
     with pytest.raises(CounterpartError, match="are paid already"):
         decide(assignment, **UNPAID, reason="copied", by=person)
@@ -236,7 +218,7 @@ def test_what_was_paid_cannot_be_withdrawn(person):
 
 
 def test_the_journal_names_who_decided_and_what(person):
-    assignment = flagged()
+    assignment = flagged(make_round())
     decide(assignment, votes_count=False, paid=True, reason="careless", by=person)
     event = Event.objects.get(verb="decided")
     assert (event.actor, event.data["votes_count"], event.data["paid"]) == ("robin", False, True)
