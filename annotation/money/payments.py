@@ -1,7 +1,10 @@
 """Payments: what work earned. One reward an assignment, and bonuses; owed within the round's ceiling, paid once."""
 
+from dataclasses import dataclass
 from decimal import Decimal
+from typing import Annotated
 
+from django import forms
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -11,6 +14,7 @@ from annotation.money.budget import check_may_give, check_owed, locked
 from annotation.platforms import want_call
 from core.errors import CounterpartError
 from core.events import record
+from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters
 from core.text import check_words
 from hits.models import Round
 from hits.prices import cents
@@ -21,6 +25,24 @@ COMPENSATION = "This work was rejected by mistake. It is paid as a bonus, as its
 PAID_BESIDE = "This work is paid as a bonus, as the platform pays no reward for a session that it lists as ended."
 IN_ITS_PLACE = (COMPENSATION, PAID_BESIDE)
 """The reasons of bonuses that are given in place of a reward."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BonusParameters(Parameters):
+    """What a worker is paid on top of the reward, and why."""
+
+    assignment: Annotated[
+        int, "the assignment's number, as its page shows it", POSITIONAL, OFF_PAGE, Option(metavar="ASSIGNMENT")
+    ]
+    amount: Annotated[
+        Decimal,
+        forms.DecimalField(min_value=0, max_digits=8, decimal_places=2, help_text="US dollars; fees come on top"),
+        Option(metavar="DOLLARS"),
+    ]
+    reason: Annotated[
+        str, forms.CharField(max_length=LONGEST_REASON, help_text="what the worker reads, up to 200 characters")
+    ]
+    by: Annotated[str, "the member of staff who gives it", OFF_PAGE, Option(metavar="USER")]
 
 
 def owe(assignment: Assignment) -> Payment:

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from annotation.models import Rejection
-from annotation.money.payments import LONGEST_REASON
+from annotation.money.payments import BonusParameters
 from crowd.returns import LONGEST as LONGEST_REQUEST
 
 ALL_RIGHT = "The answers were looked at and count."
@@ -63,13 +63,9 @@ class DecisionForm(forms.Form):
 class BonusForm(forms.Form):
     """What a worker is paid on top of the reward, and why."""
 
-    amount = forms.DecimalField(
-        min_value=0, max_digits=8, decimal_places=2, label="Amount in US dollars", help_text="Fees come on top."
-    )
-    reason = forms.CharField(
-        max_length=LONGEST_REASON,
-        help_text="The worker reads it. The same reason again gives no second bonus.",
-    )
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = BonusParameters.form_fields()
 
 
 class ReturnForm(forms.Form):
