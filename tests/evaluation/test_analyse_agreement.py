@@ -44,7 +44,7 @@ def pairs_of(made: Round) -> list[tuple[int, int]]:
     return candidates(made.hits.get())
 
 
-def test_alpha_between_workers_is_that_of_their_ratings(judged):
+def test_alpha_between_workers_is_that_of_their_ratings_and_agreement_is_told_by_level_and_polarity(judged):
     found = compared("round-1", "--with", "workers")
     ratings = np.array(VOTES, float).T
     for level in ("nominal", "ordinal", "interval"):
@@ -53,10 +53,6 @@ def test_alpha_between_workers_is_that_of_their_ratings(judged):
         assert (row["pairs"], row["judgments"]) == (4, 12)
     binary = between("alpha, nominal", found, "match or not")
     assert binary["value"] == pytest.approx(krippendorff_alpha(ratings <= 2, "nominal"))
-
-
-def test_agreement_is_told_by_level_and_by_polarity(judged):
-    found = compared("round-1", "--with", "workers")
     # Of the six ordered pairs of answers, (1, 1, 1) has 6 equal ones, (2, 1, 2) and (4, 4, 3) have 2, (3, 2, 4) none.
     assert between("same answer", found)["value"] == pytest.approx(10 / 24)
     assert between(f"same answer, if one says {Level.YES.label}", found)["value"] == pytest.approx(6 / 8)
@@ -66,7 +62,7 @@ def test_agreement_is_told_by_level_and_by_polarity(judged):
 
 
 def test_intervals_hold_their_figure_and_follow_the_seed(judged):
-    row = between("alpha, interval", compared("round-1"))
+    row = between("alpha, interval", compared("round-1", "--with", "workers"))
     assert row["low"] <= row["value"] <= row["high"]
     few = ("round-1", "--samples", "6", "--seed")
     first, again, other = (between("alpha, interval", compared(*few, seed)) for seed in ("0", "0", "1"))
@@ -106,16 +102,13 @@ def test_a_review_that_was_undone_is_compared_with_nothing(judged):
     assert compared("round-1", "--with", "reviews")["reviews", "majority", "four levels", "same answer"]["pairs"] == 1
 
 
-def test_controls_are_compared_by_polarity(judged):
+def test_controls_are_compared_by_polarity_and_retired_ones_left_out(judged):
     negative = judged.hits.get().items.get(control__polarity=Control.Polarity.NEGATIVE)
     Judgment.objects.filter(pk=negative.judgments.first().pk).update(level=1)
     found = compared("round-1", "--with", "controls")
     assert found["controls", "judgments", "match or not", "same answer"]["value"] == pytest.approx(5 / 6)
     assert found["controls", "judgments", "match or not", "same answer, match"]["value"] == 1
     assert found["controls", "judgments", "match or not", "same answer, no match"]["value"] == pytest.approx(2 / 3)
-
-
-def test_retired_controls_are_left_out(judged):
     Control.objects.filter(polarity=Control.Polarity.NEGATIVE).update(state=Control.State.RETIRED)
     found = compared("round-1", "--with", "controls")
     assert found["controls", "judgments", "match or not", "same answer"]["pairs"] == 1
@@ -227,7 +220,7 @@ def test_one_judgment_a_pair_says_so_instead_of_a_table():
         analyse("agreement", "round-1", "--with", "workers")
 
 
-def test_the_table_the_csv_and_the_plot_are_written(judged, tmp_path):
+def test_the_table_the_csv_and_the_plot_are_written_and_name_no_worker(judged, tmp_path):
     told = analyse("agreement", "round-1", "--csv", str(tmp_path / "a.csv"), "--plot", str(tmp_path / "a.svg"))
     assert "Between workers" in told
     assert "95% interval" in told
@@ -236,11 +229,7 @@ def test_the_table_the_csv_and_the_plot_are_written(judged, tmp_path):
         float(rows[0]["value"]) == compared("round-1")["workers", "judgments", "four levels", "alpha, nominal"]["value"]
     )
     assert "alpha, ordinal" in (tmp_path / "a.svg").read_text()
-
-
-def test_no_platform_id_and_no_worker_is_named(judged):
-    told = analyse("agreement", "round-1", "--json")
-    assert not any(worker.pseudonym in told for worker in Worker.objects.all())
+    assert not any(worker.pseudonym in told + (tmp_path / "a.csv").read_text() for worker in Worker.objects.all())
 
 
 def test_bad_input_is_told_in_one_line(judged):

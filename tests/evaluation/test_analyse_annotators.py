@@ -31,10 +31,14 @@ def judged(annotators) -> Round:
     return made
 
 
-def ranked(name: str, rank: object, direction: str = "all") -> dict:
-    rows = figures_of("annotators", "round-1")["by_rank"]
+def ranked(figures: dict, name: str, rank: object, direction: str = "all") -> dict:
+    rows = figures["by_rank"]
     (found,) = [row for row in rows if (row["name"], row["rank"], row["direction"]) == (name, rank, direction)]
     return found
+
+
+def alone(figures: dict) -> dict[str, dict]:
+    return {row["name"]: row for row in figures["unique"]}
 
 
 def covered(*arguments: str) -> dict[tuple[str, str], dict]:
@@ -42,39 +46,36 @@ def covered(*arguments: str) -> dict[tuple[str, str], dict]:
     return {(row["name"], row["direction"]): row for row in rows}
 
 
-@pytest.mark.slow
-def test_the_levels_of_proposals_are_told_by_rank(judged):
-    assert [ranked("words", 1)[f"share_{level}"] for level in (1, 2, 3, 4)] == [1, 0, 0, 0]
-    assert [ranked("words", rank)["matches"] for rank in (1, 2, 3, "all")] == [1, 1, 0, pytest.approx(2 / 3)]
-    every = ranked("shapes", "all", "t2i")
+def test_proposals_are_told_by_rank_and_matches_that_one_annotator_alone_found(judged):
+    figures = figures_of("annotators", "round-1")
+    assert [ranked(figures, "words", 1)[f"share_{level}"] for level in (1, 2, 3, 4)] == [1, 0, 0, 0]
+    matches = [ranked(figures, "words", rank)["matches"] for rank in (1, 2, 3, "all")]
+    assert matches == [1, 1, 0, pytest.approx(2 / 3)]
+    every = ranked(figures, "shapes", "all", "t2i")
     assert every["proposals"] == 3
     assert [every[f"share_{level}"] for level in (1, 2, 3, 4)] == pytest.approx([0, 1 / 3, 1 / 3, 1 / 3])
-
-
-def test_matches_that_one_annotator_alone_found_are_counted(judged):
-    rows = {row["name"]: row for row in figures_of("annotators", "round-1")["unique"]}
-    assert (rows["words"]["pairs"], rows["words"]["found"], rows["words"]["unique"]) == (3, 2, 1)
-    assert (rows["shapes"]["found"], rows["shapes"]["unique"], rows["shapes"]["unique_share"]) == (1, 0, 0)
-    assert rows["words"]["found_share"] == 1
+    words, shapes = alone(figures)["words"], alone(figures)["shapes"]
+    assert (words["pairs"], words["found"], words["found_share"], words["unique"]) == (3, 2, 1, 1)
+    assert (shapes["found"], shapes["unique"], shapes["unique_share"]) == (1, 0, 0)
 
 
 def test_a_pair_proposed_in_both_directions_counts_once_among_the_matches(judged, annotators):
     propose(judged, candidates(judged.hits.get())[:1], annotators[0], direction="t2i")
-    rows = {row["name"]: row for row in figures_of("annotators", "round-1")["unique"]}
-    assert (rows["words"]["pairs"], rows["words"]["unique"]) == (3, 1)
-    assert ranked("words", 1)["proposals"] == 2
+    figures = figures_of("annotators", "round-1")
+    assert (alone(figures)["words"]["pairs"], alone(figures)["words"]["unique"]) == (3, 1)
+    assert ranked(figures, "words", 1)["proposals"] == 2
 
 
 def test_precision_and_recall_of_annotators_follow_the_definition(judged):
     pairs = candidates(judged.hits.get())
     verified = {image: {caption} for image, caption in pairs[:2]}
     expected = coverage({image: {caption} for image, caption in pairs[:3]}, verified)
-    found = covered()["words", "i2t"]
+    every = covered()
+    found = every["words", "i2t"]
     assert (found["precision"], found["recall"]) == (pytest.approx(expected.precision), pytest.approx(expected.recall))
     assert (found["positives"], found["verified"], found["kind"]) == (3, 2, "annotator")
     # Its queries were images only.
-    assert covered()["words", "t2i"]["positives"] == 0
-    assert covered()["words", "t2i"]["recall"] == 0
+    assert (every["words", "t2i"]["positives"], every["words", "t2i"]["recall"]) == (0, 0)
 
 
 def test_unjudged_pairs_of_a_source_are_wrong_or_left_out(judged):
@@ -83,12 +84,13 @@ def test_unjudged_pairs_of_a_source_are_wrong_or_left_out(judged):
     unjudged = Match.objects.filter(source="original").values_list("image_id", "caption_id")
     other = next(pair for pair in unjudged if pair[0] == pairs[0][0])
     associate(judged.pool.collection, "expert", [other])
-    found = covered()["expert", "i2t"]
+    every = covered()
+    found = every["expert", "i2t"]
     # Of image 0 one pair verified and one unjudged, of image 3 one wrong.
     assert found["precision"] == pytest.approx((1 / 2 + 0) / 2)
     assert found["precision_judged"] == pytest.approx((1 + 0) / 2)
     assert found["recall"] == pytest.approx((1 + 0) / 2)
-    assert covered()["original", "i2t"]["precision_judged"] is None
+    assert every["original", "i2t"]["precision_judged"] is None
 
 
 def test_a_threshold_chooses_the_positives_of_a_source(judged):
@@ -97,8 +99,9 @@ def test_a_threshold_chooses_the_positives_of_a_source(judged):
         associate(judged.pool.collection, "cxc", [pair], score=score)
     associate(judged.pool.collection, "graded", pairs[:1], grade=1)
     associate(judged.pool.collection, "graded", pairs[3:], grade=4)
-    assert ("cxc", "i2t") not in covered()
-    assert covered()["graded", "i2t"]["positives"] == 1
+    every = covered()
+    assert ("cxc", "i2t") not in every
+    assert every["graded", "i2t"]["positives"] == 1
     found = covered("round-1", "--sources", "cxc>=3")
     assert found["cxc>=3", "i2t"]["positives"] == 2
     assert found["cxc>=3", "i2t"]["precision"] == 0.5
@@ -108,10 +111,10 @@ def test_a_threshold_chooses_the_positives_of_a_source(judged):
 def test_a_version_gives_its_released_levels_with_reviews(judged):
     give_level(judged, candidates(judged.hits.get())[2], 1, by=another_person())
     release_version("v1", collection=judged.pool.collection, sample=sample_of(judged), rounds=[judged])
-    released = figures_of("annotators", "--version", "v1")
-    assert next(row["found"] for row in released["unique"] if row["name"] == "words") == 3
-    assert next(row["found"] for row in figures_of("annotators", "round-1")["unique"] if row["name"] == "words") == 2
-    assert ("v1", "i2t") not in covered("round-1")
+    assert alone(figures_of("annotators", "--version", "v1"))["words"]["found"] == 3
+    live = figures_of("annotators", "round-1")
+    assert alone(live)["words"]["found"] == 2
+    assert "v1" not in {row["name"] for row in live["coverage"]}
 
 
 def test_the_tables_the_csv_and_the_plot_are_written(judged, tmp_path):

@@ -23,36 +23,36 @@ def judged() -> Round:
     return made
 
 
-def shares(kind: str, by: str, group: str, *arguments: str) -> dict[str, float]:
-    rows = figures_of("reasons", *(arguments or ["round-1"]))["reasons"]
+def shares(kind: str, by: str, group: str, rows: list[dict] | None = None) -> dict[str, float]:
+    """Of the round's rows; ``rows`` spares reading them again."""
+    rows = rows or figures_of("reasons", "round-1")["reasons"]
     return {row["reason"]: row["share"] for row in rows if (row["kind"], row["by"], row["group"]) == (kind, by, group)}
 
 
-def test_shortcomings_are_told_by_level(judged):
-    assert shares("shortcoming", "", "all") == {
+def test_shortcomings_are_told_by_level_and_what_is_wrong_of_those_who_named_it(judged):
+    rows = figures_of("reasons", "round-1")["reasons"]
+    assert shares("shortcoming", "", "all", rows) == {
         "not_in_image": pytest.approx(1 / 3),
         "not_in_caption": 0,
         "wrong_way": pytest.approx(2 / 3),
         "grammar": 0,
     }
-    assert shares("shortcoming", "level", "Partially YES, but")["wrong_way"] == 1
-    assert shares("shortcoming", "level", "Mostly NO, because")["not_in_image"] == 1
-
-
-def test_what_is_wrong_is_told_of_those_who_named_it(judged):
-    found = shares("wrong_way", "", "all")
+    assert shares("shortcoming", "level", "Partially YES, but", rows)["wrong_way"] == 1
+    assert shares("shortcoming", "level", "Mostly NO, because", rows)["not_in_image"] == 1
+    found = shares("wrong_way", "", "all", rows)
     assert (found["color"], found["quantity"], found["age"]) == (0.5, 0.5, 0)
-    assert shares("wrong_way", "level", "Mostly NO, because")["color"] is None
+    assert shares("wrong_way", "level", "Mostly NO, because", rows)["color"] is None
 
 
 def test_reasons_are_told_by_direction_and_annotator(judged):
     pairs, words, shapes = candidates(judged.hits.get()), make_annotator("words"), make_annotator("shapes")
     propose(judged, pairs[:2], words)
     propose(judged, pairs[1:], shapes, direction="t2i")
-    assert shares("shortcoming", "direction", "i2t")["wrong_way"] == 1
-    assert shares("shortcoming", "direction", "t2i")["not_in_image"] == 0.5
-    assert shares("wrong_way", "annotator", "words")["color"] == 0.5
-    assert shares("wrong_way", "annotator", "shapes")["color"] == 0
+    rows = figures_of("reasons", "round-1")["reasons"]
+    assert shares("shortcoming", "direction", "i2t", rows)["wrong_way"] == 1
+    assert shares("shortcoming", "direction", "t2i", rows)["not_in_image"] == 0.5
+    assert shares("wrong_way", "annotator", "words", rows)["color"] == 0.5
+    assert shares("wrong_way", "annotator", "shapes", rows)["color"] == 0
 
 
 def test_reasons_that_do_not_count_are_left_out(judged):
