@@ -24,14 +24,8 @@ from tests.mitl.annotators.learned import (
     trained_arrays,
     training_set,
 )
-from tests.mitl.pictured import make_coloured_collection
 
 SMALL = {"colour_words": 16, "texture_words": 8, "sift_words": 4, "picture": 48, "dim": 5, "idf": "none"}
-
-
-@pytest.fixture
-def colours(db):
-    return make_coloured_collection()
 
 
 def validated(colours) -> TrainingSet:

@@ -8,14 +8,9 @@ from mitl.annotators import load
 from mitl.annotators.base import ListAnnotator
 from mitl.models import Annotator, Direction
 from tests.mitl.annotators.learned import annotator_of, colour_of, gallery, learned_once, settings_of, trained_arrays
-from tests.mitl.pictured import COLOURS, make_coloured_collection
+from tests.mitl.pictured import COLOURS
 
 FEW_WORDS = {"colour_words": 16, "texture_words": 8, "sift_words": 4, "picture": 48}
-
-
-@pytest.fixture
-def colours(db):
-    return make_coloured_collection()
 
 
 def trained(colours, **options):

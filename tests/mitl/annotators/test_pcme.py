@@ -27,11 +27,6 @@ CAPTIONS = [Caption(text=text) for text in ("a red square", "all of it is blue",
 
 
 @pytest.fixture
-def colours(db):
-    return make_coloured_collection()
-
-
-@pytest.fixture
 def network():
     torch.manual_seed(0)
     return build(settings_of("pcme", log_sigma=-1.0, **SIZES), len(WORDS)).eval()

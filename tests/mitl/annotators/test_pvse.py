@@ -13,20 +13,8 @@ from mitl.models import Annotator
 from mitl.registration import add_annotator
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, colours_found, settings_of, trained_arrays
 from tests.mitl.annotators.published import WORDS, write_checkpoint, write_vocabulary
-from tests.mitl.pictured import make_coloured_collection
 
 SIZES = {"trunk": "small", "embed": 16, "word": 8, "embeddings": 2}
-
-
-@pytest.fixture
-def colours(db):
-    return make_coloured_collection()
-
-
-@pytest.fixture
-def few(db):
-    """A collection that is learned from in no time, and badly."""
-    return make_coloured_collection(train_each=2)
 
 
 @pytest.fixture

@@ -33,11 +33,6 @@ SMALL_VSRN = SMALL | QUICK | {"picture": 64, "captioner": 0}
 
 
 @pytest.fixture
-def colours(db):
-    return make_coloured_collection()
-
-
-@pytest.fixture
 def regions(colours, tmp_path):
     """A folder with the regions of all images of the collection, as far from each other as their colours."""
     images = list(colours.images.all())

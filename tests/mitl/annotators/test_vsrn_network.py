@@ -6,7 +6,6 @@ import torch
 from torch.testing import assert_close
 
 from mitl.annotators.vsrn.network import VSRN, RegionGraph, RegionReader, over_regions
-from mitl.losses import triplet_max, triplet_sum
 from mitl.nn.layers import ResNet, Sentences
 from mitl.nn.network_options import TRUNKS
 from tests.mitl.nn.authors import fill_procedurally, key_lists, numbers, shapes, weights
@@ -59,20 +58,6 @@ def test_embeddings_and_scores_have_the_authors_numbers(published):
     near(images, expected["image_embedding"])
     near(captions, expected["text_embedding"])
     near(images @ captions.T, expected["similarity"])
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("loss", [triplet_sum, triplet_max])
-def test_losses_and_their_gradients_have_the_authors_numbers(shared, variant, loss):
-    expected = numbers(shared, f"vsrn_{variant}.io")
-    name = f"loss_{loss.__name__.removeprefix('triplet_')}"
-    sides = [expected[f"{side}_embedding"].clone().requires_grad_() for side in ("image", "text")]
-    value = loss(sides[0] @ sides[1].T)
-    value.backward()
-    assert_close(value.detach().double(), expected[name], rtol=1e-4, atol=0)
-    assert_close(sides[0].grad, expected[f"grad_image_{name}"], rtol=1e-4, atol=1e-5)
-    assert_close(sides[1].grad, expected[f"grad_text_{name}"], rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.shared

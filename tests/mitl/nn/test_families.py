@@ -48,17 +48,6 @@ def test_blips_score_is_the_log_odds_of_the_whole_pass():
     np.testing.assert_allclose(scores.sigmoid(), match, atol=1e-6)
 
 
-def test_blips_captions_count_no_more_than_they_are_long():
-    network = fresh(blip.FAMILY, "blip")
-    pairing = BlipPairing(network)
-    with torch.inference_mode():
-        seen = pairing.see(VALUES)
-        ones = torch.ones(seen.shape[:2]).long()
-        together = pairing.score(seen, ones, IDS, MASK)
-        alone = pairing.score(seen[1:], ones[1:], IDS[1:, :3], MASK[1:, :3])
-    np.testing.assert_allclose(together[1], alone[0], atol=1e-6)
-
-
 def test_pictures_are_seen_in_their_order_whatever_their_shapes():
     class Corner:
         def see(self, values):

@@ -10,12 +10,12 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from core.errors import CounterpartError
-from mitl.annotators import kind_of
 from mitl.annotators.blip import annotator as blip
 from mitl.annotators.clip import annotator as clip
 from mitl.annotators.siglip import annotator as siglip
 from mitl.annotators.vilt import annotator as vilt
 from mitl.nn.pretrained import read_pretrained
+from tests.mitl.annotators.learned import settings_of
 from tests.mitl.nn.pretrained import fixture_state, letters, words, write_folder
 
 FAMILIES = {"clip": clip.FAMILY, "siglip": siglip.FAMILY, "vilt": vilt.FAMILY, "blip": blip.FAMILY}
@@ -26,10 +26,6 @@ SMALL = {
 }
 
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
-
-
-def settings_of(kind: str, **given):
-    return {name: option.initial for name, option in kind_of(kind).options.items()} | given
 
 
 def folder_of(kind: str, path, pieces: int = 514):

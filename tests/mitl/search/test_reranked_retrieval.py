@@ -17,7 +17,7 @@ from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
 from tests.mitl.plugged import plug_in
 from tests.mitl.search.test_rerank import slow_rerank
-from tests.mitl.searches import retrieve
+from tests.mitl.searches import add_embeddings, retrieve
 
 I2T, T2I = Direction
 ASKED = ("retrieve", "zoo", "--annotators", "theirs", "--depth", "2")
@@ -56,9 +56,7 @@ def with_hub() -> np.ndarray:
 
 def embedding(name: str, scores: np.ndarray, folder) -> Annotator:
     """An annotator whose inner products are these scores, (images, captions)."""
-    ids = {"image_ids": np.arange(len(scores)), "caption_ids": np.arange(len(scores.T))}
-    np.savez(folder / f"{name}.npz", images=np.eye(len(scores)), captions=scores.T, **ids)
-    return add_annotator(name, kind="files", checkpoint=folder / f"{name}.npz")
+    return add_embeddings(folder, np.eye(len(scores)), scores.T, name)
 
 
 def few(collection: Collection) -> Sample:

@@ -10,10 +10,9 @@ import pytest
 
 from core.jobs import Cancelled
 from mitl.models import Retrieval
-from mitl.registration import add_annotator
 from tests.factories import make_collection
 from tests.mitl import killable_search
-from tests.mitl.searches import retrieve
+from tests.mitl.searches import add_embeddings, retrieve
 
 STRIP = 4
 
@@ -28,14 +27,7 @@ def zoo(db, monkeypatch):
 @pytest.fixture
 def theirs(zoo, tmp_path):
     rng = np.random.default_rng(3)
-    np.savez(
-        tmp_path / "e.npz",
-        image_ids=np.arange(12),
-        images=rng.standard_normal((12, 6)),
-        caption_ids=np.arange(24),
-        captions=rng.standard_normal((24, 6)),
-    )
-    return add_annotator("theirs", kind="files", checkpoint=tmp_path / "e.npz")
+    return add_embeddings(tmp_path, rng.standard_normal((12, 6)), rng.standard_normal((24, 6)))
 
 
 class Until:

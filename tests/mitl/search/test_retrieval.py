@@ -15,7 +15,7 @@ from mitl.topk import topk_of_products
 from mitl.training.trainer import train_annotator
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.pictured import make_coloured_collection
-from tests.mitl.searches import retrieve
+from tests.mitl.searches import add_embeddings, retrieve
 
 I2T, T2I = Direction
 
@@ -25,19 +25,12 @@ def zoo(db) -> Collection:
     return make_collection(images=6, captions_each=2)
 
 
-def embeddings_of(collection: Collection, tmp_path, name: str = "theirs", dim: int = 4):
+def embeddings_of(collection: Collection, tmp_path, dim: int = 4):
     """An annotator of kind files with random whole-number embeddings; returns it with both arrays."""
     rng = np.random.default_rng(5)
     images = rng.integers(-2, 3, (collection.images.count(), dim)).astype(np.float32)
     captions = rng.integers(-2, 3, (collection.captions.count(), dim)).astype(np.float32)
-    np.savez(
-        tmp_path / "e.npz",
-        image_ids=list(collection.images.values_list("key", flat=True)),
-        images=images,
-        caption_ids=list(collection.captions.values_list("key", flat=True)),
-        captions=captions,
-    )
-    return add_annotator(name, kind="files", checkpoint=tmp_path / "e.npz"), images, captions
+    return add_embeddings(tmp_path, images, captions), images, captions
 
 
 def slow_lists(scores: np.ndarray, ids: list[int], k: int) -> list[list[int]]:
@@ -97,10 +90,7 @@ def test_stored_lists_sorted_by_their_scores_keep_their_order(zoo, tmp_path, eng
     """The products of the first image differ by 1e-10, which float32 cannot tell."""
     images = np.array([[1, 1e-5 * (i + 1)] for i in range(6)], dtype=np.float32)
     captions = np.array([[1, 1e-5 * (c * 5 % 12)] for c in range(12)], dtype=np.float32)
-    keys = (list(side.values_list("key", flat=True)) for side in (zoo.images, zoo.captions))
-    np.savez(tmp_path / "e.npz", **dict(zip(("image_ids", "caption_ids"), keys, strict=True)), images=images,
-             captions=captions)  # fmt: skip
-    theirs = add_annotator("theirs", kind="files", checkpoint=tmp_path / "e.npz")
+    theirs = add_embeddings(tmp_path, images, captions)
     for lists in load_lists(retrieve(zoo, annotators=[theirs], depth=6, engine=engine)[0]).values():
         assert (np.lexsort((lists.items, -lists.scores), axis=1) == np.arange(6)).all()
 

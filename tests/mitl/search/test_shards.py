@@ -14,11 +14,10 @@ from core.models import Job
 from corpus.models import Collection
 from mitl.annotators.base import EmbeddingAnnotator
 from mitl.models import Annotator, Retrieval
-from mitl.registration import add_annotator
 from mitl.search import shards as sharding
 from mitl.search.shards import advance, retrieval_of, search_shard, shards_of, take_part
 from tests.factories import make_annotator, make_collection
-from tests.mitl.searches import open_shared_retrieval, retrieve
+from tests.mitl.searches import add_embeddings, open_shared_retrieval, retrieve
 from tests.transactions import locked_by
 
 IMAGES = 23
@@ -33,14 +32,7 @@ def zoo(db) -> Collection:
 def annotator(zoo, tmp_path) -> Annotator:
     """Whole numbers, so that many scores are equal and ties decide."""
     rng = np.random.default_rng(2)
-    np.savez(
-        tmp_path / "embeddings.npz",
-        image_ids=[str(i) for i in range(IMAGES)],
-        images=rng.integers(-2, 3, (IMAGES, 6)) + np.float32(0.5),
-        caption_ids=[str(c) for c in range(2 * IMAGES)],
-        captions=rng.integers(-2, 3, (2 * IMAGES, 6)) + np.float32(0.5),
-    )
-    return add_annotator("theirs", kind="files", checkpoint=tmp_path / "embeddings.npz")
+    return add_embeddings(tmp_path, *(rng.integers(-2, 3, (n, 6)) + np.float32(0.5) for n in (IMAGES, 2 * IMAGES)))
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from django.core.management import CommandError, call_command
 from core import jobs
 from core.models import Job
 from mitl.models import Retrieval
-from mitl.registration import add_annotator
 from mitl.search import shards as sharding
 from tests.factories import make_annotator, make_collection, make_sample
+from tests.mitl.searches import add_embeddings
 
 ASKED = ("retrieve", "zoo", "--annotators", "theirs", "--depth", "3", "--shards", "2")
 
@@ -22,16 +22,9 @@ def zoo(db, tmp_path, monkeypatch):
     for module in (jobs, sharding):
         monkeypatch.setattr(module, "send", lambda job: None)
     rng = np.random.default_rng(0)
-    np.savez(
-        tmp_path / "embeddings.npz",
-        image_ids=[str(i) for i in range(5)],
-        images=rng.standard_normal((5, 4), np.float32),
-        caption_ids=[str(c) for c in range(10)],
-        captions=rng.standard_normal((10, 4), np.float32),
-    )
     collection = make_collection(images=5)
     make_sample(collection)
-    add_annotator("theirs", kind="files", checkpoint=tmp_path / "embeddings.npz")
+    add_embeddings(tmp_path, *(rng.standard_normal((n, 4), np.float32) for n in (5, 10)))
     return collection
 
 

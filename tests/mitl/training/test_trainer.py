@@ -12,13 +12,8 @@ from mitl.models import Annotator
 from mitl.registration import add_annotator
 from mitl.training.trainer import open_training, train_annotator
 from tests.factories import make_collection, make_pool, make_retrieval, make_sample
-from tests.mitl.pictured import COLOURS, make_coloured_collection
+from tests.mitl.pictured import COLOURS
 from tests.mitl.plugged import plug_in
-
-
-@pytest.fixture
-def colours(db):
-    return make_coloured_collection()
 
 
 def make_eyes(name: str = "eyes", **options) -> Annotator:
