@@ -38,6 +38,16 @@ hypothesis_settings.load_profile("repeatable")
 # database computes. How annotators are added, trained and searched with is tested on both engines beside them.
 COMPUTING = (
     "tests/demo/",
+    # Exports of released versions, figures of them and of stored lists; test_exports, test_export_shapes, test_runs,
+    # test_analyse_agreement and test_analyse_workers read the same rows on both engines.
+    "tests/dataset/test_cards.py",
+    "tests/dataset/test_downloads.py",
+    "tests/evaluation/test_analyse_benchmarks.py",
+    "tests/evaluation/test_analyse_command.py",
+    "tests/evaluation/test_analyse_reasons.py",
+    "tests/evaluation/test_benchmark_scores.py",
+    "tests/evaluation/test_evaluate_command.py",
+    "tests/evaluation/test_policies.py",
     "tests/evaluation/test_trust_analyses.py",
     "tests/mitl/annotators/",
     "tests/mitl/nn/",
