@@ -2,14 +2,11 @@
 
 import logging
 import sys
-from datetime import timedelta
-from types import SimpleNamespace
 
 import pytest
-from gunicorn.config import Config
-from gunicorn.glogging import Logger
 
-from config.logs import MaskedFormatter, mask_gunicorn, masked
+from config.logs import MaskedFormatter, masked
+from tests.project.test_secret_addresses import access_line
 
 # Of no key and always the same: it stands in the tests' names, and each process of a run must collect the same names.
 TOKEN = "WyIwMTIzNDU2Nzg5YWIiLDcsMF0:1xVAta:EmYWVsZUViUUQyierZP0u0LlWjckUAIYScl4Dlsgd-s"
@@ -68,14 +65,6 @@ def test_an_error_with_its_traceback_is_masked():
 
 
 def test_gunicorn_masks_its_access_log_however_it_was_started(tmp_path):
-    path = tmp_path / "access.log"
-    config = Config()
-    config.set("accesslog", str(path))
-    config.set("access_log_format", "%(m)s %(U)s %(r)s %(s)s")
-    log = Logger(config)
-    mask_gunicorn()
-    answer = SimpleNamespace(status="200 OK", sent=5, headers=[])
     address = f"/judge/me/{TOKEN}/"
-    environ = {"REQUEST_METHOD": "GET", "PATH_INFO": address, "RAW_URI": address, "SERVER_PROTOCOL": "HTTP/1.1"}
-    log.access(answer, SimpleNamespace(headers=[]), environ, timedelta(seconds=1))
-    assert path.read_text() == "GET /judge/me/***/ GET /judge/me/***/ HTTP/1.1 200\n"
+    line = access_line(address, tmp_path / "access.log", form="%(m)s %(U)s %(r)s %(s)s")
+    assert line == "GET /judge/me/***/ GET /judge/me/***/ HTTP/1.1 200\n"

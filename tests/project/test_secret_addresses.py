@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -67,11 +68,11 @@ def test_no_secret_part_of_an_address_is_in_a_log(address, tmp_path):
     assert "s3cret-word" not in line
 
 
-def access_line(address: str, path) -> str:
+def access_line(address: str, path: Path, form: str = gunicorn.access_log_format) -> str:
     """What gunicorn writes for a request."""
     config = Config()
     config.set("accesslog", str(path))
-    config.set("access_log_format", gunicorn.access_log_format)
+    config.set("access_log_format", form)
     log = Logger(config)
     mask_gunicorn()
     environ = {"REQUEST_METHOD": "GET", "PATH_INFO": address, "RAW_URI": address, "SERVER_PROTOCOL": "HTTP/1.1"}

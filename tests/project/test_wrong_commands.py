@@ -52,8 +52,14 @@ def stored_in(folder: Path) -> dict[str, Path]:
     return {"VAR_DIR": var, "MEDIA_ROOT": var / "media", "FILE_CACHE": var / "cache"}
 
 
+@pytest.fixture(scope="module")
+def before(world, django_db_blocker) -> str:
+    with django_db_blocker.unblock():
+        return digest(world)
+
+
 @pytest.fixture(autouse=True)
-def here(world, settings, monkeypatch):
+def here(world, before, settings, monkeypatch):
     """Commands run in the folder, as if typed, with the input of nobody."""
     for name, path in stored_in(world).items():
         setattr(settings, name, path)
@@ -196,9 +202,8 @@ def complaint_about(typed: str, capsys) -> str:
 
 
 @pytest.mark.parametrize("name", BY_COMMAND)
-def test_wrong_commands_are_refused_in_one_line_and_change_nothing(world, django_db_blocker, capsys, name):
+def test_wrong_commands_are_refused_in_one_line_and_change_nothing(world, before, django_db_blocker, capsys, name):
     with django_db_blocker.unblock():
-        before = digest(world)
         complaints = [complaint_about(typed, capsys) for typed in BY_COMMAND[name]]
         after = digest(world)
     assert [complaint for complaint in complaints if complaint] == []

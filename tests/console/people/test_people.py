@@ -151,22 +151,22 @@ def test_a_new_password_logs_out_whoever_had_the_old_one(releaser, robin):
     assert browser.get("/").status_code == 302
 
 
-@pytest.mark.parametrize("act", ["", "active/", "link/"])
 @pytest.mark.parametrize("flag", ["is_superuser", "is_staff"])
-def test_an_account_made_on_the_server_is_out_of_reach(releaser, robin, act, flag):
+def test_an_account_made_on_the_server_is_out_of_reach(releaser, robin, flag):
     User.objects.filter(pk=robin.pk).update(**{flag: True})
-    answer = releaser.post(f"/staff/{robin.pk}/{act}", {"roles": ["reviewer"], "active": "no"}, follow=True)
-    assert "made on the server" in answer.content.decode()
+    for act in ("", "active/", "link/"):
+        answer = releaser.post(f"/staff/{robin.pk}/{act}", {"roles": ["reviewer"], "active": "no"}, follow=True)
+        assert "made on the server" in answer.text, act
     robin.refresh_from_db()
     assert (robin.is_active, robin.groups.count()) == (True, 0)
     assert not Event.objects.exists()
 
 
-@pytest.mark.parametrize("act", ["", "active/", "link/"])
-def test_nobody_changes_their_own_account(releaser, act):
+def test_nobody_changes_their_own_account(releaser):
     me = User.objects.get(username="admin")
-    answer = releaser.post(f"/staff/{me.pk}/{act}", {"roles": [], "active": "no"}, follow=True)
-    assert "your own account" in answer.content.decode()
+    for act in ("", "active/", "link/"):
+        answer = releaser.post(f"/staff/{me.pk}/{act}", {"roles": [], "active": "no"}, follow=True)
+        assert "your own account" in answer.text, act
     me.refresh_from_db()
     assert (me.is_active, me.groups.count()) == (True, 1)
 

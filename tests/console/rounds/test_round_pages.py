@@ -25,55 +25,37 @@ from tests.factories import make_assignment, make_round, make_worker
 def test_a_round_shows_how_it_goes(member, db):
     made = make_round(hits=2)
     answer_rightly(made)
-    context = member.get("/rounds/round-1/").context
-    assert context["standing"].filled == 1
-    assert context["quality"].timing.active == 300
-    assert context["quality"].dollars_an_hour == Decimal("7.8")
-    assert context["quality"].levels == {1: 2, 2: 0, 3: 0, 4: 0}
+    page = member.get("/rounds/round-1/")
+    quality = page.context["quality"]
+    assert page.context["standing"].filled == 1
+    assert (quality.timing.active, quality.dollars_an_hour) == (300, Decimal("7.8"))
+    assert quality.levels == {1: 2, 2: 0, 3: 0, 4: 0}
+    assert quality.alpha is None  # of one vote a pair
+    (line,) = page.context["workers"]
+    assert line.controls.weight == 0.5  # 2 of 2: 2 · 3/4 − 1
+    assert '<td class="n">50%</td>' in page.text
 
 
-def test_wrong_controls_lower_the_share_and_ask_for_a_person(reviewer, db):
-    answer_wrongly(make_round())
-    answer = reviewer.get("/rounds/round-1/")
-    controls = answer.context["quality"].controls
-    assert (controls.answered, controls.right, controls.share) == (2, 1, 0.5)
-    assert "1 flagged assignment" in answer.content.decode()
-
-
-def test_flagged_answers_enter_neither_the_levels_nor_the_time(member, db):
-    answer_wrongly(make_round())
-    context = member.get("/rounds/round-1/").context
-    assert (context["quality"].timing, context["workers"][0].seconds) == (None, None)
-    assert sum(context["quality"].levels.values()) == 0
-    assert context["levels"] == []
-
-
-def test_a_worker_is_shown_by_pseudonym_with_their_record(member, db):
+def test_flagged_work_asks_for_a_person_and_enters_neither_the_levels_nor_the_time(reviewer, db):
     assignment = answer_wrongly(make_round())
-    (line,) = member.get("/rounds/round-1/").context["workers"]
-    assert line.pseudonym == assignment.worker.pseudonym
+    page = reviewer.get("/rounds/round-1/")
+    assert "1 flagged assignment" in page.text
+    quality = page.context["quality"]
+    assert (quality.controls.answered, quality.controls.right, quality.controls.share) == (2, 1, 0.5)
+    assert (quality.timing, sum(quality.levels.values()), page.context["levels"]) == (None, 0, [])
+    (line,) = page.context["workers"]
+    assert (line.pseudonym, line.seconds) == (assignment.worker.pseudonym, None)
     assert (line.submitted, line.accepted, line.flagged) == (1, 0, 1)
 
 
-@pytest.mark.parametrize(("sort", "first"), [("flagged", "wrong"), ("accepted", "right"), ("quality", "wrong")])
-def test_workers_are_sorted_as_the_address_says(member, db, sort, first):
+def test_workers_are_sorted_as_the_address_says(member, db):
     made = make_round(hits=2)
     workers = {"wrong": answer_wrongly(made).worker, "right": answer_rightly(made).worker}
-    page = member.get("/rounds/round-1/", {"sort": sort})
-    assert page.context["workers"][0].pseudonym == workers[first].pseudonym
-    assert page.text.count("aria-sort") == 1
-
-
-def test_an_unknown_order_of_workers_is_the_usual_one(member, db):
-    answer_rightly(make_round())
+    for sort, first in (("flagged", "wrong"), ("accepted", "right"), ("quality", "wrong")):
+        page = member.get("/rounds/round-1/", {"sort": sort})
+        assert page.context["workers"][0].pseudonym == workers[first].pseudonym, sort
+        assert page.text.count("aria-sort") == 1
     assert member.get("/rounds/round-1/", {"sort": "nonsense"}).context["sort"] == "submitted"
-
-
-def test_the_quality_of_a_worker_grows_with_controls_answered_right(member, db):
-    answer_rightly(make_round())
-    (line,) = member.get("/rounds/round-1/").context["workers"]
-    assert line.controls.weight == 0.5  # 2 of 2: 2 · 3/4 − 1
-    assert '<td class="n">50%</td>' in member.get("/rounds/round-1/").text
 
 
 def test_counting_the_votes_makes_verdicts(researcher, db):
@@ -208,11 +190,6 @@ def test_the_agreement_of_a_round_is_that_of_the_analysis(member):
     found = analyse(AgreementParameters(round=("round-1",), others=("workers",), samples=10), progress=silent).rows
     (alpha,) = [row["value"] for row in found if row["measure"] == "alpha, ordinal"]
     assert member.get("/rounds/round-1/").context["quality"].alpha == pytest.approx(alpha)
-
-
-def test_one_vote_a_pair_has_no_agreement(member, db):
-    answer_rightly(make_round())
-    assert member.get("/rounds/round-1/").context["quality"].alpha is None
 
 
 def test_a_round_says_how_to_rehearse_and_to_pause(researcher, db):
