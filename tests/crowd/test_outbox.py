@@ -124,13 +124,6 @@ def test_calls_that_failed_together_are_not_made_together_again(call, platform):
     assert 3600 <= min(pauses) < max(pauses) <= 5400
 
 
-def test_a_platform_may_name_the_pause(call, platform):
-    platform.failures = [ChannelError("Throttled", retry_after=timedelta(hours=2))]
-    deliver(call.pk)
-    call.refresh_from_db()
-    assert call.due_at > timezone.now() + timedelta(minutes=119)
-
-
 def test_a_platform_that_asks_for_patience_is_not_given_up(call, platform):
     platform.failures = [ChannelError("Throttled", retry_after=timedelta(seconds=9), reached=False)] * 20
     for _ in range(20):

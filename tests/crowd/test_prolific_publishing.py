@@ -8,8 +8,7 @@ from django.core.management import CommandError, call_command
 from crowd.channels.prolific.client import Client
 from crowd.funds import ask_funds
 from crowd.models import Outbox, Posting
-from crowd.publication import close_round
-from tests.crowd.prolific_rehearsal import check_books, published, rehearsal, rest, sync
+from tests.crowd.prolific_rehearsal import check_books, published, rehearsal, rest
 from tests.factories import make_collection, make_round
 
 __all__ = ["rehearsal"]
@@ -122,16 +121,6 @@ def test_an_account_that_names_no_currency_is_no_error(rehearsal, commit, monkey
     monkeypatch.setattr(Client, "get", without_account)
     published(commit=commit)
     assert rehearsal.study().status == "ACTIVE"
-
-
-def test_a_round_that_is_closed_before_it_was_posted_is_never_published(rehearsal, commit):
-    rehearsal.fault(kind="status", status=503, body="json", operation="list_studies", times=1)
-    made = published(hits=2, commit=commit)
-    with commit(execute=True):
-        close_round(made, actor="robin")
-    sync(made, commit)
-    sync(made, commit)
-    assert (rehearsal.studies(), Posting.objects.get().state) == ([], "closed")
 
 
 @pytest.mark.parametrize(("asked", "given"), [(0, 3), (2, 2), (9, 3)])
