@@ -98,6 +98,7 @@ def _describe_round(round: Round) -> dict[str, Any]:
         "wording": round.wording,
         "replication": round.replication,
         "reward": str(round.reward),
+        **({"judge": round.summary["judge"]} if "judge" in round.summary else {}),
         "pool": {
             "name": round.pool.name,
             "seed": round.pool.seed,

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from hits.designs import parse_design
+from hits.judge_designs import JudgeDesign
 from hits.models import Item, Round
 from hits.packing.plan import ROLES, Items, Plan
 from hits.pair_plans import Newest
@@ -47,6 +48,7 @@ def check_packing(
         sharing=round.summary.get("sharing", "avoid"),
         avoided=round.summary.get("avoided"),
         newest=round.summary.get("newest", newest),
+        judge=JudgeDesign.from_json(round.summary.get("judge")),
         progress=progress,
     )
     items = Item.objects.filter(hit__round=round, hit__top_up=None)

@@ -34,7 +34,7 @@ def pair_weights(round: Round, pairs: NDArray[np.int64], depth: int) -> dict[str
         )
     codes = pairs[:, 0] << 32 | pairs[:, 1]
     weights: dict[str, Floats] = {}
-    for name, lists in _models(round, depth).items():
+    for name, lists in first_places(round, depth).items():
         if any(direction not in lists for direction in directions):
             continue
         total = np.zeros(len(pairs))
@@ -57,7 +57,7 @@ def _best(lists: Rankings, queries: NDArray[np.int64], depth: int) -> tuple[NDAr
     return lists.queries[inside][rows], items[rows, places]
 
 
-def _models(round: Round, depth: int) -> dict[str, dict[Direction, Rankings]]:
+def first_places(round: Round, depth: int) -> dict[str, dict[Direction, Rankings]]:
     """Return the first places of every model's rankings: the annotators of the pool, and the runs of files that are
     registered for the collection, of each name the newest."""
     models = {}
@@ -69,11 +69,11 @@ def _models(round: Round, depth: int) -> dict[str, dict[Direction, Rankings]]:
     uploaded = Run.objects.filter(collection=round.pool.collection).exclude(file="").order_by("pk")
     for name, run in {run.model: run for run in uploaded.select_related("collection")}.items():
         if name not in models:
-            models[name] = _first_places(run, depth)
+            models[name] = _places_of_run(run, depth)
     return models
 
 
-def _first_places(run: Run, depth: int) -> dict[Direction, Rankings]:
+def _places_of_run(run: Run, depth: int) -> dict[Direction, Rankings]:
     blocks: dict[Direction, list[Rankings]] = defaultdict(list)
     for direction, block in read_run(run):
         blocks[direction].append(Rankings(block.queries, block.items[:, :depth]))

@@ -8,15 +8,18 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from core.errors import CounterpartError
-from core.parameters import POSITIONAL, Parameters, choices
+from core.parameters import POSITIONAL, Option, Parameters, choices
 from core.seeds import SeedField
 from core.text import MAX_NAME, NameField
 from hits.designs import DEFAULT, DESIGNS, Design, load_design, parse_design
+from hits.judge_designs import JUDGES, Judge, JudgeDesign
 from hits.packing.plan import Sharing
 from hits.prices import cents
 from hits.task_types import LEVELS, TASK_TYPES
 from hits.task_types.task_type import TaskType
 from mitl.search_parameters import PoolingParameters, SearchParameters
+
+AUDIT_SHARE = 0.3
 
 
 def _replications() -> str:
@@ -69,6 +72,8 @@ def unused_by(task: TaskType) -> set[str]:
         "positives": task.from_matches,
         "reasons": bool(task.asks),
         "top_up": task.on_pairs and task.group == 1,
+        "judge": task.on_pairs and task.group == 1,
+        "audit_share": task.on_pairs and task.group == 1,
     }
     return {name for name, is_used in used.items() if not is_used}
 
@@ -132,6 +137,25 @@ class PackParameters(Parameters):
         ),
     ] = 0
     reasons: Annotated[bool, "ask for reasons at levels 2 and 3"] = False
+    judge: Annotated[
+        Judge,
+        forms.ChoiceField(
+            choices=choices(*JUDGES),
+            label="Pairs to judge",
+            help_text="all pairs of the pool; the first hits of its annotators, which give their R@1; or an audit: all "
+            "pairs of some random queries, from which `estimate` tells the scores",
+        ),
+    ] = "all"
+    audit_share: Annotated[
+        float | None,
+        forms.FloatField(
+            required=False,
+            min_value=0.01,
+            max_value=1,
+            help_text=f"share of the queries that an audit judges whole (default {AUDIT_SHARE})",
+        ),
+        Option(metavar="SHARE"),
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -151,6 +175,10 @@ class PackParameters(Parameters):
                 f"Invalid top-up {self.top_up}: the task {task} does not ask about one pair at a time. Leave --top-up "
                 "out, or use a greater --replication."
             )
+        if self.judge != "all" and "judge" in unused:
+            raise CounterpartError(f"Invalid option --judge {self.judge}: the task {task} asks about all of a pool.")
+        if self.audit_share and self.judge != "audit":
+            raise CounterpartError("Invalid option --audit-share: only --judge audit judges a share of the queries.")
         if self.top_up and self.seats < 2:
             raise CounterpartError(
                 f"Invalid top-up {self.top_up}: workers disagree only if a pair has several votes. Use a --replication "
@@ -161,6 +189,13 @@ class PackParameters(Parameters):
     def composition(self) -> Design:
         """The design of a HIT: the type's own where it has one."""
         return TASK_TYPES[self.task].design or self.design or DESIGNS[DEFAULT]
+
+    @property
+    def judge_design(self) -> JudgeDesign:
+        """Which pairs of the pool are asked."""
+        if self.judge == "audit":
+            return JudgeDesign(self.judge, self.audit_share or AUDIT_SHARE)
+        return JudgeDesign(self.judge)
 
     @property
     def seats(self) -> int:

@@ -17,6 +17,7 @@ from core.seeds import LARGEST_SEED
 from core.text import check_name
 from hits.controls import Avoided, Keys, avoided_pairs, known_matches, original_pairs, spared_originals
 from hits.designs import Design
+from hits.judge_designs import JudgeDesign
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.packing.plan import ROLES, Codes, Plan, Sharing
 from hits.pair_plans import Newest, PlanRequest, newest_of, number_collection
@@ -69,6 +70,7 @@ def pack_round(
         avoided=avoided,
         newest=newest,
         positives=parameters.positives,
+        judge=parameters.judge_design,
         progress=progress,
     )
     costs = costs_by_channel(parameters.reward, assignments=plan.n_hits * parameters.seats)
@@ -85,8 +87,10 @@ def pack_round(
     if existing:
         return _same(existing, fields)
     asked = plan.counts()["pairs"] - plan.padded
-    excluded = pool.n_pairs - asked if TASK_TYPES[parameters.task].on_pairs else 0
-    left_out = {"avoided": avoided, "excluded_pairs": excluded, "positives_of": parameters.positives}
+    left = pool.n_pairs - asked if TASK_TYPES[parameters.task].on_pairs else 0
+    judge = parameters.judge_design.as_json()
+    left_out = {"avoided": avoided, "unasked_pairs" if judge else "excluded_pairs": left}
+    left_out |= {"positives_of": parameters.positives, "judge": judge}
     noted = {"newest": newest} | {name: what for name, what in left_out.items() if what}
     fields["summary"] = _summary(plan, parameters, costs) | noted
     try:
@@ -105,11 +109,12 @@ def figures_of(packed: Round) -> dict[str, Any]:
     """Return a round's counts, and its cost on each channel, as ``pack`` and ``plan_round`` print them. Counts of pairs
     and controls are left out of a round that is not about pairs."""
     task = task_type_of(packed)
-    left_out = {"avoided", "newest"} if task.on_pairs else {"avoided", "newest", *OF_PAIRS}
+    left_out = {"avoided", "newest", "judge"} if task.on_pairs else {"avoided", "newest", "judge", *OF_PAIRS}
     named = {task.items if name == "pairs" else name: what for name, what in packed.summary.items()}
     summary = {name: what for name, what in named.items() if name not in left_out}
     costs = {f"cost_{channel}": Decimal(cost["total"]) for channel, cost in summary.pop("cost").items()}
-    return {"round": packed.name, **summary, "reward": packed.reward, **costs, "ceiling": packed.ceiling}
+    judge = JudgeDesign.from_json(packed.summary.get("judge")).figures()
+    return {"round": packed.name, **judge, **summary, "reward": packed.reward, **costs, "ceiling": packed.ceiling}
 
 
 def repeats_of(round: Round) -> int:
@@ -129,10 +134,12 @@ def make_plan(
     avoided: Keys | None = None,
     newest: Newest | None = None,
     positives: str = "",
+    judge: JudgeDesign | None = None,
     progress: Progress,
 ) -> Plan:
     """Pack a pool's distinct pairs into HITs as their type wants them, with controls and without what is ``avoided`` or
-    was added after the ``newest`` (``hits.pair_plans.Newest``; None: nothing was).
+    was added after the ``newest`` (``hits.pair_plans.Newest``; None: nothing was); of these, the pairs that ``judge``
+    asks (default: all).
 
     Where ``newest`` names no match, as in rounds of earlier programs, negative controls may be known matches and
     positive ones candidates.
@@ -147,6 +154,9 @@ def make_plan(
     asked = pairs[coded.allows(pairs)]
     if not task.writes:
         _check_size(pool, design, asked=len(asked), excluded=len(pairs) - len(asked))
+    if judge:
+        asked = judge.asked(pool, sides, asked, seed)
+        _check_asked(pool, design, asked=len(asked), judge=judge)
     if newest and "matches" in newest and design.controls:
         coded = coded.and_pairs(
             known_matches(pool.collection, sides, newest=newest["matches"]),
@@ -162,6 +172,14 @@ def _check_size(pool: Pool, design: Design, *, asked: int, excluded: int) -> Non
             f"The pool {pool.name} holds {asked} pairs{without}, fewer than the {design.candidates} of one "
             f"{design.name} HIT. "
             "Pool more queries or a greater --top-k, or choose a smaller design."
+        )
+
+
+def _check_asked(pool: Pool, design: Design, *, asked: int, judge: JudgeDesign) -> None:
+    if asked < design.candidates and judge.judge != "all":
+        raise CounterpartError(
+            f"The design {judge.judge} asks {asked} pairs of the pool {pool.name}, fewer than the {design.candidates} "
+            f"of one {design.name} HIT. Raise --audit-share, or pool more queries."
         )
 
 

@@ -1,6 +1,6 @@
 """Scores of models from a part of the judgments, with intervals that hold: docs/estimation.md."""
 
-from evaluation.estimation.audits import active_weights, audit_order, inclusion_of, pair_inclusion
+from evaluation.estimation.audits import active_weights, pair_inclusion
 from evaluation.estimation.estimators import (
     Estimate,
     Guard,
@@ -12,6 +12,7 @@ from evaluation.estimation.estimators import (
 from evaluation.estimation.expectation import Expected, expected_metric
 from evaluation.estimation.pool_metrics import METRICS, UNLISTED, pool_metrics
 from evaluation.estimation.probabilities import folds_of, match_probability, pair_features, query_effect
+from hits.packing.audits import audit_order, inclusion_of
 
 __all__ = [
     "METRICS",

@@ -9,6 +9,7 @@ from annotation.models import Assignment, Judgment
 from corpus.models import Match
 from hits.designs import Design
 from hits.models import HIT, Round
+from mitl.models import Pool
 from mitl.pooling import pool_proposals
 from tests.annotation.cast import answer
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
@@ -16,6 +17,7 @@ from tests.hits.pools import pack
 
 NAMES = ("a", "b", "c")
 START = datetime(2026, 11, 1, tzinfo=UTC)
+SMALL = Design("small", 4, 1, 1)
 
 
 def level_of(image, caption) -> int:
@@ -23,23 +25,31 @@ def level_of(image, caption) -> int:
     return {0: 1, 1: 2}.get((3 * int(image.key) + 5 * int(caption.key)) % 6, 4)
 
 
-def known_round(*, images: int = 14, candidates: int = 4, names: Sequence[str] = NAMES, **parameters: object) -> Round:
-    """A published round of the top 2 of some annotators' random lists, 6 deep; ``truth`` holds all matches."""
+def known_pool(*, images: int = 14, names: Sequence[str] = NAMES) -> Pool:
+    """The top 2 of some annotators' random lists, 6 deep; ``truth`` holds all matches."""
     zoo = make_collection(images=images, captions_each=1)
     sample = make_sample(zoo)
     annotators = [make_annotator(name) for name in names]
     for seed, annotator in enumerate(annotators):
         make_retrieval(annotator, sample, depth=6, seed=seed)
-    pool = pool_proposals("pool", collection=zoo, annotators=annotators, sample=sample, top_k=2, control_depth=6)
-    made = pack("round-1", pool, design=Design("small", candidates, 1, 1), **parameters)
-    made.published_at = timezone.now()
-    made.save()
     pairs = [(image, caption) for image in zoo.images.all() for caption in zoo.captions.all()]
     Match.objects.bulk_create(
         Match(collection=zoo, image=image, caption=caption, source="truth", grade=level_of(image, caption))
         for image, caption in pairs
         if level_of(image, caption) < 3
     )
+    return pool_proposals("pool", collection=zoo, annotators=annotators, sample=sample, top_k=2, control_depth=6)
+
+
+def known_round(*, images: int = 14, candidates: int = 4, names: Sequence[str] = NAMES, **parameters: object) -> Round:
+    """A published round of that pool."""
+    pool = known_pool(images=images, names=names)
+    return published(pack("round-1", pool, design=Design("small", candidates, 1, 1), **parameters))
+
+
+def published(made: Round) -> Round:
+    made.published_at = timezone.now()
+    made.save()
     return made
 
 

@@ -1,0 +1,216 @@
+"""Scores of a round's models from the queries that were judged whole, with their intervals."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import numpy as np
+from django import forms
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError, some_of
+from core.parameters import ConfidenceField, NamesField, Option, Parameters
+from core.progress import Progress, silent
+from core.seeds import SeedField
+from core.text import counted
+from evaluation.estimation import (
+    METRICS,
+    Estimate,
+    estimate,
+    expected_metric,
+    folds_of,
+    match_probability,
+    pair_features,
+    pool_metrics,
+    query_effect,
+)
+from evaluation.estimation_inputs import PooledQueries, load_pooled_queries
+from hits.judge_designs import JudgeDesign, audited_queries
+from hits.models import Round
+from hits.task_types import require_pairs
+from mitl.models import Direction
+
+Floats = NDArray[np.float64]
+NAMES = {"R-P": "R-Precision", **{name: name for name in METRICS}}
+"""What a metric may be called → its name."""
+FEW = 60
+"""Audited queries below which intervals were measured to hold the truth less often than they say."""
+
+
+@dataclass(frozen=True)
+class ModelEstimate:
+    """One model's score in one direction.
+
+    Attributes:
+        counted: every query was judged, so that the value is no estimate; its interval is that of the draw of queries.
+        judged: share of the direction's pairs to ask that were judged, those of audited queries.
+        missing: audited queries that lack verdicts; low and high then hold for the worst verdicts they may get.
+    """
+
+    model: str
+    metric: str
+    direction: Direction
+    estimate: Estimate
+    counted: bool
+    judged: float
+    missing: int
+
+    def row(self) -> dict[str, object]:
+        """Return what ``estimate`` prints."""
+        one = self.estimate
+        return {
+            "model": self.model,
+            "metric": self.metric,
+            "direction": self.direction.value,
+            "value": one.value,
+            "low": one.low,
+            "high": one.high,
+            "n_audited": one.n_audited,
+            "judged": self.judged,
+            "missing": self.missing,
+            "kind": "counted" if self.counted else "estimated",
+            "estimand": one.estimand,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateParameters(Parameters):
+    """What is estimated of a round, and from what."""
+
+    metric: Annotated[
+        tuple[str, ...],
+        NamesField(help_text=f"metrics (default {','.join(METRICS[:3])}): {', '.join(METRICS)}; R-P is R-Precision"),
+        Option(metavar="A,B"),
+    ] = METRICS[:3]
+    audit_share: Annotated[
+        float | None,
+        forms.FloatField(
+            required=False,
+            min_value=0.01,
+            max_value=1,
+            help_text="of a finished round of all pairs: what an audit of this share of the queries would have told",
+        ),
+        Option(metavar="SHARE"),
+    ] = None
+    seed: Annotated[int, SeedField(help_text="seed of the draw of that audit")] = 0
+    merge: Annotated[str, "match sources that count without a judgment, as release merges them"] = "original"
+    confidence: Annotated[float, ConfidenceField(help_text="confidence of each interval"), Option(metavar="P")] = 0.95
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unknown = [name for name in self.metric if name not in NAMES]
+        if unknown:
+            raise CounterpartError(f"Unknown metric {some_of(unknown)}: use {', '.join(METRICS)}.")
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return tuple(NAMES[name] for name in self.metric)
+
+
+def estimate_round(
+    round: Round, parameters: EstimateParameters | None = None, *, progress: Progress = silent
+) -> list[ModelEstimate]:
+    """Estimate the scores of the round's annotators and of the models registered for its collection.
+
+    A round of ``--judge audit`` is estimated from the queries that its design drew. In a round that asks all pairs
+    nobody drew the queries that happen to be complete, so it is counted once all are; with ``audit_share`` the result
+    is what an audit of so many of its queries would have told.
+
+    The estimand is the mean over queries of a metric with the pool's matches: pairs outside the pool count as no match.
+    Raises CounterpartError for a round of first hits, a design without enough audited queries, an unfinished round of
+    all pairs, and as ``load_pooled_queries`` does.
+    """
+    require_pairs(round)
+    given = parameters or EstimateParameters()
+    design = JudgeDesign.from_json(round.summary.get("judge"))
+    if design.judge == "first-hits":
+        raise CounterpartError(
+            f"Round {round} asks the first hits alone, which give R@1: release it, and evaluate the version. Estimates "
+            "of other metrics need a round of --judge audit."
+        )
+    if given.audit_share and design.judge == "audit":
+        raise CounterpartError(
+            f"Round {round} is an audit: its design says which queries count. Leave --audit-share out."
+        )
+    seed = round.seed if design.judge == "audit" else given.seed
+    if given.audit_share:
+        design = JudgeDesign("audit", given.audit_share)
+    drawn = audited_queries(round.pool, design, seed)
+    found = []
+    for direction, queries in load_pooled_queries(round, merge=given.merge, progress=progress).items():
+        progress("estimating", 0, None)
+        found += _of_direction(round, direction, queries, np.isin(queries.keys, list(drawn[direction])), design, given)
+    return found
+
+
+def _of_direction(
+    round: Round,
+    direction: Direction,
+    queries: PooledQueries,
+    drawn: NDArray[np.bool_],
+    design: JudgeDesign,
+    given: EstimateParameters,
+) -> list[ModelEstimate]:
+    complete = queries.is_complete
+    if design.judge == "all" and not complete.all():
+        raise CounterpartError(
+            f"{counted(int((~complete).sum()), 'query lacks', 'queries lack')} verdicts in round {round}, which asks "
+            "all pairs: no draw says which queries are done. Estimate it once it is finished, or plan a round of "
+            "--judge audit."
+        )
+    audited = drawn & complete
+    if audited.sum() < 2:
+        raise CounterpartError(
+            f"{counted(int(audited.sum()), 'query is', 'queries are')} judged whole of {drawn.sum()} that the audit "
+            f"drew ({direction.label}). An estimate needs two at least, and should have {FEW}."
+        )
+    values = pool_metrics(queries.ranks, np.where(audited[:, None], np.nan_to_num(queries.gains), 0.0))
+    proxy = _proxy(queries, audited, round.seed) if not audited.all() else np.zeros_like(values)
+    judged = (queries.asked & audited[:, None]).sum() / max(queries.asked.sum(), 1)
+    missing = int((drawn & ~complete).sum())
+    return [
+        ModelEstimate(
+            model,
+            metric,
+            direction,
+            _bounded(values[cell], proxy[cell], audited, drawn, given.confidence, f"pool of {round}"),
+            counted=bool(audited.all()),
+            judged=float(judged),
+            missing=missing,
+        )
+        for number, model in enumerate(queries.models)
+        for metric in given.metrics
+        for cell in [(METRICS.index(metric), number)]
+    ]
+
+
+def _proxy(queries: PooledQueries, audited: NDArray[np.bool_], seed: int) -> Floats:
+    """Return the expected metrics (K, M, Q) from the annotators' lists and the labels of audited queries, each query's
+    from the labels of other images alone."""
+    labels = np.where(queries.asked & audited[:, None], queries.gains, np.nan)
+    features = pair_features(queries.ranks[: len(queries.scores)], queries.scores, queries.depth)
+    folds = folds_of(queries.images, seed=seed)
+    some, full = (
+        match_probability(features, np.where(np.isnan(labels), np.nan, labels >= gain), folds) for gain in (0.5, 1.0)
+    )
+    tau = query_effect(some, np.where(np.isnan(labels), np.nan, labels > 0), audited)
+    thresholds = np.stack([some, np.minimum(some, full)], axis=-1)
+    return expected_metric(queries.ranks, thresholds, queries.known, tau, seed=seed).mean
+
+
+def _bounded(
+    values: Floats,
+    proxy: Floats,
+    audited: NDArray[np.bool_],
+    drawn: NDArray[np.bool_],
+    level: float,
+    estimand: str,
+) -> Estimate:
+    """Return the estimate from the complete queries, in 0..1. The bounds hold whatever verdicts the queries that were
+    drawn and lack some may get; their values are 0."""
+    found = estimate(values, proxy, audited, audited.mean(), level=level, estimand=estimand)
+    missing = drawn & ~audited
+    low, high = found.low, found.high
+    if missing.any():
+        low = estimate(values, proxy, drawn, drawn.mean(), level=level).low
+        high = estimate(np.where(missing, 1.0, values), proxy, drawn, drawn.mean(), level=level).high
+    return replace(found, low=max(low, 0.0), high=min(high, 1.0))

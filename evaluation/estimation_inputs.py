@@ -1,0 +1,176 @@
+"""What a round's judgments tell of one direction, as the padded arrays that ``evaluation.estimation`` takes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.progress import Progress, silent
+from corpus.models import Collection
+from dataset.contents import Contents, Policies, gather_contents, queries_of
+from dataset.merging import MergeTerm, Pair, check_sources, parse_merge
+from dataset.review_rows import Reviewed, review_rows
+from dataset.verdicts import votes_of
+from evaluation.estimation import UNLISTED
+from evaluation.judged_pairs import WEIGHTS
+from evaluation.metrics import Qrels, Rankings, find
+from evaluation.model_rankings import first_places
+from hits.models import Round
+from hits.question import Level
+from mitl.models import Direction
+from mitl.search.gallery import RankedLists, load_lists
+
+LONGEST = 1_000
+"""Places of a model's lists that are read: no query has as many matches."""
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PooledQueries:
+    """The queries of one direction with the pairs of the pool and the matches known beforehand, padded to J places.
+
+    Attributes:
+        models: M names; the annotators of the pool come first.
+        ranks: (M, Q, J) as in ``evaluation.estimation``.
+        scores: (A, Q, J) of the annotators, NaN where their lists do not hold the item.
+        depth: length of the annotators' lists.
+        gains: (Q, J), NaN for pairs without a verdict, 0 at unused places.
+        known: (Q, J) gains of pairs that cost no judgment, also of unused places; NaN for the others.
+        keys: (Q,) of the queries in the source data, ascending.
+        images: (Q,) id of each query's own image.
+    """
+
+    models: tuple[str, ...]
+    ranks: Ids
+    scores: Floats
+    depth: int
+    gains: Floats
+    known: Floats
+    keys: tuple[str, ...]
+    images: Ids
+
+    @property
+    def asked(self) -> NDArray[np.bool_]:
+        """(Q, J): the pairs that a round of all pairs would ask."""
+        return np.isnan(self.known)
+
+    @property
+    def is_complete(self) -> NDArray[np.bool_]:
+        """(Q,): whether every pair of the query has a verdict."""
+        return np.asarray(~np.isnan(self.gains).any(axis=1))
+
+
+def load_pooled_queries(
+    round: Round, *, merge: str = "original", progress: Progress = silent
+) -> dict[Direction, PooledQueries]:
+    """Read a round's verdicts by majority, with its models' rankings, in each direction that was pooled.
+
+    ``merge``: sources whose matches count without a judgment, as ``release`` takes them.
+    Raises CounterpartError for an unknown source, for a round without annotators that rank both sides, and for one
+    without any judgment that counts.
+    """
+    pool = round.pool
+    terms = tuple(parse_merge(merge))
+    check_sources(pool.collection, terms)
+    votes = votes_of(round, progress=progress)
+    if votes.empty:
+        raise CounterpartError(f"Round {round} has no judgments that count. Estimate it once work is accepted.")
+    reviewed = Reviewed.of(review_rows(pool.collection))
+    contents = gather_contents(
+        pool.collection,
+        queries=queries_of(pool.sample),
+        votes=votes,
+        reviewed=reviewed,
+        proposals=None,
+        policies=Policies(merge=terms),
+    )
+    proposed = pool.proposals.order_by().values_list("image__key", "caption__key").distinct()
+    pairs = set(filter(reviewed.keeps, proposed.iterator(chunk_size=20_000)))
+    retrievals = pool.retrievals.select_related("annotator").order_by("annotator__name")
+    lists = {retrieval.annotator.name: load_lists(retrieval, pool.sample) for retrieval in retrievals}
+    progress("reading rankings", 0, None)
+    models = first_places(round, LONGEST)
+    found = {}
+    for direction in Direction:
+        own = {name: one[direction] for name, one in lists.items() if direction in one}
+        if direction.value in pool.directions and len(own) == len(lists):
+            labels = _labels(direction, contents, pairs, terms)
+            ranked = {name: one[direction] for name, one in models.items() if direction in one}
+            found[direction] = _padded(_by_id(direction, pool.collection, labels), ranked, own)
+    return found
+
+
+Labels = dict[str, dict[str, tuple[float, float]]]
+"""Query → item → the pair's gain and what is known of it beforehand, both NaN where nobody knows."""
+
+
+def _labels(direction: Direction, contents: Contents, pairs: Iterable[Pair], terms: Iterable[MergeTerm]) -> Labels:
+    to_captions = direction == Direction.IMAGE_TO_CAPTION
+    labels: Labels = {key: {} for key in (contents.queries.images if to_captions else contents.queries.captions)}
+    free = {pair for term in terms for pair in contents.by_source[str(term)]} & contents.positives
+    for pair in {*pairs, *contents.verdicts, *free}:
+        query, item = pair if to_captions else pair[::-1]
+        if query not in labels:
+            continue
+        known = 1.0 if pair in free else np.nan
+        verdict = contents.verdicts.get(pair)
+        gain = known if pair in free or verdict is None else WEIGHTS[Level(verdict.level)]
+        labels[query][item] = gain, known
+    return labels
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Pairs, (E,) each, by ids of query and item, and the Q queries, ascending by id."""
+
+    queries: Ids
+    keys: tuple[str, ...]
+    images: Ids
+    query: Ids
+    item: Ids
+    gains: Floats
+    known: Floats
+
+
+def _by_id(direction: Direction, collection: Collection, labels: Labels) -> _Pairs:
+    images = dict(collection.images.values_list("key", "pk"))
+    captions = {key: (pk, image) for key, pk, image in collection.captions.values_list("key", "pk", "image_id")}
+    caption_ids = {key: pk for key, (pk, _) in captions.items()}
+    to_captions = direction == Direction.IMAGE_TO_CAPTION
+    asking, items = (images, caption_ids) if to_captions else (caption_ids, images)
+    keys = sorted(labels, key=asking.__getitem__)
+    own = [asking[key] if to_captions else captions[key][1] for key in keys]
+    rows = sorted(
+        (asking[query], items[item], *values) for query, found in labels.items() for item, values in found.items()
+    )
+    table = np.array(rows, np.float64).reshape(-1, 4)
+    ids = table[:, :2].astype(np.int64)
+    queries = np.array([asking[key] for key in keys], np.int64)
+    return _Pairs(queries, tuple(keys), np.array(own, np.int64), ids[:, 0], ids[:, 1], table[:, 2], table[:, 3])
+
+
+def _padded(pairs: _Pairs, rankings: Mapping[str, Rankings], lists: Mapping[str, RankedLists]) -> PooledQueries:
+    rows = np.searchsorted(pairs.queries, pairs.query)
+    sizes = np.bincount(rows, minlength=len(pairs.queries))
+    places = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    shape = (len(pairs.queries), int(sizes.max(initial=1)))
+    qrels = Qrels.of_pairs(pairs.query, pairs.item, every=pairs.queries)
+    names = (*lists, *(name for name in rankings if name not in lists))
+    ranks = np.full((len(names), *shape), UNLISTED)
+    scores = np.full((len(lists), *shape), np.nan)
+    for number, name in enumerate(names):
+        found = find(rankings[name], qrels).ranks
+        listed = found > 0
+        ranks[number, rows[listed], places[listed]] = found[listed]
+        if name in lists:
+            of_queries = lists[name].of(pairs.queries).scores
+            scores[number, rows[listed], places[listed]] = of_queries[rows[listed], found[listed] - 1]
+    gains, known = (np.zeros(shape) for _ in range(2))
+    gains[rows, places] = pairs.gains
+    known[rows, places] = pairs.known
+    depth = max(one.items.shape[1] for one in lists.values())
+    return PooledQueries(names, ranks, scores, depth, gains, known, pairs.keys, pairs.images)

@@ -1,0 +1,80 @@
+"""Which of a pool's pairs a round asks: all of them, the first hits of its annotators, or whole queries of an audit."""
+
+from dataclasses import asdict, dataclass
+from math import ceil
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hits.packing.audits import audit_order
+from hits.packing.plan import Sides
+from mitl.models import Direction, Pool
+
+Judge = Literal["all", "first-hits", "audit"]
+JUDGES: tuple[Judge, ...] = get_args(Judge)
+POLICY = 1
+"""Version of the rules by which pairs are chosen; a round keeps it."""
+
+
+@dataclass(frozen=True)
+class JudgeDesign:
+    """What a round asks. ``share`` is that of the queries an audit judges whole, of each direction that is pooled."""
+
+    judge: Judge = "all"
+    share: float = 1.0
+    policy: int = POLICY
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as a round's summary keeps it: nothing for a round that asks all pairs."""
+        return {} if self.judge == "all" else asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any] | None) -> "JudgeDesign":
+        return cls(**stored) if stored else cls()
+
+    def figures(self) -> dict[str, Any]:
+        """Return what ``pack`` prints of it: nothing for a round that asks all pairs."""
+        if self.judge == "all":
+            return {}
+        return {"judge": self.judge} | ({"audit_share": self.share} if self.judge == "audit" else {})
+
+    def audited(self, keys: list[str], seed: int) -> list[str]:
+        """Return the queries of one direction, named by their keys, that an audit judges whole.
+
+        >>> JudgeDesign("audit", 0.5).audited(["a", "b", "c", "d"], seed=0)
+        ['d', 'c']
+        """
+        if not keys:
+            return []
+        return [keys[place] for place in audit_order(keys, seed).order[: self.n_audited(len(keys))]]
+
+    def n_audited(self, queries: int) -> int:
+        return ceil(round(self.share * queries, 9))
+
+    def asked(self, pool: Pool, sides: Sides, pairs: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+        """Return those of the pool's ``pairs`` (n, 2) of codes that the round asks."""
+        if self.judge == "all":
+            return pairs
+        if self.judge == "first-hits":
+            first = pool.proposals.filter(rank=1).values_list("image_id", "caption_id").distinct()
+            return pairs[np.isin(sides.cells(pairs), sides.cells(sides.pair_codes(first)))]
+        queries = audited_queries(pool, self, seed)
+        images = sides.images.codes(np.array(sorted(queries.get(Direction.IMAGE_TO_CAPTION, {}).values()), np.int64))
+        captions = sides.captions.codes(
+            np.array(sorted(queries.get(Direction.CAPTION_TO_IMAGE, {}).values()), np.int64)
+        )
+        return pairs[np.isin(pairs[:, 0], images) | np.isin(pairs[:, 1], captions)]
+
+
+def audited_queries(pool: Pool, design: JudgeDesign, seed: int) -> dict[Direction, dict[str, int]]:
+    """Return key → database id of the queries that the design judges whole, in the order of the audit."""
+    sides = {
+        Direction.IMAGE_TO_CAPTION: dict(pool.sample.images.values_list("key", "pk")),
+        Direction.CAPTION_TO_IMAGE: dict(pool.sample.captions.values_list("key", "pk")),
+    }
+    return {
+        direction: {key: ids[key] for key in design.audited(sorted(ids), seed)}
+        for direction, ids in sides.items()
+        if direction in pool.directions
+    }

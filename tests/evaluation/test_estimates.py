@@ -1,0 +1,146 @@
+"""Estimates of rounds: counted where all is judged, from the drawn queries of an audit, refused where nobody drew."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Judgment
+from core.errors import CounterpartError
+from dataset.release import release_version
+from evaluation.estimates import EstimateParameters, estimate_round
+from evaluation.scoring import evaluate_version
+from hits.judge_designs import JudgeDesign, audited_queries
+from mitl.models import Direction
+from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
+from tests.hits.pools import pack
+
+pytestmark = pytest.mark.django_db
+
+AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
+
+
+@pytest.fixture
+def pool():
+    return known_pool()
+
+
+def table(found):
+    return {(one.model, one.metric, one.direction): one for one in found}
+
+
+def test_a_finished_round_is_counted_as_its_version_is_scored(pool):
+    made = judge_all(published(pack("all", pool, design=SMALL)))
+    version = release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[made])
+    scores = {
+        (one.model, metric, direction): figure.value
+        for one in evaluate_version(version)
+        for direction, figures in one.figures.items()
+        for metric, figure in figures.items()
+    }
+    found = table(estimate_round(made))
+    assert set(found) == {key for key in scores if key[1] in ("mAP@R", "R-Precision", "R@1")}
+    for key, one in found.items():
+        assert one.estimate.value == pytest.approx(scores[key], abs=1e-12), key
+        assert (one.counted, one.judged, one.missing) == (True, 1.0, 0)
+        assert one.estimate.n_audited == 14
+        assert one.estimate.estimand == "pool of all"
+
+
+def test_an_audit_tells_what_the_same_audit_of_the_finished_round_would_have(pool):
+    finished = judge_all(published(pack("all", pool, design=SMALL, seed=4)))
+    as_if = table(estimate_round(finished, EstimateParameters(audit_share=0.5, seed=4)))
+    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+    found = table(estimate_round(audit))
+    assert found.keys() == as_if.keys()
+    for key, one in found.items():
+        assert one.estimate.n_audited == 7
+        assert not one.counted
+        assert 0 < one.judged < 1
+        assert one.estimate.value == pytest.approx(as_if[key].estimate.value, abs=1e-12), key
+        assert one.estimate.low == pytest.approx(as_if[key].estimate.low, abs=1e-12), key
+
+
+def test_with_a_proxy_that_tells_nothing_an_audit_is_the_mean_of_its_queries(pool):
+    """An independent witness: R@1 of the drawn queries, read from the verdicts and the lists."""
+    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+    found = table(estimate_round(audit))
+    one = found["a", "R@1", Direction.IMAGE_TO_CAPTION]
+    drawn = audited_queries(pool, JudgeDesign("audit", 0.5), 4)[Direction.IMAGE_TO_CAPTION]
+    yes = set(Judgment.objects.filter(level__lte=2, item__control=None).values_list("image", "caption"))
+    yes |= set(pool.collection.matches.filter(source="original").values_list("image", "caption"))
+    first = pool.proposals.filter(annotator__name="a", rank=1, direction="i2t")
+    hits = [pair in yes for pair in first.filter(image__in=drawn.values()).values_list("image", "caption")]
+    assert len(hits) == 7
+    plain = np.mean(hits)
+    assert abs(one.estimate.value - plain) < one.estimate.error * 3
+    assert 0 <= one.estimate.low <= one.estimate.value <= one.estimate.high <= 1
+
+
+def test_drawn_queries_that_lack_verdicts_widen_the_interval_to_the_worst_they_may_get(pool):
+    audit = published(pack("audit", pool, **AUDIT))
+    hits = list(audit.hits.order_by("number"))
+    for hit in hits[:-1]:
+        judge(hit)
+    partly = table(estimate_round(audit))
+    judge(hits[-1])
+    whole = table(estimate_round(audit))
+    lacking = [key for key, one in partly.items() if one.missing]
+    assert lacking
+    for key in lacking:
+        assert whole[key].missing == 0
+        assert partly[key].estimate.low <= whole[key].estimate.low, key
+        assert partly[key].estimate.high >= whole[key].estimate.high, key
+
+
+def test_an_unfinished_round_of_all_pairs_is_refused(pool):
+    made = published(pack("all", pool, design=SMALL))
+    with pytest.raises(CounterpartError, match="has no judgments that count"):
+        estimate_round(made)
+    judge(made.hits.first())
+    with pytest.raises(CounterpartError, match="queries lack verdicts in round all, which asks all pairs"):
+        estimate_round(made)
+
+
+def test_a_round_of_first_hits_and_a_second_share_of_an_audit_are_refused(pool):
+    first = judge_all(published(pack("first", pool, design=SMALL, judge="first-hits")))
+    with pytest.raises(CounterpartError, match="asks the first hits alone, which give R@1"):
+        estimate_round(first)
+    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+    with pytest.raises(CounterpartError, match="Leave --audit-share out"):
+        estimate_round(audit, EstimateParameters(audit_share=0.5))
+
+
+def test_an_audit_without_two_whole_queries_is_refused(pool):
+    audit = published(pack("audit", pool, **AUDIT))
+    judge(audit.hits.first())
+    with pytest.raises(CounterpartError, match="judged whole of 7 that the audit drew"):
+        estimate_round(audit)
+
+
+def run(*arguments):
+    out = StringIO()
+    call_command("estimate", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_says_what_was_estimated_and_from_what(pool):
+    judge_all(published(pack("audit", pool, **AUDIT)))
+    text = run("audit", "--metric", "mAP@R,R-P")
+    assert "image → captions: estimated of the pool of audit from 7 queries judged whole" in text
+    assert "Fewer than 60 queries" in text
+    assert text.count("R-Precision") == 6  # three annotators in two directions
+    (row, *others) = json.loads(run("audit", "--metric", "R@1", "--json"))["estimates"]
+    assert len(others) == 5
+    assert (row["model"], row["direction"], row["kind"], row["n_audited"]) == ("a", "i2t", "estimated", 7)
+    assert row["low"] <= row["value"] <= row["high"]
+
+
+def test_the_command_refuses_unknown_metrics_and_rounds(pool):
+    judge_all(published(pack("audit", pool, **AUDIT)))
+    with pytest.raises(CommandError, match="Unknown metric nDCG: use mAP@R"):
+        run("audit", "--metric", "nDCG")
+    with pytest.raises(CommandError, match="nowhere"):
+        run("nowhere")
