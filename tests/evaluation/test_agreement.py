@@ -4,7 +4,7 @@ import warnings
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import cohen_kappa_score
@@ -49,6 +49,7 @@ def test_alpha_of_krippendorffs_own_example(level, alpha):
     assert krippendorff_alpha(OBSERVERS, level=level) == pytest.approx(alpha, abs=5e-4)
 
 
+@settings(max_examples=60)
 @given(RATINGS, st.sampled_from(SCALES))
 def test_alpha_agrees_with_the_package_krippendorff(ratings, level):
     found = krippendorff_alpha(ratings, level=level)
@@ -116,6 +117,7 @@ def test_kappa_by_hand():
     assert cohen_kappa(a, b) == pytest.approx(0.4)
 
 
+@settings(max_examples=60)
 @given(PAIRED, st.sampled_from([None, "linear", "quadratic"]))
 def test_kappa_agrees_with_scikit_learn(pair, weights):
     a, b = pair
@@ -170,6 +172,7 @@ def test_specific_agreement_by_hand():
     assert specific_agreement(counts) == pytest.approx([4 / 6, 2 / 3, 2 / 3, NAN], nan_ok=True)
 
 
+@settings(max_examples=40)
 @given(RATINGS)
 def test_specific_agreement_agrees_with_going_through_every_two_raters(ratings):
     units, raters = np.nonzero(~np.isnan(ratings))
@@ -208,13 +211,6 @@ def test_votes_on_one_unit_are_drawn_together():
         bootstrap_interval(a, samples=4000), abs=0.02
     )
     assert np.isnan(share_interval([], [])).all()
-
-
-@given(RATINGS, st.sampled_from(SCALES))
-def test_alpha_does_not_depend_on_the_order_of_units_and_raters(ratings, level):
-    found = krippendorff_alpha(ratings, level)
-    assume(not np.isnan(found))
-    assert krippendorff_alpha(ratings[::-1, ::-1], level) == pytest.approx(found)
 
 
 @pytest.mark.parametrize(

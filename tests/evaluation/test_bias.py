@@ -90,10 +90,9 @@ def slow_score(name, metric, subset, rng_pairs, gains):
     return total / len(queries)
 
 
-@pytest.mark.parametrize(("metric", "slow"), [("R@1", recall_at_k), ("R-Precision", r_precision)])
-def test_all_subsets_agree_with_the_definition(metric, slow):
+def test_all_subsets_agree_with_the_definition():
     rng = np.random.default_rng(3)
-    names, queries = list("vwxyz"), list(range(20))
+    names, queries = list("wxyz"), list(range(20))
     rankings = {name: {q: rng.permutation(30).tolist() for q in queries} for name in names}
     proposed: dict = {}
     for name, lists in rankings.items():
@@ -105,13 +104,14 @@ def test_all_subsets_agree_with_the_definition(metric, slow):
     qrels = Qrels.of_pairs([q for q, _ in pairs], [i for _, i in pairs], [gains[p] for p in pairs], every=queries)
     flags = np.array([[name in proposed[pair] for name in names] for pair in pairs])
     found = {name: find(Rankings.of(lists), qrels) for name, lists in rankings.items()}
-    scores = subset_scores(found, flags, METRICS[metric])
-    subsets = [set(one) for size in range(1, 6) for one in combinations(names, size)]
-    assert len(scores.members) == len(subsets) == 31
-    for subset, members, row in zip(subsets, scores.members, scores.scores, strict=True):
-        assert {name for name, inside in zip(names, members, strict=True) if inside} == subset
-        expected = [slow_score(name, slow, subset, (rankings, proposed, queries), gains) for name in names]
-        np.testing.assert_allclose(row, expected, atol=1e-12)
+    subsets = [set(one) for size in range(1, 5) for one in combinations(names, size)]
+    for metric, slow in (("R@1", recall_at_k), ("R-Precision", r_precision)):
+        scores = subset_scores(found, flags, METRICS[metric])
+        assert len(scores.members) == len(subsets) == 15
+        for subset, members, row in zip(subsets, scores.members, scores.scores, strict=True):
+            assert {name for name, inside in zip(names, members, strict=True) if inside} == subset
+            expected = [slow_score(name, slow, subset, (rankings, proposed, queries), gains) for name in names]
+            np.testing.assert_allclose(row, expected, atol=1e-12)
 
 
 def test_leaving_an_annotator_out_tells_what_it_alone_contributed():

@@ -70,7 +70,7 @@ def slow_log_linear(caught, terms):
     return len(caught) + np.exp(fit.params[0]), -2 * fit.llf + len(fit.params) * np.log(len(caught))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_log_linear_model_is_that_of_statsmodels_with_the_interactions_that_bic_chooses(seed):
     caught = random_captures(seed)
     chosen, (value, best) = [], slow_log_linear(caught, [])
