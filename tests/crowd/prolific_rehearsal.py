@@ -165,9 +165,16 @@ def rehearsing(settings, *, currency: Literal["USD", "GBP"] = "USD") -> Iterator
 
 def published(*, hits: int = 2, commit, reward: str = "2.00", **options) -> Round:
     """A small round on the emulator, every call made."""
-    made = make_round(hits=hits, published=False, reward=reward, **options)
     with commit(execute=True):
-        call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
+        made = publish(hits, reward=reward, **options)
+    made.refresh_from_db()
+    return made
+
+
+def publish(hits: int = 1, *, reward: str = "2.00", **options) -> Round:
+    """The same where transactions really end, which makes the calls."""
+    made = make_round(hits=hits, published=False, reward=reward, **options)
+    call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
     made.refresh_from_db()
     return made
 
@@ -210,6 +217,18 @@ def work(there: Rehearsal, commit, times: int = 1) -> None:
     with commit(execute=True):
         for _ in range(times):
             there.work()
+
+
+def play_all(there: Rehearsal, commit) -> None:
+    """One person finishes, one runs out of time after answering, one returns, one enters no code without answers."""
+    with commit(execute=True):
+        late, person, sheet = there.open()
+        there.answer(late, person, sheet)
+        there.later(hours=2)
+        there.work()
+        gone, visitor, _ = there.open()
+        there.give_back(gone, visitor)
+        there.complete(*there.open()[:2], "NOCODE")
 
 
 def check_books(made: Round, there: Rehearsal) -> None:

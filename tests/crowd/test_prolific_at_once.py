@@ -3,7 +3,6 @@
 from decimal import Decimal
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 
 from annotation.models import Assignment, Judgment, Payment
@@ -15,8 +14,7 @@ from crowd.postings import post_open_seats
 from crowd.sync import sync_round
 from hits.models import Round, Seat
 from tests.at_once import at_once
-from tests.crowd.prolific_rehearsal import Rehearsal, check_books, rehearsing
-from tests.factories import make_round
+from tests.crowd.prolific_rehearsal import Rehearsal, check_books, publish, rehearsing
 
 pytestmark = [pytest.mark.service, pytest.mark.django_db(transaction=True)]
 
@@ -30,13 +28,6 @@ def there(settings):
     settings.ARRIVALS_PER_HOUR = 10_000
     with rehearsing(settings) as made:
         yield made
-
-
-def publish(hits: int) -> Round:
-    made = make_round(hits=hits, published=False, reward="2.00")
-    call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
-    made.refresh_from_db()
-    return made
 
 
 def rest(made: Round, there: Rehearsal) -> None:

@@ -1,9 +1,6 @@
 """Participants in real browsers: from Prolific's address over consent and HIT back to Prolific."""
 
-from decimal import Decimal
-
 import pytest
-from django.core.management import call_command
 from playwright.sync_api import expect
 
 from annotation.models import Assignment, Judgment, Payment
@@ -12,8 +9,7 @@ from crowd.models import Outbox
 from hits.models import Seat
 from tests.annotation.answering import right_answers
 from tests.browser import press
-from tests.crowd.prolific_rehearsal import Rehearsal, check_books, rehearsing, settle_all
-from tests.factories import make_round
+from tests.crowd.prolific_rehearsal import Rehearsal, check_books, publish, rehearsing, settle_all
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -23,13 +19,6 @@ def there(settings, live_server):
     settings.SITE_URL = live_server.url
     with rehearsing(settings) as made:
         yield made
-
-
-def publish(hits: int = 1):
-    made = make_round(hits=hits, published=False, reward="2.00")
-    call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
-    made.refresh_from_db()
-    return made
 
 
 def judge(page, *, wrong: bool = False) -> None:

@@ -16,7 +16,7 @@ from annotation.models import Assignment, Payment
 from crowd.hints import KEPT, purge_hints
 from crowd.models import Hint
 from emulators.prolific.courier import signature
-from tests.crowd.prolific_rehearsal import Rehearsal, check_books, published, rehearsal, sync
+from tests.crowd.prolific_rehearsal import Rehearsal, check_books, play_all, published, rehearsal, sync
 
 pytestmark = pytest.mark.slow
 
@@ -179,18 +179,6 @@ def test_events_that_come_twice_in_any_order_or_not_at_all_change_nothing_of_the
         ["APPROVED", "AWAITING REVIEW", "RETURNED", "TIMED-OUT"],
     )
     check_books(made, rehearsal)
-
-
-def play_all(there: Rehearsal, commit) -> None:
-    """One person finishes, one runs out of time after answering, one returns, one enters no code without answers."""
-    with commit(execute=True):
-        late, person, sheet = there.open()
-        there.answer(late, person, sheet)
-        there.later(hours=2)
-        there.work()
-        gone, visitor, _ = there.open()
-        there.give_back(gone, visitor)
-        there.complete(*there.open()[:2], "NOCODE")
 
 
 def events_of(there: Rehearsal) -> list:

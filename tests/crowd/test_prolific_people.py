@@ -8,7 +8,7 @@ from annotation.review.decisions import decide
 from crowd.differences import find_differences
 from emulators.marketplace import Refusal
 from hits.models import Seat
-from tests.crowd.prolific_rehearsal import check_books, code_in, published, rehearsal, rest, robin, sync
+from tests.crowd.prolific_rehearsal import check_books, code_in, play_all, published, rehearsal, rest, robin, sync
 
 __all__ = ["rehearsal"]
 
@@ -107,14 +107,7 @@ def test_answers_count_whatever_code_their_session_ends_with(rehearsal, commit):
 @pytest.mark.slow
 def test_everything_odd_together_pays_everybody_once(rehearsal, commit):
     made = published(hits=4, commit=commit)
-    with commit(execute=True):
-        rehearsal.work()
-        submission, person, sheet = rehearsal.open()
-        rehearsal.answer(submission, person, sheet)
-        gone, visitor, _ = rehearsal.open()
-        rehearsal.give_back(gone, visitor)
-        rehearsal.complete(*rehearsal.open()[:2], "NOCODE")
-    rehearsal.later(hours=2)
+    play_all(rehearsal, commit)
     sync(made, commit)
     for flagged in Assignment.objects.filter(state="flagged"):
         counts = flagged.judgments.exists()

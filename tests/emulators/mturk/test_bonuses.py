@@ -16,18 +16,14 @@ def available(mturk):
     return mturk.get_account_balance()["AvailableBalance"]
 
 
-def test_a_bonus_costs_its_amount_and_a_fifth(mturk, bonus):
-    mturk.send_bonus(**bonus)
-    assert available(mturk) == "9997.96"
-
-
 def test_the_fee_of_a_bonus_is_at_least_a_cent(mturk, bonus):
     mturk.send_bonus(**bonus | {"BonusAmount": "0.01"})
     assert available(mturk) == "9999.20"
 
 
-def test_a_bonus_can_be_read_back_by_assignment_and_by_hit(mturk, bonus):
+def test_a_bonus_costs_its_amount_and_a_fifth_and_can_be_read_back_by_assignment_and_by_hit(mturk, bonus):
     mturk.send_bonus(**bonus)
+    assert available(mturk) == "9997.96"
     hit_id = mturk.get_assignment(AssignmentId=bonus["AssignmentId"])["HIT"]["HITId"]
     (by_assignment,) = mturk.list_bonus_payments(AssignmentId=bonus["AssignmentId"])["BonusPayments"]
     (by_hit,) = mturk.list_bonus_payments(HITId=hit_id)["BonusPayments"]

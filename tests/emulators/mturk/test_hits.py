@@ -145,9 +145,10 @@ def test_review_moves_a_hit_to_reviewing_and_back(mturk, post, do):
     assert status(mturk, hit_id) == "Reviewable"
 
 
-def test_only_a_reviewable_hit_can_be_reviewed(mturk, post, refused):
-    _, turk_code, message = refused(mturk.update_hit_review_status, HITId=post()["HITId"])
-    assert turk_code == "AWS.MechanicalTurk.InvalidHITState"
+def test_a_hit_that_is_offered_can_be_neither_reviewed_nor_deleted(mturk, post, refused):
+    hit_id = post()["HITId"]
+    _, turk_code, message = refused(mturk.update_hit_review_status, HITId=hit_id)
+    assert turk_code == refused(mturk.delete_hit, HITId=hit_id)[1] == "AWS.MechanicalTurk.InvalidHITState"
     assert "currently in the state 'Assignable'" in message
 
 
@@ -164,10 +165,6 @@ def test_a_hit_with_unreviewed_work_cannot_be_deleted_and_the_message_contradict
     _, turk_code, message = refused(mturk.delete_hit, HITId=hit_id)
     assert turk_code == "AWS.MechanicalTurk.InvalidHITState"
     assert "state 'Reviewable'.  This operation can be called with a status of: Reviewing, Reviewable" in message
-
-
-def test_a_hit_that_is_offered_cannot_be_deleted(mturk, post, refused):
-    assert refused(mturk.delete_hit, HITId=post()["HITId"])[1] == "AWS.MechanicalTurk.InvalidHITState"
 
 
 def test_a_hit_is_disposed_of_120_days_after_it_became_reviewable(mturk, world, post):
