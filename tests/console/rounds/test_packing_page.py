@@ -11,9 +11,8 @@ from mitl.models import Pool
 from tests.console.rounds.test_rounds import ORDER
 from tests.factories import make_annotator, make_collection, make_round, make_sample
 
-SIZES = {
-    name: ORDER[name] for name in ("task", "design", "replication", "top_up", "reward", "ceiling", "seed", "sharing")
-}
+KEPT = ("task", "design", "replication", "top_up", "reward", "ceiling", "seed", "sharing", "judge")
+SIZES = {name: ORDER[name] for name in KEPT}
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ ORDER = {
     "engine": "blocked",
     "cascade_depth": "100",
     "sharing": "avoid",
+    "judge": "all",
 }
 
 
@@ -49,13 +50,14 @@ def test_planning_starts_a_job_with_what_the_form_says(researcher, order):
 
 
 def test_every_parameter_can_be_set_on_the_page(researcher, order):
-    assert set(order) | {"queries", "cascade", "rerank", "reasons", "pool_only", "positives"} == set(
-        RoundParameters.form_fields()
-    )
+    others = {"queries", "cascade", "rerank", "reasons", "pool_only", "positives", "audit_share"}
+    assert set(order) | others == set(RoundParameters.form_fields())
     quick = make_annotator("quick")
     change = {"direction": "t2i", "rerank": "csls:k=3,rgm", "sharing": "allow", "seed": str(2**63 - 1)}
+    change |= {"judge": "audit", "audit_share": "0.5"}
     researcher.post("/plan/", order | change)
-    assert Job.objects.get().params | change | {"seed": 2**63 - 1} == Job.objects.get().params
+    stored = Job.objects.get().params
+    assert stored | change | {"seed": 2**63 - 1, "audit_share": 0.5} == stored
     text = researcher.post("/plan/", order | {"cascade": quick.name}).content.decode()
     assert "A cascade is only for annotators that score pair by pair" in text
 

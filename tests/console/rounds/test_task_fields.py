@@ -9,14 +9,15 @@ from hits.task_types import TASK_TYPES
 from tests.console.rounds.test_rounds import ORDER
 from tests.factories import make_annotator, make_collection, make_pool, make_sample
 
-OF_SOME = {"design", "positives", "reasons", "top_up"}
+AUDIT = {"judge", "audit_share"}
+OF_SOME = {"design", "positives", "reasons", "top_up", *AUDIT}
 
 
 @pytest.mark.parametrize(
     ("task", "shown"),
     [
-        ("levels", {"design", "reasons", "top_up"}),
-        ("expert", {"design", "top_up"}),
+        ("levels", {"design", "reasons", "top_up", *AUDIT}),
+        ("expert", {"design", "top_up", *AUDIT}),
         ("checkbox", set()),
         ("determinate", set()),
         ("preference", {"positives"}),
@@ -42,7 +43,7 @@ def pages(researcher, db) -> list[str]:
 
 def test_choosing_a_type_of_task_shows_its_fields_and_keeps_what_was_entered(researcher, pages):
     for path in pages:
-        assert fields_of(researcher.get(path)) == {"design", "reasons", "top_up"}
+        assert fields_of(researcher.get(path)) == {"design", "reasons", "top_up", *AUDIT}
         sent = {"task": "preference", "round": "mine", "reward": "1.75", "annotators": ["overlap"], "choose": "yes"}
         page = researcher.post(path, sent)
         assert (page.status_code, fields_of(page)) == (200, {"positives"})
