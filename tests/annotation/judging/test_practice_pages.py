@@ -40,10 +40,11 @@ def test_the_home_page_offers_the_practice(made, stranger):
     assert "Practise with 3 questions" in stranger.get(home_of(make_worker(), made)).text
 
 
-def test_a_round_without_practice_offers_none(db, stranger):
+def test_a_round_without_practice_and_test_offers_none(db, stranger):
     home = home_of(make_worker(), make_round())
     assert "Practise" not in stranger.get(home).text
-    assert stranger.get(home + "practice/").status_code == 404
+    for page in ("practice/", "test/"):
+        assert stranger.get(home + page).status_code == 404
 
 
 def test_the_feedback_says_of_each_pair_whether_it_was_right(made, page, stranger):

@@ -116,6 +116,11 @@ def test_nothing_left_says_so_and_offers_another_look(stranger, made, assignment
     assert "Nothing left for you right now" in response.text
 
 
+def test_a_worker_without_consent_gets_no_hit(stranger, made):
+    response = stranger.post(home_of(make_worker(consented=False), made) + "take/")
+    assert (response.status_code, Assignment.objects.count()) == (410, 0)
+
+
 def test_a_closed_round_still_shows_the_receipts(stranger, made, assignment, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         submit(stranger, assignment)

@@ -9,14 +9,15 @@ from annotation.work.forecasts import forecast_of, waits
 from annotation.work.standing import standing_of
 from crowd.publication import close_round
 from hits.models import Round
+from tests.annotation.cast import answer
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_round, make_worker
 
 
 def arrive(made: Round, *, hours: list[float]) -> None:
     """Have a HIT answered at each of these numbers of hours before now."""
-    for ago in hours:
-        done = answer_rightly(made)
+    for hit, ago in zip(made.hits.all(), hours, strict=False):
+        done = answer(hit, 1, 1)
         Assignment.objects.filter(pk=done.pk).update(submitted_at=timezone.now() - timedelta(hours=ago))
 
 
