@@ -1,6 +1,17 @@
 """Scores of models from a part of the judgments, with intervals that hold: docs/estimation.md."""
 
-from evaluation.estimation.audits import active_weights, pair_inclusion
+from evaluation.estimation.audit_plans import (
+    Matches,
+    Pilot,
+    Plan,
+    Prices,
+    cheapest,
+    expected_matches,
+    match_curve,
+    plan,
+    proxy_quality,
+    width_ratio,
+)
 from evaluation.estimation.estimators import (
     Estimate,
     Guard,
@@ -10,6 +21,7 @@ from evaluation.estimation.estimators import (
     guard_report,
 )
 from evaluation.estimation.expectation import Expected, expected_metric
+from evaluation.estimation.inclusion import active_weights, pair_inclusion
 from evaluation.estimation.pool_metrics import METRICS, UNLISTED, pool_metrics
 from evaluation.estimation.probabilities import folds_of, match_probability, pair_features, query_effect
 from hits.packing.audits import audit_order, inclusion_of
@@ -20,18 +32,28 @@ __all__ = [
     "Estimate",
     "Expected",
     "Guard",
+    "Matches",
+    "Pilot",
+    "Plan",
+    "Prices",
     "active_weights",
     "audit_order",
+    "cheapest",
     "estimate",
     "estimate_difference",
     "estimate_two_phase",
+    "expected_matches",
     "expected_metric",
     "folds_of",
     "guard_report",
     "inclusion_of",
+    "match_curve",
     "match_probability",
     "pair_features",
     "pair_inclusion",
+    "plan",
     "pool_metrics",
+    "proxy_quality",
     "query_effect",
+    "width_ratio",
 ]

@@ -11,7 +11,9 @@ from core.errors import CounterpartError
 from core.progress import TerminalBar
 from crowd.publication import join_link
 from demo.local_site import free_port, serve
+from demo.savings import savings
 from demo.walkthrough import (
+    JUDGED,
     LOGIN,
     OPEN,
     REVIEWED,
@@ -75,6 +77,7 @@ class Command(BaseCommand):
         call_command("verify", VERSION, stdout=self.stdout)
         self.stdout.write(f"\ndiff {VERSION} {REVIEWED}: a reviewer corrected what was judged wrong")
         call_command("diff", VERSION, REVIEWED, stdout=self.stdout)
+        self.stdout.write(f"\n{savings(Round.objects.get(name=JUDGED))}")
         if options["no_serve"]:
             self.stdout.write("\nTo look at it, run the demo without --no-serve: it serves what is there.")
         else:

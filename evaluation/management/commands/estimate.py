@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from core.text import counted
-from evaluation.estimates import FEW, EstimateParameters, ModelEstimate, estimate_round
+from evaluation.round_estimates import FEW, EstimateParameters, ModelEstimate, estimate_round
 from hits.models import Round
 from mitl.models import Direction
 

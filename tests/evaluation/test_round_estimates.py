@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import Judgment
 from core.errors import CounterpartError
 from dataset.release import release_version
-from evaluation.estimates import EstimateParameters, estimate_round
+from evaluation.round_estimates import EstimateParameters, estimate_round
 from evaluation.scoring import evaluate_version
 from hits.judge_designs import JudgeDesign, audited_queries
 from mitl.models import Direction

@@ -1,0 +1,55 @@
+"""What an audit of a part of the demo's queries would have told of the annotators, and what it would have saved."""
+
+from math import ceil
+
+from django.db.models import Q
+
+from core.progress import Progress, silent
+from evaluation.round_estimates import EstimateParameters, ModelEstimate, estimate_round
+from hits.judge_designs import JudgeDesign, audited_queries
+from hits.models import Round
+from mitl.models import Direction
+
+SHARE = 0.3
+METRIC = "mAP@R"
+
+
+def savings(round: Round, *, progress: Progress = silent) -> str:
+    """Return a table of each annotator's mAP@R from all judgments and from an audit, and the money the audit saves."""
+    counted, estimated = (
+        {
+            (one.direction, one.model): one
+            for one in estimate_round(round, EstimateParameters(metric=(METRIC,), audit_share=share), progress=progress)
+        }
+        for share in (None, SHARE)
+    )
+    pairs, hits = _cost(round)
+    each = round.seat_cost * round.replication
+    full = round.summary["hits"]
+    lines = [
+        f"{METRIC} from all {round.summary['pairs']:,} pairs, and estimated from {pairs:,} of them (all pairs of "
+        f"{SHARE:.0%} of the queries):",
+        f"${each * (full - hits):,.2f} of ${each * full:,.2f} saved. In brackets 95% intervals.",
+        f"{'':<28}{'all judged':>24}{'estimated':>24}",
+    ]
+    for direction in Direction:
+        label = direction.label
+        for (side, model), one in counted.items():
+            if side == direction:
+                lines.append(f"{label:<18}{model:<10}{_figure(one):>24}{_figure(estimated[side, model]):>24}")
+                label = ""
+    return "\n".join(lines)
+
+
+def _figure(one: ModelEstimate) -> str:
+    found = one.estimate
+    return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
+
+
+def _cost(round: Round) -> tuple[int, int]:
+    """Return the pairs and HITs of the audit."""
+    drawn = audited_queries(round.pool, JudgeDesign("audit", SHARE), seed=0)
+    images, captions = (drawn.get(direction, {}).values() for direction in Direction)
+    asked = round.pool.proposals.filter(Q(image__in=images) | Q(caption__in=captions)).order_by()
+    pairs = asked.values("image", "caption").distinct().count()
+    return pairs, ceil(pairs / round.design["candidates"])

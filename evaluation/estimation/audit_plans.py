@@ -1,0 +1,191 @@
+"""What an audit would cost and tell, from a pilot: judgments, money, hours, matches, and the width of each interval."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+FEWEST_YES = 200
+"""Matches in the pilot below which no curve of matches is promised (rule P2)."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """Random queries that were judged whole, n of the N that a round of all pairs would judge.
+
+    Attributes:
+        metrics: (K, M, n) of the M models.
+        proxy: (K, M, n) what was expected of them, from labels of other queries (``expected_metric``).
+        matches: (n,) matches found in each query, and ``expected`` (n,) the sum of their probabilities.
+        pairs: (n,) pairs judged in each query.
+        rest: (R,) probabilities of the pairs of all other queries.
+    """
+
+    metrics: Floats
+    proxy: Floats
+    matches: Floats
+    expected: Floats
+    pairs: Floats
+    rest: Floats
+
+    @property
+    def n_queries(self) -> int:
+        return self.metrics.shape[2]
+
+    @property
+    def all_pairs(self) -> int:
+        """Pairs of the round of all pairs."""
+        return int(self.pairs.sum()) + len(self.rest)
+
+
+@dataclass(frozen=True)
+class Matches:
+    """The matches that a round of all pairs would find, with a 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a HIT costs, fees and replication included, and the minutes of work it takes."""
+
+    hit: Decimal
+    minutes: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One design and what the pilot lets us expect of it.
+
+    Attributes:
+        design: ``all`` or ``audit``.
+        share: f, judgments by those of a round of all pairs.
+        spread: κ, queries by those of that round; their rankings are free, their judgments are not.
+        matches, recall: that are found, and their share of the matches of all the queries' pairs.
+        width_by_metric: (K, M) widths of the 95% intervals.
+        interval: of the matches of the round of all pairs.
+    """
+
+    design: str
+    share: float
+    spread: float
+    hits: int
+    cost: Decimal
+    hours: float
+    matches: float
+    recall: float
+    width_by_metric: Floats
+    interval: Matches
+
+
+def expected_matches(pilot: Pilot, queries: int) -> Matches:
+    """Return the matches of a round of so many queries, assisted by the model: Σp + N · mean(y - p) (formula 10)."""
+    off = pilot.matches - pilot.expected
+    n = pilot.n_queries
+    total = pilot.rest.sum() + pilot.expected.sum() + queries * off.mean()
+    error = queries * off.std(ddof=1) / np.sqrt(n) * np.sqrt(max(1 - n / queries, 0))
+    reach = float(stats.t.ppf(0.975, n - 1)) * error
+    found = float(pilot.matches.sum())
+    return Matches(max(total, found), max(total - reach, found), total + reach)
+
+
+def match_curve(pilot: Pilot, queries: int) -> Floats:
+    """Return (R + 1,): matches after the pilot and 0, 1, … R further judgments in the order of their probabilities,
+    scaled to the matches that are expected (formula 11).
+
+    Raises ValueError for a pilot of fewer than 200 matches: its curve was 14 points off where matches are rare.
+    """
+    found = pilot.matches.sum()
+    if found < FEWEST_YES:
+        raise ValueError(
+            f"The pilot found {found:.0f} matches. A curve of matches needs {FEWEST_YES}: judge more queries first."
+        )
+    ordered = np.sort(pilot.rest)[::-1]
+    scale = (expected_matches(pilot, queries).value - found) / max(ordered.sum(), 1e-12)
+    return np.asarray(found + scale * np.concatenate([[0.0], np.cumsum(ordered)]))
+
+
+def proxy_quality(pilot: Pilot) -> Floats:
+    """Return ρ² (K, M): the squared correlation over queries of a metric with its proxy."""
+    metrics = pilot.metrics - pilot.metrics.mean(axis=2, keepdims=True)
+    proxy = pilot.proxy - pilot.proxy.mean(axis=2, keepdims=True)
+    spread = (metrics**2).sum(axis=2) * (proxy**2).sum(axis=2)
+    return np.where(spread > 0, (metrics * proxy).sum(axis=2) ** 2 / np.where(spread > 0, spread, 1), 0.0)
+
+
+def width_ratio(share: float, spread: float, quality: ArrayLike) -> Floats:
+    """Return the width of an audit's interval by that of the round of all pairs, from κ times its queries for f of its
+    judgments: √([1 + (κ/f - 1)(1 - ρ²)] / κ) (formula 7).
+
+    >>> float(width_ratio(1, 1, 0.5)), round(float(width_ratio(0.3, 4, 0.757)), 2)
+    (1.0, 1.0)
+    """
+    left = 1 - np.asarray(quality, np.float64)
+    return np.asarray(np.sqrt((1 + (spread / share - 1) * left) / spread))
+
+
+def plan(
+    pilot: Pilot,
+    fractions: Sequence[float],
+    kappas: Sequence[float],
+    hit: int = 16,
+    prices: Prices | None = None,
+    *,
+    queries: int | None = None,
+) -> list[Plan]:
+    """Return the round of all pairs, and an audit for each share of its judgments and each spread of queries.
+
+    Args:
+        pilot: judged queries; their own judgments are part of every plan.
+        fractions: shares f of the judgments, in (0, 1].
+        kappas: spreads κ of the queries, at least 1.
+        hit: candidates of a HIT.
+        prices: of a HIT (default: $0.65 and 5 minutes).
+        queries: N (default: as many as have the pilot's mean number of pairs).
+
+    Raises ValueError for a share or spread outside its range and a pilot of fewer than two queries.
+    """
+    if any(not 0 < share <= 1 for share in fractions) or any(spread < 1 for spread in kappas):
+        raise ValueError("Shares of the judgments are above 0 and at most 1; spreads of the queries are at least 1.")
+    if pilot.n_queries < 2:
+        raise ValueError("A plan needs a pilot of two queries at least, and should have 60.")
+    price = prices or Prices(Decimal("0.65"), 5.0)
+    count = queries or round(pilot.all_pairs / pilot.pairs.mean())
+    interval = expected_matches(pilot, count)
+    quality = proxy_quality(pilot)
+    full = 2 * stats.t.ppf(0.975, count - 1) * pilot.metrics.std(axis=2, ddof=1) / np.sqrt(count)
+    designs = [("all", 1.0, 1.0), *(("audit", share, spread) for spread in kappas for share in fractions)]
+    plans = []
+    for design, share, spread in designs:
+        hits = ceil(share * pilot.all_pairs / hit)
+        audited = share * count
+        student = stats.t.ppf(0.975, max(audited - 1, 1)) / stats.t.ppf(0.975, count - 1)
+        plans.append(
+            Plan(
+                design,
+                share,
+                spread,
+                hits,
+                hits * price.hit,
+                hits * price.minutes / 60,
+                matches=share * interval.value,
+                recall=share / spread,
+                width_by_metric=full * width_ratio(share, spread, quality) * student,
+                interval=interval,
+            )
+        )
+    return plans
+
+
+def cheapest(plans: Sequence[Plan], metric: int, width: float) -> Plan | None:
+    """Return the cheapest plan whose widest interval of a metric is at most so wide, None without one."""
+    narrow = [one for one in plans if one.width_by_metric[metric].max() <= width]
+    return min(narrow, key=lambda one: one.cost, default=None)
