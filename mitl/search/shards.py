@@ -87,7 +87,11 @@ def advance(job_id: UUID | str) -> None:
     # Only now, when the job is queued again, may its shards send for it.
     _open_shards(job_id)
     job = Job.objects.get(pk=job_id)
-    if not job.is_live and not shards_of(job).filter(state__in=LIVE).exists():
+    if shards_of(job).filter(state__in=LIVE).exists():
+        return
+    if job.state == Job.State.QUEUED and shards_of(job).exists():
+        send(job)  # the last shard was done while the job ran, which does not hear that it is sent for
+    elif not job.is_live:
         _remove_files(job)
 
 

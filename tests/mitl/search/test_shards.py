@@ -126,6 +126,22 @@ def test_the_search_is_called_for_when_its_last_shard_is_done(opened, sent):
     assert sent == [opened.pk]
 
 
+def test_a_search_whose_last_shard_ends_just_after_it_looked_is_called_for_again(opened, sent, monkeypatch):
+    looking = sharding._encode_or_join
+
+    def look_too_early(job, progress):
+        looking(job, progress)
+        search_all(opened)
+        sent.clear()  # nobody hears them: the search runs
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sharding, "_encode_or_join", look_too_early)
+        advance(opened.pk)
+    assert (state_of(opened), sent) == (Job.State.QUEUED, [opened.pk])
+    advance(opened.pk)
+    assert state_of(opened) == Job.State.DONE
+
+
 def test_the_search_counts_its_shards(opened):
     search_shard(shards_of(opened)[0].pk)
     opened.refresh_from_db()
