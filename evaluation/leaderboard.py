@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import CounterpartError
+from core.errors import CounterpartError, some_of
 from core.files import read_arrays
 from core.text import counted
 from corpus.models import Collection
@@ -196,6 +196,17 @@ def ranks_of(values: Moves) -> dict[str, dict[str, int]]:
         model: {column: ordered[column].index(value) + 1 for column, value in one.items()}
         for model, one in values.items()
     }
+
+
+def caution_of(version: Version) -> str:
+    """Say that scores on the version are biased, where a round of it asked a part of its pool; empty elsewhere."""
+    partly = [one["name"] for one in version.manifest["rounds"] if "judge" in one]
+    if not partly:
+        return ""
+    return (
+        f"{version} holds judgments on a part of a pool (round {some_of(partly)}). Pairs that nobody judged count as "
+        f"no match, so that these scores are biased. estimate {partly[0]} tells what the judgments say, with intervals."
+    )
 
 
 def notes_of(board: Board) -> list[str]:

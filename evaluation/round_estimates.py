@@ -1,5 +1,6 @@
 """Scores of a round's models from the queries that were judged whole, with their intervals."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -119,82 +120,104 @@ def estimate_round(
     Raises CounterpartError for a round of first hits, a design without enough audited queries, an unfinished round of
     all pairs, and as ``load_pooled_queries`` does.
     """
-    require_pairs(round)
     given = parameters or EstimateParameters()
+    found = []
+    for whole in whole_queries(round, share=given.audit_share, seed=given.seed, merge=given.merge, progress=progress):
+        progress("estimating", 0, None)
+        found += _of_direction(whole, given)
+    return found
+
+
+@dataclass(frozen=True)
+class WholeQueries:
+    """The queries of one direction of a round: which a design drew (Q,), and which of them were judged whole (Q,)."""
+
+    round: Round
+    direction: Direction
+    queries: PooledQueries
+    drawn: NDArray[np.bool_]
+    audited: NDArray[np.bool_]
+
+    def metrics(self) -> Floats:
+        """Return (K, M, Q): the metrics of audited queries; those of others are of no use."""
+        gains = np.where(self.audited[:, None], np.nan_to_num(self.queries.gains), 0.0)
+        return pool_metrics(self.queries.ranks, gains)
+
+    def expectations(self) -> tuple[Floats, Floats]:
+        """Return the probabilities (Q, J) of a match, 0 for pairs that cost nothing, and the expected metrics
+        (K, M, Q): from the annotators' lists and the labels of audited queries, each query's from the labels of other
+        images alone."""
+        queries, seed = self.queries, self.round.seed
+        labels = np.where(queries.asked & self.audited[:, None], queries.gains, np.nan)
+        features = pair_features(queries.ranks[: len(queries.scores)], queries.scores, queries.depth)
+        folds = folds_of(queries.images, seed=seed)
+        some, full = (
+            match_probability(features, np.where(np.isnan(labels), np.nan, labels >= gain), folds)
+            for gain in (0.5, 1.0)
+        )
+        tau = query_effect(some, np.where(np.isnan(labels), np.nan, labels > 0), self.audited)
+        thresholds = np.stack([some, np.minimum(some, full)], axis=-1)
+        expected = expected_metric(queries.ranks, thresholds, queries.known, tau, seed=seed)
+        return np.where(queries.asked, some, 0.0), expected.mean
+
+
+def whole_queries(
+    round: Round, *, share: float | None = None, seed: int = 0, merge: str = "original", progress: Progress = silent
+) -> Iterator[WholeQueries]:
+    """Yield the queries of each direction that was pooled. Raises CounterpartError as ``estimate_round`` says."""
+    require_pairs(round)
     design = JudgeDesign.from_json(round.summary.get("judge"))
     if design.judge == "first-hits":
         raise CounterpartError(
             f"Round {round} asks the first hits alone, which give R@1: release it, and evaluate the version. Estimates "
             "of other metrics need a round of --judge audit."
         )
-    if given.audit_share and design.judge == "audit":
+    if share and design.judge == "audit":
         raise CounterpartError(
             f"Round {round} is an audit: its design says which queries count. Leave --audit-share out."
         )
-    seed = round.seed if design.judge == "audit" else given.seed
-    if given.audit_share:
-        design = JudgeDesign("audit", given.audit_share)
-    drawn = audited_queries(round.pool, design, seed)
-    found = []
-    for direction, queries in load_pooled_queries(round, merge=given.merge, progress=progress).items():
-        progress("estimating", 0, None)
-        found += _of_direction(round, direction, queries, np.isin(queries.keys, list(drawn[direction])), design, given)
-    return found
+    if design.judge == "audit":
+        seed = round.seed
+    elif share:
+        design = JudgeDesign("audit", share)
+    keys = audited_queries(round.pool, design, seed)
+    for direction, queries in load_pooled_queries(round, merge=merge, progress=progress).items():
+        drawn = np.isin(queries.keys, list(keys[direction]))
+        complete = queries.is_complete
+        if design.judge == "all" and not complete.all():
+            raise CounterpartError(
+                f"{counted(int((~complete).sum()), 'query lacks', 'queries lack')} verdicts in round {round}, which "
+                "asks all pairs: no draw says which queries are done. Estimate it once it is finished, or plan a round "
+                "of --judge audit."
+            )
+        audited = drawn & complete
+        if audited.sum() < 2:
+            raise CounterpartError(
+                f"{counted(int(audited.sum()), 'query is', 'queries are')} judged whole of {drawn.sum()} that the "
+                f"audit drew ({direction.label}). An estimate needs two at least, and should have {FEW}."
+            )
+        yield WholeQueries(round, direction, queries, drawn, audited)
 
 
-def _of_direction(
-    round: Round,
-    direction: Direction,
-    queries: PooledQueries,
-    drawn: NDArray[np.bool_],
-    design: JudgeDesign,
-    given: EstimateParameters,
-) -> list[ModelEstimate]:
-    complete = queries.is_complete
-    if design.judge == "all" and not complete.all():
-        raise CounterpartError(
-            f"{counted(int((~complete).sum()), 'query lacks', 'queries lack')} verdicts in round {round}, which asks "
-            "all pairs: no draw says which queries are done. Estimate it once it is finished, or plan a round of "
-            "--judge audit."
-        )
-    audited = drawn & complete
-    if audited.sum() < 2:
-        raise CounterpartError(
-            f"{counted(int(audited.sum()), 'query is', 'queries are')} judged whole of {drawn.sum()} that the audit "
-            f"drew ({direction.label}). An estimate needs two at least, and should have {FEW}."
-        )
-    values = pool_metrics(queries.ranks, np.where(audited[:, None], np.nan_to_num(queries.gains), 0.0))
-    proxy = _proxy(queries, audited, round.seed) if not audited.all() else np.zeros_like(values)
+def _of_direction(whole: WholeQueries, given: EstimateParameters) -> list[ModelEstimate]:
+    queries, audited, drawn = whole.queries, whole.audited, whole.drawn
+    values = whole.metrics()
+    proxy = np.zeros_like(values) if audited.all() else whole.expectations()[1]
     judged = (queries.asked & audited[:, None]).sum() / max(queries.asked.sum(), 1)
-    missing = int((drawn & ~complete).sum())
     return [
         ModelEstimate(
             model,
             metric,
-            direction,
-            _bounded(values[cell], proxy[cell], audited, drawn, given.confidence, f"pool of {round}"),
+            whole.direction,
+            _bounded(values[cell], proxy[cell], audited, drawn, given.confidence, f"pool of {whole.round}"),
             counted=bool(audited.all()),
             judged=float(judged),
-            missing=missing,
+            missing=int((drawn & ~audited).sum()),
         )
         for number, model in enumerate(queries.models)
         for metric in given.metrics
         for cell in [(METRICS.index(metric), number)]
     ]
-
-
-def _proxy(queries: PooledQueries, audited: NDArray[np.bool_], seed: int) -> Floats:
-    """Return the expected metrics (K, M, Q) from the annotators' lists and the labels of audited queries, each query's
-    from the labels of other images alone."""
-    labels = np.where(queries.asked & audited[:, None], queries.gains, np.nan)
-    features = pair_features(queries.ranks[: len(queries.scores)], queries.scores, queries.depth)
-    folds = folds_of(queries.images, seed=seed)
-    some, full = (
-        match_probability(features, np.where(np.isnan(labels), np.nan, labels >= gain), folds) for gain in (0.5, 1.0)
-    )
-    tau = query_effect(some, np.where(np.isnan(labels), np.nan, labels > 0), audited)
-    thresholds = np.stack([some, np.minimum(some, full)], axis=-1)
-    return expected_metric(queries.ranks, thresholds, queries.known, tau, seed=seed).mean
 
 
 def _bounded(

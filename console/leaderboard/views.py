@@ -13,7 +13,17 @@ from core.middleware import takes_uploads
 from corpus.models import Collection
 from dataset.models import Version
 from evaluation.jobs import start_registration, start_scoring_run
-from evaluation.leaderboard import Board, Moves, averages_of, board_of, board_of_run, history_of, notes_of, ranks_of
+from evaluation.leaderboard import (
+    Board,
+    Moves,
+    averages_of,
+    board_of,
+    board_of_run,
+    caution_of,
+    history_of,
+    notes_of,
+    ranks_of,
+)
 from evaluation.models import Run
 from evaluation.scoring import SCORED
 from mitl.rank_chart import rank_chart
@@ -84,6 +94,7 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "board": board,
         "ranks": _ranks(version, board) if version and board else None,
         "notes": notes_of(board) if board else [],
+        "caution": caution_of(version) if version else "",
         "metric": metric,
         "metrics": SCORED,
         "moving": names,

@@ -120,6 +120,16 @@ def test_an_audit_without_two_whole_queries_is_refused(pool):
         estimate_round(audit)
 
 
+def test_scores_on_a_version_of_an_audit_say_that_they_are_biased(pool, researcher):
+    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+    release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[audit])
+    out, err = StringIO(), StringIO()
+    call_command("evaluate", "--version", "v1", stdout=out, stderr=err)
+    caution = "v1 holds judgments on a part of a pool (round audit)."
+    assert caution in err.getvalue()
+    assert caution in researcher.get(f"/collections/{pool.collection}/leaderboard/").text
+
+
 def run(*arguments):
     out = StringIO()
     call_command("estimate", *arguments, stdout=out)
