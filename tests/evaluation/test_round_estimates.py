@@ -154,3 +154,38 @@ def test_the_command_refuses_unknown_metrics_and_rounds(pool):
         run("audit", "--metric", "nDCG")
     with pytest.raises(CommandError, match="nowhere"):
         run("nowhere")
+
+
+def plans(*arguments):
+    out = StringIO()
+    call_command("plan", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_audits_are_planned_from_a_judged_round_with_costs_and_widths(pool):
+    made = judge_all(published(pack("all", pool, design=SMALL, reward="2.00")))
+    whole, *audits = json.loads(plans("all", "--json"))["designs"]
+    assert (whole["design"], whole["share"], len(audits)) == ("all", 1.0, 8)
+    assert whole["hits"] == made.summary["hits"]
+    assert float(whole["cost"]) == 2 * whole["hits"]
+    found = Judgment.objects.filter(level__lte=2, item__control=None)
+    free = set(pool.collection.matches.filter(source="original").values_list("image", "caption"))
+    # Every query of the collection is asked in both directions.
+    assert whole["matches"] == 2 * len(set(found.values_list("image", "caption")) - free)
+    assert all(float(one["cost"]) <= float(whole["cost"]) for one in audits)
+    spread = {one["share"]: one for one in audits if one["spread"] == 4}
+    same = {one["share"]: one for one in audits if one["spread"] == 1}
+    for share, one in same.items():
+        for metric, width in one["widths"].items():
+            assert width >= whole["widths"][metric] >= 0
+            assert spread[share]["widths"][metric] <= width
+
+
+def test_an_audit_plans_the_next_one_and_the_cheapest_of_a_wished_width_is_named(pool):
+    judge_all(published(pack("audit", pool, **AUDIT)))
+    designs = json.loads(plans("audit", "--grid", "--json"))["designs"]
+    assert len(designs) == 1 + 19 * 4
+    text = plans("audit", "--grid", "--width", "0.9")
+    assert "The cheapest that is narrow enough:" in text
+    with pytest.raises(CommandError, match="No design of the grid reaches a width of 0.001"):
+        plans("audit", "--width", "0.001")
