@@ -20,6 +20,7 @@ from core.progress import Progress, silent
 from core.version import software_version
 from dataset.models import Review, Version
 from evaluation.analyses import Findings, parameters_of, subjects, write_table
+from evaluation.models import Run
 from hits.models import Round
 from hits.task_types import task_type_of
 from mitl.charts import COLOURS, INK, INK_SOFT, LINE, Spec, chart_bytes
@@ -56,6 +57,12 @@ PLOTS = {
         "How far workers agree with each other, with controls, reviewers and annotators; 95% intervals. Reviewers look "
         "mostly at doubtful pairs, so that agreement with them is low by choice.",
     ),
+    "estimates": Plot(
+        "Scores of models",
+        "Metrics of the pool's annotators and of the models registered for the collection, with 95% intervals: counted "
+        "where every query is judged, else estimated from the queries that an audit judged whole. Pairs outside the "
+        "pool count as no match.",
+    ),
     "positives": Plot(
         "Positives per query",
         "How many of the queries have at least so many positives, before and after (ECCV Caption, figure 3a).",
@@ -85,8 +92,9 @@ PLOTS = {
 }
 OF_TASKS = ("determinate", "preference")  # named as the types of task, which are not about pairs, that have one
 OF_ANSWERS = ("workers", "annotators", "reasons", "agreement")
+OF_ROUNDS = (*OF_ANSWERS, "estimates")
 OFFERED = {
-    "round": (*OF_ANSWERS, *OF_TASKS),
+    "round": (*OF_ROUNDS, *OF_TASKS),
     "version": ("positives", *OF_ANSWERS, "uncertainty"),
     "pool": ("diversity", "hubness"),
 }
@@ -108,7 +116,7 @@ def offered(kind: str, charted: Charted) -> Sequence[str]:
     if isinstance(charted, Round):
         if not task_type_of(charted).on_pairs:
             return [one for one in OF_TASKS if one == charted.task]
-        return [one for one in OF_ANSWERS if one != "reasons" or charted.reasons]
+        return [one for one in OF_ROUNDS if one != "reasons" or charted.reasons]
     return OFFERED[kind]
 
 
@@ -141,6 +149,8 @@ def state_of(charted: Charted, subject: str) -> str:
         parts.append(_newest(Decision.objects.filter(assignment__hit__round=charted)))
         parts.append(_newest(ControlRuling.objects.filter(control__round=charted)))
         parts.append(_newest(Review.objects.filter(collection=charted.pool.collection_id)))
+        if subject == "estimates":
+            parts.append(_newest(Run.objects.filter(collection=charted.pool.collection_id)))
     if isinstance(charted, Version) and subject not in OF_ANNOTATORS:
         parts.append(_newest(Review.objects.filter(collection=charted.collection_id)))
     return "-".join(map(str, parts))

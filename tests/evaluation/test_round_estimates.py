@@ -8,8 +8,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Judgment
+from console.charts.measured_charts import measure_chart
 from core.errors import CounterpartError
+from core.progress import silent
 from dataset.release import release_version
+from evaluation.analyses.estimates_analysis import EstimatesParameters, analyse
 from evaluation.round_estimates import EstimateParameters, estimate_round
 from evaluation.scoring import evaluate_version
 from hits.judge_designs import JudgeDesign, audited_queries
@@ -146,6 +149,19 @@ def test_the_command_says_what_was_estimated_and_from_what(pool):
     assert len(others) == 5
     assert (row["model"], row["direction"], row["kind"], row["n_audited"]) == ("a", "i2t", "estimated", 7)
     assert row["low"] <= row["value"] <= row["high"]
+
+
+def test_the_page_of_the_round_draws_the_estimates(pool, researcher):
+    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+    findings = analyse(EstimatesParameters(round="audit"), progress=silent)
+    assert [panel["title"]["text"] for panel in findings.chart["vconcat"]] == [
+        f"{metric}, {direction.label}" for direction in Direction for metric in ("mAP@R", "R-Precision", "R@1")
+    ]
+    assert len(findings.rows) == 18
+    page = researcher.get("/rounds/audit/").text
+    assert "/charts/round/audit/estimates/" in page
+    measure_chart(audit, "estimates", "", progress=silent)
+    assert "mAP@R" in researcher.get("/charts/round/audit/estimates/").text
 
 
 def test_the_command_refuses_unknown_metrics_and_rounds(pool):

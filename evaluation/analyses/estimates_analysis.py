@@ -1,0 +1,69 @@
+"""Scores of a round's models from the queries that were judged whole, with their intervals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from core.parameters import POSITIONAL
+from core.progress import Progress
+from core.text import counted
+from evaluation.analyses import Findings, shown, text_table
+from evaluation.round_estimates import FEW, EstimateParameters, ModelEstimate, estimate_round
+from hits.models import Round
+from mitl.charts import interval_chart
+from mitl.models import Direction
+
+HELP = "Scores of a round's models with intervals, from the queries that were judged whole: counted or estimated."
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimatesParameters(EstimateParameters):
+    round: Annotated[str, "name of the round", POSITIONAL]
+
+
+def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
+    """Estimate the round's models. Raises CounterpartError as ``estimate_round`` does."""
+    round = Round.objects.select_related("pool__collection").named(parameters.round)
+    found = estimate_round(round, parameters, progress=progress)
+    rows = [one.row() for one in found]
+    sides = {direction: [one for one in found if one.direction == direction] for direction in Direction}
+    text = "\n\n".join(_text(side) for side in sides.values() if side)
+    panels = {
+        f"{metric}, {direction.label}": [
+            {"name": one.model, "value": one.estimate.value, "low": one.estimate.low, "high": one.estimate.high}
+            for one in side
+            if one.metric == metric
+        ]
+        for direction, side in sides.items()
+        if side
+        for metric in parameters.metrics
+    }
+    chart = interval_chart(f"Scores of models in round {round}", _source(found[0]), panels, "score")
+    return Findings({"round": round.name, "estimates": rows}, text, chart, rows)
+
+
+def _source(one: ModelEstimate) -> str:
+    kind = "counted" if one.counted else "estimated"
+    queries = counted(one.estimate.n_audited, "query", "queries")
+    return f"{kind} of the {one.estimate.estimand} from {queries} judged whole, {one.judged:.0%} of the pairs"
+
+
+def _text(rows: Sequence[ModelEstimate]) -> str:
+    one = rows[0]
+    lines = [f"{one.direction.label}: {_source(one)}."]
+    if one.missing:
+        lines.append(
+            f"{counted(one.missing, 'drawn query lacks', 'drawn queries lack')} verdicts: the intervals hold for the "
+            "worst they may get."
+        )
+    if one.estimate.n_audited < FEW:
+        lines.append(f"Fewer than {FEW} queries: intervals may hold the truth less often than they say.")
+    figures = [
+        [
+            row.model,
+            row.metric,
+            *(shown(value, ".3f") for value in (row.estimate.value, row.estimate.low, row.estimate.high)),
+        ]
+        for row in rows
+    ]
+    return "\n".join([*lines, text_table(["model", "metric", "value", "low", "high"], figures, left=2)])
