@@ -19,7 +19,9 @@ def savings(round: Round, *, progress: Progress = silent) -> str:
     counted, estimated = (
         {
             (one.direction, one.model): one
-            for one in estimate_round(round, EstimateParameters(metric=(METRIC,), audit_share=share), progress=progress)
+            for one in estimate_round(
+                round, EstimateParameters(metric=(METRIC,), audit_share=share), progress=progress
+            ).models
         }
         for share in (None, SHARE)
     )

@@ -110,10 +110,10 @@ def audit_options(
 
 def _pilot(whole: WholeQueries) -> Pilot:
     queries, audited = whole.queries, whole.audited
-    probabilities, proxy = whole.expectations()
+    probabilities, proxy = whole.expectations
     found = (np.nan_to_num(queries.gains) > 0) & queries.asked
     return Pilot(
-        whole.metrics()[:, :, audited],
+        whole.metrics[:, :, audited],
         proxy[:, :, audited],
         matches=found[audited].sum(axis=1).astype(float),
         expected=probabilities[audited].sum(axis=1),

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
@@ -17,6 +19,7 @@ from evaluation.estimation import (
     METRICS,
     Estimate,
     estimate,
+    estimate_difference,
     expected_metric,
     folds_of,
     match_probability,
@@ -73,6 +76,43 @@ class ModelEstimate:
         }
 
 
+@dataclass(frozen=True)
+class ModelDifference:
+    """By how much one model's score is above the next one's in the order of their values."""
+
+    model: str
+    following: str
+    metric: str
+    direction: Direction
+    estimate: Estimate
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the interval holds 0, so that the order of the two is not known."""
+        return self.estimate.low <= 0 <= self.estimate.high
+
+    def row(self) -> dict[str, object]:
+        """Return what ``estimate`` prints."""
+        one = self.estimate
+        return {
+            "model": self.model,
+            "following": self.following,
+            "metric": self.metric,
+            "direction": self.direction.value,
+            "difference": one.value,
+            "low": one.low,
+            "high": one.high,
+        }
+
+
+@dataclass(frozen=True)
+class RoundEstimates:
+    """The scores of a round's models, and the differences of those that follow each other."""
+
+    models: tuple[ModelEstimate, ...]
+    differences: tuple[ModelDifference, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class EstimateParameters(Parameters):
     """What is estimated of a round, and from what."""
@@ -109,7 +149,7 @@ class EstimateParameters(Parameters):
 
 def estimate_round(
     round: Round, parameters: EstimateParameters | None = None, *, progress: Progress = silent
-) -> list[ModelEstimate]:
+) -> RoundEstimates:
     """Estimate the scores of the round's annotators and of the models registered for its collection.
 
     A round of ``--judge audit`` is estimated from the queries that its design drew. In a round that asks all pairs
@@ -121,11 +161,14 @@ def estimate_round(
     all pairs, and as ``load_pooled_queries`` does.
     """
     given = parameters or EstimateParameters()
-    found = []
+    models: list[ModelEstimate] = []
+    differences: list[ModelDifference] = []
     for whole in whole_queries(round, share=given.audit_share, seed=given.seed, merge=given.merge, progress=progress):
         progress("estimating", 0, None)
-        found += _of_direction(whole, given)
-    return found
+        found = _of_direction(whole, given)
+        models += found
+        differences += _differences(whole, found, given)
+    return RoundEstimates(tuple(models), tuple(differences))
 
 
 @dataclass(frozen=True)
@@ -138,15 +181,21 @@ class WholeQueries:
     drawn: NDArray[np.bool_]
     audited: NDArray[np.bool_]
 
+    @cached_property
     def metrics(self) -> Floats:
-        """Return (K, M, Q): the metrics of audited queries; those of others are of no use."""
+        """(K, M, Q): the metrics of audited queries; those of others are of no use."""
         gains = np.where(self.audited[:, None], np.nan_to_num(self.queries.gains), 0.0)
         return pool_metrics(self.queries.ranks, gains)
 
+    @cached_property
+    def proxy(self) -> Floats:
+        """(K, M, Q): the expected metrics; 0 where every query was audited and needs none."""
+        return np.zeros_like(self.metrics) if self.audited.all() else self.expectations[1]
+
+    @cached_property
     def expectations(self) -> tuple[Floats, Floats]:
-        """Return the probabilities (Q, J) of a match, 0 for pairs that cost nothing, and the expected metrics
-        (K, M, Q): from the annotators' lists and the labels of audited queries, each query's from the labels of other
-        images alone."""
+        """The probabilities (Q, J) of a match, 0 for pairs that cost nothing, and the expected metrics (K, M, Q): from
+        the annotators' lists and the labels of audited queries, each query's from the labels of other images alone."""
         queries, seed = self.queries, self.round.seed
         labels = np.where(queries.asked & self.audited[:, None], queries.gains, np.nan)
         features = pair_features(queries.ranks[: len(queries.scores)], queries.scores, queries.depth)
@@ -201,15 +250,13 @@ def whole_queries(
 
 def _of_direction(whole: WholeQueries, given: EstimateParameters) -> list[ModelEstimate]:
     queries, audited, drawn = whole.queries, whole.audited, whole.drawn
-    values = whole.metrics()
-    proxy = np.zeros_like(values) if audited.all() else whole.expectations()[1]
     judged = (queries.asked & audited[:, None]).sum() / max(queries.asked.sum(), 1)
     return [
         ModelEstimate(
             model,
             metric,
             whole.direction,
-            _bounded(values[cell], proxy[cell], audited, drawn, given.confidence, f"pool of {whole.round}"),
+            _bounded(whole, cell, given.confidence),
             counted=bool(audited.all()),
             judged=float(judged),
             missing=int((drawn & ~audited).sum()),
@@ -220,20 +267,37 @@ def _of_direction(whole: WholeQueries, given: EstimateParameters) -> list[ModelE
     ]
 
 
-def _bounded(
-    values: Floats,
-    proxy: Floats,
-    audited: NDArray[np.bool_],
-    drawn: NDArray[np.bool_],
-    level: float,
-    estimand: str,
-) -> Estimate:
-    """Return the estimate from the complete queries, in 0..1. The bounds hold whatever verdicts the queries that were
-    drawn and lack some may get; their values are 0."""
-    found = estimate(values, proxy, audited, audited.mean(), level=level, estimand=estimand)
+def _bounded(whole: WholeQueries, cell: tuple[int, int], level: float) -> Estimate:
+    """Return the estimate of a metric and model from the complete queries, in 0..1. The bounds hold whatever verdicts
+    the queries that were drawn and lack some may get; their values are 0."""
+    values, proxy, audited, drawn = whole.metrics[cell], whole.proxy[cell], whole.audited, whole.drawn
+    found = estimate(values, proxy, audited, audited.mean(), level=level, estimand=f"pool of {whole.round}")
     missing = drawn & ~audited
     low, high = found.low, found.high
     if missing.any():
         low = estimate(values, proxy, drawn, drawn.mean(), level=level).low
         high = estimate(np.where(missing, 1.0, values), proxy, drawn, drawn.mean(), level=level).high
     return replace(found, low=max(low, 0.0), high=min(high, 1.0))
+
+
+def _differences(
+    whole: WholeQueries, found: list[ModelEstimate], given: EstimateParameters
+) -> Iterator[ModelDifference]:
+    """Yield the differences of models that follow each other, best first, from the complete queries."""
+    place = {name: number for number, name in enumerate(whole.queries.models)}
+    for metric in given.metrics:
+        number = METRICS.index(metric)
+        of_metric = [one for one in found if one.metric == metric]
+        ordered = sorted(of_metric, key=lambda one: -one.estimate.value)
+        for better, worse in pairwise(ordered):
+            difference = estimate_difference(
+                place[better.model],
+                place[worse.model],
+                whole.metrics[number],
+                whole.proxy[number],
+                whole.audited,
+                whole.audited.mean(),
+                level=given.confidence,
+                estimand=better.estimate.estimand,
+            )
+            yield ModelDifference(better.model, worse.model, metric, whole.direction, difference)

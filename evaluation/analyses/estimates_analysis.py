@@ -8,7 +8,7 @@ from core.parameters import POSITIONAL
 from core.progress import Progress
 from core.text import counted
 from evaluation.analyses import Findings, shown, text_table
-from evaluation.round_estimates import FEW, EstimateParameters, ModelEstimate, estimate_round
+from evaluation.round_estimates import FEW, EstimateParameters, ModelDifference, ModelEstimate, estimate_round
 from hits.models import Round
 from mitl.charts import interval_chart
 from mitl.models import Direction
@@ -24,10 +24,15 @@ class EstimatesParameters(EstimateParameters):
 def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
     """Estimate the round's models. Raises CounterpartError as ``estimate_round`` does."""
     round = Round.objects.select_related("pool__collection").named(parameters.round)
-    found = estimate_round(round, parameters, progress=progress)
+    estimates = estimate_round(round, parameters, progress=progress)
+    found = estimates.models
     rows = [one.row() for one in found]
     sides = {direction: [one for one in found if one.direction == direction] for direction in Direction}
-    text = "\n\n".join(_text(side) for side in sides.values() if side)
+    text = "\n\n".join(
+        _text(side, [one for one in estimates.differences if one.direction == direction])
+        for direction, side in sides.items()
+        if side
+    )
     panels = {
         f"{metric}, {direction.label}": [
             {"name": one.model, "value": one.estimate.value, "low": one.estimate.low, "high": one.estimate.high}
@@ -39,7 +44,8 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
         for metric in parameters.metrics
     }
     chart = interval_chart(f"Scores of models in round {round}", _source(found[0]), panels, "score")
-    return Findings({"round": round.name, "estimates": rows}, text, chart, rows)
+    figures = {"round": round.name, "estimates": rows, "differences": [one.row() for one in estimates.differences]}
+    return Findings(figures, text, chart, rows)
 
 
 def _source(one: ModelEstimate) -> str:
@@ -48,7 +54,7 @@ def _source(one: ModelEstimate) -> str:
     return f"{kind} of the {one.estimate.estimand} from {queries} judged whole, {one.judged:.0%} of the pairs"
 
 
-def _text(rows: Sequence[ModelEstimate]) -> str:
+def _text(rows: Sequence[ModelEstimate], differences: Sequence[ModelDifference]) -> str:
     one = rows[0]
     lines = [f"{one.direction.label}: {_source(one)}."]
     if one.missing:
@@ -58,12 +64,22 @@ def _text(rows: Sequence[ModelEstimate]) -> str:
         )
     if one.estimate.n_audited < FEW:
         lines.append(f"Fewer than {FEW} queries: intervals may hold the truth less often than they say.")
-    figures = [
+    figures = [[row.model, row.metric, *(shown(value, ".3f") for value in _figures(row))] for row in rows]
+    table = text_table(["model", "metric", "value", "low", "high"], figures, left=2)
+    steps = [
         [
-            row.model,
-            row.metric,
-            *(shown(value, ".3f") for value in (row.estimate.value, row.estimate.low, row.estimate.high)),
+            f"{one.model} above {one.following}",
+            one.metric,
+            *(shown(value, "+.3f") for value in _figures(one)),
+            "open" if one.is_open else "",
         ]
-        for row in rows
+        for one in differences
     ]
-    return "\n".join([*lines, text_table(["model", "metric", "value", "low", "high"], figures, left=2)])
+    if not steps:
+        return "\n".join([*lines, table])
+    order = text_table(["difference", "metric", "value", "low", "high", "order"], steps, left=2)
+    return "\n".join([*lines, table, "", order])
+
+
+def _figures(one: ModelEstimate | ModelDifference) -> tuple[float, float, float]:
+    return one.estimate.value, one.estimate.low, one.estimate.high

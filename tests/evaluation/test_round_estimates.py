@@ -31,7 +31,7 @@ def pool():
 
 
 def table(found):
-    return {(one.model, one.metric, one.direction): one for one in found}
+    return {(one.model, one.metric, one.direction): one for one in found.models}
 
 
 def test_a_finished_round_is_counted_as_its_version_is_scored(pool):
@@ -64,6 +64,20 @@ def test_an_audit_tells_what_the_same_audit_of_the_finished_round_would_have(poo
         assert 0 < one.judged < 1
         assert one.estimate.value == pytest.approx(as_if[key].estimate.value, abs=1e-12), key
         assert one.estimate.low == pytest.approx(as_if[key].estimate.low, abs=1e-12), key
+
+
+def test_models_are_compared_by_their_difference_and_its_own_interval(pool):
+    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+    found = estimate_round(audit, EstimateParameters(metric=("mAP@R",)))
+    assert len(found.differences) == 4  # three models in two directions
+    values = {(one.model, one.direction): one.estimate for one in found.models}
+    for one in found.differences:
+        better, worse = values[one.model, one.direction], values[one.following, one.direction]
+        assert better.value >= worse.value
+        assert one.estimate.low <= one.estimate.value <= one.estimate.high
+        # Both models are scored on the same queries: the difference varies less than two independent scores would.
+        assert one.estimate.error < better.error + worse.error
+        assert one.is_open == (one.estimate.low <= 0 <= one.estimate.high)
 
 
 def test_with_a_proxy_that_tells_nothing_an_audit_is_the_mean_of_its_queries(pool):
@@ -144,7 +158,8 @@ def test_the_command_says_what_was_estimated_and_from_what(pool):
     text = run("audit", "--metric", "mAP@R,R-P")
     assert "image → captions: estimated of the pool of audit from 7 queries judged whole" in text
     assert "Fewer than 60 queries" in text
-    assert text.count("R-Precision") == 6  # three annotators in two directions
+    assert text.count("R-Precision") == 10  # three annotators and two differences in two directions
+    assert text.count(" above ") == 8
     (row, *others) = json.loads(run("audit", "--metric", "R@1", "--json"))["estimates"]
     assert len(others) == 5
     assert (row["model"], row["direction"], row["kind"], row["n_audited"]) == ("a", "i2t", "estimated", 7)
