@@ -1,5 +1,7 @@
 """The whole demo: what ``make demo`` runs, and its figures."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -11,6 +13,7 @@ from dataset.changes import Cause, changes_between
 from dataset.models import Verdict, Version
 from dataset.verification import verify_version
 from demo.management.commands.demo import table
+from demo.savings import savings
 from demo.walkthrough import JUDGED, LOGIN, OPEN, REVIEWED, VERSION, demonstrate, make_login
 from evaluation.models import Score
 from hits.models import Round
@@ -28,6 +31,7 @@ def test_the_demo_finds_twice_the_original_matches_and_hardly_a_wrong_one(transa
     assert VERSION in table(figures)
     _the_version_is_rebuilt_and_the_review_explained()
     _every_station_shows_rows()
+    _an_audit_of_a_part_tells_the_scores_and_saves_money()
     _no_link_is_broken()
     _played_again_it_changes_nothing(figures)
 
@@ -49,6 +53,16 @@ def _every_station_shows_rows() -> None:
     assert timing.simulated
     assert fair_reward(timing.active, judged.wage_floor) <= judged.reward
     assert Score.objects.filter(version__name=VERSION).count() == 5 * 5 * 2
+
+
+def _an_audit_of_a_part_tells_the_scores_and_saves_money() -> None:
+    judged = Round.objects.get(name=JUDGED)
+    text = savings(judged)
+    assert re.search(r"\$\d+\.\d\d of \$\d+\.\d\d saved", text)
+    rows = re.findall(r"(\d\.\d{3}) \[.*?\] +\S+ \[(\d\.\d{3}), (\d\.\d{3})\]", text)
+    assert len(rows) == 10
+    held = [float(low) <= float(counted) <= float(high) for counted, low, high in rows]
+    assert sum(held) >= 8
 
 
 def _no_link_is_broken() -> None:
