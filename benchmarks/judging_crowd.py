@@ -131,7 +131,7 @@ def join(site: str, path: str, many: int) -> list[str]:
     for _ in range(many):
         visitor = Visitor(site)
         _, page = visitor.ask(path)
-        fields = dict(re.findall(r'name="(visit|sheet)" value="([^"]+)"', page))
+        fields = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]+)"', page))
         home, _ = visitor.follow(path, {"consent": "yes", **fields})
         doors.append(f"{home}take/")
         visitor.connection.close()

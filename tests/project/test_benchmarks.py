@@ -3,14 +3,19 @@
 import ast
 from importlib import import_module
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+
+from benchmarks.judging_crowd import Visitor, join
+from crowd.publication import join_link
+from tests.factories import make_round
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OURS = {path.parent.name for path in ROOT.glob("*/apps.py")} | {"benchmarks", "config", "emulators", "tests"}
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").rglob("*.py")), ids=lambda path: path.stem)
 def test_what_a_benchmark_imports_exists(path):
     asked = [
         (node.module, alias.name)
@@ -24,3 +29,15 @@ def test_what_a_benchmark_imports_exists(path):
 
 def _exists(module: str, name: str) -> bool:
     return hasattr(import_module(module), name) or (ROOT / module.replace(".", "/") / f"{name}.py").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_of_the_judging_benchmark_joins_takes_a_hit_and_submits_it(live_server):
+    made = make_round()
+    made.pool.collection.images.update(width=300, height=200)  # by its size a worker knows a picture
+    site = live_server.url.removeprefix("http://")
+    (door,) = join(site, urlsplit(join_link(made)).path, 1)
+    visitor = Visitor(site)
+    assert visitor.judge(door, drafts=True, pictures=False)
+    visitor.connection.close()
+    assert (visitor.hits, visitor.failed) == (1, 0)
