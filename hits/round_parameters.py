@@ -143,7 +143,7 @@ class PackParameters(Parameters):
             choices=choices(*JUDGES),
             label="Pairs to judge",
             help_text="all pairs of the pool; the first hits of its annotators, which give their R@1; or an audit: all "
-            "pairs of some random queries, from which `estimate` tells the scores",
+            "pairs of some random queries, from which the scores are estimated",
         ),
     ] = "all"
     audit_share: Annotated[

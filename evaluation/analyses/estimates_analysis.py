@@ -43,7 +43,13 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
         if side
         for metric in parameters.metrics
     }
-    chart = interval_chart(f"Scores of models in round {round}", _source(found[0]), panels, "score")
+    queries = " and ".join(
+        counted(side[0].estimate.n_audited, "image" if direction == Direction.IMAGE_TO_CAPTION else "caption")
+        for direction, side in sides.items()
+        if side
+    )
+    kind = "Counted" if all(one.counted for one in found) else "Estimated"
+    chart = interval_chart(f"Scores of models in round {round}", f"{kind} from {queries}", panels, "score")
     figures = {"round": round.name, "estimates": rows, "differences": [one.row() for one in estimates.differences]}
     return Findings(figures, text, chart, rows)
 
