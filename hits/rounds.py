@@ -86,13 +86,8 @@ def pack_round(
     }
     if existing:
         return _same(existing, fields)
-    asked = plan.counts()["pairs"] - plan.padded
-    left = pool.n_pairs - asked if TASK_TYPES[parameters.task].on_pairs else 0
-    judge = parameters.judge_design.as_json()
-    left_out = {"avoided": avoided, "unasked_pairs" if judge else "excluded_pairs": left}
-    left_out |= {"positives_of": parameters.positives, "judge": judge}
-    noted = {"newest": newest} | {name: what for name, what in left_out.items() if what}
-    fields["summary"] = _summary(plan, parameters, costs) | noted
+    fields["summary"] = _summary(pool, plan, parameters, costs) | {"newest": newest}
+    fields["summary"] |= {"avoided": avoided} if avoided else {}
     try:
         return _write(name, fields, plan, actor, progress)
     except IntegrityError:
@@ -211,13 +206,22 @@ def _check_ceiling(parameters: PackParameters, plan: Plan, costs: Costs) -> None
         )
 
 
-def _summary(plan: Plan, parameters: PackParameters, costs: Costs) -> dict[str, Any]:
+def _summary(pool: Pool, plan: Plan, parameters: PackParameters, costs: Costs) -> dict[str, Any]:
+    counts = plan.counts()
+    judge = parameters.judge_design.as_json()
+    left = pool.n_pairs - (counts["pairs"] - plan.padded) if TASK_TYPES[parameters.task].on_pairs else 0
+    noted = {
+        "unasked_pairs" if judge else "excluded_pairs": left,
+        "positives_of": parameters.positives,
+        "judge": judge,
+    }
     return {
-        **plan.counts(),
+        **counts,
         "seats": plan.n_hits * parameters.seats,
         "sharing": parameters.sharing,
         "cost": costs,
         "plan_hash": plan.hash,
+        **{name: what for name, what in noted.items() if what},
     }
 
 
