@@ -93,7 +93,7 @@ def shown(*texts: str) -> Iterator[str]:
 def guard(beds: list[Bed], rounds: int = 12) -> str:
     """Return what an audit takes off the bias of a greedy round at half of the judgments."""
     lines = [
-        f"Half of the pairs judged, a fifth of them as an audit, the rest in the order of probability; mean of {rounds} "
+        f"Half of the pairs judged, a fifth of them as an audit, the rest by probability; mean of {rounds} "
         "rounds. Bias of mAP@R over the models: of the scores with unjudged pairs as no matches, and of the estimates "
         "that the audit corrects.\n",
         "| queries | matches found | bias of the scores | bias of the estimates |\n|---|---|---|---|",
