@@ -200,13 +200,17 @@ def ranks_of(values: Moves) -> dict[str, dict[str, int]]:
 
 def caution_of(version: Version) -> str:
     """Say that scores on the version are biased, where a round of it asked a part of its pool; empty elsewhere."""
-    partly = [one["name"] for one in version.manifest["rounds"] if "judge" in one]
+    partly = {one["name"]: one["judge"]["judge"] for one in version.manifest["rounds"] if "judge" in one}
     if not partly:
         return ""
-    return (
-        f"{version} holds judgments on a part of a pool (round {some_of(partly)}). Pairs that nobody judged count as "
-        f"no match, so that these scores are biased. estimate {partly[0]} tells what the judgments say, with intervals."
+    found = (
+        f"{version} holds judgments on a part of a pool (round {some_of(list(partly))}). Pairs that nobody judged "
+        "count as no match, so that these scores are biased"
     )
+    audits = [name for name, judge in partly.items() if judge == "audit"]
+    if audits:
+        return f"{found}. estimate {audits[0]} tells what the judgments say, with intervals."
+    return f"{found}, but for R@1 of the annotators whose first hits were judged."
 
 
 def notes_of(board: Board) -> list[str]:

@@ -13,6 +13,7 @@ from core.errors import CounterpartError
 from core.progress import silent
 from dataset.release import release_version
 from evaluation.analyses.estimates_analysis import EstimatesParameters, analyse
+from evaluation.leaderboard import caution_of
 from evaluation.round_estimates import EstimateParameters, estimate_round
 from evaluation.scoring import evaluate_version
 from hits.judge_designs import JudgeDesign, audited_queries
@@ -145,6 +146,21 @@ def test_scores_on_a_version_of_an_audit_say_that_they_are_biased(pool, research
     caution = "v1 holds judgments on a part of a pool (round audit)."
     assert caution in err.getvalue()
     assert caution in researcher.get(f"/collections/{pool.collection}/leaderboard/").text
+
+
+def test_scores_on_first_hits_are_those_of_all_pairs_at_rank_one_and_else_said_to_be_biased(pool):
+    """R@1 of the annotators needs no other pair."""
+    scores = {}
+    for judge_design in ("all", "first-hits"):
+        made = judge_all(published(pack(judge_design, pool, design=SMALL, judge=judge_design)))
+        version = release_version(judge_design, collection=pool.collection, sample=pool.sample, rounds=[made])
+        scores[judge_design] = {
+            (one.model, direction): figures["R@1"].value
+            for one in evaluate_version(version)
+            for direction, figures in one.figures.items()
+        }
+    assert scores["first-hits"] == scores["all"]
+    assert caution_of(version).endswith("are biased, but for R@1 of the annotators whose first hits were judged.")
 
 
 def run(*arguments):
