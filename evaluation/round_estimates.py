@@ -135,6 +135,13 @@ class EstimateParameters(Parameters):
     seed: Annotated[int, SeedField(help_text="seed of the draw of that audit")] = 0
     merge: Annotated[str, "match sources that count without a judgment, as release merges them"] = "original"
     confidence: Annotated[float, ConfidenceField(help_text="confidence of each interval"), Option(metavar="P")] = 0.95
+    looks: Annotated[
+        int,
+        forms.IntegerField(
+            min_value=1,
+            help_text="number of looks at the round, fixed before the first: an interval then holds at all of them",
+        ),
+    ] = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -145,6 +152,11 @@ class EstimateParameters(Parameters):
     @property
     def metrics(self) -> tuple[str, ...]:
         return tuple(NAMES[name] for name in self.metric)
+
+    @property
+    def level(self) -> float:
+        """The confidence of one look, by Bonferroni's inequality."""
+        return 1 - (1 - self.confidence) / self.looks
 
 
 def estimate_round(
@@ -256,7 +268,7 @@ def _of_direction(whole: WholeQueries, given: EstimateParameters) -> list[ModelE
             model,
             metric,
             whole.direction,
-            _bounded(whole, cell, given.confidence),
+            _bounded(whole, cell, given.level),
             counted=bool(audited.all()),
             judged=float(judged),
             missing=int((drawn & ~audited).sum()),
@@ -297,7 +309,7 @@ def _differences(
                 whole.proxy[number],
                 whole.audited,
                 whole.audited.mean(),
-                level=given.confidence,
+                level=given.level,
                 estimand=better.estimate.estimand,
             )
             yield ModelDifference(better.model, worse.model, metric, whole.direction, difference)

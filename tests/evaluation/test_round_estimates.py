@@ -81,6 +81,13 @@ def test_models_are_compared_by_their_difference_and_its_own_interval(pool):
         assert one.is_open == (one.estimate.low <= 0 <= one.estimate.high)
 
 
+def test_an_interval_that_holds_at_all_of_some_looks_is_that_of_a_greater_confidence(pool):
+    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+    of_five = estimate_round(audit, EstimateParameters(looks=5))
+    assert of_five == estimate_round(audit, EstimateParameters(confidence=0.99))
+    assert of_five != estimate_round(audit)
+
+
 def test_with_a_proxy_that_tells_nothing_an_audit_is_the_mean_of_its_queries(pool):
     """An independent witness: R@1 of the drawn queries, read from the verdicts and the lists."""
     audit = judge_all(published(pack("audit", pool, **AUDIT)))
