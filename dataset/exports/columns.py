@@ -44,6 +44,8 @@ COLUMNS = {
     "counted": "1 if the judgment entered a verdict.",
     "seconds": "Active time on the pair in seconds, as far as it is known.",
     "order_seed": "Seed of the round, from which its order was drawn.",
+    "reason": "Why the round asked the pair: all of its pool, first-hits of an annotator, or the audit of a query.",
+    "inclusion": "Probability that the round asked the pair, known before any judgment.",
     "text": "The caption, verbatim.",
     "file_name": "The picture's file name in the collection.",
     "width": "Width of the picture in pixels.",

@@ -1,17 +1,21 @@
 """Format ``judgments-long``: a row for every judgment of a version, with everything that is known of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import pyarrow as pa
 from pyarrow import compute
 
 from dataset.exports.specification import Export
 from dataset.exports.tables import judgment_batches, write_csv
+from dataset.models import Version
+from hits.judge_designs import JudgeDesign
 
 
 def write_judgments_long(export: Export) -> None:
     """Write ``<version>_judgments_long.csv``: the columns of the version's file of judgments, then ``order_seed``, the
-    seed of the round's order. Raises CounterpartError for a version without rounds."""
+    seed of the round's order; of a version with a round that asked a part of its pool, ``reason`` and ``inclusion``
+    too. Raises CounterpartError for a version without rounds."""
     export.require_rounds()
     write_csv(export.folder / f"{export.version.name}_judgments_long.csv", lambda: long_batches(export))
 
@@ -21,5 +25,49 @@ def long_batches(export: Export) -> Iterator[pa.RecordBatch]:
     rounds = export.version.manifest["rounds"]
     names = pa.array([round["name"] for round in rounds], pa.string())
     seeds = pa.array([str(round["seed"]) for round in rounds], pa.string())
+    chances = chances_of(export.version)
     for batch in judgment_batches(export.version, export.progress):
-        yield batch.append_column("order_seed", seeds.take(compute.index_in(batch["round"], names)))
+        seeded = batch.append_column("order_seed", seeds.take(compute.index_in(batch["round"], names)))
+        yield _with_chances(seeded, chances) if any(one.reason != "all" for one in chances.values()) else seeded
+
+
+@dataclass(frozen=True)
+class Chances:
+    """Why a round asked a pair, and the probabilities that it did because of its image and because of its caption: by
+    id, those of queries."""
+
+    reason: str
+    images: Mapping[str, float]
+    captions: Mapping[str, float]
+
+    def of(self, image: str, caption: str) -> float:
+        """Return the probability that the round asked the pair, as each of its queries is drawn by itself."""
+        if self.reason != "audit":
+            return 1.0
+        return 1 - (1 - self.images.get(image, 0.0)) * (1 - self.captions.get(caption, 0.0))
+
+
+def chances_of(version: Version) -> dict[str, Chances]:
+    """Return the chances of the pairs of each round of the version, by the round's name."""
+    designs = {one["name"]: JudgeDesign.from_json(one.get("judge")) for one in version.manifest["rounds"]}
+    found = {}
+    for round in version.rounds.select_related("pool__sample"):
+        design, pool = designs[round.name], round.pool
+        images = list(pool.sample.images.values_list("key", flat=True)) if "i2t" in pool.directions else []
+        captions = list(pool.sample.captions.values_list("key", flat=True)) if "t2i" in pool.directions else []
+        drawn = [dict.fromkeys(side, design.n_audited(len(side)) / max(len(side), 1)) for side in (images, captions)]
+        found[round.name] = Chances(design.judge, *drawn)
+    return found
+
+
+def _with_chances(batch: pa.RecordBatch, chances: Mapping[str, Chances]) -> pa.RecordBatch:
+    """Append ``reason`` and ``inclusion``, both empty on gold controls."""
+    reasons: list[str | None] = []
+    inclusion: list[float | None] = []
+    columns = (batch[name].to_pylist() for name in ("round", "image", "caption", "control"))
+    for name, image, caption, control in zip(*columns, strict=True):
+        reasons.append(None if control else chances[name].reason)
+        inclusion.append(None if control else chances[name].of(image, caption))
+    return batch.append_column("reason", pa.array(reasons, pa.string())).append_column(
+        "inclusion", pa.array(inclusion, pa.float64())
+    )
