@@ -223,9 +223,6 @@ ONWARD: Mapping[Visit.State, tuple[Visit.State, ...]] = {
 """The states there that may follow one: an outdated list takes no state back. A session that ended may still be
 submitted late, or be paid by hand there."""
 
-RETURNABLE = (Visit.State.UNCONFIRMED, Visit.State.SUBMITTED)
-"""The states there in which its worker can be asked to return the work."""
-
 UNDECIDED = (Visit.State.UNCONFIRMED, Visit.State.SUBMITTED, Visit.State.APPROVED, Visit.State.SETTLED)
 """The states there in which a rejection has still to be sent, or is refused."""
 
@@ -257,6 +254,11 @@ HERE = Case(
     default=Value(Here.NOBODY),
 )
 """How a visit's session stands here, for a query of visits. Nothing is kept of a visitor who declined."""
+
+
+def may_be_returned(visit: Visit) -> bool:
+    """Whether the worker can still return the work: it is neither decided nor over on the platform."""
+    return visit.state in (Visit.State.UNCONFIRMED, Visit.State.SUBMITTED)
 
 
 def takes_place() -> Q:

@@ -8,7 +8,7 @@ from core.events import record
 from core.text import check_words
 from crowd import channels
 from crowd.channels import AsksReturns, ChannelError
-from crowd.endings import RETURNABLE
+from crowd.endings import may_be_returned
 
 LONGEST = 500
 
@@ -16,7 +16,7 @@ LONGEST = 500
 def can_be_returned(assignment: Assignment) -> bool:
     """Whether its worker can be asked to return it."""
     asks = assignment.is_outside and isinstance(channels.platforms().get(assignment.visit.channel), AsksReturns)
-    return asks and assignment.visit.state in RETURNABLE
+    return asks and may_be_returned(assignment.visit)
 
 
 def request_return(assignment: Assignment, *, reason: str, by: str) -> None:
@@ -29,9 +29,9 @@ def request_return(assignment: Assignment, *, reason: str, by: str) -> None:
     platform = channels.platforms().get(assignment.visit.channel if assignment.is_outside else "")
     if not isinstance(platform, AsksReturns):
         raise CounterpartError(f"{assignment} is on no platform that asks workers to return work.")
-    state = assignment.visit.state
-    if state not in RETURNABLE:
-        raise CounterpartError(f"{assignment} is {state} on the platform; it cannot be returned.")
+    if not may_be_returned(assignment.visit):
+        there = assignment.visit.get_state_display().lower()
+        raise CounterpartError(f"{assignment} is {there} on the platform; it cannot be returned.")
     try:
         platform.request_return(assignment, words)
     except ChannelError as error:
