@@ -280,15 +280,19 @@ def _of_direction(whole: WholeQueries, given: EstimateParameters) -> list[ModelE
 
 
 def _bounded(whole: WholeQueries, cell: tuple[int, int], level: float) -> Estimate:
-    """Return the estimate of a metric and model from the complete queries, in 0..1. The bounds hold whatever verdicts
-    the queries that were drawn and lack some may get; their values are 0."""
+    """Return the estimate of a metric and model from the complete queries, in 0..1. Where drawn queries lack verdicts,
+    the interval goes from the value with 0 for all of them to that with 1, by the widest of the intervals."""
     values, proxy, audited, drawn = whole.metrics[cell], whole.proxy[cell], whole.audited, whole.drawn
     found = estimate(values, proxy, audited, audited.mean(), level=level, estimand=f"pool of {whole.round}")
     missing = drawn & ~audited
     low, high = found.low, found.high
     if missing.any():
-        low = estimate(values, proxy, drawn, drawn.mean(), level=level).low
-        high = estimate(np.where(missing, 1.0, values), proxy, drawn, drawn.mean(), level=level).high
+        least, most = (
+            estimate(np.where(missing, filled, values), proxy, drawn, drawn.mean(), level=level)
+            for filled in (0.0, 1.0)
+        )
+        reach = max(one.high - one.value for one in (found, least, most))
+        low, high = least.value - reach, most.value + reach
     return replace(found, low=max(low, 0.0), high=min(high, 1.0))
 
 

@@ -1,5 +1,6 @@
 """Which of a pool's pairs a round asks: all of them, the first hits of its annotators, or whole queries of an audit."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any, Literal, get_args
@@ -39,7 +40,7 @@ class JudgeDesign:
             return {}
         return {"judge": self.judge} | ({"audit_share": self.share} if self.judge == "audit" else {})
 
-    def audited(self, keys: list[str], seed: int) -> list[str]:
+    def audited(self, keys: list[str], seed: int | Sequence[int]) -> list[str]:
         """Return the queries of one direction, named by their keys, that an audit judges whole.
 
         >>> JudgeDesign("audit", 0.5).audited(["a", "b", "c", "d"], seed=0)
@@ -68,13 +69,17 @@ class JudgeDesign:
 
 
 def audited_queries(pool: Pool, design: JudgeDesign, seed: int) -> dict[Direction, dict[str, int]]:
-    """Return key → database id of the queries that the design judges whole, in the order of the audit."""
+    """Return key → database id of the queries that the design judges whole, in the order of the audit.
+
+    Each direction has a stream of its own: drawn by the same numbers, the first image and the first caption would
+    always be audited together.
+    """
     sides = {
         Direction.IMAGE_TO_CAPTION: dict(pool.sample.images.values_list("key", "pk")),
         Direction.CAPTION_TO_IMAGE: dict(pool.sample.captions.values_list("key", "pk")),
     }
     return {
-        direction: {key: ids[key] for key in design.audited(sorted(ids), seed)}
-        for direction, ids in sides.items()
+        direction: {key: ids[key] for key in design.audited(sorted(ids), [seed, stream])}
+        for stream, (direction, ids) in enumerate(sides.items())
         if direction in pool.directions
     }

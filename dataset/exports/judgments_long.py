@@ -25,10 +25,10 @@ def long_batches(export: Export) -> Iterator[pa.RecordBatch]:
     rounds = export.version.manifest["rounds"]
     names = pa.array([round["name"] for round in rounds], pa.string())
     seeds = pa.array([str(round["seed"]) for round in rounds], pa.string())
-    chances = chances_of(export.version)
+    chances = chances_of(export.version) if any("judge" in round for round in rounds) else {}
     for batch in judgment_batches(export.version, export.progress):
         seeded = batch.append_column("order_seed", seeds.take(compute.index_in(batch["round"], names)))
-        yield _with_chances(seeded, chances) if any(one.reason != "all" for one in chances.values()) else seeded
+        yield _with_chances(seeded, chances) if chances else seeded
 
 
 @dataclass(frozen=True)

@@ -65,8 +65,8 @@ def _text(rows: Sequence[ModelEstimate], differences: Sequence[ModelDifference])
     lines = [f"{one.direction.label}: {_source(one)}."]
     if one.missing:
         lines.append(
-            f"{counted(one.missing, 'drawn query lacks', 'drawn queries lack')} verdicts: the intervals hold for the "
-            "worst they may get."
+            f"{counted(one.missing, 'drawn query lacks', 'drawn queries lack')} verdicts: the intervals of the scores "
+            "go from their worst to their best verdicts; the differences leave these queries out."
         )
     if one.estimate.n_audited < FEW:
         lines.append(f"Fewer than {FEW} queries: intervals may hold the truth less often than they say.")

@@ -1,5 +1,6 @@
 """Which queries an audit judges whole: a random order that a longer audit continues, and the chance of each query."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ class AuditOrder(NamedTuple):
     inclusion: Floats
 
 
-def audit_order(query_ids: ArrayLike, seed: int, weights: ArrayLike | None = None) -> AuditOrder:
+def audit_order(query_ids: ArrayLike, seed: int | Sequence[int], weights: ArrayLike | None = None) -> AuditOrder:
     """Draw the order in which whole queries are audited. A longer audit continues the list.
 
     Each query has a uniform random number, divided by its weight, and the least come first (sequential Poisson
@@ -29,7 +30,7 @@ def audit_order(query_ids: ArrayLike, seed: int, weights: ArrayLike | None = Non
 
     Args:
         query_ids: (N,) distinct.
-        seed: of the draw; keep it with the judgments.
+        seed: of the draw, one number or several; keep it with the judgments.
         weights: (N,) above 0, known before any label of the query (default: all equal).
 
     Raises ValueError for repeated ids and for weights that are not above 0.

@@ -37,6 +37,18 @@ def test_an_audit_asks_every_pooled_pair_of_the_queries_that_it_drew_and_no_othe
     assert len(expected) < len(pooled_pairs(pool))
 
 
+def test_images_and_captions_are_drawn_by_themselves(pool):
+    """As exports say of a pair of two queries: it is asked with probability 1 - (1 - a)²."""
+    design = JudgeDesign("audit", 0.5)
+    image = min(pool.sample.images.values_list("key", flat=True))
+    caption = min(pool.sample.captions.values_list("key", flat=True))
+    asked = []
+    for seed in range(200):
+        images, captions = (audited_queries(pool, design, seed)[direction] for direction in Direction)
+        asked.append(image in images or caption in captions)
+    assert sum(asked) / 200 == pytest.approx(0.75, abs=0.08)
+
+
 def test_the_round_keeps_its_design_and_prints_it(pool):
     made = pack("audit", pool, design=SMALL, judge="audit", audit_share=0.25)
     assert made.summary["judge"] == {"judge": "audit", "share": 0.25, "policy": 1}
