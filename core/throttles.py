@@ -3,7 +3,6 @@
 import logging
 from dataclasses import dataclass
 from ipaddress import IPv4Address, ip_address, ip_network
-from time import time
 
 from django.conf import settings
 from django.core.cache import cache
@@ -17,7 +16,8 @@ NETWORK_BITS = 64  # of an IPv6 address: the smallest part that one customer is 
 
 @dataclass(frozen=True)
 class Throttle:
-    """At most as many acts an hour, of one address on one subject, as the setting called ``setting`` says."""
+    """At most as many acts of one address on one subject as the setting called ``setting`` says, in the hour that
+    begins with the first of them."""
 
     setting: str
 
@@ -27,7 +27,7 @@ class Throttle:
         address = client_address(request)
         if address and ip_address(address).is_loopback:
             return True
-        key = f"throttle:{self.setting}:{subject}:{address}:{int(time() // HOUR)}"
+        key = f"throttle:{self.setting}:{subject}:{address}"
         try:
             return _counted(key) <= getattr(settings, self.setting)
         except Exception:
