@@ -1,25 +1,24 @@
-"""What a round's judgments tell of one direction, as the padded arrays that ``evaluation.estimation`` takes."""
+"""The pairs of a pool and what judgments tell of them, as the padded arrays that ``evaluation.estimation`` takes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.models import Collection
 from dataset.contents import Contents, Policies, gather_contents, queries_of
 from dataset.merging import MergeTerm, Pair, check_sources, parse_merge
 from dataset.review_rows import Reviewed, review_rows
-from dataset.verdicts import votes_of
 from evaluation.estimation import UNLISTED
 from evaluation.judged_pairs import WEIGHTS
 from evaluation.metrics import Qrels, Rankings, find
 from evaluation.model_rankings import first_places
-from hits.models import Round
 from hits.question import Level
-from mitl.models import Direction
+from mitl.models import Direction, Pool
 from mitl.search.gallery import RankedLists, load_lists
 
 LONGEST = 1_000
@@ -65,20 +64,24 @@ class PooledQueries:
 
 
 def load_pooled_queries(
-    round: Round, *, merge: str = "original", progress: Progress = silent
+    pool: Pool,
+    votes: pd.DataFrame | None,
+    *,
+    added: Iterable[Pair] = (),
+    merge: str = "original",
+    progress: Progress = silent,
 ) -> dict[Direction, PooledQueries]:
-    """Read a round's verdicts by majority, with its models' rankings, in each direction that was pooled.
+    """Read the pairs of a pool, with the verdicts on them and its models' rankings, in each direction that was pooled.
 
-    ``merge``: sources whose matches count without a judgment, as ``release`` takes them.
-    Raises CounterpartError for an unknown source, for a round without annotators that rank both sides, and for one
-    without any judgment that counts.
+    Args:
+        votes: as ``dataset.verdicts.votes_of`` returns them; verdicts are by majority. None: nothing was judged.
+        added: pairs (keys of image and caption) that a round asks beside the pool's.
+        merge: sources whose matches count without a judgment, as ``release`` takes them.
+
+    Raises CounterpartError for an unknown source.
     """
-    pool = round.pool
     terms = tuple(parse_merge(merge))
     check_sources(pool.collection, terms)
-    votes = votes_of(round, progress=progress)
-    if votes.empty:
-        raise CounterpartError(f"Round {round} has no judgments that count. Estimate it once work is accepted.")
     reviewed = Reviewed.of(review_rows(pool.collection))
     contents = gather_contents(
         pool.collection,
@@ -89,11 +92,11 @@ def load_pooled_queries(
         policies=Policies(merge=terms),
     )
     proposed = pool.proposals.order_by().values_list("image__key", "caption__key").distinct()
-    pairs = set(filter(reviewed.keeps, proposed.iterator(chunk_size=20_000)))
+    pairs = set(filter(reviewed.keeps, chain(proposed.iterator(chunk_size=20_000), added)))
     retrievals = pool.retrievals.select_related("annotator").order_by("annotator__name")
     lists = {retrieval.annotator.name: load_lists(retrieval, pool.sample) for retrieval in retrievals}
     progress("reading rankings", 0, None)
-    models = first_places(round, LONGEST)
+    models = first_places(pool, LONGEST)
     found = {}
     for direction in Direction:
         own = {name: one[direction] for name, one in lists.items() if direction in one}

@@ -1,6 +1,7 @@
-"""The first places of a round's models, and what each of its pairs counts in their scores."""
+"""The first places of a pool's models, and what each pair of a round counts in their scores."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from evaluation.metrics import Rankings
 from evaluation.models import Run
 from evaluation.runs import read_run
 from hits.models import Round
-from mitl.models import Direction
+from mitl.models import Direction, Pool
 from mitl.search.gallery import load_lists
 
 Floats = NDArray[np.float64]
@@ -23,28 +24,24 @@ def pair_weights(round: Round, pairs: NDArray[np.int64], depth: int) -> dict[str
     ``pairs`` (P, 2) are ids of image and caption, ascending. Raises CounterpartError for a depth beyond the pool's.
     """
     pool = round.pool
-    queries = {
-        Direction.IMAGE_TO_CAPTION: np.array(sorted(pool.sample.images.values_list("pk", flat=True)), np.int64),
-        Direction.CAPTION_TO_IMAGE: np.array(sorted(pool.sample.captions.values_list("pk", flat=True)), np.int64),
-    }
-    directions = [Direction(name) for name in pool.directions if len(queries[Direction(name)])]
+    queries = pooled_queries(pool)
     if not 1 <= depth <= pool.top_k:
         raise CounterpartError(
             f"Invalid depth {depth}: the pool holds the first {pool.top_k} items of each list. Use 1 to {pool.top_k}."
         )
     codes = pairs[:, 0] << 32 | pairs[:, 1]
     weights: dict[str, Floats] = {}
-    for name, lists in first_places(round, depth).items():
-        if any(direction not in lists for direction in directions):
+    for name, lists in first_places(pool, depth).items():
+        if any(direction not in lists for direction in queries):
             continue
         total = np.zeros(len(pairs))
-        for direction in directions:
-            asked, items = _best(lists[direction], queries[direction], depth)
+        for direction, ids in queries.items():
+            asked, items = _best(lists[direction], ids, depth)
             images, captions = (asked, items) if direction == Direction.IMAGE_TO_CAPTION else (items, asked)
             place = np.searchsorted(codes, images << 32 | captions).clip(0, len(codes) - 1)
             pooled = codes[place] == images << 32 | captions
             proposed = np.bincount(place[pooled], minlength=len(pairs))
-            total += proposed / (len(queries[direction]) * depth * len(directions))
+            total += proposed / (len(ids) * depth * len(queries))
         weights[name] = total
     return weights
 
@@ -57,23 +54,51 @@ def _best(lists: Rankings, queries: NDArray[np.int64], depth: int) -> tuple[NDAr
     return lists.queries[inside][rows], items[rows, places]
 
 
-def first_places(round: Round, depth: int) -> dict[str, dict[Direction, Rankings]]:
-    """Return the first places of every model's rankings: the annotators of the pool, and the runs of files that are
-    registered for the collection, of each name the newest."""
+def first_places(pool: Pool, depth: int) -> dict[str, dict[Direction, Rankings]]:
+    """Return the first places of every model's rankings: the annotators of the pool, and its ``registered_runs``."""
     models = {}
-    for retrieval in round.pool.retrievals.select_related("annotator").order_by("annotator__name"):
+    for retrieval in pool.retrievals.select_related("annotator").order_by("annotator__name"):
         models[retrieval.annotator.name] = {
             direction: Rankings(lists.queries, np.where(lists.items, lists.items, -1)[:, :depth])
             for direction, lists in load_lists(retrieval).items()
         }
-    uploaded = Run.objects.filter(collection=round.pool.collection).exclude(file="").order_by("pk")
-    for name, run in {run.model: run for run in uploaded.select_related("collection")}.items():
-        if name not in models:
-            models[name] = _places_of_run(run, depth)
-    return models
+    return models | {name: places_of_run(run, depth) for name, run in registered_runs(pool).items()}
 
 
-def _places_of_run(run: Run, depth: int) -> dict[Direction, Rankings]:
+def registered_runs(pool: Pool) -> dict[str, Run]:
+    """Return the runs of files that are registered for the pool's collection, by name, of each the newest; without
+    those named as an annotator of the pool."""
+    uploaded = Run.objects.filter(collection=pool.collection).exclude(file="").order_by("pk")
+    newest = {run.model: run for run in uploaded.select_related("collection")}
+    pooled = set(pool.retrievals.values_list("annotator__name", flat=True))
+    return {name: newest[name] for name in sorted(newest.keys() - pooled)}
+
+
+def first_pairs(pool: Pool, places: Mapping[Direction, Rankings], depth: int) -> set[tuple[int, int]]:
+    """Return the pairs (ids of image and caption) in the first places of a model's lists of the pool's queries, in the
+    directions that were pooled."""
+    pairs: set[tuple[int, int]] = set()
+    for direction, queries in pooled_queries(pool).items():
+        if direction in places:
+            asked, items = _best(places[direction], queries, depth)
+            images, captions = (asked, items) if direction == Direction.IMAGE_TO_CAPTION else (items, asked)
+            pairs |= set(zip(images.tolist(), captions.tolist(), strict=True))
+    return pairs
+
+
+def pooled_queries(pool: Pool) -> dict[Direction, NDArray[np.int64]]:
+    """Return the ids of the pool's queries, ascending, in each direction that was pooled and has any."""
+    sides = {Direction.IMAGE_TO_CAPTION: pool.sample.images, Direction.CAPTION_TO_IMAGE: pool.sample.captions}
+    queries = {
+        direction: np.array(sorted(side.values_list("pk", flat=True)), np.int64)
+        for direction, side in sides.items()
+        if direction in pool.directions
+    }
+    return {direction: ids for direction, ids in queries.items() if len(ids)}
+
+
+def places_of_run(run: Run, depth: int) -> dict[Direction, Rankings]:
+    """Return the first places of a run's lists. Raises CounterpartError as ``read_run`` does."""
     blocks: dict[Direction, list[Rankings]] = defaultdict(list)
     for direction, block in read_run(run):
         blocks[direction].append(Rankings(block.queries, block.items[:, :depth]))

@@ -1,6 +1,6 @@
 """Scores of a round's models from the queries that were judged whole, with their intervals."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -15,6 +15,7 @@ from core.parameters import ConfidenceField, NamesField, Option, Parameters
 from core.progress import Progress, silent
 from core.seeds import SeedField
 from core.text import counted
+from dataset.verdicts import votes_of
 from evaluation.estimation import (
     METRICS,
     Estimate,
@@ -48,6 +49,8 @@ class ModelEstimate:
         counted: every query was judged, so that the value is no estimate; its interval is that of the draw of queries.
         judged: share of the direction's pairs to ask that were judged, those of audited queries.
         missing: audited queries that lack verdicts; low and high then hold for the worst verdicts they may get.
+        own_asked: whether the model's own first items were asked. Where they were not, those that no annotator found
+            count as no match.
     """
 
     model: str
@@ -57,6 +60,7 @@ class ModelEstimate:
     counted: bool
     judged: float
     missing: int
+    own_asked: bool
 
     def row(self) -> dict[str, object]:
         """Return what ``estimate`` prints."""
@@ -71,6 +75,7 @@ class ModelEstimate:
             "n_audited": one.n_audited,
             "judged": self.judged,
             "missing": self.missing,
+            "own_asked": self.own_asked,
             "kind": "counted" if self.counted else "estimated",
             "estimand": one.estimand,
         }
@@ -177,21 +182,45 @@ def estimate_round(
     differences: list[ModelDifference] = []
     for whole in whole_queries(round, share=given.audit_share, seed=given.seed, merge=given.merge, progress=progress):
         progress("estimating", 0, None)
-        found = _of_direction(whole, given)
-        models += found
-        differences += _differences(whole, found, given)
+        models += model_estimates(whole, given)
+        differences += model_differences(whole, given)
     return RoundEstimates(tuple(models), tuple(differences))
 
 
 @dataclass(frozen=True)
 class WholeQueries:
-    """The queries of one direction of a round: which a design drew (Q,), and which of them were judged whole (Q,)."""
+    """The queries of one direction of a round, and which of them were judged whole.
+
+    Attributes:
+        place: (Q,) each query's place in the order in which the design drew them, from 0; -1 if it was not drawn.
+        asked_of: models whose first items were asked: the pool's annotators, and those that it was topped up for.
+    """
 
     round: Round
     direction: Direction
     queries: PooledQueries
-    drawn: NDArray[np.bool_]
-    audited: NDArray[np.bool_]
+    place: NDArray[np.int64]
+    asked_of: frozenset[str]
+
+    def first(self, count: int) -> "WholeQueries":
+        """Return what is known if only the first ``count`` queries had been drawn."""
+        return replace(self, place=np.where(self.place < count, self.place, -1))
+
+    @property
+    def estimand(self) -> str:
+        """Whose matches count: those of the pool, or of the pool with the first items of further models."""
+        is_wide = len(self.asked_of) > len(self.queries.scores)
+        return f"{'wide pool' if is_wide else 'pool'} of {self.round}"
+
+    @property
+    def drawn(self) -> NDArray[np.bool_]:
+        """(Q,) whether the design drew the query."""
+        return self.place >= 0
+
+    @cached_property
+    def audited(self) -> NDArray[np.bool_]:
+        """(Q,) whether the query was drawn and is judged whole."""
+        return self.drawn & self.queries.is_complete
 
     @cached_property
     def metrics(self) -> Floats:
@@ -208,9 +237,14 @@ class WholeQueries:
     def expectations(self) -> tuple[Floats, Floats]:
         """The probabilities (Q, J) of a match, 0 for pairs that cost nothing, and the expected metrics (K, M, Q): from
         the annotators' lists and the labels of audited queries, each query's from the labels of other images alone."""
+        return self.expectations_without(())
+
+    def expectations_without(self, annotators: Container[str]) -> tuple[Floats, Floats]:
+        """Return the ``expectations`` as they are if some of the annotators' lists are not known."""
         queries, seed = self.queries, self.round.seed
         labels = np.where(queries.asked & self.audited[:, None], queries.gains, np.nan)
-        features = pair_features(queries.ranks[: len(queries.scores)], queries.scores, queries.depth)
+        known = [number for number in range(len(queries.scores)) if queries.models[number] not in annotators]
+        features = pair_features(queries.ranks[known], queries.scores[known], queries.depth)
         folds = folds_of(queries.images, seed=seed)
         some, full = (
             match_probability(features, np.where(np.isnan(labels), np.nan, labels >= gain), folds)
@@ -227,6 +261,22 @@ def whole_queries(
 ) -> Iterator[WholeQueries]:
     """Yield the queries of each direction that was pooled. Raises CounterpartError as ``estimate_round`` says."""
     require_pairs(round)
+    design = _design_of(round, share)
+    votes = votes_of(round, progress=progress)
+    if votes.empty:
+        raise CounterpartError(f"Round {round} has no judgments that count. Estimate it once work is accepted.")
+    drawn = audited_queries(round.pool, design, seed if share else round.seed)
+    pooled = load_pooled_queries(round.pool, votes, merge=merge, progress=progress)
+    for direction, queries in pooled.items():
+        places = {key: place for place, key in enumerate(drawn[direction])}
+        place = np.array([places.get(key, -1) for key in queries.keys])
+        asked_of = frozenset(queries.models[: len(queries.scores)])
+        whole = WholeQueries(round, direction, queries, place, asked_of)
+        _check_judged(whole, design)
+        yield whole
+
+
+def _design_of(round: Round, share: float | None) -> JudgeDesign:
     design = JudgeDesign.from_json(round.summary.get("judge"))
     if design.judge == "first-hits":
         raise CounterpartError(
@@ -237,30 +287,26 @@ def whole_queries(
         raise CounterpartError(
             f"Round {round} is an audit: its design says which queries count. Leave --audit-share out."
         )
-    if design.judge == "audit":
-        seed = round.seed
-    elif share:
-        design = JudgeDesign("audit", share)
-    keys = audited_queries(round.pool, design, seed)
-    for direction, queries in load_pooled_queries(round, merge=merge, progress=progress).items():
-        drawn = np.isin(queries.keys, list(keys[direction]))
-        complete = queries.is_complete
-        if design.judge == "all" and not complete.all():
-            raise CounterpartError(
-                f"{counted(int((~complete).sum()), 'query lacks', 'queries lack')} verdicts in round {round}, which "
-                "asks all pairs: no draw says which queries are done. Estimate it once it is finished, or plan a round "
-                "of --judge audit."
-            )
-        audited = drawn & complete
-        if audited.sum() < 2:
-            raise CounterpartError(
-                f"{counted(int(audited.sum()), 'query is', 'queries are')} judged whole of {drawn.sum()} that the "
-                f"audit drew ({direction.label}). An estimate needs two at least, and should have {FEW}."
-            )
-        yield WholeQueries(round, direction, queries, drawn, audited)
+    return JudgeDesign("audit", share) if share else design
 
 
-def _of_direction(whole: WholeQueries, given: EstimateParameters) -> list[ModelEstimate]:
+def _check_judged(whole: WholeQueries, design: JudgeDesign) -> None:
+    lacking = int((~whole.queries.is_complete).sum())
+    if design.judge == "all" and lacking:
+        raise CounterpartError(
+            f"{counted(lacking, 'query lacks', 'queries lack')} verdicts in round {whole.round}, which asks all pairs: "
+            "no draw says which queries are done. Estimate it once it is finished, or plan a round of --judge audit."
+        )
+    judged = int(whole.audited.sum())
+    if judged < 2:
+        raise CounterpartError(
+            f"{counted(judged, 'query is', 'queries are')} judged whole of {whole.drawn.sum()} that the audit drew "
+            f"({whole.direction.label}). An estimate needs two at least, and should have {FEW}."
+        )
+
+
+def model_estimates(whole: WholeQueries, given: EstimateParameters) -> list[ModelEstimate]:
+    """Return the score of each model and wished metric."""
     queries, audited, drawn = whole.queries, whole.audited, whole.drawn
     judged = (queries.asked & audited[:, None]).sum() / max(queries.asked.sum(), 1)
     return [
@@ -272,6 +318,7 @@ def _of_direction(whole: WholeQueries, given: EstimateParameters) -> list[ModelE
             counted=bool(audited.all()),
             judged=float(judged),
             missing=int((drawn & ~audited).sum()),
+            own_asked=model in whole.asked_of,
         )
         for number, model in enumerate(queries.models)
         for metric in given.metrics
@@ -283,7 +330,7 @@ def _bounded(whole: WholeQueries, cell: tuple[int, int], level: float) -> Estima
     """Return the estimate of a metric and model from the complete queries, in 0..1. Where drawn queries lack verdicts,
     the interval goes from the value with 0 for all of them to that with 1, by the widest of the intervals."""
     values, proxy, audited, drawn = whole.metrics[cell], whole.proxy[cell], whole.audited, whole.drawn
-    found = estimate(values, proxy, audited, audited.mean(), level=level, estimand=f"pool of {whole.round}")
+    found = estimate(values, proxy, audited, audited.mean(), level=level, estimand=whole.estimand)
     missing = drawn & ~audited
     low, high = found.low, found.high
     if missing.any():
@@ -296,24 +343,17 @@ def _bounded(whole: WholeQueries, cell: tuple[int, int], level: float) -> Estima
     return replace(found, low=max(low, 0.0), high=min(high, 1.0))
 
 
-def _differences(
-    whole: WholeQueries, found: list[ModelEstimate], given: EstimateParameters
-) -> Iterator[ModelDifference]:
-    """Yield the differences of models that follow each other, best first, from the complete queries."""
-    place = {name: number for number, name in enumerate(whole.queries.models)}
+def model_differences(whole: WholeQueries, given: EstimateParameters) -> list[ModelDifference]:
+    """Return the differences of models that follow each other, best first, from the complete queries."""
+    found = []
+    names, audited = whole.queries.models, whole.audited
     for metric in given.metrics:
         number = METRICS.index(metric)
-        of_metric = [one for one in found if one.metric == metric]
-        ordered = sorted(of_metric, key=lambda one: -one.estimate.value)
-        for better, worse in pairwise(ordered):
+        values, proxy = whole.metrics[number], whole.proxy[number]
+        scores = [estimate(values[model], proxy[model], audited, audited.mean()).value for model in range(len(names))]
+        for better, worse in pairwise(np.argsort(np.negative(scores), kind="stable").tolist()):
             difference = estimate_difference(
-                place[better.model],
-                place[worse.model],
-                whole.metrics[number],
-                whole.proxy[number],
-                whole.audited,
-                whole.audited.mean(),
-                level=given.level,
-                estimand=better.estimate.estimand,
+                better, worse, values, proxy, audited, audited.mean(), level=given.level, estimand=whole.estimand
             )
-            yield ModelDifference(better.model, worse.model, metric, whole.direction, difference)
+            found.append(ModelDifference(names[better], names[worse], metric, whole.direction, difference))
+    return found
