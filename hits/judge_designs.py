@@ -54,18 +54,22 @@ class JudgeDesign:
         return ceil(round(self.share * queries, 9))
 
     def asked(self, pool: Pool, sides: Sides, pairs: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-        """Return those of the pool's ``pairs`` (n, 2) of codes that the round asks."""
+        """Return those of the pool's ``pairs`` (n, 2) of codes that the round asks; those of an audit in the order of
+        its queries."""
         if self.judge == "all":
             return pairs
         if self.judge == "first-hits":
             first = pool.proposals.filter(rank=1).values_list("image_id", "caption_id").distinct()
             return pairs[np.isin(sides.cells(pairs), sides.cells(sides.pair_codes(first)))]
-        queries = audited_queries(pool, self, seed)
-        images = sides.images.codes(np.array(sorted(queries.get(Direction.IMAGE_TO_CAPTION, {}).values()), np.int64))
-        captions = sides.captions.codes(
-            np.array(sorted(queries.get(Direction.CAPTION_TO_IMAGE, {}).values()), np.int64)
-        )
-        return pairs[np.isin(pairs[:, 0], images) | np.isin(pairs[:, 1], captions)]
+        places = np.full(len(pairs), np.inf)
+        for direction, drawn in audited_queries(pool, self, seed).items():
+            column = 0 if direction == Direction.IMAGE_TO_CAPTION else 1
+            side = (sides.images, sides.captions)[column]
+            place = np.full(len(side) + 1, np.inf)  # the last one: of queries that are not numbered, code -1
+            place[side.codes(list(drawn.values()))] = np.arange(len(drawn)) / max(len(drawn), 1)
+            places = np.minimum(places, place[pairs[:, column]])
+        order = np.argsort(places, kind="stable")
+        return pairs[order[np.isfinite(places[order])]]
 
 
 def audited_queries(pool: Pool, design: JudgeDesign, seed: int) -> dict[Direction, dict[str, int]]:

@@ -1,6 +1,7 @@
 """Plans of HITs of single pairs: packed so that they share nothing, with gold controls dealt to each."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil
 from typing import Any
 
@@ -17,6 +18,8 @@ from hits.packing.dealing import Deck, deal_controls
 from hits.packing.plan import NEGATIVE, POSITIVE, Items, Numbering, Plan, Sharing, Sides, shuffle_places
 from mitl.models import Pool
 
+MOST_BATCHES = 20
+"""Batches of HITs in which an audit is packed, so that its first queries are judged whole while others wait."""
 Newest = dict[str, int]
 """The database ids of the newest of the ``images``, ``captions`` and ``matches`` that a round was packed from."""
 
@@ -26,6 +29,7 @@ class PlanRequest:
     """What HITs are planned from: a pool and those of its ``pairs`` (n, 2) to ask about, as codes of the ``sides``.
 
     ``avoided`` is in no control, or in no item at all. ``positives`` is the match source of a task that needs one.
+    ``in_order``: the first HITs ask the first pairs.
     """
 
     pool: Pool
@@ -36,18 +40,17 @@ class PlanRequest:
     sharing: Sharing
     avoided: Avoided
     positives: str = ""
+    in_order: bool = False
     progress: Progress = silent
 
 
 def plan_pairs(request: PlanRequest) -> Plan:
     """Pack the pairs into HITs and deal controls from the pool's."""
-    from hits.packing.colouring import pack_pairs  # numba takes half a second and 70 MB to import
-
     design, sharing = request.design, request.sharing
     streams = np.random.default_rng(request.seed).spawn(5)
     images, captions = request.pairs.T
     request.progress("filling HITs", 0, None)
-    hits = pack_pairs(images, captions, capacity=design.candidates, sharing=sharing, rng=streams[0])
+    hits = _hits_of_pairs(request, streams[0])
     candidates = Items(hits, images, captions, np.zeros_like(hits))
     request.progress("dealing controls", 0, None)
     decks = _decks(request, candidates, streams[1:4])
@@ -55,6 +58,27 @@ def plan_pairs(request: PlanRequest) -> Plan:
     items = shuffle_places(candidates, controls, streams[4])
     places = np.arange(len(items.hits)) % design.size + 1  # every HIT is full
     return Plan(request.sides, design, request.seed, items, places)
+
+
+def _hits_of_pairs(request: PlanRequest, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the HIT of each pair. Pairs in order are packed in batches, each of so many HITs that no image and no
+    caption need be twice in one."""
+    from hits.packing.colouring import pack_pairs  # numba takes half a second and 70 MB to import
+
+    capacity = request.design.candidates
+    images, captions = request.pairs.T
+    n_hits = ceil(len(images) / capacity)
+    n_batches = 1
+    if request.in_order:
+        most = max(np.bincount(images).max(), np.bincount(captions).max())
+        n_batches = max(1, min(MOST_BATCHES, n_hits // most))
+    bounds = np.linspace(0, n_hits, n_batches + 1).astype(int)
+    hits = []
+    for first, last in pairwise(bounds.tolist()):
+        batch = slice(first * capacity, last * capacity)
+        packed = pack_pairs(images[batch], captions[batch], capacity=capacity, sharing=request.sharing, rng=rng)
+        hits.append(packed + first)
+    return np.concatenate(hits)
 
 
 def newest_of(collection: Collection) -> Newest:

@@ -157,7 +157,8 @@ def make_plan(
             known_matches(pool.collection, sides, newest=newest["matches"]),
             spared_originals(original_pairs(pool.sample, sides), asked, sides, design),
         )
-    return task.plan(PlanRequest(pool, sides, asked, design, seed, sharing, coded, positives, progress))
+    in_order = judge is not None and judge.judge == "audit"
+    return task.plan(PlanRequest(pool, sides, asked, design, seed, sharing, coded, positives, in_order, progress))
 
 
 def _check_size(pool: Pool, design: Design, *, asked: int, excluded: int) -> None:

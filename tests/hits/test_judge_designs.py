@@ -1,6 +1,7 @@
 """Rounds that ask part of a pool: the first hits of its annotators, or whole queries of an audit."""
 
 import pytest
+from django.db.models import Count
 
 from core.errors import CounterpartError
 from hits.designs import Design
@@ -68,6 +69,31 @@ def test_the_same_audit_is_packed_in_every_database():
     pool = pool_of()
     parameters = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 3}
     assert pack("here", pool, **parameters).plan_hash == pack("there", mirror_of(pool), **parameters).plan_hash
+
+
+def test_the_first_hits_of_an_audit_ask_its_first_queries(pool):
+    """So that they are judged whole, and estimated from, while later ones wait for workers."""
+    made = pack("audit", pool, design=Design("tiny", 2, 1, 1), judge="audit", audit_share=0.5, seed=1)
+    drawn = audited_queries(pool, JudgeDesign("audit", 0.5), 1)
+    last_hits = {
+        direction: [
+            Item.objects.filter(hit__round=made, control=None, **{side: pk}).latest("hit__number").hit.number
+            for pk in queries.values()
+        ]
+        for (direction, queries), side in zip(drawn.items(), ("image", "caption"), strict=True)
+    }
+    n_hits = made.hits.count()
+    for numbers in last_hits.values():
+        assert numbers[0] < n_hits / 2
+        assert max(numbers) > n_hits * 0.8
+    shared = (
+        Item.objects.filter(hit__round=made, control=None)
+        .values("hit", "image")
+        .annotate(n=Count("pk"))
+        .filter(n__gt=1)
+    )
+    assert not shared.exists()
+    assert made.summary["hits"] == -(-made.summary["pairs"] // 2)
 
 
 def test_first_hits_are_the_pairs_that_some_annotator_ranks_first(pool):
