@@ -31,12 +31,14 @@ def folds_of(groups: ArrayLike, *, folds: int = FOLDS, seed: int = 0) -> NDArray
 def pair_features(ranks: ArrayLike, scores: ArrayLike, depth: int) -> Floats:
     """Return (Q, J, F) what the annotators say of each pair: formula (1) of the estimation design.
 
-    The features are each annotator's log rank and standardised score, the least and the mean log rank, and how many
-    annotators rank the item among the first 5 and 25.
+    The features are each annotator's log rank and standardised score, the least and the mean log rank, how many
+    annotators rank the item among the first 5 and 25, and each annotator's score as it is: it alone tells a query
+    without matches from one with many, above all that of a machine judge.
 
     Args:
         ranks: (A, Q, J); ranks beyond ``depth`` count as ``depth`` + 1.
-        scores: (A, Q, J), NaN where the list does not hold the item: it then has the query's lowest score.
+        scores: (A, Q, J), NaN where the list does not hold the item: it then has the query's lowest standardised
+            score, and the annotator's lowest score of all.
         depth: length of the lists.
     """
     places = np.minimum(np.asarray(ranks), depth + 1)
@@ -47,9 +49,12 @@ def pair_features(ranks: ArrayLike, scores: ArrayLike, depth: int) -> Floats:
     spread = np.sqrt(np.where(listed, (values - mean) ** 2, 0).sum(axis=2, keepdims=True) / count)
     standard = (values - mean) / np.where(spread > 0, spread, 1)
     lowest = np.where(listed, standard, 0).min(axis=2, keepdims=True)
+    least = np.where(listed, values, np.inf).min(axis=(1, 2), keepdims=True)
+    as_they_are = np.where(listed, values, np.where(np.isinf(least), 0, least))
     logs = np.log(places)
     summary = [logs.min(axis=0), logs.mean(axis=0), (places <= 5).sum(axis=0), (places <= 25).sum(axis=0)]
-    return np.stack([*logs, *np.where(listed, standard, lowest), *summary], axis=-1).astype(np.float64)
+    features = [*logs, *np.where(listed, standard, lowest), *summary, *as_they_are]
+    return np.stack(features, axis=-1).astype(np.float64)
 
 
 def match_probability(features: ArrayLike, labels: ArrayLike, folds: ArrayLike, *, clip: float = 0.002) -> Floats:

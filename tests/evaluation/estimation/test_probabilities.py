@@ -64,8 +64,16 @@ def test_features_hold_ranks_standardised_scores_and_their_summary():
     found = pair_features(ranks, scores, 25)
     np.testing.assert_allclose(found[0, :, 0], np.log([1, 6, 26]))
     np.testing.assert_allclose(found[0, :, 2], [1, -1, -1])
-    np.testing.assert_allclose(found[0, 0, 4:], [0, np.log(2) / 2, 2, 2])
-    np.testing.assert_allclose(found[0, 1, 4:], [np.log(6), (np.log(6) + np.log(26)) / 2, 0, 1])
+    np.testing.assert_allclose(found[0, 0, 4:8], [0, np.log(2) / 2, 2, 2])
+    np.testing.assert_allclose(found[0, 1, 4:8], [np.log(6), (np.log(6) + np.log(26)) / 2, 0, 1])
+
+
+def test_features_hold_the_scores_as_they_are_and_the_lowest_of_all_where_a_list_lacks_the_item():
+    ranks = np.array([[[1, 2], [1, 10**6]], [[10**6, 10**6], [10**6, 10**6]]])
+    scores = np.array([[[3.0, 1.0], [0.5, np.nan]], [[np.nan, np.nan], [np.nan, np.nan]]])
+    found = pair_features(ranks, scores, 25)
+    np.testing.assert_array_equal(found[..., -2], [[3, 1], [0.5, 0.5]])
+    np.testing.assert_array_equal(found[..., -1], np.zeros((2, 2)))
 
 
 def test_a_shift_that_queries_share_is_recovered_from_their_labels(rng):
