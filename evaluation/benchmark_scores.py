@@ -59,7 +59,12 @@ def evaluate_benchmarks(
         for path, name in zip(tracked(paths, "models", progress, every=1), models, strict=True)
     ]
     return joined(
-        (target.name, board_from(chain.from_iterable(column), compare=not policies.leave_interval))
+        (
+            target.name,
+            board_from(
+                chain.from_iterable(column), estimand=f"matches of {target.name}", compare=not policies.leave_interval
+            ),
+        )
         for target, column in zip(targets, zip(*scored, strict=True), strict=True)
     )
 

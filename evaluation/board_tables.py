@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.leaderboard import Board, Cell, notes_of
+from evaluation.leaderboard import AVERAGE, Board, Cell, Row, notes_of
+
+SOURCE = ("kind", "estimand", "n_queries")
+"""The last columns of a CSV, which are no scores."""
 
 
 def plain_table(board: Board) -> str:
@@ -26,20 +29,24 @@ def plain_table(board: Board) -> str:
             "",
             "* best   ~ not significantly different from the best (randomisation test over queries, p ≥ 0.05)",
         ]
-    return "\n".join([*lines[1:], *notes_of(board)])
+    sources = [f"{source} --json has the 95% intervals." for source in board.sources]
+    return "\n".join([*lines[1:], *sources, *notes_of(board)])
 
 
 def csv_table(board: Board) -> str:
-    """Return a row a model: the model, and for each column its percentage."""
+    """Return a row a model: the model, for each column its percentage, and the ``SOURCE`` of its figures."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["model", *map(str, board.columns)])
-    writer.writerows([row.model, *(cell.percent if cell else "" for cell in cells)] for row, cells in board.lines())
+    writer.writerow(["model", *map(str, board.columns), *SOURCE])
+    writer.writerows(
+        [row.model, *(cell.percent if cell else "" for cell in cells), *_source(row)] for row, cells in board.lines()
+    )
     return text.getvalue().rstrip("\n")
 
 
 def latex_table(board: Board) -> str:
-    """Return a tabular for LaTeX's booktabs: the best of a column is bold, those no worse for sure are underlined."""
+    """Return a tabular for LaTeX's booktabs: the best of a column is bold, those no worse for sure are underlined. A
+    comment says what the figures are."""
     over = [rf"\multicolumn{{{len(columns)}}}{{c}}{{{_escaped(title)}}}" for title, columns in board.blocks().items()]
     head = ["Model", *(_escaped(column.metric) for column in board.columns)]
     rows = [" & ".join([_escaped(row.model), *map(_in_latex, cells)]) + r" \\" for row, cells in board.lines()]
@@ -53,12 +60,13 @@ def latex_table(board: Board) -> str:
             *rows,
             r"\bottomrule",
             r"\end{tabular}",
+            *(f"% {source}" for source in board.sources),
         ]
     )
 
 
 def figures_of(board: Board) -> dict[str, Any]:
-    """Return model → part → metric → value in 0..1, its interval, number of queries and marks."""
+    """Return model → part → metric → value in 0..1, its interval, number of queries, kind, estimand and marks."""
     found: dict[str, Any] = {}
     for row in board.rows:
         one: dict[str, Any] = {}
@@ -66,11 +74,25 @@ def figures_of(board: Board) -> dict[str, Any]:
             place = one.setdefault(column.benchmark, {}) if column.benchmark else one
             place.setdefault(column.part, {})[column.metric] = {
                 **{name: None if np.isnan(value) else value for name, value in vars(cell.figure).items()},
+                "kind": cell.kind,
+                "estimand": cell.estimand,
+                "n_queries": cell.figure.queries,
                 "best": cell.best,
                 "not_significantly_worse": cell.best or cell.tied,
             }
         found[row.model] = one | {"notes": list(row.notes)}
     return found
+
+
+def _source(row: Row) -> list[str]:
+    """Return what the CSV says of a row's figures, each different value once: n_queries as ``i2t 14; t2i 14``."""
+    sides = [(column, cell) for column, cell in row.cells.items() if column.part != AVERAGE]
+    found = (
+        [cell.kind for _, cell in sides],
+        [cell.estimand for _, cell in sides],
+        [f"{column.benchmark} {column.part} {cell.figure.queries}".strip() for column, cell in sides],
+    )
+    return ["; ".join(dict.fromkeys(values)) for values in found]
 
 
 def _marked(cell: Cell | None) -> str:

@@ -5,6 +5,7 @@ Averages of both directions come first, then each direction. Of several runs of 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -25,6 +26,10 @@ AVERAGE = "average"
 LABELS = {AVERAGE: "average of both"} | {direction.value: direction.label for direction in Direction}
 PARTS = tuple(LABELS)
 LEVEL = 0.05  # of significance
+QUERIES = {Direction.IMAGE_TO_CAPTION: "image", Direction.CAPTION_TO_IMAGE: "caption"}
+"""What the queries of a direction are."""
+
+Kind = Literal["counted", "estimated"]
 
 
 @dataclass(frozen=True)
@@ -41,11 +46,22 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A figure; ``best`` of its column, or ``tied``: not significantly different from the best."""
+    """A figure and what it says.
+
+    Attributes:
+        best: the highest of its column.
+        tied: not significantly different from the best.
+        kind: counted, or estimated from a part of the judgments.
+        estimand: what the figure is the mean of over queries: a metric with, for example, ``matches of version v1``.
+        is_open: the interval of its difference to the next lower figure of its column holds 0.
+    """
 
     figure: Figure
     best: bool = False
     tied: bool = False
+    kind: Kind = "counted"
+    estimand: str = ""
+    is_open: bool = False
 
     @property
     def percent(self) -> str:
@@ -98,6 +114,25 @@ class Board:
         """Each row with its cells in the order of the columns."""
         return [(row, [row.cells.get(column) for column in self.columns]) for row in self.rows]
 
+    @property
+    def sources(self) -> list[str]:
+        """A sentence for each kind and estimand: what the figures are, and from how many queries."""
+        queries: dict[tuple[Kind, str], dict[Direction, set[int]]] = {}
+        for row in self.rows:
+            for column, cell in row.cells.items():
+                if column.part != AVERAGE and cell.estimand:
+                    sides = queries.setdefault((cell.kind, cell.estimand), {})
+                    sides.setdefault(Direction(column.part), set()).add(cell.figure.queries)
+        return [
+            f"{kind.capitalize()} of the {estimand}, from {' and '.join(_numbers(sides))}."
+            for (kind, estimand), sides in queries.items()
+        ]
+
+
+def estimand_of(version: Version) -> str:
+    """Return what scores on a version are the means of."""
+    return f"matches of version {version}"
+
 
 def board_of(version: Version) -> Board:
     """Return the board of a version from its stored scores, best average mAP@R first."""
@@ -106,16 +141,16 @@ def board_of(version: Version) -> Board:
     for one in Score.objects.filter(version=version).select_related("run").order_by("run__created_at", "run_id", "pk"):
         runs[one.run.model] = one.run
         scores.setdefault(one.run_id, []).append(one)
-    return board_from(_stored(run, scores[run.pk]) for run in runs.values())
+    return board_from((_stored(run, scores[run.pk]) for run in runs.values()), estimand=estimand_of(version))
 
 
 def board_of_run(run: Run, version: Version) -> Board:
     """Return the stored scores of one run on a version as a board; without rows if there are none."""
     scores = list(run.scores.filter(version=version).order_by("pk"))
-    return board_from([_stored(run, scores)] if scores else [])
+    return board_from([_stored(run, scores)] if scores else [], estimand=estimand_of(version))
 
 
-def board_from(scored: Iterable[Scored], *, compare: bool = True) -> Board:
+def board_from(scored: Iterable[Scored], *, estimand: str = "", compare: bool = True) -> Board:
     """Return the board of scored models; ``compare``: with the marks of the best and of significance."""
     models = list(scored)
     known = dict.fromkeys(metric for one in models for metrics in one.figures.values() for metric in metrics)
@@ -129,7 +164,7 @@ def board_from(scored: Iterable[Scored], *, compare: bool = True) -> Board:
         Row(
             one.model,
             {
-                column: Cell(figure, *marks[column].get(one.model, (False, False)))
+                column: Cell(figure, *marks[column].get(one.model, (False, False)), estimand=estimand)
                 for column, figure in figures[one.model].items()
             },
             one.run,
@@ -216,6 +251,14 @@ def caution_of(version: Version) -> str:
 def notes_of(board: Board) -> list[str]:
     """Return the notes of all rows, a sentence each, with the model's name."""
     return [f"{row.model} {note}" for row in board.rows for note in row.notes]
+
+
+def _numbers(sides: Mapping[Direction, set[int]]) -> list[str]:
+    """``14 images``, ``12 to 14 captions``: the least and the greatest number of queries of each direction."""
+    return [
+        f"{min(found):,} to " * (len(found) > 1) + counted(max(found), QUERIES[direction])
+        for direction, found in sides.items()
+    ]
 
 
 def _stored(run: Run, scores: Sequence[Score]) -> Scored:

@@ -1,10 +1,13 @@
 """The leaderboard of a collection: models on a version, how their ranks and scores move, and registering rankings."""
 
+from collections.abc import Sequence
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import SafeString
 
 from console.charts.plots import drawn
+from console.leaderboard.round_boards import boards_of_round, estimates_of_run
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.uploads import LARGEST_UPLOAD, store_upload
@@ -12,6 +15,8 @@ from console.versions.forms import RankingsForm
 from core.middleware import takes_uploads
 from corpus.models import Collection
 from dataset.models import Version
+from evaluation.estimate_boards import audits_of
+from evaluation.estimation import METRICS
 from evaluation.jobs import start_registration, start_scoring_run
 from evaluation.leaderboard import (
     Board,
@@ -26,12 +31,14 @@ from evaluation.leaderboard import (
 )
 from evaluation.models import Run
 from evaluation.scoring import SCORED
+from hits.models import Round
 from mitl.rank_chart import rank_chart
 
 
 @members_only.reads
 def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
-    """Models on ``?version=``, by default the newest version with scores; what moves between metrics and versions."""
+    """Models on ``?version=``, or as ``?round=`` estimates them (default: the newest version with scores, or audit);
+    what moves between metrics and versions."""
     return _page(request, get_object_or_404(Collection, name=name), RankingsForm())
 
 
@@ -69,6 +76,7 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
         "run": found,
         "boards": [(version, board) for version, board in boards if board.rows],
         "unscored": [version for version, board in boards if not board.rows],
+        "estimates": estimates_of_run(found),
     }
     return render(request, "console/leaderboard/run.html", context)
 
@@ -81,20 +89,24 @@ def run_score(request: StaffRequest, run_id: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> HttpResponse:
-    version = _shown(request, collection)
-    metric = _metric(request)
+    audits = audits_of(collection)
+    version, round = _shown(request, collection, audits)
+    metric = _metric(request, "metric", SCORED)
     board = board_of(version) if version else None
     values = history_of(collection, metric)
     names = _versions_in(collection, values)
-    context = {
+    context: dict[str, object] = {
         "collection": collection,
         "versions": collection.versions.all(),
         "shown": version,
+        "audits": audits,
+        "estimated": round,
         "evaluate": f"python manage.py evaluate --version {version or 'VERSION'} --rankings FILE",
         "board": board,
         "ranks": _ranks(version, board) if version and board else None,
         "notes": notes_of(board) if board else [],
         "caution": caution_of(version) if version else "",
+        "audits_in": [one for one in audits if version and one.versions.contains(version)],
         "metric": metric,
         "metrics": SCORED,
         "moving": names,
@@ -103,20 +115,29 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "runs": page_of(request, collection.runs.order_by("-created_at").select_related("registered_by")),
         "form": form,
     }
+    if round:
+        context |= boards_of_round(round, _metric(request, "by", METRICS))
     return render(request, "console/leaderboard/leaderboard.html", context, status=422 if form.errors else 200)
 
 
-def _shown(request: HttpRequest, collection: Collection) -> Version | None:
-    """The version ``?version=``, or the newest with scores."""
+def _shown(
+    request: HttpRequest, collection: Collection, audits: Sequence[Round]
+) -> tuple[Version | None, Round | None]:
+    """The version ``?version=`` or the round ``?round=``; else the newest version with scores or the newest audit."""
     if wanted := request.GET.get("version"):
-        return get_object_or_404(collection.versions, name=wanted)
-    return collection.versions.filter(scores__isnull=False).distinct().first()
+        return get_object_or_404(collection.versions, name=wanted), None
+    if wanted := request.GET.get("round"):
+        rounds = Round.objects.filter(pool__collection=collection).select_related("pool__collection", "pool__sample")
+        return None, get_object_or_404(rounds, name=wanted)
+    scored = collection.versions.filter(scores__isnull=False).distinct().first()
+    return scored, None if scored or not audits else audits[0]
 
 
-def _metric(request: HttpRequest) -> str:
-    metric = request.GET.get("metric", SCORED[0])
-    if metric not in SCORED:
-        raise Http404(f"Unknown metric. Choose one of {', '.join(SCORED)}.")
+def _metric(request: HttpRequest, name: str, metrics: Sequence[str]) -> str:
+    """The metric that a parameter of the address names, or the first."""
+    metric = request.GET.get(name, metrics[0])
+    if metric not in metrics:
+        raise Http404(f"Unknown metric. Choose one of {', '.join(metrics)}.")
     return metric
 
 

@@ -15,6 +15,7 @@ from core.progress import Progress
 from core.text import counted
 from dataset.models import Version
 from evaluation.analyses import Findings, plain
+from evaluation.board_tables import SOURCE
 from evaluation.correlation import correlations, spearman, tau_b
 from evaluation.leaderboard import Moves, averages_of, board_of, ranks_of
 from mitl.charts import Spec, heat_map, heat_maps
@@ -94,7 +95,11 @@ def _read(path: Path) -> Moves:
         raise CounterpartError(f"{path} repeats {counted(len(repeated), 'name')}: {some_of(sorted(repeated))}.")
     try:
         return {
-            row[0]: {metric: float(cell) for metric, cell in zip(head[1:], row[1:], strict=True) if cell.strip()}
+            row[0]: {
+                metric: float(cell)
+                for metric, cell in zip(head[1:], row[1:], strict=True)
+                if cell.strip() and metric not in SOURCE
+            }
             for row in rows
         }
     except ValueError as error:

@@ -8,7 +8,8 @@ from core.parameters import POSITIONAL
 from core.progress import Progress
 from core.text import counted
 from evaluation.analyses import Findings, shown, text_table
-from evaluation.round_estimates import FEW, EstimateParameters, ModelDifference, ModelEstimate, estimate_round
+from evaluation.estimate_boards import said_of
+from evaluation.round_estimates import EstimateParameters, ModelDifference, ModelEstimate, estimate_round
 from hits.models import Round
 from mitl.charts import interval_chart
 from mitl.models import Direction
@@ -62,14 +63,7 @@ def _source(one: ModelEstimate) -> str:
 
 def _text(rows: Sequence[ModelEstimate], differences: Sequence[ModelDifference]) -> str:
     one = rows[0]
-    lines = [f"{one.direction.label}: {_source(one)}."]
-    if one.missing:
-        lines.append(
-            f"{counted(one.missing, 'drawn query lacks', 'drawn queries lack')} verdicts: the intervals of the scores "
-            "go from their worst to their best verdicts; the differences leave these queries out."
-        )
-    if one.estimate.n_audited < FEW:
-        lines.append(f"Fewer than {FEW} queries: intervals may hold the truth less often than they say.")
+    lines = [f"{one.direction.label}: {_source(one)}.", *said_of(rows)]
     figures = [[row.model, row.metric, *(shown(value, ".3f") for value in _figures(row))] for row in rows]
     table = text_table(["model", "metric", "value", "low", "high"], figures, left=2)
     steps = [

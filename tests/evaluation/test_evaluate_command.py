@@ -65,6 +65,27 @@ def test_csv_latex_and_json_have_the_figures_too(evaluate):
     assert len(figures["notes"]) == 1
 
 
+def test_every_form_says_what_the_figures_are_and_from_how_many_queries(evaluate):
+    source = "Counted of the matches of version v1, from 2 images and 4 captions."
+    assert f"{source} --json has the 95% intervals." in evaluate().splitlines()
+    assert evaluate("--latex").splitlines()[-1] == f"% {source}"
+    (row,) = csv.DictReader(StringIO(evaluate("--csv")))
+    assert (row["kind"], row["estimand"], row["n_queries"]) == ("counted", "matches of version v1", "i2t 2; t2i 4")
+    figures = json.loads(evaluate("--json"))["model_a"]
+    for part, queries in (("average", 6), ("i2t", 2), ("t2i", 4)):
+        for one in figures[part].values():
+            assert (one["kind"], one["estimand"]) == ("counted", "matches of version v1")
+            assert one["n_queries"] == one["queries"] == queries
+
+
+def test_the_csv_can_be_read_by_analyse_benchmarks(evaluate, written, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(evaluate(written("other.json", 1), "--csv"))
+    out = StringIO()
+    call_command("analyse", "benchmarks", "--scores", str(path), "--json", stdout=out)
+    assert not {"kind", "estimand", "n_queries"} & set(json.loads(out.getvalue())["metrics"])
+
+
 @pytest.fixture
 def written(tmp_path):
     """Writes rankings whose R@1 is ``right`` of 4 captions, at a path below the test's folder."""

@@ -12,7 +12,7 @@ from dataset.models import Version
 from evaluation.benchmark_scores import ORDER, evaluate_benchmarks
 from evaluation.board_tables import csv_table, figures_of, latex_table, plain_table
 from evaluation.evaluate_parameters import EvaluateParameters
-from evaluation.leaderboard import board_from, caution_of
+from evaluation.leaderboard import board_from, caution_of, estimand_of
 from evaluation.policies import Policies
 from evaluation.scoring import evaluate_version
 
@@ -75,7 +75,7 @@ class Command(ActCommand):
             scored = evaluate_version(
                 version, rankings=rankings, model=parameters.model, policies=policies, progress=progress
             )
-            board = board_from(scored, compare=not policies.leave_interval)
+            board = board_from(scored, estimand=estimand_of(version), compare=not policies.leave_interval)
             if caution := caution_of(version):
                 self.stderr.write(caution)
         if options["json"]:

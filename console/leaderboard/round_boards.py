@@ -1,0 +1,46 @@
+"""The boards of a round's estimates, kept for a while as they take seconds: of all models, and of a run."""
+
+from functools import partial
+
+from console.kept_figures import Kept, kept_if_slow
+from core.errors import CounterpartError
+from evaluation.estimate_boards import EstimateBoard, audits_of, boards_of
+from evaluation.estimation import METRICS
+from evaluation.models import Run
+from evaluation.round_estimates import EstimateParameters, RoundEstimates, estimate_round
+from hits.models import Round
+
+BY_ALL = EstimateParameters(metric=METRICS)
+
+Figures = tuple[RoundEstimates | None, str]
+"""The estimates, or why there are none."""
+
+
+def boards_of_round(round: Round, by: str) -> dict[str, object]:
+    """Return what the leaderboard shows of a round: its boards by the metric ``by``, or the trouble."""
+    kept = _kept(round)
+    estimates, trouble = kept.figures
+    boards: list[EstimateBoard] = boards_of(round, estimates, by) if estimates else []
+    return {"estimate_boards": boards, "trouble": trouble, "old_since": kept.old_since, "by": by, "orders": METRICS}
+
+
+def estimates_of_run(run: Run) -> list[tuple[Round, list[EstimateBoard]]]:
+    """Return each audit of the run's collection that estimates it, with its row in each direction."""
+    found = []
+    for round in audits_of(run.collection):
+        estimates, _ = _kept(round).figures
+        boards = [one.of_run(run) for one in boards_of(round, estimates, METRICS[0])] if estimates else []
+        if boards := [one for one in boards if one.board.rows]:
+            found.append((round, boards))
+    return found
+
+
+def _kept(round: Round) -> Kept[Figures]:
+    return kept_if_slow(f"estimates-of-round:{round.pk}", partial(_estimates, round))
+
+
+def _estimates(round: Round) -> Figures:
+    try:
+        return estimate_round(round, BY_ALL), ""
+    except CounterpartError as error:
+        return None, str(error)

@@ -1,0 +1,91 @@
+"""The boards of estimates on the leaderboard and on the page of a run: no finished round and no release is needed."""
+
+import pytest
+
+from dataset.release import release_version
+from evaluation.scoring import evaluate_version
+from tests.evaluation.test_estimate_boards import AUDIT, half_judged, register
+from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
+from tests.factories import make_collection
+from tests.hits.pools import pack
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def pool():
+    return known_pool()
+
+
+def test_the_leaderboard_of_a_collection_without_a_version_is_that_of_its_newest_audit(member, pool, tmp_path):
+    run = register(pool.collection, tmp_path)
+    half_judged(pool)
+    page = member.get("/collections/zoo/leaderboard/")
+    assert "Estimated of the pool of audit, from " in page.text
+    assert "verdicts: the intervals of the scores go from their worst to their best verdicts" in page.text
+    assert [len(one.board.rows) for one in page.context["estimate_boards"]] == [4, 4]
+    assert f'<a href="/runs/{run.pk}/">outsider</a>' in page.text
+    assert "outsider was not asked for its own first items" in page.text
+    assert "the 95% interval of their difference holds 0" in page.text
+    assert "randomisation test" not in page.text
+
+
+def test_models_are_ordered_by_the_metric_that_is_chosen(member, pool):
+    judge_all(published(pack("audit", pool, **AUDIT)))
+    (one, _) = member.get("/collections/zoo/leaderboard/?round=audit&by=R@1").context["estimate_boards"]
+    assert one.board.metrics[0] == "R@1"
+    assert {step.metric for step in one.differences} == {"R@1"}
+    assert member.get("/collections/zoo/leaderboard/?round=audit&by=R@5").status_code == 404
+
+
+def test_a_version_that_holds_an_audit_leads_to_its_estimates(member, pool):
+    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+    version = release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[audit])
+    evaluate_version(version)
+    page = member.get("/collections/zoo/leaderboard/")
+    assert page.context["shown"] == version
+    assert "Counted of the matches of version v1, from 14 images and 14 captions." in page.text
+    assert page.text.count("?round=audit&amp;metric=mAP%40R") == 2  # among the boards, and in the notice
+    assert "Estimated of the pool of audit" in member.get("/collections/zoo/leaderboard/?round=audit").text
+
+
+def test_an_unfinished_round_of_all_pairs_has_a_sentence_instead_of_a_board(member, pool):
+    made = published(pack("all", pool, design=SMALL))
+    judge(made.hits.first())
+    page = member.get("/collections/zoo/leaderboard/?round=all")
+    assert "queries lack verdicts in round all, which asks all pairs" in page.text
+    assert page.context["estimate_boards"] == []
+    assert 'class="board"' not in page.text
+
+
+def test_a_finished_round_of_all_pairs_is_counted(member, pool):
+    judge_all(published(pack("all", pool, design=SMALL)))
+    page = member.get("/collections/zoo/leaderboard/?round=all")
+    assert "Counted of the pool of all, from 14 images." in page.text
+
+
+def test_the_page_of_a_run_has_its_estimates_on_each_audit(member, pool, tmp_path):
+    run = register(pool.collection, tmp_path)
+    half_judged(pool)
+    published(pack("later", pool, **AUDIT))  # nothing is judged: it says nothing of the run
+    page = member.get(f"/runs/{run.pk}/")
+    ((round, boards),) = page.context["estimates"]
+    assert round.name == "audit"
+    assert [[row.model for row in one.board.rows] for one in boards] == [["outsider"], ["outsider"]]
+    assert all("outsider" in (step.model, step.following) for one in boards for step in one.differences)
+    assert page.text.count("Estimated of the pool of audit, from ") == 2
+    assert "?round=audit" in page.text
+
+
+def test_a_round_of_another_collection_is_not_found(member, pool):
+    published(pack("audit", pool, **AUDIT))
+    make_collection("other")
+    assert member.get("/collections/other/leaderboard/?round=audit").status_code == 404
+    assert member.get("/collections/other/leaderboard/").context["audits"] == []
+
+
+def test_every_member_sees_the_estimates_and_nobody_else(client, member, reviewer, researcher, pool):
+    published(pack("audit", pool, **AUDIT))
+    address = "/collections/zoo/leaderboard/?round=audit"
+    assert [one.get(address).status_code for one in (member, reviewer, researcher)] == [200, 200, 200]
+    assert client.get(address).status_code == 302
