@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from evaluation.estimation import UNLISTED, folds_of, match_probability, pair_features, pool_metrics, query_effect
 
@@ -31,6 +32,7 @@ class Bed:
         known: (Q, J) gains of pairs that cost nothing, also of unused places; NaN for pairs to ask.
         groups: (Q,) queries of one image share a group.
         truth: (K, M) metrics against every match there is, not the pool's alone; None where nobody knows them.
+        judge: (Q, J) a machine judge's answers on all pairs, NaN at unused places; None without one.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Bed:
     known: Floats
     groups: NDArray[np.int64]
     truth: Floats | None = None
+    judge: Floats | None = None
 
     @property
     def asked(self) -> NDArray[np.bool_]:
@@ -61,15 +64,22 @@ class Bed:
         """(M,) models whose lists are not in the pool."""
         return np.arange(len(self.models)) >= len(self.scores)
 
+    @property
+    def features(self) -> Floats:
+        """(Q, J, F) of the annotators' lists and of the judge's answers."""
+        ranks, scores = self.ranks[: len(self.scores)], self.scores
+        if self.judge is not None:
+            places = np.where(np.isnan(self.judge), UNLISTED, _ranks(np.nan_to_num(self.judge, nan=-np.inf)))
+            ranks, scores = np.append(ranks, places[None], axis=0), np.append(scores, self.judge[None], axis=0)
+        return pair_features(ranks, scores, DEPTH)
+
     def probabilities(self, seed: int) -> tuple[Floats, float, NDArray[np.bool_]]:
         """Return p (Q, J), τ and the pilot's queries (Q,): learned from a random twentieth of the queries, by folds."""
         rng = np.random.default_rng(seed)
         pilot = np.zeros(len(self.groups), bool)
         pilot[rng.permutation(len(pilot))[: max(int(PILOT * len(pilot)), 10)]] = True
         labels = np.where(self.asked & pilot[:, None], self.gains > 0, np.nan)
-        annotators = self.ranks[: len(self.scores)]
-        features = pair_features(annotators, self.scores, DEPTH)
-        p = match_probability(features, labels, folds_of(self.groups, seed=seed))
+        p = match_probability(self.features, labels, folds_of(self.groups, seed=seed))
         return p, query_effect(p, labels, pilot), pilot
 
 
@@ -106,6 +116,14 @@ def bed_of(
     listed = np.stack([np.where(used, scores[model][rows, items], np.nan) for model in annotators])
     listed = np.where(ranks[: len(annotators)] <= DEPTH, listed, np.nan)
     return Bed(name, names, ranks, listed, gains, np.where(is_free | ~used, gains, np.nan), np.array(list(groups)))
+
+
+def judged(bed: Bed, auc: float, *, seed: int = 11) -> Bed:
+    """Add a machine judge whose answers on matches and other pairs are normal, with this area under the curve."""
+    answers = np.sqrt(2) * norm.ppf(auc) * (bed.gains > 0)
+    answers += np.random.default_rng(seed).standard_normal(answers.shape)
+    used = (bed.ranks < UNLISTED).any(axis=0)
+    return replace(bed, name=f"{bed.name}, judge of AUC {auc:.2f}", judge=np.where(used, answers, np.nan))
 
 
 def _ranks(scores: NDArray[np.floating]) -> NDArray[np.int64]:
