@@ -1,22 +1,21 @@
-"""What audits of a collection's queries would cost and tell, with a round that was judged as the pilot."""
+"""What audits of a collection's queries would cost and tell, as a round that was judged, or priors, let us expect."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
 from typing import Annotated, Any
 
-import numpy as np
 from django import forms
-from django.db.models import Q
 
-from annotation.money.wages import slow_seconds
+from annotation.money.wages import HOUR, pilot_of, slow_seconds, timing_of
 from core.errors import CounterpartError
 from core.parameters import Option, Parameters, choices
-from core.progress import Progress, silent
-from evaluation.estimation import METRICS, Pilot, Plan, plan
-from evaluation.round_estimates import WholeQueries, whole_queries
+from evaluation.estimation import METRICS, front
+from evaluation.plan_basis import PlanBasis, Prior, Widths
 from hits.models import Round
+from hits.prices import cents
+from hits.round_parameters import DollarField
 
 SHARES, SPREADS = (0.1, 0.2, 0.3, 0.5), (1, 4)
 GRID_SHARES, GRID_SPREADS = tuple(number / 20 for number in range(1, 20)), (1, 2, 4, 10)
@@ -24,7 +23,7 @@ GRID_SHARES, GRID_SPREADS = tuple(number / 20 for number in range(1, 20)), (1, 2
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions(Parameters):
-    """Which designs are compared, and what is wished of them."""
+    """Which designs are compared, what is wished of them, and what is stated where nothing was judged."""
 
     metric: Annotated[
         str,
@@ -42,6 +41,70 @@ class AuditOptions(Parameters):
     ] = None
     merge: Annotated[str, "match sources that count without a judgment, as release merges them"] = "original"
     grid: Annotated[bool, "compare a fine grid of designs in place of a few"] = False
+    reward: Annotated[
+        Decimal | None,
+        DollarField(max_digits=8, required=False, help_text="US dollars for one assignment (default: the round's)"),
+    ] = None
+    match_rate: Annotated[
+        float,
+        forms.FloatField(
+            min_value=0.01,
+            max_value=0.95,
+            help_text="without judgments: expected share of the pool's pairs that match; 0.21 to 0.30 in ECCV Caption",
+        ),
+        Option(metavar="SHARE"),
+    ] = 0.2
+    rank_effect: Annotated[
+        float,
+        forms.FloatField(
+            min_value=0,
+            max_value=3,
+            help_text="without judgments: how far annotators can tell; the odds of a match are as the annotators that "
+            "propose it by its best rank, to this power. 0: not at all; 0.3 to 1.0 were measured",
+        ),
+        Option(metavar="POWER"),
+    ] = 0.5
+
+    @property
+    def prior(self) -> Prior:
+        return Prior(self.match_rate, self.rank_effect)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a HIT asks, pays and takes: ``cost`` in US dollars of all its answer sets, with fees.
+
+    ``source`` says by what the ``seconds`` of one answer set are known.
+    """
+
+    candidates: int
+    replication: int
+    reward: Decimal
+    cost: Decimal
+    seconds: float
+    source: str
+
+    @property
+    def wage(self) -> Decimal:
+        """US dollars an hour."""
+        return cents(self.reward * HOUR / Decimal(str(self.seconds)))
+
+
+def terms_of(round: Round, reward: Decimal | None = None) -> Terms:
+    """Return the terms of a round, which need not be stored, with another reward if one is given."""
+    paid = round.reward if reward is None else reward
+    seconds, source = _time_of(round)
+    cost = round.fee_schedule.cost(paid) * round.replication
+    return Terms(round.design["candidates"], round.replication, paid, cost, seconds, source)
+
+
+def _time_of(round: Round) -> tuple[float, str]:
+    if round.expected_seconds:
+        return round.expected_seconds, "as expected of the round"
+    measured = (round, timing_of(round)) if round.pk else pilot_of(round)
+    if measured and measured[1]:
+        return measured[1].active, f"as measured in round {measured[0]}"
+    return slow_seconds(round), "as slow workers usually take"
 
 
 @dataclass(frozen=True)
@@ -61,10 +124,15 @@ class Design:
     cost: Decimal
     hours: float
     matches: float
-    widths: Mapping[tuple[str, str], float]
+    widths: Widths
 
     def widest(self, metric: str) -> float:
         return max(width for (_, name), width in self.widths.items() if name == metric)
+
+    @property
+    def audit_share(self) -> float:
+        """The share of the queries that are judged whole."""
+        return self.share / self.spread
 
     def row(self) -> dict[str, Any]:
         """Return what ``plan`` prints."""
@@ -80,82 +148,60 @@ class Design:
         }
 
 
-def audit_options(
-    pilot: Round, parameters: AuditOptions | None = None, *, progress: Progress = silent
-) -> tuple[list[Design], Design | None]:
-    """Return a round of all pairs and audits of its queries, or of more of the same kind, as the pilot lets us expect
-    them; and the cheapest of the wished width.
+@dataclass(frozen=True)
+class FirstHits:
+    """A round of the first hits alone, which gives R@1 of the pool's annotators as a round of all pairs does."""
 
-    HITs cost what those of the pilot do, and take the minutes that it expects.
-    Raises CounterpartError as ``estimate_round`` does, and where no design of the grid reaches the wished width.
-    """
-    given = parameters or AuditOptions()
-    shares, spreads = (GRID_SHARES, GRID_SPREADS) if given.grid else (SHARES, SPREADS)
-    sides = {}
-    for whole in whole_queries(pilot, merge=given.merge, progress=progress):
-        progress("planning", 0, None)
-        sides[whole.direction.value] = plan(_pilot(whole), shares, spreads, queries=len(whole.queries.keys))
-    designs = list(_together(pilot, sides))
-    if given.width is None:
-        return designs, None
-    narrow = [one for one in designs if one.widest(given.metric) <= given.width]
+    pairs: int
+    hits: int
+    cost: Decimal
+    hours: float
+
+
+def audit_options(basis: PlanBasis, terms: Terms, *, grid: bool = False) -> list[Design]:
+    """Return a round of all pairs and audits of its queries, or of more of the same kind."""
+    shares, spreads = (GRID_SHARES, GRID_SPREADS) if grid else (SHARES, SPREADS)
+    return list(_designs(basis, terms, shares, spreads))
+
+
+def _designs(basis: PlanBasis, terms: Terms, shares: Sequence[float], spreads: Sequence[float]) -> Iterator[Design]:
+    yield design_of(basis, terms, 1.0, 1.0)
+    for spread in spreads:
+        for share in shares:
+            yield design_of(basis, terms, share, spread)
+
+
+def design_of(basis: PlanBasis, terms: Terms, share: float, spread: float) -> Design:
+    """Return one design: all pairs for a share of 1 of the same queries, otherwise an audit."""
+    name = "all" if share == spread == 1 else "audit"
+    hits, cost, hours = _work(basis.pairs.asked(share, spread), terms)
+    matches = share * sum(side.outlook.matches.value for side in basis.sides.values())
+    return Design(name, share, spread, hits, cost, hours, matches, basis.widths(share, spread))
+
+
+def first_hits_of(basis: PlanBasis, terms: Terms) -> FirstHits:
+    return FirstHits(basis.pairs.first_hits, *_work(basis.pairs.first_hits, terms))
+
+
+def _work(pairs: float, terms: Terms) -> tuple[int, Decimal, float]:
+    """Return HITs, their cost and their hours."""
+    hits = ceil(round(pairs / terms.candidates, 9))
+    return hits, hits * terms.cost, hits * terms.seconds * terms.replication / HOUR
+
+
+def front_of(designs: Sequence[Design], metric: str) -> list[Design]:
+    """Return the designs that no other beats: at most as wide for less, or narrower for at most as much."""
+    best = front([float(one.cost) for one in designs], [one.widest(metric) for one in designs])
+    return [one for one, is_best in zip(designs, best, strict=True) if is_best]
+
+
+def cheapest_of(designs: Sequence[Design], metric: str, width: float) -> Design:
+    """Return the cheapest design whose intervals are all at most so wide. Raises CounterpartError without one."""
+    narrow = [one for one in designs if one.widest(metric) <= width]
     if not narrow:
-        least = min(one.widest(given.metric) for one in designs)
+        least = min(one.widest(metric) for one in designs)
         raise CounterpartError(
-            f"No design of the grid reaches a width of {given.width:g}; the least is {least:.3f}. Wish for a wider "
-            "interval" + ("." if given.grid else ", or pass --grid.")
+            f"No design of the grid reaches a width of {width:g}; the least is {least:.3f}. Wish for a wider interval; "
+            "--grid compares more designs."
         )
-    return designs, min(narrow, key=lambda one: one.cost)
-
-
-def _pilot(whole: WholeQueries) -> Pilot:
-    queries, audited = whole.queries, whole.audited
-    probabilities, proxy = whole.expectations
-    found = (np.nan_to_num(queries.gains) > 0) & queries.asked
-    return Pilot(
-        whole.metrics[:, :, audited],
-        proxy[:, :, audited],
-        matches=found[audited].sum(axis=1).astype(float),
-        expected=probabilities[audited].sum(axis=1),
-        pairs=queries.asked[audited].sum(axis=1).astype(float),
-        rest=probabilities[~audited][queries.asked[~audited]],
-    )
-
-
-def _together(pilot: Round, sides: Mapping[str, list[Plan]]) -> Iterator[Design]:
-    of_images, of_captions, of_both = _pairs_of_queries(pilot)
-    minutes = (pilot.expected_seconds or slow_seconds(pilot)) / 60
-    for plans in zip(*sides.values(), strict=True):
-        share, spread = plans[0].share, plans[0].spread
-        # A pair of two audited queries is asked once.
-        pairs = share * (of_images + of_captions) - of_both * share**2 / spread
-        hits = ceil(round(pairs / pilot.design["candidates"], 9))
-        widths = {
-            (side, metric): float(one.width_by_metric[number].max())
-            for side, one in zip(sides, plans, strict=True)
-            for number, metric in enumerate(METRICS)
-        }
-        yield Design(
-            plans[0].design,
-            share,
-            spread,
-            hits,
-            hits * pilot.seat_cost * pilot.replication,
-            hits * minutes * pilot.replication / 60,
-            sum(one.matches for one in plans),
-            widths,
-        )
-
-
-def _pairs_of_queries(pilot: Round) -> tuple[int, int, int]:
-    """Return the pairs of the pool whose image is a query, whose caption is one, and with both."""
-    sample = pilot.pool.sample
-    images, captions = Q(image__in=sample.images.all()), Q(caption__in=sample.captions.all())
-    directions = pilot.pool.directions
-    sides = [images if "i2t" in directions else Q(pk=None), captions if "t2i" in directions else Q(pk=None)]
-    proposed = pilot.pool.proposals.order_by()
-
-    def count(condition: Q) -> int:
-        return proposed.filter(condition).values("image", "caption").distinct().count()
-
-    return count(sides[0]), count(sides[1]), count(sides[0] & sides[1])
+    return min(narrow, key=lambda one: one.cost)

@@ -35,8 +35,9 @@ class DollarField(forms.DecimalField):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=Decimal(0), decimal_places=2, **kwargs)
 
-    def clean(self, value: Any) -> Decimal:
-        return cents(super().clean(value))
+    def clean(self, value: Any) -> Decimal | None:
+        amount = super().clean(value)
+        return None if amount is None else cents(amount)
 
 
 class DesignField(forms.Field):

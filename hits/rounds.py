@@ -18,6 +18,7 @@ from core.text import check_name
 from hits.controls import Avoided, Keys, avoided_pairs, known_matches, original_pairs, spared_originals
 from hits.designs import Design
 from hits.judge_designs import JudgeDesign
+from hits.kept_predictions import PREDICTED
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.packing.plan import ROLES, Codes, Plan, Sharing
 from hits.pair_plans import Newest, PlanRequest, newest_of, number_collection
@@ -104,7 +105,7 @@ def figures_of(packed: Round) -> dict[str, Any]:
     """Return a round's counts, and its cost on each channel, as ``pack`` and ``plan_round`` print them. Counts of pairs
     and controls are left out of a round that is not about pairs."""
     task = task_type_of(packed)
-    left_out = {"avoided", "newest", "judge"} if task.on_pairs else {"avoided", "newest", "judge", *OF_PAIRS}
+    left_out = {"avoided", "newest", "judge", PREDICTED} | (set() if task.on_pairs else set(OF_PAIRS))
     named = {task.items if name == "pairs" else name: what for name, what in packed.summary.items()}
     summary = {name: what for name, what in named.items() if name not in left_out}
     costs = {f"cost_{channel}": Decimal(cost["total"]) for channel, cost in summary.pop("cost").items()}

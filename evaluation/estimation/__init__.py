@@ -2,12 +2,15 @@
 
 from evaluation.estimation.audit_plans import (
     Matches,
+    Outlook,
     Pilot,
     Plan,
     Prices,
     cheapest,
     expected_matches,
+    front,
     match_curve,
+    outlook_of,
     plan,
     proxy_quality,
     width_ratio,
@@ -23,6 +26,7 @@ from evaluation.estimation.estimators import (
 from evaluation.estimation.expectation import Expected, expected_metric
 from evaluation.estimation.inclusion import active_weights, pair_inclusion
 from evaluation.estimation.pool_metrics import METRICS, UNLISTED, pool_metrics
+from evaluation.estimation.priors import prior_probability, simulated_gains
 from evaluation.estimation.probabilities import folds_of, match_probability, pair_features, query_effect
 from hits.packing.audits import audit_order, inclusion_of
 
@@ -33,6 +37,7 @@ __all__ = [
     "Expected",
     "Guard",
     "Matches",
+    "Outlook",
     "Pilot",
     "Plan",
     "Prices",
@@ -45,15 +50,19 @@ __all__ = [
     "expected_matches",
     "expected_metric",
     "folds_of",
+    "front",
     "guard_report",
     "inclusion_of",
     "match_curve",
     "match_probability",
+    "outlook_of",
     "pair_features",
     "pair_inclusion",
     "plan",
     "pool_metrics",
+    "prior_probability",
     "proxy_quality",
     "query_effect",
+    "simulated_gains",
     "width_ratio",
 ]

@@ -132,6 +132,42 @@ def width_ratio(share: float, spread: float, quality: ArrayLike) -> Floats:
     return np.asarray(np.sqrt((1 + (spread / share - 1) * left) / spread))
 
 
+@dataclass(frozen=True)
+class Outlook:
+    """What a pilot lets us expect of a round of all pairs of so many ``queries``, in one direction.
+
+    Attributes:
+        pairs: of the pilot and the other queries together.
+        matches: that the round would find.
+        widths: (K, M) of the 95% intervals of its scores.
+        quality: (K, M) ρ² of the proxies.
+    """
+
+    queries: int
+    pairs: int
+    matches: Matches
+    widths: Floats
+    quality: Floats
+
+    def audit_widths(self, share: float, spread: float) -> Floats:
+        """Return (K, M): widths of the intervals of an audit of κ times the queries for f of the judgments."""
+        student = stats.t.ppf(0.975, max(share * self.queries - 1, 1)) / stats.t.ppf(0.975, self.queries - 1)
+        return np.asarray(self.widths * width_ratio(share, spread, self.quality) * student)
+
+
+def outlook_of(pilot: Pilot, queries: int | None = None) -> Outlook:
+    """Return what the pilot lets us expect of so many queries (default: as many as have its mean number of pairs).
+
+    Raises ValueError for a pilot of fewer than two queries.
+    """
+    if pilot.n_queries < 2:
+        raise ValueError("A plan needs a pilot of two queries at least, and should have 60.")
+    count = queries or round(pilot.all_pairs / pilot.pairs.mean())
+    student = stats.t.ppf(0.975, count - 1)
+    widths = 2 * student * pilot.metrics.std(axis=2, ddof=1) / np.sqrt(count)
+    return Outlook(count, pilot.all_pairs, expected_matches(pilot, count), widths, proxy_quality(pilot))
+
+
 def plan(
     pilot: Pilot,
     fractions: Sequence[float],
@@ -155,37 +191,41 @@ def plan(
     """
     if any(not 0 < share <= 1 for share in fractions) or any(spread < 1 for spread in kappas):
         raise ValueError("Shares of the judgments are above 0 and at most 1; spreads of the queries are at least 1.")
-    if pilot.n_queries < 2:
-        raise ValueError("A plan needs a pilot of two queries at least, and should have 60.")
+    outlook = outlook_of(pilot, queries)
     price = prices or Prices(Decimal("0.65"), 5.0)
-    count = queries or round(pilot.all_pairs / pilot.pairs.mean())
-    interval = expected_matches(pilot, count)
-    quality = proxy_quality(pilot)
-    full = 2 * stats.t.ppf(0.975, count - 1) * pilot.metrics.std(axis=2, ddof=1) / np.sqrt(count)
     designs = [("all", 1.0, 1.0), *(("audit", share, spread) for spread in kappas for share in fractions)]
-    plans = []
-    for design, share, spread in designs:
-        hits = ceil(share * pilot.all_pairs / hit)
-        audited = share * count
-        student = stats.t.ppf(0.975, max(audited - 1, 1)) / stats.t.ppf(0.975, count - 1)
-        plans.append(
-            Plan(
-                design,
-                share,
-                spread,
-                hits,
-                hits * price.hit,
-                hits * price.minutes / 60,
-                matches=share * interval.value,
-                recall=share / spread,
-                width_by_metric=full * width_ratio(share, spread, quality) * student,
-                interval=interval,
-            )
-        )
-    return plans
+    return [_planned(outlook, *one, hit, price) for one in designs]
+
+
+def _planned(outlook: Outlook, design: str, share: float, spread: float, hit: int, price: Prices) -> Plan:
+    hits = ceil(share * outlook.pairs / hit)
+    return Plan(
+        design,
+        share,
+        spread,
+        hits,
+        hits * price.hit,
+        hits * price.minutes / 60,
+        matches=share * outlook.matches.value,
+        recall=share / spread,
+        width_by_metric=outlook.audit_widths(share, spread),
+        interval=outlook.matches,
+    )
 
 
 def cheapest(plans: Sequence[Plan], metric: int, width: float) -> Plan | None:
     """Return the cheapest plan whose widest interval of a metric is at most so wide, None without one."""
     narrow = [one for one in plans if one.width_by_metric[metric].max() <= width]
     return min(narrow, key=lambda one: one.cost, default=None)
+
+
+def front(costs: ArrayLike, widths: ArrayLike) -> NDArray[np.bool_]:
+    """Return (D,): whether no other design is at most as wide for less, or narrower for at most as much.
+
+    >>> front([1, 2, 2, 3], [0.5, 0.4, 0.3, 0.3]).tolist()
+    [True, False, True, False]
+    """
+    prices, sizes = np.asarray(costs, np.float64), np.asarray(widths, np.float64)
+    cheaper, narrower = prices[:, None] <= prices, sizes[:, None] <= sizes
+    better = (prices[:, None] < prices) | (sizes[:, None] < sizes)
+    return np.asarray(~(cheaper & narrower & better).any(axis=0))

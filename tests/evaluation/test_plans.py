@@ -1,0 +1,137 @@
+"""Plans of audits: from priors on a pool that nobody judged, and predictions that are kept beside what came."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from core.models import Event
+from evaluation.audit_options import audit_options, front_of, terms_of
+from evaluation.plan_basis import PlanBasis, Prior, basis_of, planned_round
+from hits.models import Round
+from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
+from tests.hits.pools import pack
+
+pytestmark = pytest.mark.django_db
+
+AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
+
+
+@pytest.fixture
+def pool():
+    return known_pool()
+
+
+def plans(*arguments):
+    out = StringIO()
+    call_command("plan", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_a_pool_that_nobody_judged_is_planned_from_priors_and_says_so(pool):
+    text = plans("pool")
+    assert text.startswith("The plan rests on priors, not judgments: 20% of the pairs match")
+    told = json.loads(plans("pool", "--json", "--match-rate", "0.3"))
+    assert (told["pilot"], told["pool"]) == (None, "pool")
+    assert told["prior"] == {"match_rate": 0.3, "rank_effect": 0.5}
+    whole, *audits = told["designs"]
+    assert (whole["design"], len(audits)) == ("all", 8)
+    assert all(width > 0 for width in whole["widths"].values())
+    assert plans("pool", "--json", "--match-rate", "0.3") == json.dumps(told) + "\n"  # a fixed seed
+
+
+def test_a_draft_round_is_planned_from_priors_with_its_own_pay(pool):
+    pack("draft", pool, design=SMALL, reward="2.00")
+    told = json.loads(plans("draft", "--json"))
+    assert told["pilot"] is None
+    whole = told["designs"][0]
+    assert whole["hits"] == Round.objects.get().summary["hits"]
+    assert float(whole["cost"]) == 2 * whole["hits"]
+    assert float(told["wage"]) == 2 / (told["minutes"] / 60)
+    assert float(json.loads(plans("draft", "--json", "--reward", "1"))["designs"][0]["cost"]) == whole["hits"]
+
+
+def test_a_higher_match_rate_expects_more_matches(pool):
+    low, high = (json.loads(plans("pool", "--json", "--match-rate", rate)) for rate in ("0.1", "0.5"))
+    assert high["designs"][0]["matches"] > low["designs"][0]["matches"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "no round and no pool named nowhere"),
+        (["pool", "--match-rate", "1.5"], "Invalid match rate"),
+        (["pool", "--keep", "nowhere"], "nowhere"),
+        (["pool", "--width", "0.001"], "No design of the grid reaches a width of 0.001"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(pool, arguments, message):
+    with pytest.raises(CommandError, match=message):
+        plans(*arguments)
+
+
+def test_a_basis_is_read_as_it_was_written(pool):
+    made = judge_all(published(pack("audit", pool, **AUDIT)))
+    for basis in (basis_of(made, Prior(0.2, 0.5)), basis_of(planned_round("pool"), Prior(0.2, 0.5))):
+        read = PlanBasis.from_json(basis.as_json())
+        assert read.as_json() == basis.as_json()
+        assert audit_options(read, terms_of(made)) == audit_options(basis, terms_of(made))
+
+
+def test_designs_that_another_beats_are_not_on_the_front(pool):
+    basis = basis_of(planned_round("pool"), Prior(0.2, 0.5))
+    designs = audit_options(basis, terms_of(planned_round("pool")))
+    best = front_of(designs, "mAP@R")
+    for one in designs:
+        beaten = any(
+            other.cost <= one.cost and other.widest("mAP@R") <= one.widest("mAP@R") and other != one
+            for other in designs
+        )
+        assert (one in best) == (not beaten)
+
+
+def test_the_first_hits_of_the_annotators_are_counted(pool):
+    first = json.loads(plans("pool", "--json"))["first_hits"]
+    packed = pack("first", pool, design=SMALL, judge="first-hits")
+    assert (first["pairs"], planned_hits(first["pairs"], SMALL.candidates)) == (
+        packed.summary["pairs"], packed.summary["hits"],
+    )  # fmt: skip
+
+
+def planned_hits(pairs, candidates):
+    return -(-pairs // candidates)
+
+
+def test_a_prediction_is_kept_and_stands_beside_what_the_round_brought(pool):
+    made = pack("audit", pool, **AUDIT)
+    assert "The prediction is kept with round audit." in plans("pool", "--keep", "audit")
+    predicted = Round.objects.get(name="audit").summary["predicted"]
+    assert predicted["basis"].startswith("priors")
+    assert predicted["share"] == 0.5
+    assert Event.objects.filter(verb="predicted").count() == 1
+    judge_all(published(Round.objects.get(name="audit")))
+    text = plans("audit")
+    assert "Predicted beside real" in text
+    rows = {one["figure"]: one for one in json.loads(plans("audit", "--json"))["beside_real"]}
+    assert rows["HITs"]["real"] == made.summary["hits"]
+    assert rows["HITs"]["predicted"] == pytest.approx(made.summary["hits"], abs=3)
+    assert rows["matches"]["real"] > 0
+    assert 0 < rows["width of mAP@R, i2t"]["real"] <= 1
+    assert "The plan rests on the judgments of round audit" in text
+
+
+def test_a_prediction_is_kept_once_and_before_the_first_judgment(pool):
+    pack("audit", pool, **AUDIT)
+    plans("pool", "--keep", "audit")
+    kept = Round.objects.get().summary
+    with pytest.raises(CommandError, match="Round audit has a prediction of"):
+        plans("pool", "--keep", "audit", "--match-rate", "0.4")
+    judge_all(published(pack("late", pool, **AUDIT | {"seed": 5})))
+    with pytest.raises(CommandError, match="Round late is judged already"):
+        plans("pool", "--keep", "late")
+    pack("first", pool, design=SMALL, judge="first-hits")
+    with pytest.raises(CommandError, match="gives R@1 exactly"):
+        plans("pool", "--keep", "first")
+    assert Round.objects.get(name="audit").summary == kept
+    assert "predicted" not in Round.objects.get(name="late").summary
