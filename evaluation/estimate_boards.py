@@ -94,8 +94,10 @@ def _board(
         if leading.metric == metrics[0]
     ]
     steps = [one for one in differences if one.metric == metrics[0]]
-    judged = f"The queries that are judged whole hold {found[0].judged:.0%} of the pairs to judge."
-    return EstimateBoard(direction, Board(columns, rows), [judged, *said_of(found)], steps)
+    notes = [f"The queries that are judged whole hold {found[0].judged:.0%} of the pairs to judge.", *said_of(found)]
+    if found[0].missing:
+        notes.append("The interval of a difference holds at one look that was planned, not at the best of many.")
+    return EstimateBoard(direction, Board(columns, rows), notes, steps)
 
 
 def _cell(one: ModelEstimate, best: float, open_orders: set[tuple[str, str]]) -> Cell:

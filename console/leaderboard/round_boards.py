@@ -36,7 +36,7 @@ def estimates_of_run(run: Run) -> list[tuple[Round, list[EstimateBoard]]]:
 
 
 def _kept(round: Round) -> Kept[Figures]:
-    return kept_if_slow(f"estimates-of-round:{round.pk}", partial(_estimates, round))
+    return kept_if_slow(f"leaderboard-of-round:{round.pk}", partial(_estimates, round))
 
 
 def _estimates(round: Round) -> Figures:

@@ -91,6 +91,7 @@ def run_score(request: StaffRequest, run_id: int) -> HttpResponse:
 def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> HttpResponse:
     audits = audits_of(collection)
     version, round = _shown(request, collection, audits)
+    released = set(version.rounds.values_list("pk", flat=True)) if version else set()
     metric = _metric(request, "metric", SCORED)
     board = board_of(version) if version else None
     values = history_of(collection, metric)
@@ -106,7 +107,7 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "ranks": _ranks(version, board) if version and board else None,
         "notes": notes_of(board) if board else [],
         "caution": caution_of(version) if version else "",
-        "audits_in": [one for one in audits if version and one.versions.contains(version)],
+        "audits_in": [one for one in audits if one.pk in released],
         "metric": metric,
         "metrics": SCORED,
         "moving": names,
