@@ -7,9 +7,17 @@ from typing import Annotated
 from core.parameters import POSITIONAL
 from core.progress import Progress
 from core.text import counted
-from evaluation.analyses import Findings, shown, text_table
+from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.estimate_boards import said_of
-from evaluation.round_estimates import EstimateParameters, ModelDifference, ModelEstimate, estimate_round
+from evaluation.machine_judges import MachineJudge, machine_judges
+from evaluation.round_estimates import (
+    EstimateParameters,
+    ModelDifference,
+    ModelEstimate,
+    model_differences,
+    model_estimates,
+    whole_queries,
+)
 from hits.models import Round
 from mitl.charts import interval_chart
 from mitl.models import Direction
@@ -25,12 +33,24 @@ class EstimatesParameters(EstimateParameters):
 def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
     """Estimate the round's models. Raises CounterpartError as ``estimate_round`` does."""
     round = Round.objects.select_related("pool__collection").named(parameters.round)
-    estimates = estimate_round(round, parameters, progress=progress)
-    found = estimates.models
+    found: list[ModelEstimate] = []
+    differences: list[ModelDifference] = []
+    judges: list[MachineJudge] = []
+    for whole in whole_queries(
+        round, share=parameters.audit_share, seed=parameters.seed, merge=parameters.merge, progress=progress
+    ):
+        progress("estimating", 0, None)
+        found += model_estimates(whole, parameters)
+        differences += model_differences(whole, parameters)
+        judges += machine_judges(whole, parameters.metrics[0])
     rows = [one.row() for one in found]
     sides = {direction: [one for one in found if one.direction == direction] for direction in Direction}
     text = "\n\n".join(
-        _text(side, [one for one in estimates.differences if one.direction == direction])
+        _text(
+            side,
+            [one for one in differences if one.direction == direction],
+            [one for one in judges if one.direction == direction],
+        )
         for direction, side in sides.items()
         if side
     )
@@ -51,7 +71,12 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
     )
     kind = "Counted" if all(one.counted for one in found) else "Estimated"
     chart = interval_chart(f"Scores of models in round {round}", f"{kind} from {queries}", panels, "score")
-    figures = {"round": round.name, "estimates": rows, "differences": [one.row() for one in estimates.differences]}
+    figures = {
+        "round": round.name,
+        "estimates": rows,
+        "differences": [one.row() for one in differences],
+        "judges": plain([one.row() for one in judges]),
+    }
     return Findings(figures, text, chart, rows)
 
 
@@ -61,7 +86,7 @@ def _source(one: ModelEstimate) -> str:
     return f"{kind} of the {one.estimate.estimand} from {queries} judged whole, {one.judged:.0%} of the pairs"
 
 
-def _text(rows: Sequence[ModelEstimate], differences: Sequence[ModelDifference]) -> str:
+def _text(rows: Sequence[ModelEstimate], differences: Sequence[ModelDifference], judges: Sequence[MachineJudge]) -> str:
     one = rows[0]
     lines = [f"{one.direction.label}: {_source(one)}.", *said_of(rows)]
     figures = [[row.model, row.metric, *(shown(value, ".3f") for value in _figures(row))] for row in rows]
@@ -75,10 +100,35 @@ def _text(rows: Sequence[ModelEstimate], differences: Sequence[ModelDifference])
         ]
         for one in differences
     ]
-    if not steps:
-        return "\n".join([*lines, table])
     order = text_table(["difference", "metric", "value", "low", "high", "order"], steps, left=2)
-    return "\n".join([*lines, table, "", order])
+    parts = ["\n".join([*lines, table]), order if steps else "", _judges_text(judges) if judges else ""]
+    return "\n\n".join(filter(None, parts))
+
+
+def _judges_text(judges: Sequence[MachineJudge]) -> str:
+    """Return what each annotator's scores brought to the estimates of one direction."""
+    one = judges[0]
+    head = (
+        f"What the annotators bring to the estimates of {one.metric}, never as labels: machine judges first. AUC of "
+        f"their scores on {counted(one.pairs, 'judged pair')}; rho2 of the metric with its proxy; width of an interval "
+        "by that of the round of all pairs."
+    )
+    heads = ["annotator", "kind", "scored", "AUC", "rho2", "without it", "share", "width", "without it"]
+    table = [
+        [
+            judge.annotator,
+            f"{judge.kind} (judge)" if judge.is_judge else judge.kind,
+            f"{judge.scored:,}",
+            shown(judge.auc, ".3f"),
+            shown(judge.quality, ".3f"),
+            shown(judge.quality_without, ".3f"),
+            shown(judge.share_of_gain, ".0%"),
+            shown(judge.width, ".2f"),
+            shown(judge.width_without, ".2f"),
+        ]
+        for judge in judges
+    ]
+    return f"{head}\n{text_table(heads, table, left=2)}"
 
 
 def _figures(one: ModelEstimate | ModelDifference) -> tuple[float, float, float]:

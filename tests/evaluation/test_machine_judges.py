@@ -1,0 +1,154 @@
+"""What an audit's annotators bring to its estimates: agreement with the verdicts, and quality of the proxy."""
+
+import json
+from dataclasses import replace
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+
+from evaluation.estimation import METRICS
+from evaluation.machine_judges import area_under_curve, machine_judges
+from evaluation.round_estimates import whole_queries
+from mitl.models import Annotator, Direction
+from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
+from tests.hits.pools import pack
+
+NAN = float("nan")
+METRIC = METRICS[0]
+
+
+@pytest.mark.parametrize(
+    ("scores", "matches", "expected"),
+    [
+        ([4, 3, 2, 1], [1, 1, 0, 0], 1.0),
+        ([1, 2, 3, 4], [1, 1, 0, 0], 0.0),
+        ([4, 3, 2, 1], [1, 0, 1, 0], 0.75),
+        ([2, 2, 2, 2], [1, 0, 1, 0], 0.5),
+        ([3, 2, 2], [1, 1, 0], 0.75),
+        ([NAN, 1, NAN], [1, 1, 0], 0.75),
+        ([NAN, -5], [0, 1], 1.0),
+        ([1, 2], [1, 1], NAN),
+        ([], [], NAN),
+    ],
+)
+def test_the_area_under_the_curve_counts_ties_as_half_and_unlisted_pairs_below_all(scores, matches, expected):
+    found = area_under_curve(np.array(scores, float), np.array(matches, bool))
+    assert found == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.fixture
+def pool(db):
+    """Annotator b is a machine judge."""
+    made = known_pool()
+    Annotator.objects.filter(name="b").update(kind="vlm")
+    return made
+
+
+@pytest.fixture
+def audit(pool):
+    return judge_all(published(pack("audit", pool, design=SMALL, judge="audit", audit_share=0.5, seed=4)))
+
+
+@pytest.fixture
+def whole(audit):
+    return next(whole_queries(audit))
+
+
+def seeing(whole, scores):
+    """Let the machine judge give these scores (Q, J); its ranks, by which it is a model too, stay."""
+    queries = whole.queries
+    given = queries.scores.copy()
+    given[queries.models.index("b")] = np.where(queries.asked, scores, np.nan)
+    return replace(whole, queries=replace(queries, scores=given))
+
+
+def test_figures_are_of_the_asked_pairs_of_audited_queries(whole):
+    """An independent witness: the pairs one by one."""
+    found = machine_judges(whole, METRIC)
+    assert [(one.annotator, one.kind, one.is_judge) for one in found] == [
+        ("b", "vlm", True),
+        ("a", "overlap", False),
+        ("c", "overlap", False),
+    ]
+    queries = whole.queries
+    asked = queries.asked & whole.audited[:, None]
+    for one in found:
+        scores = queries.scores[queries.models.index(one.annotator)]
+        pairs = [
+            (-np.inf if np.isnan(scores[place]) else scores[place], queries.gains[place] > 0)
+            for place in zip(*np.nonzero(asked), strict=True)
+        ]
+        wins = [(yes > no) + (yes == no) / 2 for yes, match in pairs if match for no, other in pairs if not other]
+        assert one.auc == pytest.approx(np.mean(wins))
+        assert one.pairs == len(pairs)
+        assert one.scored == sum(score > -np.inf for score, _ in pairs)
+        assert (one.direction, one.metric) == (Direction.IMAGE_TO_CAPTION, METRIC)
+        assert 0 <= one.quality <= 1
+        assert 1 <= one.width <= np.sqrt(2)
+        assert one.share_of_gain == pytest.approx((one.quality - one.quality_without) / one.quality)
+
+
+def test_a_judge_that_knows_the_labels_has_all_of_the_area_and_a_share_of_the_gain(whole):
+    knowing = seeing(whole, np.where(np.isnan(whole.queries.gains), 0.5, whole.queries.gains))
+    one, *others = machine_judges(knowing, METRIC)
+    assert (one.annotator, one.auc) == ("b", 1.0)
+    assert one.scored == one.pairs
+    before = {each.annotator: each for each in machine_judges(whole, METRIC)}
+    assert one.quality > before["b"].quality
+    assert one.width < before["b"].width
+    # Without the judge the others tell what they told.
+    assert one.quality_without == pytest.approx(before["b"].quality_without)
+
+
+def test_answers_of_a_judge_are_never_labels(whole):
+    """Whatever it answers, the same queries are judged, with the same metrics; only what is expected changes."""
+    lying = seeing(whole, 1 - np.nan_to_num(whole.queries.gains))
+    np.testing.assert_array_equal(lying.audited, whole.audited)
+    np.testing.assert_array_equal(lying.metrics, whole.metrics)
+    assert (lying.proxy != whole.proxy).any()
+
+
+def test_the_labels_of_a_query_do_not_enter_its_own_probabilities(whole):
+    knowing = seeing(whole, np.where(np.isnan(whole.queries.gains), 0.5, whole.queries.gains))
+    row = int(np.flatnonzero(whole.audited)[0])
+    gains = knowing.queries.gains.copy()
+    gains[row] = np.where(knowing.queries.asked[row], 1 - gains[row], gains[row])
+    flipped = replace(knowing, queries=replace(knowing.queries, gains=gains))
+    before, after = knowing.expectations[0], flipped.expectations[0]
+    np.testing.assert_array_equal(before[row], after[row])
+    assert (before != after).any()
+
+
+def test_a_round_that_is_counted_has_no_figures(pool):
+    finished = judge_all(published(pack("all", pool, design=SMALL, seed=4)))
+    assert machine_judges(next(whole_queries(finished)), METRIC) == []
+    assert json.loads(estimates("all", "--json"))["judges"] == []
+    assert "AUC" not in estimates("all")
+
+
+def test_the_only_annotator_has_no_figures_without_it(db):
+    pool = known_pool(names=["a"])
+    audit = judge_all(published(pack("audit", pool, design=SMALL, judge="audit", audit_share=0.5, seed=4)))
+    (one,) = machine_judges(next(whole_queries(audit)), METRIC)
+    assert np.isnan([one.quality_without, one.width_without, one.share_of_gain]).all()
+    rows = json.loads(estimates("audit", "--json"))["judges"]
+    assert [row["rho2_without"] for row in rows] == [None, None]
+    assert "-" in estimates("audit")
+
+
+def estimates(*arguments):
+    out = StringIO()
+    call_command("estimate", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_shows_what_each_annotator_brings(audit):
+    rows = json.loads(estimates("audit", "--metric", "R@1,mAP@R", "--json"))["judges"]
+    assert [(row["annotator"], row["is_judge"], row["direction"], row["metric"]) for row in rows] == [
+        (name, name == "b", direction, "R@1") for direction in ("i2t", "t2i") for name in ("b", "a", "c")
+    ]
+    text = estimates("audit", "--metric", "R@1,mAP@R")
+    assert text.count("What the annotators bring to the estimates of R@1, never as labels") == 2
+    assert text.count("vlm (judge)") == 2
