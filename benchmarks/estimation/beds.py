@@ -73,11 +73,11 @@ class Bed:
             ranks, scores = np.append(ranks, places[None], axis=0), np.append(scores, self.judge[None], axis=0)
         return pair_features(ranks, scores, DEPTH)
 
-    def probabilities(self, seed: int) -> tuple[Floats, float, NDArray[np.bool_]]:
-        """Return p (Q, J), τ and the pilot's queries (Q,): learned from a random twentieth of the queries, by folds."""
+    def probabilities(self, seed: int, share: float = PILOT) -> tuple[Floats, float, NDArray[np.bool_]]:
+        """Return p (Q, J), τ and the pilot's queries (Q,): learned from a random share of the queries, by folds."""
         rng = np.random.default_rng(seed)
         pilot = np.zeros(len(self.groups), bool)
-        pilot[rng.permutation(len(pilot))[: max(int(PILOT * len(pilot)), 10)]] = True
+        pilot[rng.permutation(len(pilot))[: max(int(share * len(pilot)), 10)]] = True
         labels = np.where(self.asked & pilot[:, None], self.gains > 0, np.nan)
         p = match_probability(self.features, labels, folds_of(self.groups, seed=seed))
         return p, query_effect(p, labels, pilot), pilot

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.estimation.beds import Bed
+from benchmarks.estimation.beds import PILOT, Bed
 from evaluation.estimation import (
     METRICS,
     Estimate,
@@ -39,8 +39,9 @@ class Prepared:
     tau: float
 
     @classmethod
-    def of(cls, bed: Bed, seed: int) -> "Prepared":
-        probabilities, tau, _ = bed.probabilities(seed)
+    def of(cls, bed: Bed, seed: int, pilot: float = PILOT) -> "Prepared":
+        """``pilot``: share of the queries whose labels the probabilities are learned from."""
+        probabilities, tau, _ = bed.probabilities(seed, pilot)
         return cls(bed, probabilities, tau)
 
     @cached_property
@@ -50,6 +51,15 @@ class Prepared:
     @cached_property
     def truth(self) -> Floats:
         return np.asarray(self.metrics.mean(axis=2))
+
+    @cached_property
+    def quality(self) -> Floats:
+        """(K,) ρ² of each metric with its proxy, mean over the models."""
+        pairs = zip(self.expected.mean, self.metrics, strict=True)
+        each = [
+            [np.corrcoef(expected, true)[0, 1] ** 2 for expected, true in zip(*pair, strict=True)] for pair in pairs
+        ]
+        return np.mean(each, axis=1)
 
     @cached_property
     def full_width(self) -> Floats:
