@@ -13,7 +13,7 @@ from evaluation.scoring import Figure
 from hits.models import Round
 from mitl.models import Direction, Pool
 
-NOT_ASKED = "was not asked for its own first items: those that no model of the pool found count as no match."
+NOT_ASKED = "has first items that nobody was asked about; they count as no match."
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _board(
                 if one.model == leading.model
             },
             runs.get(leading.model),
-            [] if leading.own_asked else [NOT_ASKED],
+            () if leading.own_asked else (NOT_ASKED,),
         )
         for leading in ordered
         if leading.metric == metrics[0]

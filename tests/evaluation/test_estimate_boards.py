@@ -57,7 +57,7 @@ def test_an_unfinished_audit_has_a_board_with_annotators_and_registered_runs(tmp
         values = [row.cells[one.board.columns[0]].figure.value for row in one.board.rows]
         assert values == sorted(values, reverse=True)
         (notes,) = (row.notes for row in one.board.rows if row.model == "outsider")
-        assert notes[0].startswith("was not asked for its own first items")
+        assert notes == ("has first items that nobody was asked about; they count as no match.",)
     (source,) = boards[0].board.sources
     assert source.startswith("Estimated of the pool of audit, from ")
     assert any("lack" in note for one in boards for note in one.notes)
