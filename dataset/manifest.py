@@ -88,12 +88,14 @@ def _protocol(version: Version, contents: Contents, files: dict[str, dict[str, A
 
 def _describe_round(round: Round) -> dict[str, Any]:
     retrievals = round.pool.retrievals.select_related("annotator").order_by("annotator__name")
+    topped_up_for = [one for one in round.top_ups.order_by("number").values_list("rankings", flat=True) if one]
     return {
         "name": round.name,
         "task": round.task,
         "seed": round.seed,
         "plan_hash": round.plan_hash,
         "top_ups": list(round.top_ups.order_by("number").values_list("plan_hash", flat=True)),
+        **({"topped_up_for": topped_up_for} if topped_up_for else {}),
         "design": round.design,
         "wording": round.wording,
         "replication": round.replication,

@@ -67,7 +67,8 @@ def load_pooled_queries(
     pool: Pool,
     votes: pd.DataFrame | None,
     *,
-    added: Iterable[Pair] = (),
+    rankings: Mapping[str, Mapping[Direction, Rankings]] | None = None,
+    added: Iterable[tuple[int, int]] = (),
     merge: str = "original",
     progress: Progress = silent,
 ) -> dict[Direction, PooledQueries]:
@@ -75,7 +76,8 @@ def load_pooled_queries(
 
     Args:
         votes: as ``dataset.verdicts.votes_of`` returns them; verdicts are by majority. None: nothing was judged.
-        added: pairs (keys of image and caption) that a round asks beside the pool's.
+        rankings: by model, with the pool's annotators (default: ``first_places``).
+        added: pairs (ids of image and caption) that a round asks beside the pool's.
         merge: sources whose matches count without a judgment, as ``release`` takes them.
 
     Raises CounterpartError for an unknown source.
@@ -92,11 +94,11 @@ def load_pooled_queries(
         policies=Policies(merge=terms),
     )
     proposed = pool.proposals.order_by().values_list("image__key", "caption__key").distinct()
-    pairs = set(filter(reviewed.keeps, chain(proposed.iterator(chunk_size=20_000), added)))
+    pairs = set(filter(reviewed.keeps, chain(proposed.iterator(chunk_size=20_000), _keys(pool.collection, added))))
     retrievals = pool.retrievals.select_related("annotator").order_by("annotator__name")
     lists = {retrieval.annotator.name: load_lists(retrieval, pool.sample) for retrieval in retrievals}
     progress("reading rankings", 0, None)
-    models = first_places(pool, LONGEST)
+    models = rankings or first_places(pool, LONGEST)
     found = {}
     for direction in Direction:
         own = {name: one[direction] for name, one in lists.items() if direction in one}
@@ -105,6 +107,11 @@ def load_pooled_queries(
             ranked = {name: one[direction] for name, one in models.items() if direction in one}
             found[direction] = _padded(_by_id(direction, pool.collection, labels), ranked, own)
     return found
+
+
+def _keys(collection: Collection, pairs: Iterable[tuple[int, int]]) -> list[Pair]:
+    images, captions = (dict(side.values_list("pk", "key")) for side in (collection.images, collection.captions))
+    return [(images[image], captions[caption]) for image, caption in pairs]
 
 
 Labels = dict[str, dict[str, tuple[float, float]]]

@@ -28,7 +28,9 @@ from evaluation.estimation import (
     pool_metrics,
     query_effect,
 )
-from evaluation.estimation_inputs import PooledQueries, load_pooled_queries
+from evaluation.estimation_inputs import LONGEST, PooledQueries, load_pooled_queries
+from evaluation.model_rankings import first_places
+from evaluation.model_top_ups import added_pairs, unasked_pairs, waiting_hits
 from hits.judge_designs import JudgeDesign, audited_queries
 from hits.models import Round
 from hits.task_types import require_pairs
@@ -262,15 +264,21 @@ def whole_queries(
     """Yield the queries of each direction that was pooled. Raises CounterpartError as ``estimate_round`` says."""
     require_pairs(round)
     design = _design_of(round, share)
+    waiting = waiting_hits(round)
     votes = votes_of(round, progress=progress)
+    votes = votes[~votes["hit"].isin(waiting)]
     if votes.empty:
         raise CounterpartError(f"Round {round} has no judgments that count. Estimate it once work is accepted.")
     drawn = audited_queries(round.pool, design, seed if share else round.seed)
-    pooled = load_pooled_queries(round.pool, votes, merge=merge, progress=progress)
+    rankings = first_places(round.pool, LONGEST)
+    pooled = load_pooled_queries(
+        round.pool, votes, rankings=rankings, added=added_pairs(round), merge=merge, progress=progress
+    )
+    lacking = unasked_pairs(round, rankings, without=waiting)
     for direction, queries in pooled.items():
         places = {key: place for place, key in enumerate(drawn[direction])}
         place = np.array([places.get(key, -1) for key in queries.keys])
-        asked_of = frozenset(queries.models[: len(queries.scores)])
+        asked_of = frozenset(name for name in queries.models if not lacking[name])
         whole = WholeQueries(round, direction, queries, place, asked_of)
         _check_judged(whole, design)
         yield whole

@@ -116,7 +116,8 @@ class Control(models.Model):
 
 
 class TopUp(models.Model):
-    """HITs that were added to a round, with a seat each, for pairs on which workers disagree; ``number`` counts from 1.
+    """HITs that were added to a round; ``number`` counts from 1. They ask pairs on which workers disagree once more, or
+    the first items of models that did not propose into its pool.
 
     ``avoided`` holds what was avoided then, as keys of image and caption (``hits.controls.Keys``).
     """
@@ -125,6 +126,7 @@ class TopUp(models.Model):
     number = models.PositiveSmallIntegerField()
     plan_hash = models.CharField(max_length=64, help_text="SHA-256 over its items, as of the round's plan.")
     avoided = models.JSONField(default=list)
+    rankings = models.JSONField(default=dict, help_text="Checksum of the rankings of each such model, by its name.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

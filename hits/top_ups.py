@@ -1,4 +1,4 @@
-"""Top-ups: HITs added to a round for pairs that need further votes, packed as the first, with other controls."""
+"""Top-ups: HITs added to a round for pairs that need votes, packed as the first, with other controls."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,7 +18,7 @@ from hits.pair_plans import Newest, PlanRequest, number_collection, plan_pairs
 from hits.rounds import write_hits
 
 
-def plan_top_up(
+def pack_top_up(
     round: Round, pairs: Iterable[tuple[int, int]], *, number: int, avoided: Keys, newest: Newest | None = None
 ) -> Plan:
     """Pack ``pairs`` (ids of image and caption) into HITs with controls that the round has not shown before, as far as
@@ -42,20 +42,32 @@ def plan_top_up(
         return _plan(round, sides, candidates, number, coded, candidates)
 
 
-def add_top_up(round: Round, plan: Plan, *, number: int, avoided: Keys, actor: str) -> TopUp:
-    """Store a planned top-up: its HITs follow the round's, with a seat each. Call it in a transaction that has locked
-    the round."""
-    top_up = TopUp.objects.create(round=round, number=number, plan_hash=plan.hash, avoided=avoided)
+def add_top_up(
+    round: Round,
+    plan: Plan,
+    *,
+    number: int,
+    avoided: Keys,
+    seats: int = 1,
+    rankings: dict[str, str] | None = None,
+    actor: str,
+) -> TopUp:
+    """Store a planned top-up: its HITs follow the round's, with so many seats each. Call it in a transaction that has
+    locked the round. ``rankings``: checksum of the rankings of each model whose first items it asks."""
+    top_up = TopUp.objects.create(
+        round=round, number=number, plan_hash=plan.hash, avoided=avoided, rankings=rankings or {}
+    )
     last = round.hits.aggregate(last=Max("number"))["last"] or 0
-    write_hits(round, plan, first=last + 1, seats=1, top_up=top_up.pk)
-    record("topped up", round, actor=actor, number=number, hits=plan.n_hits, plan_hash=plan.hash)
+    write_hits(round, plan, first=last + 1, seats=seats, top_up=top_up.pk)
+    for_models = {"models": sorted(rankings)} if rankings else {}
+    record("topped up", round, actor=actor, number=number, hits=plan.n_hits, plan_hash=plan.hash, **for_models)
     return top_up
 
 
 def plan_again(top_up: TopUp, *, newest: Newest | None = None) -> Plan:
     """Return the plan of a top-up, packed again from the pairs that it asks. Its hash is the stored one."""
     asked: Any = Item.objects.filter(hit__top_up=top_up, control=None).values_list("image_id", "caption_id")
-    return plan_top_up(top_up.round, asked, number=top_up.number, avoided=top_up.avoided, newest=newest)
+    return pack_top_up(top_up.round, asked, number=top_up.number, avoided=top_up.avoided, newest=newest)
 
 
 def _plan(

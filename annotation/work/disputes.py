@@ -14,7 +14,7 @@ from annotation.platforms import want_seats_posted
 from hits.controls import avoided_pairs
 from hits.models import Item, Round, Seat
 from hits.question import Level
-from hits.top_ups import add_top_up, plan_top_up
+from hits.top_ups import add_top_up, pack_top_up
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ def top_up(round: Round, *, actor: str) -> int:
         return 0
     number = round.top_ups.count() + 1
     avoided = avoided_pairs(round.pool.collection)
-    plan = plan_top_up(round, pairs, number=number, avoided=avoided)  # takes seconds, so the round is not locked yet
+    plan = pack_top_up(round, pairs, number=number, avoided=avoided)  # takes seconds, so the round is not locked yet
     with transaction.atomic():
         current = locked(round)
         if current.state != "open" or current.top_ups.count() + 1 != number:

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from annotation.models import Judgment, Report
 from corpus.models import Collection, Match
 from dataset.models import Aggregation, Case, Verdict, Version
-from hits.models import Control, Item, Round
+from hits.models import Control, Item, Round, TopUp
 from hits.question import Level
 from mitl.models import Annotator, Pool, Proposal
 
@@ -136,10 +136,12 @@ def pairs_in(place: Place, *, control: str = "", sort: str = "", judged: bool = 
         return Proposal.objects.filter(pool=row).order_by("image_id", "caption_id").distinct()
     if control:
         return Control.objects.filter(round__in=place.rounds).order_by("image_id", "caption_id")
-    # What is added to a round are further votes on pairs that stand in its first HITs.
-    return Item.objects.filter(
-        hit__round__in=place.rounds, hit__top_up=None, control=None, image__isnull=False, caption__isnull=False
-    ).order_by("hit_id", "place")
+    # What is added for disputes are further votes on pairs that stand in the first HITs.
+    repeated = list(TopUp.objects.filter(round__in=place.rounds, rankings={}).values_list("pk", flat=True))
+    asked = Item.objects.filter(
+        hit__round__in=place.rounds, control=None, image__isnull=False, caption__isnull=False
+    ).exclude(hit__top_up__in=repeated)
+    return asked.order_by("hit_id", "place")
 
 
 def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -76,12 +77,19 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
             "versions": found.versions.all(),
             "aggregation": aggregation,
             "verdict_count": verdict_count(aggregation) if aggregation else 0,
-            "n_added": found.hits.exclude(top_up=None).count() if found.top_up else 0,
+            "n_added": found.hits.filter(top_up__rankings={}).count() if found.top_up else 0,
+            "added_for": _added_for(found),
             "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
             "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
         }
     )
     return render(request, "console/rounds/round.html", context)
+
+
+def _added_for(found: Round) -> list[tuple[str, int]]:
+    """Return the models that the round was topped up for, and the HITs of each top-up."""
+    top_ups = found.top_ups.exclude(rankings={}).annotate(n_hits=Count("hits"))
+    return [(", ".join(sorted(one.rankings)), one.n_hits) for one in top_ups]
 
 
 @members_only.reads

@@ -11,7 +11,7 @@ from annotation.work.repair import repair
 from annotation.work.retirement import retire
 from core.models import Event
 from hits.models import HIT, Item, Round, Seat, TopUp
-from hits.top_ups import plan_again, plan_top_up
+from hits.top_ups import plan_again, pack_top_up
 from tests.annotation.cast import candidates
 from tests.annotation.disagreeing import make_topped_up, vote
 from tests.at_once import at_once
@@ -184,9 +184,9 @@ def test_a_round_that_cannot_be_topped_up_keeps_the_others_from_nothing(disputed
         vote(other.hits.get(), level)
 
     def fail_for_the_first(round, *args, **options):
-        return 1 / 0 if round == disputed else plan_top_up(round, *args, **options)
+        return 1 / 0 if round == disputed else pack_top_up(round, *args, **options)
 
-    monkeypatch.setattr("annotation.work.disputes.plan_top_up", fail_for_the_first)
+    monkeypatch.setattr("annotation.work.disputes.pack_top_up", fail_for_the_first)
     assert repair()["added HITs"] == 1
     assert TopUp.objects.get().round == other
 

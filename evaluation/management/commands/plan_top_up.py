@@ -1,0 +1,47 @@
+"""plan_top_up ROUND: what it costs to score further models by a round, and the HITs for it."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from core.commands import ActCommand
+from core.progress import TerminalBar
+from evaluation.model_top_ups import add_model_top_up, plan_top_up
+from evaluation.runs import register_file
+from hits.models import Round
+
+
+class Command(ActCommand):
+    help = (
+        "Plan HITs for the first items of registered models that a round has not asked: without them, items that no "
+        "annotator of its pool found count as no match. Prints pairs, HITs and cost; --add adds the HITs."
+    )
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("round", help="an audit, a round of first hits or of all pairs, that is not closed")
+        parser.add_argument(
+            "--models", type=lambda text: text.split(","), default=[], metavar="A,B", help="default: all registered"
+        )
+        parser.add_argument(
+            "--rankings", type=Path, nargs="+", default=[], metavar="FILE", help="rankings to register first"
+        )
+        parser.add_argument("--add", action="store_true", help="add the HITs; without it nothing is asked")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        round = Round.objects.select_related("pool__collection").named(options["round"])
+        for path in options["rankings"]:
+            register_file(round.pool.collection, path, progress=progress)
+        planned = plan_top_up(round, options["models"], progress=progress)
+        if options["add"]:
+            add_model_top_up(planned, actor="plan_top_up")
+        return {
+            "round": round.name,
+            "models": ", ".join(planned.models),
+            "pairs": planned.pairs,
+            "hits": planned.plan.n_hits,
+            "assignments": planned.plan.n_hits * round.replication,
+            "cost": planned.cost,
+            "added" if options["add"] else "would_add": planned.plan.n_hits,
+        }
