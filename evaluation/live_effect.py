@@ -199,6 +199,16 @@ def saving_of(effect: Effect) -> Saving | None:
     return Saving(later["hits"], later["sets"], effect.round.seat_cost * later["sets"])
 
 
+def waiting_pairs(round: Round) -> set[tuple[int, int]]:
+    """Return the pairs (ids of image and caption) that lack a wanted vote: a seat of a HIT that asks them is not
+    filled, be it a later HIT that asks the pair again, or they wait for such a HIT."""
+    unfilled = Seat.objects.filter(hit__round=round).exclude(state=Seat.State.FILLED).values("hit")
+    waiting = set(Item.objects.filter(hit__in=unfilled, control=None).order_by().values_list("image_id", "caption_id"))
+    if round.top_up and round.state == "open":
+        waiting |= set(disputed_pairs(round))
+    return waiting
+
+
 @dataclass(frozen=True)
 class _Plan:
     """A round's planned HITs and what their pairs count for the models. ``pairs`` (P, 2) are ids of image and caption,
@@ -231,14 +241,8 @@ class _Plan:
         return cls(tuple(models), 1 - weights.sum(axis=1), packed, pairs, keys)
 
     def complete(self, round: Round) -> NDArray[np.bool_]:
-        """Return (n_hits,) whether every wanted vote on the HIT's pairs is in: all seats are filled, also those of
-        later HITs that ask one of its pairs again, and none of its pairs waits for such a HIT."""
-        unfilled = Seat.objects.filter(hit__round=round).exclude(state=Seat.State.FILLED).values("hit")
-        waiting = set(
-            Item.objects.filter(hit__in=unfilled, control=None).order_by().values_list("image_id", "caption_id")
-        )
-        if round.top_up and round.state == "open":
-            waiting |= set(disputed_pairs(round))
+        """Return (n_hits,) whether every wanted vote on the HIT's pairs is in."""
+        waiting = waiting_pairs(round)
         done = np.ones(self.packed.n_hits, bool)
         done[[hit for pair, hit in self._by_pair() if pair in waiting]] = False
         return done

@@ -277,6 +277,51 @@ def line_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[
     }
 
 
+def look_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str, y: str) -> Spec:
+    """Draw lines over a few looks, with the interval of each value; at a look, the lines stand beside each other.
+
+    Args:
+        panels: title of each panel → values with ``line`` (its name), ``x`` (name of the look), ``y``, ``low`` and
+            ``high``.
+        x, y: titles of the axes.
+    """
+    lines = list(dict.fromkeys(value["line"] for values in panels.values() for value in values))
+    scale = {"domain": lines}
+    axis = {"grid": False, "labelAngle": 0}
+    across = {
+        "x": {"field": "x", "type": "ordinal", "sort": None, "title": x, "axis": axis},
+        "xOffset": {"field": "line", "type": "nominal", "sort": lines},
+        "color": {"field": "line", "title": None, "scale": scale | {"range": COLOURS}, "sort": None},
+    }
+    up = {"type": "quantitative", "title": y, "scale": {"zero": False, "nice": 5}}
+    dash = {"field": "line", "title": None, "scale": scale | {"range": DASHES}, "sort": None}
+    marks: list[Spec] = [
+        {
+            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.75},
+            "encoding": across | {"y": {"field": "low"} | up, "y2": {"field": "high"}},
+        },
+        {
+            "mark": {"type": "line", "strokeWidth": 2, "point": {"size": 30}},
+            "encoding": across | {"y": {"field": "y"} | up, "strokeDash": dash},
+        },
+    ]
+    return {
+        "title": {"text": title, "subtitle": subtitle, "offset": 16},
+        "columns": 2,
+        "spacing": 32,
+        "concat": [
+            {
+                "title": {"text": name, "fontSize": 13, "fontWeight": "normal"},
+                "width": 340,
+                "height": 200,
+                "data": {"values": [dict(value) for value in values]},
+                "layer": marks,
+            }
+            for name, values in panels.items()
+        ],
+    }
+
+
 def interval_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str) -> Spec:
     """Draw a dot with its interval on each row of a panel, and a line where the truth is known.
 

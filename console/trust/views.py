@@ -1,4 +1,5 @@
-"""How far to trust what was concluded: a version's bias and completeness, and the effect of a round on the models."""
+"""How far to trust what was concluded: a version's bias and completeness, a round's effect on the models, and their
+estimated scores."""
 
 from functools import partial
 
@@ -8,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from console.jobs import start_measuring
 from console.kept_figures import kept_if_slow
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.trust.estimate_figures import estimate_figures
 from console.trust.trust_figures import stored_trust
 from core.errors import CounterpartError
 from dataset.models import Version
@@ -42,6 +44,16 @@ def round_effect(request: HttpRequest, name: str) -> HttpResponse:
     if effect:
         context |= {"effect": effect, "saving": saving_of(effect), "rows": _rows(effect), "looks": _looks(effect)}
     return render(request, "console/trust/effect.html", context)
+
+
+@members_only.reads
+def round_estimates(request: HttpRequest, name: str) -> HttpResponse:
+    """The scores of a round's models with their intervals, an audit's at looks that were fixed in advance."""
+    found = get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)
+    kept = kept_if_slow(f"estimates-of-round:{found.pk}:{found.state}", partial(estimate_figures, found))
+    return render(
+        request, "console/trust/estimates.html", {"round": found, "old_since": kept.old_since, **kept.figures}
+    )
 
 
 def _effect(found: Round) -> tuple[Effect | None, str]:

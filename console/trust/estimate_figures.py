@@ -1,0 +1,117 @@
+"""What the page of a round's estimates shows: scores with intervals, the looks, and what stopping now gives up."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from console.charts.plots import drawn
+from core.errors import CounterpartError
+from evaluation.analyses.live_analysis import live_chart, state_text
+from evaluation.live_estimates import LiveDirection, LiveEstimates, LiveParameters, measure_live
+from evaluation.round_estimates import FEW, EstimateParameters, ModelDifference, ModelEstimate, estimate_round
+from hits.judge_designs import JudgeDesign
+from hits.models import Round
+from mitl.models import Direction
+
+Figures = dict[str, Any]
+
+LOOKS = LiveParameters()
+NO_LISTS = "No direction of the pool has lists of all its annotators, so there are no scores to estimate."
+
+CHART = (
+    "Lines: each model's score with its interval at each look, for each metric and direction. The table below has the "
+    "widths."
+)
+
+
+def estimate_figures(round: Round) -> Figures:
+    """Return the figures of an audit at its looks, of another round once it is finished; where nothing can be said yet,
+    the ``trouble`` alone."""
+    if not round.pool.retrievals.exists():
+        return {"trouble": NO_LISTS}
+    try:
+        if JudgeDesign.from_json(round.summary.get("judge")).judge == "audit":
+            return _of_audit(measure_live(round, LOOKS))
+        found = estimate_round(round)
+    except CounterpartError as error:
+        return {"trouble": str(error)}
+    sides = [
+        _scores(EstimateParameters().metrics, direction, found.models, found.differences) for direction in Direction
+    ]
+    sides = [side for side in sides if side]
+    return {"sides": sides} if sides else {"trouble": NO_LISTS}
+
+
+def _of_audit(live: LiveEstimates) -> Figures:
+    if not live.is_reached:
+        return {"trouble": " ".join(map(state_text, live.directions)) or NO_LISTS}
+    sides = [
+        _scores(live.metrics, side.direction, side.last.models, side.last.differences)
+        for side in live.directions
+        if side.last
+    ]
+    return {
+        "sides": sides,
+        "states": list(map(state_text, live.directions)),
+        "confidence": live.parameters.confidence,
+        "n_looks": live.parameters.looks,
+        "metrics": live.metrics,
+        "looks": [_look(live, side, number) for side in live.directions for number in range(len(side.looks))],
+        "chart": drawn(live_chart(live), CHART),
+        "is_finished": live.is_finished,
+        "saving": live.saving,
+        "without": [side.direction.label for side in live.directions if not side.looks],
+        "widest": [_widest(side, metric) for side in live.directions if side.looks for metric in live.metrics],
+        "widths": [
+            {"direction": side.direction.label, "width": width} for side in live.directions for width in side.widths
+        ],
+    }
+
+
+def _scores(
+    metrics: Sequence[str],
+    direction: Direction,
+    models: Sequence[ModelEstimate],
+    differences: Sequence[ModelDifference],
+) -> Figures:
+    """Return the scores of one direction, a row a model with a cell a metric; empty if it was not pooled."""
+    cells = {(one.model, one.metric): one for one in models if one.direction == direction}
+    if not cells:
+        return {}
+    one = next(iter(cells.values()))
+    open_differences = [one for one in differences if one.direction == direction and one.is_open]
+    return {
+        "label": direction.label,
+        "counted": one.counted,
+        "estimand": one.estimate.estimand,
+        "queries": one.estimate.n_audited,
+        "is_few": one.estimate.n_audited < FEW,
+        "judged": one.judged,
+        "metrics": metrics,
+        "rows": [
+            {
+                "model": model,
+                "own_asked": cells[model, metrics[0]].own_asked,
+                "estimates": [cells[model, metric].estimate for metric in metrics],
+            }
+            for model in dict.fromkeys(model for model, _ in cells)
+        ],
+        "open": open_differences,
+    }
+
+
+def _look(live: LiveEstimates, side: LiveDirection, number: int) -> Figures:
+    look = side.looks[number]
+    return {
+        "direction": side.direction.label,
+        "number": look.number,
+        "queries": look.queries,
+        "share": look.share,
+        "answer_sets": look.answer_sets,
+        "dollars": look.dollars,
+        "at": look.at,
+        "widths": [look.widest(metric) for metric in live.metrics],
+    }
+
+
+def _widest(side: LiveDirection, metric: str) -> Figures:
+    return {"direction": side.direction.label, "width": side.widest(metric)}

@@ -1,0 +1,169 @@
+"""Live: the scores of a round's models at looks that were fixed in advance, as the judgments of its audit arrive."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from core.parameters import POSITIONAL, Option
+from core.progress import Progress
+from core.text import counted
+from evaluation.analyses import Findings, shown, text_table
+from evaluation.live_estimates import LiveDirection, LiveEstimates, LiveLook, LiveParameters, measure_live
+from evaluation.round_estimates import FEW
+from hits.models import Round
+from mitl.charts import Spec, look_chart
+
+HELP = "Scores of an audit's models with intervals at looks fixed in advance; what stopping there saves and gives up."
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveAnalysisParameters(LiveParameters):
+    name: Annotated[str, "a round of --judge audit, open or closed", POSITIONAL, Option(metavar="ROUND")]
+
+
+def analyse(parameters: LiveAnalysisParameters, *, progress: Progress) -> Findings:
+    """Measure the audit at its looks. Raises CounterpartError as ``measure_live`` does."""
+    round = Round.objects.select_related("pool__collection", "pool__sample").named(parameters.name)
+    live = measure_live(round, parameters, progress=progress)
+    return Findings(_figures(live), _text(live), live_chart(live), _rows(live))
+
+
+def live_chart(live: LiveEstimates) -> Spec:
+    """Draw each model's value and interval over the looks, a panel for each metric and direction."""
+    panels = {
+        f"{metric}, {side.direction.label}": [
+            {
+                "line": one.model,
+                "x": f"{look.queries:,}",
+                "y": one.estimate.value,
+                "low": one.estimate.low,
+                "high": one.estimate.high,
+            }
+            for look in side.looks
+            for one in look.models
+            if one.metric == metric
+        ]
+        for metric in live.metrics
+        for side in live.directions
+        if side.looks
+    }
+    subtitle = f"{live.parameters.confidence:.0%} intervals, at {counted(live.parameters.looks, 'look')} together"
+    return look_chart(f"Scores of models in round {live.round}", subtitle, panels, x="queries judged whole", y="score")
+
+
+def stop_text(live: LiveEstimates) -> str:
+    """Say what closing the round now saves, and which width of the intervals it gives up; empty unless it is open."""
+    saving = live.saving
+    if saving is None:
+        return ""
+    if live.is_finished:
+        return "Every look is reached: further judgments would not change these estimates."
+    saves = (
+        f"Closing the round now saves {counted(saving.answer_sets, 'answer set')} of {counted(saving.hits, 'HIT')}, "
+        f"${saving.dollars:,}."
+    )
+    return " ".join([saves, *(_given_up(live, side) for side in live.directions)])
+
+
+def _given_up(live: LiveEstimates, side: LiveDirection) -> str:
+    if not side.looks:
+        return f"It leaves {side.direction.label} without an estimate."
+    widths = [(metric, side.widest(metric)) for metric in live.metrics]
+    parts = ", ".join(f"{metric} {one.now:.3f} for about {one.finished:.3f}" for metric, one in widths)
+    return f"It leaves the widest intervals of {side.direction.label} at {parts}."
+
+
+def _text(live: LiveEstimates) -> str:
+    parts = [_side_text(live, side) for side in live.directions]
+    if stop := stop_text(live):
+        parts.append(f"Stop here: {stop}")
+    return "\n\n".join(parts)
+
+
+def state_text(side: LiveDirection) -> str:
+    """Say how far a direction's audit has come, and when the next look is."""
+    sentences = [
+        f"{side.direction.label}: the first {side.whole:,} of {counted(side.drawn, 'drawn query', 'drawn queries')} "
+        f"{'is' if side.whole == 1 else 'are'} judged whole."
+    ]
+    if side.waiting:
+        sentences.append(f"{counted(side.waiting, 'later query waits', 'later queries wait')} for one before.")
+    if side.next_look:
+        sentences.append(f"Look {len(side.looks) + 1} of {len(side.planned)} comes after {side.next_look:,}.")
+    return " ".join(sentences)
+
+
+def _side_text(live: LiveEstimates, side: LiveDirection) -> str:
+    lines = [state_text(side)]
+    if side.last is None:
+        return lines[0]
+    if side.last.queries < FEW:
+        lines.append(f"Fewer than {FEW} queries: intervals may hold the truth less often than they say.")
+    last = [
+        [
+            one.model,
+            one.metric,
+            *(shown(value, ".3f") for value in (one.estimate.value, one.estimate.low, one.estimate.high)),
+            shown(width.now, ".3f"),
+            shown(width.finished, ".3f"),
+        ]
+        for one, width in zip(side.last.models, side.widths, strict=True)
+    ]
+    lines += [text_table(["model", "metric", "value", "low", "high", "width", "finished"], last, left=2), ""]
+    looks = [[*_reached(look), *(shown(look.widest(metric), ".3f") for metric in live.metrics)] for look in side.looks]
+    heads = ["look", "queries", "share", "HITs", "answer sets", "spent", "judged by"]
+    lines.append(text_table([*heads, *(f"widest {metric}" for metric in live.metrics)], looks))
+    return "\n".join(lines)
+
+
+def _reached(look: LiveLook) -> list[str]:
+    at = f"{look.at:%Y-%m-%d %H:%M}" if look.at else "-"
+    counts = [f"{number:,}" for number in (look.hits, look.answer_sets)]
+    return [str(look.number), f"{look.queries:,}", f"{look.share:.0%}", *counts, f"${look.dollars:,}", at]
+
+
+def _figures(live: LiveEstimates) -> dict[str, Any]:
+    saving, given = live.saving, live.parameters
+    return {
+        "round": live.round.name,
+        "looks": given.looks,
+        "confidence": given.confidence,
+        "directions": [_of_side(side) for side in live.directions],
+        "stop": saving and {"hits": saving.hits, "answer_sets": saving.answer_sets, "dollars": str(saving.dollars)},
+    }
+
+
+def _of_side(side: LiveDirection) -> dict[str, Any]:
+    return {
+        "direction": side.direction.value,
+        "drawn": side.drawn,
+        "whole": side.whole,
+        "waiting": side.waiting,
+        "planned": list(side.planned),
+        "looks": [
+            {
+                **_of_look(look),
+                "models": [one.row() for one in look.models],
+                "differences": [one.row() | {"open": one.is_open} for one in look.differences],
+            }
+            for look in side.looks
+        ],
+        "widths": [
+            {"model": one.model, "metric": one.metric, "now": one.now, "finished": one.finished} for one in side.widths
+        ],
+    }
+
+
+def _of_look(look: LiveLook) -> dict[str, Any]:
+    return {
+        "look": look.number,
+        "queries": look.queries,
+        "share": look.share,
+        "at": look.at.isoformat() if look.at else None,
+        "hits": look.hits,
+        "answer_sets": look.answer_sets,
+        "dollars": str(look.dollars),
+    }
+
+
+def _rows(live: LiveEstimates) -> list[dict[str, Any]]:
+    return [_of_look(look) | one.row() for side in live.directions for look in side.looks for one in look.models]

@@ -1,0 +1,313 @@
+"""Live estimates: what an audit tells of the models at looks that were fixed in advance, as its judgments arrive, and
+what is saved and given up by whoever stops at the last of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+from math import ceil
+from typing import Annotated
+
+import numpy as np
+from django import forms
+from django.db.models import Count, F, Max, Sum
+from numpy.typing import NDArray
+from scipy import stats
+
+from annotation.models import Assignment, Judgment, Payment
+from core.errors import CounterpartError
+from core.parameters import ConfidenceField, NamesField, Option, Parameters
+from core.progress import Progress, silent, tracked
+from evaluation.estimation import METRICS, width_ratio
+from evaluation.live_effect import Saving, waiting_pairs
+from evaluation.round_estimates import (
+    EstimateParameters,
+    ModelDifference,
+    ModelEstimate,
+    WholeQueries,
+    model_differences,
+    model_estimates,
+    whole_queries,
+)
+from hits.judge_designs import JudgeDesign, audited_queries
+from hits.models import Round, Seat
+from hits.prices import cents
+from hits.task_types import require_pairs
+from mitl.models import Direction
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveParameters(Parameters):
+    """What is estimated at each look, and how many looks there are."""
+
+    metric: Annotated[
+        tuple[str, ...],
+        NamesField(help_text=f"metrics (default {','.join(METRICS[:3])}): {', '.join(METRICS)}; R-P is R-Precision"),
+        Option(metavar="A,B"),
+    ] = METRICS[:3]
+    merge: Annotated[str, "match sources that count without a judgment, as release merges them"] = "original"
+    confidence: Annotated[
+        float, ConfidenceField(help_text="confidence of an interval at all looks together"), Option(metavar="P")
+    ] = 0.95
+    looks: Annotated[
+        int,
+        forms.IntegerField(
+            min_value=1, help_text="number of looks, evenly spread over the drawn queries; fix it before the first"
+        ),
+    ] = 5
+
+    @property
+    def of_a_look(self) -> EstimateParameters:
+        """What is estimated at each look. Raises CounterpartError for an unknown metric."""
+        return EstimateParameters(metric=self.metric, merge=self.merge, confidence=self.confidence, looks=self.looks)
+
+
+@dataclass(frozen=True)
+class Width:
+    """The width of a model's interval at the last look, and the one that is predicted once the audit is finished."""
+
+    model: str
+    metric: str
+    now: float
+    finished: float
+
+
+@dataclass(frozen=True)
+class LiveLook:
+    """One look at a direction: after the first queries of the audit's order, all judged whole.
+
+    Attributes:
+        number: from 1.
+        queries: that were judged whole, and ``share`` of the drawn ones, in 0..1.
+        at: when the last of their answers was submitted; None where no answer was needed.
+        hits, answer_sets: accepted HITs and answer sets of the round that were submitted until then, of all directions.
+        dollars: what the work submitted until then has earned, bonuses and fees included.
+    """
+
+    number: int
+    queries: int
+    share: float
+    at: datetime | None
+    hits: int
+    answer_sets: int
+    dollars: Decimal
+    models: tuple[ModelEstimate, ...]
+    differences: tuple[ModelDifference, ...]
+
+    def widest(self, metric: str) -> float:
+        """Return the width of the metric's widest interval."""
+        return max(one.estimate.high - one.estimate.low for one in self.models if one.metric == metric)
+
+
+@dataclass(frozen=True)
+class LiveDirection:
+    """What an audit says so far of one direction.
+
+    Attributes:
+        drawn: queries that the audit drew.
+        whole: queries from the beginning of its order that are judged whole without a gap.
+        waiting: queries that are judged whole and come after one that is not; they count once it is judged.
+        planned: queries at each of the looks, whether reached or not, ascending.
+        looks: those that are reached.
+        widths: of the intervals of the last one, none before the first.
+    """
+
+    direction: Direction
+    drawn: int
+    whole: int
+    waiting: int
+    planned: tuple[int, ...]
+    looks: tuple[LiveLook, ...]
+    widths: tuple[Width, ...]
+
+    @property
+    def last(self) -> LiveLook | None:
+        return self.looks[-1] if self.looks else None
+
+    @property
+    def next_look(self) -> int | None:
+        """Queries at the next look; None after the last one."""
+        return self.planned[len(self.looks)] if len(self.looks) < len(self.planned) else None
+
+    def widest(self, metric: str) -> Width:
+        """Return the widest interval of a metric at the last look."""
+        return max((one for one in self.widths if one.metric == metric), key=lambda one: one.now)
+
+
+@dataclass(frozen=True)
+class LiveEstimates:
+    """An audit at its looks, by direction. ``saving`` is what closing it now saves; None unless it is open."""
+
+    round: Round
+    parameters: LiveParameters
+    directions: tuple[LiveDirection, ...]
+    saving: Saving | None
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return self.parameters.of_a_look.metrics
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether any look is reached."""
+        return any(one.looks for one in self.directions)
+
+    @property
+    def is_finished(self) -> bool:
+        return all(one.next_look is None for one in self.directions)
+
+
+def measure_live(
+    round: Round, parameters: LiveParameters | None = None, *, progress: Progress = silent
+) -> LiveEstimates:
+    """Return what an audit told at each look that it has reached, whether it is open or closed.
+
+    Look j of K comes when the first ⌈j/K · n⌉ of the n drawn queries are judged whole, in the random order in which
+    they were drawn: they are a smaller audit. The order in which queries are *finished* is not random, as those with
+    many pairs take longer, so those that come after an unfinished one wait. An interval holds at all looks together,
+    by Bonferroni's inequality.
+
+    Raises CounterpartError for a round that is no audit, and as ``estimate_round`` does.
+    """
+    require_pairs(round)
+    given = parameters or LiveParameters()
+    design = JudgeDesign.from_json(round.summary.get("judge"))
+    if design.judge == "all":
+        raise CounterpartError(
+            f"Round {round} asks all pairs: no draw says which queries come first, so it has no looks. Once it is "
+            "finished, `estimate` counts it."
+        )
+    drawn = audited_queries(round.pool, design, round.seed)
+    waiting = _half_judged(round) if round.state == "open" else set()
+    found = []
+    for whole in whole_queries(round, merge=given.merge, progress=progress):
+        late = _queries_of(waiting, drawn[whole.direction], whole.direction)
+        found.append(_Side(whole, late, given).looked_at(progress))
+    saving = saving_now(round) if round.state == "open" else None
+    return LiveEstimates(round, given, tuple(found), saving)
+
+
+def saving_now(round: Round) -> Saving:
+    """Return what closing an open round now saves: the answer sets that nobody has begun, and their cost."""
+    open_seats = Seat.objects.filter(round=round, state=Seat.State.OPEN)
+    counts = open_seats.aggregate(sets=Count("pk"), hits=Count("hit", distinct=True))
+    # A visitor of a platform has no seat before the platform confirms them.
+    seatless = Assignment.objects.filter(hit__round=round, state=Assignment.State.LEASED, seat=None, has_hit=True)
+    sets = max(counts["sets"] - seatless.count(), 0)
+    return Saving(min(counts["hits"], sets), sets, round.seat_cost * sets)
+
+
+def _half_judged(round: Round) -> set[tuple[int, int]]:
+    """Return the pairs (ids of image and caption) that have a verdict and lack a wanted vote, which may change it."""
+    judged = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
+    return waiting_pairs(round) & set(judged.values_list("image_id", "caption_id"))
+
+
+def _queries_of(pairs: set[tuple[int, int]], ids: dict[str, int], direction: Direction) -> set[str]:
+    """Return the keys of the queries that any of the pairs (ids of image and caption) belongs to."""
+    side = 0 if direction == Direction.IMAGE_TO_CAPTION else 1
+    theirs = {pair[side] for pair in pairs}
+    return {key for key, number in ids.items() if number in theirs}
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One direction of the audit; votes are still wanted on queries that are ``late``."""
+
+    whole: WholeQueries
+    late: set[str]
+    given: LiveParameters
+
+    def looked_at(self, progress: Progress) -> LiveDirection:
+        planned = look_sizes(len(self.order), self.given.looks)
+        gap = np.flatnonzero(~self.done)
+        whole = int(gap[0]) if len(gap) else len(self.done)
+        reached = [size for size in planned if size <= whole]
+        looks: list[LiveLook] = []
+        widths: tuple[Width, ...] = ()
+        for size in tracked(reached, "looks", progress, every=1):
+            first = self.whole.first(size)
+            looks.append(self._look(len(looks) + 1, size, first))
+            if size == reached[-1]:
+                widths = tuple(_widths(first, looks[-1].models, len(self.order), self.given.of_a_look.level))
+        waiting = int(self.done[whole:].sum())
+        return LiveDirection(self.whole.direction, len(self.order), whole, waiting, planned, tuple(looks), widths)
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """(n,) rows of the drawn queries, in the order of the audit."""
+        rows = np.flatnonzero(self.whole.drawn)
+        return rows[np.argsort(self.whole.place[rows], kind="stable")]
+
+    @cached_property
+    def done(self) -> NDArray[np.bool_]:
+        """(n,) whether the drawn queries have every wanted verdict, in that order."""
+        on_time = np.array([key not in self.late for key in self.whole.queries.keys], bool)
+        return np.asarray((self.whole.audited & on_time)[self.order])
+
+    @cached_property
+    def times(self) -> dict[str, datetime]:
+        """When the last counted answer on the pairs of a query was submitted, by its key."""
+        side = "image__key" if self.whole.direction == Direction.IMAGE_TO_CAPTION else "caption__key"
+        judged = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=self.whole.round)
+        # A look waits for no answer on a caption's own image, which is known to match.
+        judged = judged.exclude(image=F("caption__image"))
+        return dict(judged.order_by().values_list(side).annotate(at=Max("assignment__submitted_at")))
+
+    def _look(self, number: int, size: int, first: WholeQueries) -> LiveLook:
+        keys = [self.whole.queries.keys[row] for row in self.order[:size].tolist()]
+        at = max((self.times[key] for key in keys if self.times.get(key)), default=None)
+        parameters = self.given.of_a_look
+        return LiveLook(
+            number,
+            size,
+            size / len(self.order),
+            at,
+            *_spent(self.whole.round, at),
+            models=tuple(model_estimates(first, parameters)),
+            differences=tuple(model_differences(first, parameters)),
+        )
+
+
+def look_sizes(drawn: int, looks: int) -> tuple[int, ...]:
+    """Return the numbers of queries at the looks; where the audit is small, some looks fall together.
+
+    >>> look_sizes(14, 4), look_sizes(3, 5)
+    ((4, 7, 11, 14), (2, 3))
+    """
+    return tuple(sorted({max(ceil(number * drawn / looks), 2) for number in range(1, looks + 1)}))
+
+
+def _spent(round: Round, at: datetime | None) -> tuple[int, int, Decimal]:
+    """Return HITs, answer sets and US dollars of the work that was submitted until then."""
+    if at is None:
+        return 0, 0, Decimal("0.00")
+    accepted = Assignment.objects.filter(
+        hit__round=round, state=Assignment.State.ACCEPTED, seat__isnull=False, submitted_at__lte=at
+    ).aggregate(sets=Count("pk"), hits=Count("hit", distinct=True))
+    earned = Payment.objects.filter(round=round, state__in=Payment.EARNED, assignment__submitted_at__lte=at)
+    dollars = earned.aggregate(sum=Sum(F("amount") + F("fee")))["sum"] or Decimal(0)
+    return accepted["hits"], accepted["sets"], cents(dollars)
+
+
+def _widths(first: WholeQueries, models: Sequence[ModelEstimate], drawn: int, level: float) -> Iterator[Width]:
+    """Yield the width of each interval, and that after all ``drawn`` queries by the law of audits (formula 7)."""
+    audited = first.audited
+    n, queries = int(audited.sum()), len(audited)
+    student, later = (float(stats.t.ppf((1 + level) / 2, count - 1)) for count in (n, drawn))
+    for one in models:
+        cell = METRICS.index(one.metric), first.queries.models.index(one.model)
+        quality = _quality(first.metrics[cell][audited], first.proxy[cell][audited])
+        law = width_ratio(drawn / queries, 1, quality) / width_ratio(n / queries, 1, quality)
+        now = one.estimate.high - one.estimate.low
+        # The interval at hand may be cut at 0 or 1.
+        predicted = 2 * later * one.estimate.error * float(law)
+        yield Width(one.model, one.metric, now, now if n == drawn else min(now, predicted))
+
+
+def _quality(values: NDArray[np.float64], proxy: NDArray[np.float64]) -> float:
+    """Return ρ², the squared correlation of a metric with its proxy over queries; 0 where one of them does not vary."""
+    if not values.std() or not proxy.std():
+        return 0.0
+    return float(np.corrcoef(values, proxy)[0, 1] ** 2)

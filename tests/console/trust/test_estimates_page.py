@@ -1,0 +1,90 @@
+"""The page of a round's estimates: an audit at its looks, finished rounds of all pairs, and what cannot be said yet."""
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation.live_estimates import LiveParameters
+from hits.models import Round
+from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
+from tests.factories import make_round
+from tests.hits.pools import pack
+
+pytestmark = pytest.mark.django_db
+
+AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
+
+
+@pytest.fixture(autouse=True)
+def two_looks(monkeypatch):
+    """Fewer looks than the page has, so that tests are quick."""
+    monkeypatch.setattr("console.trust.estimate_figures.LOOKS", LiveParameters(looks=2))
+
+
+@pytest.fixture
+def audit() -> Round:
+    return published(pack("audit", known_pool(), **AUDIT))
+
+
+def page(client, name: str) -> str:
+    answer = client.get(reverse("round_estimates", args=[name]))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_an_audit_that_cannot_say_anything_yet_says_why(member, audit):
+    assert "has no judgments that count" in page(member, "audit")
+    judge(audit.hits.get(number=1))
+    shown = page(member, "audit")
+    assert "Nothing to say yet" in shown
+    assert "judged whole of 7 that the audit drew" in shown
+
+
+def test_an_audit_shows_its_looks_and_what_stopping_saves_to_those_who_may_close_it(member, researcher, audit):
+    hits = list(audit.hits.order_by("number"))
+    for minutes, hit in enumerate(hits):
+        judge(hit, minutes=minutes)
+        if "Stop here" in page(member, "audit"):
+            break
+    left = len(hits) - minutes - 1
+    close = reverse("round_close", args=["audit"])
+    for client, may in ((member, False), (researcher, True)):
+        shown = page(client, "audit")
+        assert "Estimated of the pool of audit, from 4 queries judged whole" in shown
+        assert "that hold at all 2 looks together" in shown
+        assert f"<strong>{left} answer set" in shown
+        assert "Width of the widest interval now" in shown
+        assert 'aria-label="Lines: each model' in shown
+        assert (close in shown) == may
+    assert reverse("round_estimates", args=["audit"]) in member.get(reverse("round", args=["audit"])).text
+
+
+def test_a_closed_audit_shows_its_looks_and_offers_nothing_to_stop(researcher, audit):
+    judge_all(audit)
+    assert "Every look is reached" in page(researcher, "audit")
+    Round.objects.filter(pk=audit.pk).update(closed_at=timezone.now())
+    shown = page(researcher, "audit")
+    assert "The looks over time" in shown
+    assert "Stop here" not in shown
+
+
+def test_a_finished_round_of_all_pairs_is_counted_and_has_no_looks(researcher, audit):
+    judge_all(published(pack("all", audit.pool, design=SMALL)))
+    shown = page(researcher, "all")
+    assert "Counted of the pool of all, from 14 queries judged whole: 100% of the pairs." in shown
+    assert "The looks over time" not in shown
+    assert "Stop here" not in shown
+
+
+def test_rounds_that_cannot_be_estimated_say_so(member, audit):
+    published(pack("first", audit.pool, design=SMALL, judge="first-hits"))
+    assert "asks the first hits alone, which give R@1" in page(member, "first")
+    make_round(audit.pool.collection, "bare")
+    assert "No direction of the pool has lists of all its annotators" in page(member, "bare")
+    assert member.get(reverse("round_estimates", args=["nothing"])).status_code == 404
+
+
+def test_strangers_are_sent_to_the_login_and_workers_too(client, audit):
+    answer = client.get(reverse("round_estimates", args=["audit"]))
+    assert answer.status_code == 302
+    assert "login" in answer.url

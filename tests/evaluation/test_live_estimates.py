@@ -1,0 +1,216 @@
+"""Live estimates: an audit at looks that were fixed in advance, while its HITs arrive and after it was closed."""
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from django.core.management import CommandError
+from django.utils import timezone
+
+from annotation.models import Assignment
+from annotation.money.payments import owe
+from core.errors import CounterpartError
+from evaluation.estimation import estimate
+from evaluation.live_estimates import LiveParameters, look_sizes, measure_live
+from evaluation.round_estimates import EstimateParameters, estimate_round, whole_queries
+from hits.models import Round, Seat
+from tests.evaluation.analysing import analyse, figures_of, table_of
+from tests.evaluation.worlds import SMALL, START, judge, judge_all, known_pool, published
+from tests.hits.pools import pack
+
+pytestmark = pytest.mark.django_db
+
+TWO = LiveParameters(metric=("mAP@R",), looks=2)
+AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4, "reward": "0.50"}
+
+
+@pytest.fixture
+def audit() -> Round:
+    return published(pack("audit", known_pool(), **AUDIT))
+
+
+def arrive_until(made: Round, reached) -> int:
+    """Let HITs be judged one by one until the live estimates are as wished; return how many it took."""
+    for minutes, hit in enumerate(made.hits.order_by("number")):
+        judge(hit, minutes=minutes)
+        try:
+            if reached(measure_live(made, TWO)):
+                return minutes + 1
+        except CounterpartError:
+            continue
+    raise AssertionError("The audit was finished before.")
+
+
+def each_has_a_look(live) -> bool:
+    return all(side.looks for side in live.directions)
+
+
+def test_one_look_at_a_finished_audit_is_its_estimate(audit):
+    judge_all(audit)
+    whole = estimate_round(audit)
+    live = measure_live(audit, LiveParameters(looks=1))
+    assert live.is_finished
+    assert tuple(one for side in live.directions for one in side.last.models) == whole.models
+    assert tuple(one for side in live.directions for one in side.last.differences) == whole.differences
+
+
+def test_a_look_is_the_estimate_of_an_audit_of_its_first_queries(audit):
+    judge_all(audit)
+    live = measure_live(audit, TWO)
+    for side in live.directions:
+        assert side.planned == tuple(look.queries for look in side.looks) == (4, 7)
+        assert [look.share for look in side.looks] == pytest.approx([4 / 7, 1])
+        for look in side.looks:
+            assert {one.estimate.n_audited for one in look.models} == {look.queries}
+            assert {one.missing for one in look.models} == {0}
+    # The shorter audit, which the same seed draws, at the confidence of one of two looks.
+    shorter = judge_all(published(pack("short", audit.pool, **AUDIT | {"audit_share": 4 / 14})))
+    values = {
+        (one.model, one.metric, one.direction): one.estimate
+        for one in estimate_round(shorter, EstimateParameters(confidence=0.975)).models
+    }
+    for one in (one for side in live.directions for one in side.looks[0].models):
+        assert one.estimate == replace(values[one.model, one.metric, one.direction], estimand="pool of audit")
+
+
+def test_looks_come_as_hits_arrive_and_those_that_were_reached_stay_as_they_were(audit):
+    seen = []
+    judge(audit.hits.get(number=1))
+    with pytest.raises(CounterpartError, match="judged whole of 7 that the audit drew"):
+        measure_live(audit, TWO)
+    for minutes, hit in enumerate(audit.hits.filter(number__gt=1).order_by("number"), 1):
+        judge(hit, minutes=minutes)
+        try:
+            live = measure_live(audit, TWO)
+        except CounterpartError:
+            continue
+        looks = [look for side in live.directions for look in side.looks]
+        assert all(look in looks for look in seen)
+        seen = looks
+    assert len(seen) == 4
+    assert live.is_finished
+
+
+def test_a_query_that_is_finished_before_an_earlier_one_waits(audit):
+    judge_all(audit)
+    first = audit.hits.order_by("number").first()
+    Assignment.objects.filter(hit=first).update(state="excluded")
+    Seat.objects.filter(hit=first).update(state="open")
+    lacking = {one.direction: int((one.drawn & ~one.audited).sum()) for one in whole_queries(audit)}
+    live = measure_live(audit, TWO)
+    for side in live.directions:
+        assert side.whole + side.waiting + lacking[side.direction] == side.drawn
+        assert all(look.queries <= side.whole for look in side.looks)
+    assert any(side.waiting for side in live.directions)
+
+
+def test_a_look_says_when_it_was_reached_and_what_was_spent_until_then(audit):
+    judge_all(audit)
+    for done in Assignment.objects.all():
+        owe(done)
+    live = measure_live(audit, TWO)
+    last = max((side.last for side in live.directions), key=lambda look: look.at)
+    hits = audit.hits.count()
+    assert (last.hits, last.answer_sets) == (hits, hits)
+    assert last.dollars == audit.seat_cost * hits
+    for side in live.directions:
+        times = [look.at for look in side.looks]
+        assert times == sorted(times)
+        for look in side.looks:
+            minutes = (look.at - START) // timedelta(minutes=1)
+            assert look.hits == look.answer_sets == minutes + 1  # a HIT a minute
+            assert look.dollars == Decimal("0.50") * look.hits
+
+
+def test_stopping_saves_the_answer_sets_that_nobody_has_begun_and_gives_up_width(audit):
+    done = arrive_until(audit, each_has_a_look)
+    left = audit.hits.count() - done
+    Seat.objects.filter(pk=Seat.objects.filter(round=audit, state="open").first().pk).update(state="taken")
+    live = measure_live(audit, TWO)
+    assert (live.saving.hits, live.saving.answer_sets) == (left - 1, left - 1)
+    assert live.saving.dollars == audit.seat_cost * (left - 1)
+    for side in live.directions:
+        for width, one in zip(side.widths, side.last.models, strict=True):
+            assert width.now == one.estimate.high - one.estimate.low
+            assert 0 <= width.finished <= width.now
+    Round.objects.filter(pk=audit.pk).update(closed_at=timezone.now())
+    audit.refresh_from_db()
+    closed = measure_live(audit, TWO)
+    assert closed.saving is None
+    assert closed.directions == live.directions
+
+
+def test_a_finished_audit_gives_up_nothing(audit):
+    judge_all(audit)
+    live = measure_live(audit, TWO)
+    assert live.saving.answer_sets == 0
+    assert all(width.now == width.finished for side in live.directions for width in side.widths)
+
+
+def test_a_query_waits_until_every_wanted_vote_on_its_pairs_is_in():
+    audit = published(pack("audit", known_pool(), replication=2, **AUDIT))
+    judge_all(audit)
+    assert all(side.whole == 0 for side in measure_live(audit, TWO).directions)
+    for hit in audit.hits.all():
+        judge(hit, seat=2)
+    assert measure_live(audit, TWO).is_finished
+
+
+def test_looks_are_spread_evenly_and_none_has_fewer_than_two_queries():
+    assert look_sizes(100, 5) == (20, 40, 60, 80, 100)
+    assert look_sizes(7, 3) == (3, 5, 7)
+    assert look_sizes(4, 5) == (2, 3, 4)
+
+
+def test_the_intervals_hold_at_all_looks_together():
+    """Scores whose mean is known, with a proxy: intervals of 95% each would miss it at some look far more often."""
+    rng = np.random.default_rng(3)
+    replays, queries, sizes = 300, 240, look_sizes(120, 5)
+    together, each = LiveParameters(looks=5).of_a_look.level, 0.95
+    held = {together: 0, each: 0}
+    for _ in range(replays):
+        metric = rng.beta(2, 3, queries)  # mean 0.4
+        proxy = metric + rng.normal(0, 0.2, queries)
+        place = rng.permutation(queries)
+        for level in held:
+            looks = [estimate(metric, proxy, place < size, size / queries, level=level) for size in sizes]
+            held[level] += all(one.low <= 0.4 <= one.high for one in looks)
+    assert held[together] >= 0.94 * replays
+    assert held[each] <= 0.90 * replays
+
+
+def test_rounds_that_are_no_audits_and_rounds_without_answers_are_refused(audit):
+    with pytest.raises(CounterpartError, match="no judgments that count"):
+        measure_live(audit)
+    every = judge_all(published(pack("all", audit.pool, design=SMALL)))
+    with pytest.raises(CounterpartError, match="asks all pairs: no draw says which queries come first"):
+        measure_live(every)
+    first = judge_all(published(pack("first", audit.pool, design=SMALL, judge="first-hits")))
+    with pytest.raises(CounterpartError, match="asks the first hits alone, which give R@1"):
+        measure_live(first)
+
+
+def test_the_command_prints_the_looks_and_what_stopping_saves_and_gives_up(audit, tmp_path):
+    arrive_until(audit, each_has_a_look)
+    printed = analyse("live", "audit", "--metric", "mAP@R", "--looks", "2", "--csv", str(tmp_path / "l.csv"))
+    assert "of 7 drawn queries are judged whole." in printed
+    assert "Fewer than 60 queries" in printed
+    assert "Stop here: Closing the round now saves" in printed
+    assert "It leaves the widest intervals of image → captions at mAP@R" in printed
+    rows = table_of(tmp_path / "l.csv")
+    assert {row["metric"] for row in rows} == {"mAP@R"}
+    figures = figures_of("live", "audit", "--metric", "R-P", "--looks", "2")
+    assert figures["stop"]["answer_sets"] > 0
+    assert [one["planned"] for one in figures["directions"]] == [[4, 7], [4, 7]]
+    with pytest.raises(CommandError, match="Unknown metric nDCG"):
+        analyse("live", "audit", "--metric", "nDCG")
+
+
+def test_the_chart_has_a_panel_for_each_metric_and_direction(audit, tmp_path):
+    judge_all(audit)
+    analyse("live", "audit", "--looks", "1", "--plot", str(tmp_path / "l.svg"))
+    drawing = (tmp_path / "l.svg").read_text()
+    for panel in ("mAP@R, image → captions", "R@1, caption → images"):
+        assert panel in drawing
