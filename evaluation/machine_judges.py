@@ -67,23 +67,27 @@ class MachineJudge:
         }
 
 
-def machine_judges(whole: WholeQueries, metric: str) -> list[MachineJudge]:
-    """Return the figures of each annotator of an audit's pool in one direction, the machine judges first.
+def machine_judges(whole: WholeQueries, metric: str, *, others: bool = True) -> list[MachineJudge]:
+    """Return the figures of each annotator of an audit's pool in one direction, the machine judges first; with
+    ``others`` False, theirs alone.
 
-    Nothing is estimated where every query is judged: the list is then empty.
+    Nothing is estimated where every query is judged: the list is then empty. An annotator takes about as long as the
+    estimates themselves.
     """
-    if whole.audited.all():
+    names = whole.queries.models[: len(whole.queries.scores)]
+    kinds = dict(whole.round.pool.retrievals.values_list("annotator__name", "annotator__kind"))
+    wanted = [number for number, name in enumerate(names) if others or kinds[name] in MACHINE_JUDGES]
+    if whole.audited.all() or not wanted:
         return []
     share = float(whole.audited.mean())
     audit = _audited_alone(whole)
     queries = audit.queries
-    names = queries.models[: len(queries.scores)]
-    kinds = dict(whole.round.pool.retrievals.values_list("annotator__name", "annotator__kind"))
     row = METRICS.index(metric)
     with_all = _quality(audit, ())[row]
     is_match = queries.gains[queries.asked] > 0
     found = []
-    for scores, name in zip(queries.scores, names, strict=True):
+    for number in wanted:
+        name, scores = names[number], queries.scores[number]
         without = _quality(audit, (name,))[row] if len(names) > 1 else np.full(len(with_all), np.nan)
         asked = scores[queries.asked]
         found.append(

@@ -90,6 +90,13 @@ def test_figures_are_of_the_asked_pairs_of_audited_queries(whole):
         assert one.share_of_gain == pytest.approx((one.quality - one.quality_without) / one.quality)
 
 
+def test_machine_judges_alone_are_measured_where_the_others_are_not_wanted(whole):
+    alone = machine_judges(whole, METRIC, others=False)
+    assert alone == machine_judges(whole, METRIC)[:1]
+    Annotator.objects.filter(kind="vlm").update(kind="overlap")
+    assert machine_judges(whole, METRIC, others=False) == []
+
+
 def test_a_judge_that_knows_the_labels_has_all_of_the_area_and_a_share_of_the_gain(whole):
     knowing = seeing(whole, np.where(np.isnan(whole.queries.gains), 0.5, whole.queries.gains))
     one, *others = machine_judges(knowing, METRIC)
