@@ -5,9 +5,18 @@ from typing import Any
 
 from console.charts.plots import drawn
 from core.errors import CounterpartError
+from evaluation.analyses import plain
 from evaluation.analyses.live_analysis import live_chart, state_text
 from evaluation.live_estimates import LiveDirection, LiveEstimates, LiveParameters, measure_live
-from evaluation.round_estimates import FEW, EstimateParameters, ModelDifference, ModelEstimate, estimate_round
+from evaluation.machine_judges import MACHINE_JUDGES, machine_judges
+from evaluation.round_estimates import (
+    FEW,
+    EstimateParameters,
+    ModelDifference,
+    ModelEstimate,
+    estimate_round,
+    whole_queries,
+)
 from hits.judge_designs import JudgeDesign
 from hits.models import Round
 from mitl.models import Direction
@@ -58,6 +67,7 @@ def _of_audit(live: LiveEstimates) -> Figures:
         "looks": [_look(live, side, number) for side in live.directions for number in range(len(side.looks))],
         "chart": drawn(live_chart(live), CHART),
         "is_finished": live.is_finished,
+        "judges": _judges(live),
         "saving": live.saving,
         "without": [side.direction.label for side in live.directions if not side.looks],
         "widest": [_widest(side, metric) for side in live.directions if side.looks for metric in live.metrics],
@@ -97,6 +107,17 @@ def _scores(
         ],
         "open": open_differences,
     }
+
+
+def _judges(live: LiveEstimates) -> list[Figures]:
+    """Return a row for each machine judge of the pool and direction, of the queries that are judged whole by now."""
+    if not live.round.pool.retrievals.filter(annotator__kind__in=MACHINE_JUDGES).exists():
+        return []  # without reading all again
+    return [
+        plain(one.row()) | {"label": one.direction.label}
+        for whole in whole_queries(live.round)
+        for one in machine_judges(whole, live.metrics[0], others=False)
+    ]
 
 
 def _look(live: LiveEstimates, side: LiveDirection, number: int) -> Figures:
