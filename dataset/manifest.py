@@ -17,6 +17,7 @@ from dataset.provenance import provenance_of
 from dataset.review_rows import Row
 from dataset.version_files import FORM, GALLERY
 from hits.models import Round
+from hits.top_ups import design_of
 from mitl.annotators import kind_of, kinds
 from mitl.models import Annotator, Retrieval
 from mitl.options import CompanionFile, ServerText
@@ -88,6 +89,7 @@ def _protocol(version: Version, contents: Contents, files: dict[str, dict[str, A
 
 def _describe_round(round: Round) -> dict[str, Any]:
     retrievals = round.pool.retrievals.select_related("annotator").order_by("annotator__name")
+    judge = design_of(round, finished=True).as_json()
     topped_up_for = [one for one in round.top_ups.order_by("number").values_list("rankings", flat=True) if one]
     return {
         "name": round.name,
@@ -100,7 +102,7 @@ def _describe_round(round: Round) -> dict[str, Any]:
         "wording": round.wording,
         "replication": round.replication,
         "reward": str(round.reward),
-        **({"judge": round.summary["judge"]} if "judge" in round.summary else {}),
+        **({"judge": judge} if judge else {}),
         "pool": {
             "name": round.pool.name,
             "seed": round.pool.seed,

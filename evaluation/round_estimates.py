@@ -30,10 +30,11 @@ from evaluation.estimation import (
 )
 from evaluation.estimation_inputs import LONGEST, PooledQueries, load_pooled_queries
 from evaluation.model_rankings import first_places
-from evaluation.model_top_ups import added_pairs, unasked_pairs, waiting_hits
+from evaluation.round_top_ups import added_pairs, unasked_pairs, waiting_hits
 from hits.judge_designs import JudgeDesign, audited_queries
 from hits.models import Round
 from hits.task_types import require_pairs
+from hits.top_ups import design_of
 from mitl.models import Direction
 
 Floats = NDArray[np.float64]
@@ -272,9 +273,9 @@ def whole_queries(
     drawn = audited_queries(round.pool, design, seed if share else round.seed)
     rankings = first_places(round.pool, LONGEST)
     pooled = load_pooled_queries(
-        round.pool, votes, rankings=rankings, added=added_pairs(round), merge=merge, progress=progress
+        round.pool, votes, rankings=rankings, added=added_pairs(round, finished=True), merge=merge, progress=progress
     )
-    lacking = unasked_pairs(round, rankings, without=waiting)
+    lacking = unasked_pairs(round, design, rankings, without=waiting)
     for direction, queries in pooled.items():
         places = {key: place for place, key in enumerate(drawn[direction])}
         place = np.array([places.get(key, -1) for key in queries.keys])
@@ -285,7 +286,7 @@ def whole_queries(
 
 
 def _design_of(round: Round, share: float | None) -> JudgeDesign:
-    design = JudgeDesign.from_json(round.summary.get("judge"))
+    design = design_of(round, finished=True)
     if design.judge == "first-hits":
         raise CounterpartError(
             f"Round {round} asks the first hits alone, which give R@1: release it, and evaluate the version. Estimates "

@@ -1,6 +1,7 @@
 """Round, TopUp, HIT, Item, Control and Seat: which pairs are judged, and how many answer sets are wanted."""
 
 from decimal import Decimal
+from typing import Self
 
 from django.db import models
 from django.utils import timezone
@@ -115,9 +116,23 @@ class Control(models.Model):
         return f"{self.polarity} {self.image_id} - {self.caption_id}"
 
 
+class TopUpQuerySet(models.QuerySet["TopUp"]):
+    def for_disputes(self) -> Self:
+        """Further votes on pairs that the round asks already."""
+        return self.filter(rankings={}, audit_share=None)
+
+    def of_new_pairs(self) -> Self:
+        return self.exclude(rankings={}, audit_share=None)
+
+    def unfinished(self) -> Self:
+        """Those of new pairs that wait for answers. Until they are in, the round is estimated without them."""
+        waiting = Seat.objects.filter(state__in=Seat.UNFILLED, hit__top_up__isnull=False).values("hit__top_up")
+        return self.of_new_pairs().filter(pk__in=waiting)
+
+
 class TopUp(models.Model):
-    """HITs that were added to a round; ``number`` counts from 1. They ask pairs on which workers disagree once more, or
-    the first items of models that did not propose into its pool.
+    """HITs that were added to a round; ``number`` counts from 1. They ask pairs on which workers disagree once more,
+    the first items of models that did not propose into its pool, or further queries of an audit.
 
     ``avoided`` holds what was avoided then, as keys of image and caption (``hits.controls.Keys``).
     """
@@ -127,7 +142,10 @@ class TopUp(models.Model):
     plan_hash = models.CharField(max_length=64, help_text="SHA-256 over its items, as of the round's plan.")
     avoided = models.JSONField(default=list)
     rankings = models.JSONField(default=dict, help_text="Checksum of the rankings of each such model, by its name.")
+    audit_share = models.FloatField(null=True, help_text="Share of the queries that the audit judges with it.")
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects = TopUpQuerySet.as_manager()
 
     class Meta:
         ordering = ["number"]

@@ -1,6 +1,7 @@
 """Top-ups: HITs added to a round for pairs that need votes, packed as the first, with other controls."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from core.events import record
 from core.seeds import derived_seed
 from hits.controls import Avoided, Keys, known_matches
 from hits.designs import parse_design
+from hits.judge_designs import JudgeDesign
 from hits.models import Item, Round, TopUp
 from hits.packing.plan import Plan, Sides
 from hits.pair_plans import Newest, PlanRequest, number_collection, plan_pairs
@@ -50,18 +52,37 @@ def add_top_up(
     avoided: Keys,
     seats: int = 1,
     rankings: dict[str, str] | None = None,
+    audit_share: float | None = None,
     actor: str,
 ) -> TopUp:
     """Store a planned top-up: its HITs follow the round's, with so many seats each. Call it in a transaction that has
-    locked the round. ``rankings``: checksum of the rankings of each model whose first items it asks."""
+    locked the round. ``rankings``: checksum of the rankings of each model whose first items it asks; ``audit_share``:
+    the share of an audit that it continues."""
     top_up = TopUp.objects.create(
-        round=round, number=number, plan_hash=plan.hash, avoided=avoided, rankings=rankings or {}
+        round=round,
+        number=number,
+        plan_hash=plan.hash,
+        avoided=avoided,
+        rankings=rankings or {},
+        audit_share=audit_share,
     )
     last = round.hits.aggregate(last=Max("number"))["last"] or 0
     write_hits(round, plan, first=last + 1, seats=seats, top_up=top_up.pk)
-    for_models = {"models": sorted(rankings)} if rankings else {}
-    record("topped up", round, actor=actor, number=number, hits=plan.n_hits, plan_hash=plan.hash, **for_models)
+    why = {"models": sorted(rankings or {}), "audit_share": audit_share}
+    told = {name: what for name, what in why.items() if what}
+    record("topped up", round, actor=actor, number=number, hits=plan.n_hits, plan_hash=plan.hash, **told)
     return top_up
+
+
+def design_of(round: Round, *, finished: bool = False) -> JudgeDesign:
+    """Return what the round asks: the design it was packed with, and the share to which its audit was continued.
+    ``finished``: only as far as the answers of top-ups are in."""
+    design = JudgeDesign.from_json(round.summary.get("judge"))
+    top_ups = round.top_ups.exclude(audit_share=None)
+    if finished:
+        top_ups = top_ups.exclude(pk__in=TopUp.objects.unfinished().filter(round=round))
+    share = top_ups.aggregate(last=Max("audit_share"))["last"]
+    return replace(design, share=share) if share else design
 
 
 def plan_again(top_up: TopUp, *, newest: Newest | None = None) -> Plan:

@@ -137,7 +137,7 @@ def pairs_in(place: Place, *, control: str = "", sort: str = "", judged: bool = 
     if control:
         return Control.objects.filter(round__in=place.rounds).order_by("image_id", "caption_id")
     # What is added for disputes are further votes on pairs that stand in the first HITs.
-    repeated = list(TopUp.objects.filter(round__in=place.rounds, rankings={}).values_list("pk", flat=True))
+    repeated = list(TopUp.objects.for_disputes().filter(round__in=place.rounds).values_list("pk", flat=True))
     asked = Item.objects.filter(
         hit__round__in=place.rounds, control=None, image__isnull=False, caption__isnull=False
     ).exclude(hit__top_up__in=repeated)

@@ -77,7 +77,7 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
             "versions": found.versions.all(),
             "aggregation": aggregation,
             "verdict_count": verdict_count(aggregation) if aggregation else 0,
-            "n_added": found.hits.filter(top_up__rankings={}).count() if found.top_up else 0,
+            "n_added": found.hits.filter(top_up__in=found.top_ups.for_disputes()).count() if found.top_up else 0,
             "added_for": _added_for(found),
             "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
             "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
@@ -87,9 +87,16 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
 
 
 def _added_for(found: Round) -> list[tuple[str, int]]:
-    """Return the models that the round was topped up for, and the HITs of each top-up."""
-    top_ups = found.top_ups.exclude(rankings={}).annotate(n_hits=Count("hits"))
-    return [(", ".join(sorted(one.rankings)), one.n_hits) for one in top_ups]
+    """Return for what new pairs the round was topped up, and the HITs of each top-up."""
+    return [
+        (
+            f"the first items of {', '.join(sorted(one.rankings))}"
+            if one.rankings
+            else f"an audit of {one.audit_share:.0%} of the queries",
+            one.n_hits,
+        )
+        for one in found.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))
+    ]
 
 
 @members_only.reads

@@ -1,4 +1,4 @@
-"""plan_top_up ROUND: what it costs to score further models by a round, and the HITs for it."""
+"""plan_top_up ROUND: what it costs to score further models by a round or to continue its audit, and the HITs."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from evaluation.model_top_ups import add_model_top_up, plan_top_up
+from evaluation.round_top_ups import add_planned, plan_longer_audit, plan_top_up
 from evaluation.runs import register_file
 from hits.models import Round
 
@@ -15,13 +15,18 @@ from hits.models import Round
 class Command(ActCommand):
     help = (
         "Plan HITs for the first items of registered models that a round has not asked: without them, items that no "
-        "annotator of its pool found count as no match. Prints pairs, HITs and cost; --add adds the HITs."
+        "annotator of its pool found count as no match. Or, with --audit-share, for the next queries of an audit. "
+        "Prints pairs, HITs and cost; --add adds the HITs."
     )
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="an audit, a round of first hits or of all pairs, that is not closed")
-        parser.add_argument(
+        what = parser.add_mutually_exclusive_group()
+        what.add_argument(
+            "--audit-share", type=float, metavar="SHARE", help="continue the audit to this share of the queries"
+        )
+        what.add_argument(
             "--models", type=lambda text: text.split(","), default=[], metavar="A,B", help="default: all registered"
         )
         parser.add_argument(
@@ -33,12 +38,16 @@ class Command(ActCommand):
         round = Round.objects.select_related("pool__collection").named(options["round"])
         for path in options["rankings"]:
             register_file(round.pool.collection, path, progress=progress)
-        planned = plan_top_up(round, options["models"], progress=progress)
+        share = options["audit_share"]
+        if share is None:
+            planned = plan_top_up(round, options["models"], progress=progress)
+        else:
+            planned = plan_longer_audit(round, share, progress=progress)
         if options["add"]:
-            add_model_top_up(planned, actor="plan_top_up")
+            add_planned(planned, actor="plan_top_up")
         return {
             "round": round.name,
-            "models": ", ".join(planned.models),
+            **({"audit_share": share} if share else {"models": ", ".join(planned.models)}),
             "pairs": planned.pairs,
             "hits": planned.plan.n_hits,
             "assignments": planned.plan.n_hits * round.replication,

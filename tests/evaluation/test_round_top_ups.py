@@ -11,9 +11,9 @@ from core.errors import CounterpartError
 from core.models import Event
 from dataset.packing_replay import check_packing
 from dataset.release import release_version
-from evaluation.model_top_ups import add_model_top_up, plan_top_up
 from evaluation.models import Run
 from evaluation.round_estimates import EstimateParameters, estimate_round
+from evaluation.round_top_ups import add_planned, plan_longer_audit, plan_top_up
 from evaluation.runs import register_file
 from hits.judge_designs import JudgeDesign, audited_queries
 from hits.models import Item, Round
@@ -79,7 +79,7 @@ def test_a_model_that_came_later_costs_the_first_items_of_audited_queries_alone(
     assert float(planned.cost) == 0.50 * planned.plan.n_hits
     assert audit.top_ups.count() == 0  # the cost is told first
     before = asked_pairs(audit)
-    add_model_top_up(planned, actor="robin")
+    add_planned(planned, actor="robin")
     assert asked_pairs(audit) - before == lacking
     assert Event.objects.get(verb="topped up").data["models"] == ["new"]
     added = audit.hits.filter(top_up__isnull=False)
@@ -91,7 +91,7 @@ def test_each_pair_of_a_top_up_gets_as_many_votes_as_the_rounds_own(pool, tmp_pa
     register(pool, tmp_path)
     planned = plan_top_up(audit)
     assert float(planned.cost) == pytest.approx(3 * 0.65 * planned.plan.n_hits)
-    add_model_top_up(planned, actor="robin")
+    add_planned(planned, actor="robin")
     assert {hit.seats.count() for hit in audit.hits.filter(top_up__isnull=False)} == {3}
 
 
@@ -101,7 +101,7 @@ def test_after_its_top_up_a_model_is_scored_by_its_own_items_over_the_wide_pool(
     narrow = scores(audit)
     assert {name for name, one in narrow.items() if not one.own_asked} == {"new"}
     assert narrow["new"].estimate.estimand == "pool of audit"
-    add_model_top_up(plan_top_up(audit), actor="robin")
+    add_planned(plan_top_up(audit), actor="robin")
     assert scores(audit) == narrow  # until the last HIT of the top-up is judged
     added = list(audit.hits.filter(top_up__isnull=False))
     for hit in added[:-1]:
@@ -127,7 +127,7 @@ def scores(made):
 def test_a_topped_up_round_of_all_pairs_counts_the_wide_pool(pool, tmp_path):
     made = published(pack("all", pool, design=SMALL))
     register(pool, tmp_path)
-    add_model_top_up(plan_top_up(made), actor="robin")
+    add_planned(plan_top_up(made), actor="robin")
     judge_all(made)
     found = scores(made)
     assert found["new"].counted
@@ -141,7 +141,7 @@ def test_a_topped_up_round_of_all_pairs_counts_the_wide_pool(pool, tmp_path):
 def test_first_hits_are_topped_up_by_first_hits(pool, tmp_path):
     made = published(pack("first", pool, design=SMALL, judge="first-hits"))
     register(pool, tmp_path)
-    add_model_top_up(plan_top_up(made), actor="robin")
+    add_planned(plan_top_up(made), actor="robin")
     images = dict(pool.collection.images.values_list("pk", "key"))
     captions = dict(pool.collection.captions.values_list("pk", "key"))
     lists = lists_of(tmp_path)
@@ -155,14 +155,14 @@ def test_first_hits_are_topped_up_by_first_hits(pool, tmp_path):
 def test_planning_again_finds_nothing_to_add_and_a_second_model_costs_its_own_pairs(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT))
     register(pool, tmp_path)
-    add_model_top_up(plan_top_up(audit), actor="robin")
+    add_planned(plan_top_up(audit), actor="robin")
     with pytest.raises(CounterpartError, match="lacks no pair of new: nothing to add"):
         plan_top_up(audit)
     register(pool, tmp_path, "newer", shift=5)
     planned = plan_top_up(audit)
     assert planned.models == ["newer"]
     before = asked_pairs(audit)
-    add_model_top_up(planned, actor="robin")
+    add_planned(planned, actor="robin")
     assert len(asked_pairs(audit)) == len(before) + planned.pairs
 
 
@@ -170,9 +170,9 @@ def test_two_people_who_add_the_same_top_up_add_it_once(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT))
     register(pool, tmp_path)
     first, second = plan_top_up(audit), plan_top_up(audit)
-    add_model_top_up(first, actor="robin")
+    add_planned(first, actor="robin")
     with pytest.raises(CounterpartError, match="has changed since this top-up was planned"):
-        add_model_top_up(second, actor="ali")
+        add_planned(second, actor="ali")
     assert audit.top_ups.count() == 1
 
 
@@ -182,8 +182,52 @@ def test_a_top_up_beyond_the_ceiling_changes_nothing(pool, tmp_path):
     planned = plan_top_up(audit)
     Round.objects.update(ceiling=audit.seat_cost * audit.hits.count())
     with pytest.raises(CounterpartError, match=r"left below its ceiling of .* Raise it with set_ceiling"):
-        add_model_top_up(planned, actor="robin")
+        add_planned(planned, actor="robin")
     assert not audit.top_ups.exists()
+
+
+def test_an_audit_is_continued_in_its_order_for_the_queries_that_it_lacks(pool, tmp_path):
+    """And is then estimated as the longer audit would have been from the start."""
+    short = judge_all(published(pack("short", pool, **AUDIT)))
+    register(pool, tmp_path)
+    for planned in (plan_top_up(short), plan_longer_audit(short, 0.75)):
+        assert planned.audit_share in (None, 0.75)
+    add_planned(plan_longer_audit(short, 0.75), actor="robin")
+    before = scores(short)
+    assert before["a"].estimate.n_audited == 7  # until the further HITs are judged
+    for hit in short.hits.filter(top_up__isnull=False):
+        judge(hit)
+    longer = judge_all(published(pack("longer", pool, **AUDIT | {"audit_share": 0.75})))
+    assert asked_pairs(short) == asked_pairs(longer)
+    after, expected = scores(short), scores(longer)
+    for name in "abc":
+        assert after[name].estimate.n_audited == 11
+        assert after[name].estimate.value == pytest.approx(expected[name].estimate.value, abs=1e-12)
+        assert after[name].estimate.low == pytest.approx(expected[name].estimate.low, abs=1e-12)
+
+
+def test_a_continued_audit_asks_the_models_that_it_was_topped_up_for_of_further_queries_too(pool, tmp_path):
+    audit = published(pack("audit", pool, **AUDIT))
+    register(pool, tmp_path)
+    add_planned(plan_top_up(audit), actor="robin")
+    add_planned(plan_longer_audit(audit, 0.75), actor="robin")
+    judge_all(audit)
+    assert all(one.own_asked for one in scores(audit).values())
+    assert scores(audit)["new"].estimate.n_audited == 11
+    version = release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[audit])
+    (described,) = version.manifest["rounds"]
+    assert described["judge"]["share"] == 0.75
+    assert check_packing(audit, described).problems == []
+
+
+def test_only_an_audit_can_be_continued_and_only_to_more(pool):
+    audit = published(pack("audit", pool, **AUDIT))
+    for share in (0.5, 0.2, 1.1):
+        with pytest.raises(CounterpartError, match="judges 50% of the queries. Continue it to more, up to 1"):
+            plan_longer_audit(audit, share)
+    everything = published(pack("all", pool, design=SMALL))
+    with pytest.raises(CounterpartError, match="Round all asks all pairs: only an audit can be continued"):
+        plan_longer_audit(everything, 0.5)
 
 
 def test_unknown_models_and_closed_rounds_are_refused(pool, tmp_path):
@@ -204,7 +248,7 @@ def test_unknown_models_and_closed_rounds_are_refused(pool, tmp_path):
 def test_a_release_names_the_models_and_packs_their_hits_again(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT))
     run = register(pool, tmp_path)
-    add_model_top_up(plan_top_up(audit), actor="robin")
+    add_planned(plan_top_up(audit), actor="robin")
     judge_all(audit)
     version = release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[audit])
     (described,) = version.manifest["rounds"]
@@ -215,7 +259,7 @@ def test_a_release_names_the_models_and_packs_their_hits_again(pool, tmp_path):
 def test_rankings_that_are_gone_are_named(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT))
     run = register(pool, tmp_path)
-    add_model_top_up(plan_top_up(audit), actor="robin")
+    add_planned(plan_top_up(audit), actor="robin")
     judge_all(audit)
     Run.objects.filter(pk=run.pk).delete()
     with pytest.raises(CounterpartError, match="The rankings of new, for which round audit was topped up, are gone"):
@@ -241,13 +285,15 @@ def test_the_command_tells_the_cost_and_adds_only_when_told(pool, tmp_path):
     assert audit.top_ups.count() == 1
     with pytest.raises(CommandError, match="nothing to add"):
         run_command("audit", "--add")
+    longer = json.loads(run_command("audit", "--audit-share", "0.6", "--json"))
+    assert (longer["audit_share"], longer["would_add"] > 0) == (0.6, True)
 
 
 def test_the_pairs_of_a_top_up_stand_among_the_pairs_of_the_round(pool, tmp_path, researcher):
     audit = published(pack("audit", pool, **AUDIT))
     register(pool, tmp_path)
     n_pairs = len(asked_pairs(audit))
-    add_model_top_up(plan_top_up(audit), actor="robin")
+    add_planned(plan_top_up(audit), actor="robin")
     judge(audit.hits.order_by("-number").first())
     page = researcher.get("/rounds/audit/").text
     assert "for the first items of new" in page
