@@ -28,6 +28,7 @@ def test_the_leaderboard_of_a_collection_without_a_version_is_that_of_its_newest
     assert "outsider has first items that nobody was asked about" in page.text
     assert "the 95% interval of their difference holds 0" in page.text
     assert "randomisation test" not in page.text
+    assert 'href="/rounds/audit/estimates/"' in page.text
 
 
 def test_models_are_ordered_by_the_metric_that_is_chosen(member, pool):
