@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from evaluation.estimation import METRICS, Pilot, proxy_quality, width_ratio
 from evaluation.round_estimates import WholeQueries
-from mitl.models import Direction
+from mitl.models import Annotator, Direction
 
 Floats = NDArray[np.float64]
 MACHINE_JUDGES = ("vlm",)
@@ -75,7 +75,7 @@ def machine_judges(whole: WholeQueries, metric: str, *, others: bool = True) -> 
     estimates themselves.
     """
     names = whole.queries.models[: len(whole.queries.scores)]
-    kinds = dict(whole.round.pool.retrievals.values_list("annotator__name", "annotator__kind"))
+    kinds = dict(Annotator.objects.filter(name__in=names).values_list("name", "kind"))
     wanted = [number for number, name in enumerate(names) if others or kinds[name] in MACHINE_JUDGES]
     if whole.audited.all() or not wanted:
         return []
