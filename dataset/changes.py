@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from django.db.models import TextChoices
 
@@ -94,6 +95,12 @@ class Released:
 
     def asks(self, pair: Pair) -> bool:
         return pair[0] in self.queries.images or pair[1] in self.queries.captions
+
+
+def designs_of(version: Version) -> dict[str, dict[str, Any]]:
+    """Return the design and the seed of each round that asks a part of its pool, by the round's name."""
+    rounds = version.manifest["rounds"]
+    return {one["name"]: {**one["judge"], "seed": one["seed"]} for one in rounds if "judge" in one}
 
 
 def changes_between(before: Version, after: Version) -> Iterator[Change]:

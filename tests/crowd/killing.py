@@ -30,10 +30,11 @@ class Killed(BaseException):
 @dataclass
 class Killer:
     """Kills once, after the first step whose place is not among ``places`` yet: ``killed_at``. ``act`` tells one act
-    from another that has the same steps."""
+    from another that has the same steps; ``only`` is a part of the place."""
 
     places: set[str]
     act: str = ""
+    only: str = ""
     killed_at: str = ""
     call: str = "no call"  # the last one that was made
 
@@ -88,7 +89,7 @@ class Killer:
 
     def _step(self, step: str) -> None:
         place = f"{self.act}: {step}" if self.act else step
-        if self.killed_at or place in self.places:
+        if self.killed_at or place in self.places or self.only not in place:
             return
         self.killed_at = place
         self.places.add(place)

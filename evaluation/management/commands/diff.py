@@ -8,7 +8,7 @@ from core.commands import ActCommand
 from core.files import whole_file
 from core.progress import TerminalBar
 from core.text import counted
-from dataset.changes import Cause, Change, changes_between, count_causes
+from dataset.changes import Cause, Change, changes_between, count_causes, designs_of
 from dataset.models import Version
 from evaluation.score_checks import score_changes, score_table
 
@@ -36,10 +36,11 @@ class Command(ActCommand):
                 "after": after.name,
                 "changed_pairs": len(changes),
                 "causes": count_causes(changes),
+                "designs": {version.name: designs_of(version) for version in (before, after)},
                 "changes": [_row(change) for change in changes],
                 "scores": scores,
             }
-        return "\n".join([*_text(before, after, changes), *_score_lines(scores)])
+        return "\n".join([*_text(before, after, changes), *_design_lines(before, after), *_score_lines(scores)])
 
 
 def _text(before: Version, after: Version, changes: list[Change]) -> list[str]:
@@ -56,6 +57,24 @@ def _text(before: Version, after: Version, changes: list[Change]) -> list[str]:
                 f"           image {change.image}, caption {change.caption}: {row['before']} -> {row['after']}"
             )
     return lines
+
+
+def _design_lines(before: Version, after: Version) -> list[str]:
+    """Name the rounds that ask a part of their pool, where these are not the same: of what they left out nobody said
+    that it is no match."""
+    if designs_of(before) == designs_of(after):
+        return []
+    lines = []
+    for version in (before, after):
+        asked = "; ".join(f"round {name} asks {_design_text(one)}" for name, one in designs_of(version).items())
+        lines.append(f"  {version}: {asked or 'every round asks all pairs of its pool'}.")
+    return ["The versions ask other pairs:", *lines]
+
+
+def _design_text(design: dict[str, Any]) -> str:
+    if design["judge"] == "audit":
+        return f"all pairs of {design['share']:.0%} of the queries, an audit of seed {design['seed']}"
+    return "the first hits of its annotators"
 
 
 def _score_lines(scores: list[dict[str, Any]]) -> list[str]:

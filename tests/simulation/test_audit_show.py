@@ -1,0 +1,133 @@
+"""The show of an audit: packed, judged by a crowd of each kind, killed on the way and resumed, estimated, released."""
+
+import csv
+import json
+from contextlib import suppress
+from decimal import Decimal
+from functools import partial
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Judgment, Payment
+from hits.models import Round, Seat
+from tests.conftest import client_of
+from tests.crowd.killing import Killer
+from tests.crowd.prolific_rehearsal import Rehearsal, check_books, rehearsing
+from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+QUERIES, SHARE = 14, 0.5
+STORED, PAID = "store_answers", "POST submissions/ID/transition/ APPROVE"
+
+
+@pytest.fixture
+def there(live_server, settings):
+    """The emulator, with our site running beside it."""
+    settings.SITE_URL = live_server.url
+    settings.ARRIVALS_PER_HOUR = 10_000
+    with rehearsing(settings) as made:
+        yield made
+
+
+def run(name: str, *arguments: str, **options: object) -> dict:
+    """Run a command; what it prints as JSON."""
+    out = StringIO()
+    call_command(name, *arguments, **options, json=True, stdout=out)
+    return json.loads(out.getvalue())
+
+
+def pack(name: str, folder, **options: object) -> Round:
+    design = folder / "small.json"
+    design.write_text(json.dumps(SMALL.as_json()))
+    run("pack", name, pool="pool", design=str(design), seed=4, reward="2.00", **options)
+    return Round.objects.get(name=name)
+
+
+def work_killed_once(made: Round, killed: str, **options: object) -> None:
+    """Have a crowd that sees exactly work on the round. Its process, or that of our site, is gone after the step
+    ``killed``; then the same command goes on."""
+    work = partial(call_command, "simulate", made.name, workers=12, seed=1, stdout=StringIO(), **options)
+    killer = Killer(set(), only=killed)
+    with suppress(CommandError):  # what the crowd says where our site is gone
+        killer.do(work)
+    assert killed in killer.killed_at
+    assert Seat.objects.filter(round=made, state=Seat.State.OPEN).exists()
+    work()
+
+
+def end(made: Round, there: Rehearsal) -> None:
+    """Close the round, and sync until nothing is on its way; everybody who answered is paid once."""
+    call_command("close", made.name, stdout=StringIO())
+    for _ in range(3):
+        there.later(minutes=2)
+        call_command("sync", made.name, stdout=StringIO())
+    paid = Payment.objects.filter(state="paid").values_list("assignment", flat=True)
+    answered = set(Judgment.objects.filter(assignment__hit__round=made).values_list("assignment", flat=True))
+    assert len(paid) == len(set(paid))
+    assert answered <= set(paid)  # who found no HIT left is paid for coming
+    check_books(made, there)
+
+
+def estimates_of(name: str) -> list[dict]:
+    return [{**one, "estimand": ""} for one in run("estimate", name)["estimates"]]
+
+
+def failure_of(version: str) -> str:
+    """What ``verify`` says where it fails."""
+    try:
+        run("verify", version)
+    except CommandError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(("crowd", "killed"), [("simulation", STORED), ("pages", STORED), ("prolific", PAID)])
+def test_an_audit_says_the_same_whoever_judged_it_and_whatever_was_killed(
+    crowd, killed, there, live_server, tmp_path, profile, monkeypatch
+):
+    monkeypatch.setattr("simulation.doors.platform_door.SYNC_EVERY", 8)
+    pool = known_pool(images=QUERIES)
+    made = pack("audit", tmp_path, judge="audit", audit_share=SHARE)
+    platform = {"channel": "prolific", "environment": "emulator"}
+    channel = platform if crowd == "prolific" else {"channel": "browser"}
+    call_command("publish", "audit", expected_minutes=Decimal(8), skip_missing=True, stdout=StringIO(), **channel)
+    made.refresh_from_db()
+    work_killed_once(made, killed, profile=profile(), through_http=live_server.url if crowd == "pages" else None)
+    if crowd == "prolific":
+        end(made, there)
+    found = estimates_of("audit")
+    assert {(one["kind"], one["n_audited"], one["missing"]) for one in found} == {("estimated", QUERIES * SHARE, 0)}
+    judge_all(published(pack("witness", tmp_path, judge="audit", audit_share=SHARE)))
+    assert found == estimates_of("witness")
+    run("release", "v1", collection="zoo", queries=pool.sample.name, rounds="audit")
+    assert not failure_of("v1")
+
+
+def test_verify_diff_exports_and_the_leaderboard_know_an_audit(tmp_path):
+    known_pool(images=QUERIES)
+    judge_all(published(pack("audit", tmp_path, judge="audit", audit_share=SHARE)))
+    judge_all(published(pack("all", tmp_path)))
+    for version, round in (("v1", "audit"), ("v2", "all")):
+        run("release", version, collection="zoo", queries="queries", rounds=round)
+        call_command("evaluate", version=version, stdout=StringIO(), stderr=StringIO())
+        assert not failure_of(version)
+    audit = Round.objects.get(name="audit")
+    for changed in ({"seed": 5}, {"summary": audit.summary | {"judge": audit.summary["judge"] | {"share": 0.6}}}):
+        Round.objects.filter(pk=audit.pk).update(**changed)
+        assert failure_of("v1") == "Version v1 does not verify: packing."
+        Round.objects.filter(pk=audit.pk).update(seed=audit.seed, summary=audit.summary)
+    assert not failure_of("v1")
+    found = run("diff", "v1", "v2")
+    assert found["designs"] == {"v1": {"audit": {"judge": "audit", "share": SHARE, "policy": 1, "seed": 4}}, "v2": {}}
+    text = StringIO()
+    call_command("diff", "v1", "v2", stdout=text)
+    assert "v1: round audit asks all pairs of 50% of the queries, an audit of seed 4." in text.getvalue()
+    assert "v2: every round asks all pairs of its pool." in text.getvalue()
+    call_command("export", "v1", format="judgments-long", out=tmp_path, stdout=StringIO())
+    with next(tmp_path.glob("*judgments*.csv")).open(newline="") as file:
+        assert {"reason", "inclusion"} <= set(next(csv.reader(file)))
+    caution = "holds judgments on a part of a pool (round audit)."
+    assert caution in client_of("researcher").get("/collections/zoo/leaderboard/?version=v1").text
