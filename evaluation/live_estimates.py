@@ -1,17 +1,18 @@
 """Live estimates: what an audit tells of the models at looks that were fixed in advance, as its judgments arrive, and
 what is saved and given up by whoever stops at the last of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
+from hashlib import sha256
 from math import ceil
 from typing import Annotated
 
 import numpy as np
 from django import forms
-from django.db.models import Count, F, Max, Sum
+from django.db.models import Count, F, Max, QuerySet, Sum
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -19,6 +20,7 @@ from annotation.models import Assignment, Judgment, Payment
 from core.errors import CounterpartError
 from core.parameters import ConfidenceField, NamesField, Option, Parameters
 from core.progress import Progress, silent, tracked
+from core.version import software_version
 from evaluation.estimation import METRICS, width_ratio
 from evaluation.live_effect import Saving, waiting_pairs
 from evaluation.round_estimates import (
@@ -30,7 +32,8 @@ from evaluation.round_estimates import (
     model_estimates,
     whole_queries,
 )
-from hits.judge_designs import JudgeDesign, audited_queries
+from evaluation.round_top_ups import waiting_hits
+from hits.judge_designs import JudgeDesign
 from hits.models import Round, Seat
 from hits.prices import cents
 from hits.task_types import require_pairs
@@ -63,9 +66,12 @@ class LiveParameters(Parameters):
         return EstimateParameters(metric=self.metric, merge=self.merge, confidence=self.confidence, looks=self.looks)
 
 
+Models = tuple[ModelEstimate, ...]
+
+
 @dataclass(frozen=True)
 class Width:
-    """The width of a model's interval at the last look, and the one that is predicted once the audit is finished."""
+    """The width of a model's interval at a look, and the one that is predicted there for the finished audit."""
 
     model: str
     metric: str
@@ -83,6 +89,8 @@ class LiveLook:
         at: when the last of their answers was submitted; None where no answer was needed.
         hits, answer_sets: accepted HITs and answer sets of the round that were submitted until then, of all directions.
         dollars: what the work submitted until then has earned, bonuses and fees included.
+        widths: of the intervals of ``models``, in their order.
+        inputs: SHA-256 of what the estimates follow from.
     """
 
     number: int
@@ -92,12 +100,14 @@ class LiveLook:
     hits: int
     answer_sets: int
     dollars: Decimal
-    models: tuple[ModelEstimate, ...]
+    models: Models
     differences: tuple[ModelDifference, ...]
+    widths: tuple[Width, ...]
+    inputs: str
 
-    def widest(self, metric: str) -> float:
-        """Return the width of the metric's widest interval."""
-        return max(one.estimate.high - one.estimate.low for one in self.models if one.metric == metric)
+    def widest(self, metric: str) -> Width:
+        """Return the metric's widest interval."""
+        return max((one for one in self.widths if one.metric == metric), key=lambda one: one.now)
 
 
 @dataclass(frozen=True)
@@ -110,7 +120,6 @@ class LiveDirection:
         waiting: queries that are judged whole and come after one that is not; they count once it is judged.
         planned: queries at each of the looks, whether reached or not, ascending.
         looks: those that are reached.
-        widths: of the intervals of the last one, none before the first.
     """
 
     direction: Direction
@@ -119,7 +128,6 @@ class LiveDirection:
     waiting: int
     planned: tuple[int, ...]
     looks: tuple[LiveLook, ...]
-    widths: tuple[Width, ...]
 
     @property
     def last(self) -> LiveLook | None:
@@ -129,10 +137,6 @@ class LiveDirection:
     def next_look(self) -> int | None:
         """Queries at the next look; None after the last one."""
         return self.planned[len(self.looks)] if len(self.looks) < len(self.planned) else None
-
-    def widest(self, metric: str) -> Width:
-        """Return the widest interval of a metric at the last look."""
-        return max((one for one in self.widths if one.metric == metric), key=lambda one: one.now)
 
 
 @dataclass(frozen=True)
@@ -149,9 +153,9 @@ class LiveEstimates:
         return self.parameters.of_a_look.metrics
 
     @property
-    def is_reached(self) -> bool:
-        """Whether any look is reached."""
-        return any(one.looks for one in self.directions)
+    def looks(self) -> tuple[LiveLook, ...]:
+        """The looks that are reached, of all directions."""
+        return tuple(look for one in self.directions for look in one.looks)
 
     @property
     def is_finished(self) -> bool:
@@ -159,7 +163,11 @@ class LiveEstimates:
 
 
 def measure_live(
-    round: Round, parameters: LiveParameters | None = None, *, progress: Progress = silent
+    round: Round,
+    parameters: LiveParameters | None = None,
+    *,
+    known: Iterable[LiveLook] = (),
+    progress: Progress = silent,
 ) -> LiveEstimates:
     """Return what an audit told at each look that it has reached, whether it is open or closed.
 
@@ -168,6 +176,7 @@ def measure_live(
     many pairs take longer, so those that come after an unfinished one wait. An interval holds at all looks together,
     by Bonferroni's inequality.
 
+    ``known``: looks as they were returned before; what was estimated from the same inputs is not estimated again.
     Raises CounterpartError for a round that is no audit, and as ``estimate_round`` does.
     """
     require_pairs(round)
@@ -178,12 +187,12 @@ def measure_live(
             f"Round {round} asks all pairs: no draw says which queries come first, so it has no looks. Once it is "
             "finished, `estimate` counts it."
         )
-    drawn = audited_queries(round.pool, design, round.seed)
-    waiting = _half_judged(round) if round.state == "open" else set()
-    found = []
-    for whole in whole_queries(round, merge=given.merge, progress=progress):
-        late = _queries_of(waiting, drawn[whole.direction], whole.direction)
-        found.append(_Side(whole, late, given).looked_at(progress))
+    late = _half_judged(round) if round.state == "open" else []
+    before = {look.inputs: look for look in known}
+    found = [
+        _Side(whole, {pair[_side_of(whole.direction)] for pair in late}, given, before).looked_at(progress)
+        for whole in whole_queries(round, merge=given.merge, progress=progress)
+    ]
     saving = saving_now(round) if round.state == "open" else None
     return LiveEstimates(round, given, tuple(found), saving)
 
@@ -198,17 +207,22 @@ def saving_now(round: Round) -> Saving:
     return Saving(min(counts["hits"], sets), sets, round.seat_cost * sets)
 
 
-def _half_judged(round: Round) -> set[tuple[int, int]]:
-    """Return the pairs (ids of image and caption) that have a verdict and lack a wanted vote, which may change it."""
-    judged = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
-    return waiting_pairs(round) & set(judged.values_list("image_id", "caption_id"))
+def _half_judged(round: Round) -> list[tuple[str, str]]:
+    """Return the pairs (keys of image and caption) that have a verdict and lack a wanted vote, which may change it."""
+    judged = _judgments(round).values_list("image_id", "caption_id", "image__key", "caption__key").distinct()
+    waiting = waiting_pairs(round)
+    return [(image_key, caption_key) for *pair, image_key, caption_key in judged if tuple(pair) in waiting]
 
 
-def _queries_of(pairs: set[tuple[int, int]], ids: dict[str, int], direction: Direction) -> set[str]:
-    """Return the keys of the queries that any of the pairs (ids of image and caption) belongs to."""
-    side = 0 if direction == Direction.IMAGE_TO_CAPTION else 1
-    theirs = {pair[side] for pair in pairs}
-    return {key for key, number in ids.items() if number in theirs}
+def _judgments(round: Round) -> QuerySet[Judgment]:
+    """Return the judgments that ``whole_queries`` counts."""
+    counted = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
+    return counted.exclude(assignment__hit__number__in=waiting_hits(round))
+
+
+def _side_of(direction: Direction) -> int:
+    """Return the place of the query in a pair of image and caption."""
+    return 0 if direction == Direction.IMAGE_TO_CAPTION else 1
 
 
 @dataclass(frozen=True)
@@ -218,21 +232,17 @@ class _Side:
     whole: WholeQueries
     late: set[str]
     given: LiveParameters
+    known: Mapping[str, LiveLook]
 
     def looked_at(self, progress: Progress) -> LiveDirection:
         planned = look_sizes(len(self.order), self.given.looks)
         gap = np.flatnonzero(~self.done)
         whole = int(gap[0]) if len(gap) else len(self.done)
         reached = [size for size in planned if size <= whole]
-        looks: list[LiveLook] = []
-        widths: tuple[Width, ...] = ()
-        for size in tracked(reached, "looks", progress, every=1):
-            first = self.whole.first(size)
-            looks.append(self._look(len(looks) + 1, size, first))
-            if size == reached[-1]:
-                widths = tuple(_widths(first, looks[-1].models, len(self.order), self.given.of_a_look.level))
+        steps = tracked(list(enumerate(reached, 1)), "looks", progress, every=1)
+        looks = tuple(self._look(number, size) for number, size in steps)
         waiting = int(self.done[whole:].sum())
-        return LiveDirection(self.whole.direction, len(self.order), whole, waiting, planned, tuple(looks), widths)
+        return LiveDirection(self.whole.direction, len(self.order), whole, waiting, planned, looks)
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
@@ -249,25 +259,35 @@ class _Side:
     @cached_property
     def times(self) -> dict[str, datetime]:
         """When the last counted answer on the pairs of a query was submitted, by its key."""
-        side = "image__key" if self.whole.direction == Direction.IMAGE_TO_CAPTION else "caption__key"
-        judged = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=self.whole.round)
+        key = ("image__key", "caption__key")[_side_of(self.whole.direction)]
         # A look waits for no answer on a caption's own image, which is known to match.
-        judged = judged.exclude(image=F("caption__image"))
-        return dict(judged.order_by().values_list(side).annotate(at=Max("assignment__submitted_at")))
+        needed = _judgments(self.whole.round).exclude(image=F("caption__image"))
+        return dict(needed.values_list(key).annotate(at=Max("assignment__submitted_at")))
 
-    def _look(self, number: int, size: int, first: WholeQueries) -> LiveLook:
+    def _look(self, number: int, size: int) -> LiveLook:
         keys = [self.whole.queries.keys[row] for row in self.order[:size].tolist()]
         at = max((self.times[key] for key in keys if self.times.get(key)), default=None)
+        first = self.whole.first(size)
+        inputs = self._inputs(first)
+        known = self.known.get(inputs)
+        told = (known.models, known.differences, known.widths) if known else self._told(first)
+        return LiveLook(number, size, size / len(self.order), at, *_spent(self.whole.round, at), *told, inputs)
+
+    def _told(self, first: WholeQueries) -> tuple[Models, tuple[ModelDifference, ...], tuple[Width, ...]]:
         parameters = self.given.of_a_look
-        return LiveLook(
-            number,
-            size,
-            size / len(self.order),
-            at,
-            *_spent(self.whole.round, at),
-            models=tuple(model_estimates(first, parameters)),
-            differences=tuple(model_differences(first, parameters)),
-        )
+        models = tuple(model_estimates(first, parameters))
+        widths = tuple(_widths(first, models, len(self.order), parameters.level))
+        return models, tuple(model_differences(first, parameters)), widths
+
+    def _inputs(self, first: WholeQueries) -> str:
+        """Return the SHA-256 of all that the estimates from the first queries follow from."""
+        queries = first.queries
+        names = (self.given.as_json(), first.estimand, first.direction, queries.models, sorted(first.asked_of))
+        digest = sha256(repr((software_version(), first.round.seed, len(self.order), queries.depth, names)).encode())
+        gains = np.where(first.drawn[:, None], queries.gains, 0.0)
+        for array in (queries.ranks, queries.scores, queries.known, queries.images, first.place, gains):
+            digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
 
 def look_sizes(drawn: int, looks: int) -> tuple[int, ...]:

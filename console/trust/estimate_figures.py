@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.core.cache import cache
+
 from console.charts.plots import drawn
 from core.errors import CounterpartError
 from evaluation.analyses import plain
 from evaluation.analyses.live_analysis import live_chart, state_text
-from evaluation.live_estimates import LiveDirection, LiveEstimates, LiveParameters, measure_live
+from evaluation.live_estimates import LiveEstimates, LiveLook, LiveParameters, measure_live
 from evaluation.machine_judges import MACHINE_JUDGES, machine_judges
 from evaluation.round_estimates import (
     FEW,
@@ -24,6 +26,7 @@ from mitl.models import Direction
 Figures = dict[str, Any]
 
 LOOKS = LiveParameters()
+KEPT = 24 * 60 * 60  # seconds
 NO_LISTS = "No direction of the pool has lists of all its annotators, so there are no scores to estimate."
 
 CHART = (
@@ -39,7 +42,7 @@ def estimate_figures(round: Round) -> Figures:
         return {"trouble": NO_LISTS}
     try:
         if JudgeDesign.from_json(round.summary.get("judge")).judge == "audit":
-            return _of_audit(measure_live(round, LOOKS))
+            return _of_audit(_live(round))
         found = estimate_round(round)
     except CounterpartError as error:
         return {"trouble": str(error)}
@@ -50,8 +53,16 @@ def estimate_figures(round: Round) -> Figures:
     return {"sides": sides} if sides else {"trouble": NO_LISTS}
 
 
+def _live(round: Round) -> LiveEstimates:
+    """Return the audit at its looks; those that it reached before are kept, as each takes seconds to estimate."""
+    key = f"looks-of-round:{round.pk}"
+    live = measure_live(round, LOOKS, known=cache.get(key, ()))
+    cache.set(key, live.looks, timeout=KEPT)
+    return live
+
+
 def _of_audit(live: LiveEstimates) -> Figures:
-    if not live.is_reached:
+    if not live.looks:
         return {"trouble": " ".join(map(state_text, live.directions)) or NO_LISTS}
     sides = [
         _scores(live.metrics, side.direction, side.last.models, side.last.differences)
@@ -64,15 +75,23 @@ def _of_audit(live: LiveEstimates) -> Figures:
         "confidence": live.parameters.confidence,
         "n_looks": live.parameters.looks,
         "metrics": live.metrics,
-        "looks": [_look(live, side, number) for side in live.directions for number in range(len(side.looks))],
+        "looks": [_look(live, side.direction, look) for side in live.directions for look in side.looks],
         "chart": drawn(live_chart(live), CHART),
         "is_finished": live.is_finished,
         "judges": _judges(live),
         "saving": live.saving,
         "without": [side.direction.label for side in live.directions if not side.looks],
-        "widest": [_widest(side, metric) for side in live.directions if side.looks for metric in live.metrics],
+        "widest": [
+            {"direction": side.direction.label, "width": side.last.widest(metric)}
+            for side in live.directions
+            if side.last
+            for metric in live.metrics
+        ],
         "widths": [
-            {"direction": side.direction.label, "width": width} for side in live.directions for width in side.widths
+            {"direction": side.direction.label, "width": width}
+            for side in live.directions
+            if side.last
+            for width in side.last.widths
         ],
     }
 
@@ -120,19 +139,14 @@ def _judges(live: LiveEstimates) -> list[Figures]:
     ]
 
 
-def _look(live: LiveEstimates, side: LiveDirection, number: int) -> Figures:
-    look = side.looks[number]
+def _look(live: LiveEstimates, direction: Direction, look: LiveLook) -> Figures:
     return {
-        "direction": side.direction.label,
+        "direction": direction.label,
         "number": look.number,
         "queries": look.queries,
         "share": look.share,
         "answer_sets": look.answer_sets,
         "dollars": look.dollars,
         "at": look.at,
-        "widths": [look.widest(metric) for metric in live.metrics],
+        "widths": [look.widest(metric).now for metric in live.metrics],
     }
-
-
-def _widest(side: LiveDirection, metric: str) -> Figures:
-    return {"direction": side.direction.label, "width": side.widest(metric)}

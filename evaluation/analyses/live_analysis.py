@@ -65,9 +65,9 @@ def stop_text(live: LiveEstimates) -> str:
 
 
 def _given_up(live: LiveEstimates, side: LiveDirection) -> str:
-    if not side.looks:
+    if side.last is None:
         return f"It leaves {side.direction.label} without an estimate."
-    widths = [(metric, side.widest(metric)) for metric in live.metrics]
+    widths = [(metric, side.last.widest(metric)) for metric in live.metrics]
     parts = ", ".join(f"{metric} {one.now:.3f} for about {one.finished:.3f}" for metric, one in widths)
     return f"It leaves the widest intervals of {side.direction.label} at {parts}."
 
@@ -106,10 +106,12 @@ def _side_text(live: LiveEstimates, side: LiveDirection) -> str:
             shown(width.now, ".3f"),
             shown(width.finished, ".3f"),
         ]
-        for one, width in zip(side.last.models, side.widths, strict=True)
+        for one, width in zip(side.last.models, side.last.widths, strict=True)
     ]
     lines += [text_table(["model", "metric", "value", "low", "high", "width", "finished"], last, left=2), ""]
-    looks = [[*_reached(look), *(shown(look.widest(metric), ".3f") for metric in live.metrics)] for look in side.looks]
+    looks = [
+        [*_reached(look), *(shown(look.widest(metric).now, ".3f") for metric in live.metrics)] for look in side.looks
+    ]
     heads = ["look", "queries", "share", "HITs", "answer sets", "spent", "judged by"]
     lines.append(text_table([*heads, *(f"widest {metric}" for metric in live.metrics)], looks))
     return "\n".join(lines)
@@ -142,13 +144,13 @@ def _of_side(side: LiveDirection) -> dict[str, Any]:
         "looks": [
             {
                 **_of_look(look),
-                "models": [one.row() for one in look.models],
+                "models": [
+                    one.row() | {"width": width.now, "width_when_finished": width.finished}
+                    for one, width in zip(look.models, look.widths, strict=True)
+                ],
                 "differences": [one.row() | {"open": one.is_open} for one in look.differences],
             }
             for look in side.looks
-        ],
-        "widths": [
-            {"model": one.model, "metric": one.metric, "now": one.now, "finished": one.finished} for one in side.widths
         ],
     }
 

@@ -9,12 +9,12 @@ import pytest
 from django.core.management import CommandError
 from django.utils import timezone
 
-from annotation.models import Assignment
+from annotation.models import Assignment, Judgment
 from annotation.money.payments import owe
 from core.errors import CounterpartError
 from evaluation.estimation import estimate
 from evaluation.live_estimates import LiveParameters, look_sizes, measure_live
-from evaluation.round_estimates import EstimateParameters, estimate_round, whole_queries
+from evaluation.round_estimates import EstimateParameters, estimate_round, model_estimates, whole_queries
 from hits.models import Round, Seat
 from tests.evaluation.analysing import analyse, figures_of, table_of
 from tests.evaluation.worlds import SMALL, START, judge, judge_all, known_pool, published
@@ -132,7 +132,7 @@ def test_stopping_saves_the_answer_sets_that_nobody_has_begun_and_gives_up_width
     assert (live.saving.hits, live.saving.answer_sets) == (left - 1, left - 1)
     assert live.saving.dollars == audit.seat_cost * (left - 1)
     for side in live.directions:
-        for width, one in zip(side.widths, side.last.models, strict=True):
+        for width, one in zip(side.last.widths, side.last.models, strict=True):
             assert width.now == one.estimate.high - one.estimate.low
             assert 0 <= width.finished <= width.now
     Round.objects.filter(pk=audit.pk).update(closed_at=timezone.now())
@@ -146,7 +146,24 @@ def test_a_finished_audit_gives_up_nothing(audit):
     judge_all(audit)
     live = measure_live(audit, TWO)
     assert live.saving.answer_sets == 0
-    assert all(width.now == width.finished for side in live.directions for width in side.widths)
+    assert all(width.now == width.finished for side in live.directions for width in side.last.widths)
+
+
+def test_looks_that_are_known_are_not_estimated_again_until_a_verdict_changes(audit, monkeypatch):
+    judge_all(audit)
+    live = measure_live(audit, TWO)
+    asked = []
+    monkeypatch.setattr(
+        "evaluation.live_estimates.model_estimates", lambda *args: asked.append(args) or model_estimates(*args)
+    )
+    assert measure_live(audit, TWO, known=live.looks) == live
+    assert not asked
+    last = audit.hits.order_by("number").last()
+    Judgment.objects.filter(item__hit=last, item__control=None).update(level=1)
+    measure_live(audit, TWO, known=live.looks)
+    assert {len(whole.drawn.nonzero()[0]) for whole, _ in asked} == {7}  # the look at four queries stays
+    measure_live(audit, LiveParameters(metric=("mAP@R",), looks=2, confidence=0.9), known=live.looks)
+    assert len(asked) > 4
 
 
 def test_a_query_waits_until_every_wanted_vote_on_its_pairs_is_in():
