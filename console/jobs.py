@@ -9,6 +9,7 @@ from console import upload_jobs  # noqa: F401  a worker finds the jobs of upload
 from console.charts.measured_charts import measure_chart
 from console.charts.plots import CHARTED, Charted, state_of
 from console.people import staff
+from console.rounds import design_bases  # noqa: F401  and the job of designs
 from console.trust.trust_figures import measure_trust
 from core.jobs import LIVE, JobProgress, job, open_job, open_once
 from core.models import Job

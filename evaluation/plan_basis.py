@@ -233,7 +233,7 @@ def _side(whole: WholeQueries) -> Side:
     queries = len(whole.queries.keys)
     curve, no_curve = list[tuple[float, float]](), ""
     if not len(pilot.rest):
-        no_curve = "Every pair was judged: there are no further matches to expect."
+        no_curve = "The pilot holds all pairs: there are no further matches to expect."
     else:
         try:
             matches = match_curve(pilot, queries)

@@ -19,24 +19,34 @@ from hits.task_types import require_pairs
 from mitl.models import Pool
 
 Prediction = dict[str, Any]
+UNITS = {"count": "{:,.0f}", "dollars": "${:,.2f}", "hours": "{:,.1f}", "width": "{:.3f}"}
+"""How figures of each unit are written."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One figure; ``unit`` is "$", "h" or empty, ``real`` None where the round says nothing of it yet."""
+    """One figure; ``unit`` is a key of UNITS, ``real`` None where the round says nothing of it yet."""
 
     name: str
     predicted: float
     real: float | None
-    unit: str = ""
+    unit: str
 
     @property
     def ratio(self) -> float | None:
         """The real figure by the predicted one."""
         return self.real / self.predicted if self.real is not None and self.predicted else None
 
+    @property
+    def predicted_text(self) -> str:
+        return _text(self.predicted, self.unit)
+
+    @property
+    def real_text(self) -> str:
+        return "–" if self.real is None else _text(self.real, self.unit)
+
     def row(self) -> dict[str, Any]:
-        """Return what ``plan`` prints."""
+        """Return what ``plan --json`` prints."""
         return {"figure": self.name, "predicted": self.predicted, "real": self.real}
 
 
@@ -46,7 +56,7 @@ def predict(basis: PlanBasis, pool: Pool, judge: JudgeDesign, terms: Terms) -> P
         raise CounterpartError(
             "A round of first hits gives R@1 exactly: a plan predicts audits and rounds of all pairs."
         )
-    spread = _queries_of(pool) / basis.queries
+    spread = queries_of(pool) / basis.queries
     design = design_of(basis, terms, judge.share * spread, spread)
     return {"at": timezone.now().isoformat(timespec="seconds"), "basis": str(basis), **_figures(design, terms)}
 
@@ -64,7 +74,8 @@ def _figures(design: Design, terms: Terms) -> Prediction:
     }
 
 
-def _queries_of(pool: Pool) -> int:
+def queries_of(pool: Pool) -> int:
+    """Return the queries of a pool, those of both directions together."""
     sizes = {"i2t": pool.sample.images.count(), "t2i": pool.sample.captions.count()}
     return sum(size for direction, size in sizes.items() if direction in pool.directions)
 
@@ -98,17 +109,21 @@ def _compared(round: Round, predicted: Prediction, basis: PlanBasis) -> Iterator
     active = spent.aggregate(sum=Sum("active_seconds"))["sum"] or 0
     hours = active / 3600
     paid = float(commitment_of(round).gone)
-    yield Compared("HITs", predicted["hits"], round.summary["hits"])
-    yield Compared("cost", float(predicted["cost"]), paid, "$")
-    yield Compared("active hours", predicted["hours"], hours, "h")
-    yield Compared("wage an hour", float(predicted["wage"]), _wage_of(round, hours), "$")
-    yield Compared("matches", predicted["matches"], measured.matches if measured else None)
+    yield Compared("HITs", predicted["hits"], round.summary["hits"], "count")
+    yield Compared("cost", float(predicted["cost"]), paid, "dollars")
+    yield Compared("active hours", predicted["hours"], hours, "hours")
+    yield Compared("wage an hour", float(predicted["wage"]), _wage_of(round, hours), "dollars")
+    yield Compared("matches", predicted["matches"], measured.matches if measured else None, "count")
     for side, metric, width in predicted["widths"]:
         real = measured.widths.get((side, metric)) if measured else None
-        yield Compared(f"width of {metric}, {side}", width, real)
+        yield Compared(f"width of {metric}, {side}", width, real, "width")
 
 
 def _wage_of(round: Round, hours: float) -> float | None:
     """Return the rewards of the work that was submitted by its active hours."""
     timed = Assignment.objects.filter(hit__round=round, submitted_at__isnull=False, active_seconds__isnull=False)
     return float(timed.count() * round.reward) / hours if hours else None
+
+
+def _text(value: float, unit: str) -> str:
+    return UNITS[unit].format(value)

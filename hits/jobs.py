@@ -1,5 +1,7 @@
 """The jobs that plan a round, a task for each step, and that pack a pool."""
 
+from typing import Any
+
 from celery import chain, shared_task
 from django.contrib.auth.models import User
 
@@ -7,6 +9,7 @@ from core.jobs import JobProgress, finish, job, open_job, running
 from core.models import Job
 from core.text import counted
 from hits import pipeline
+from hits.kept_predictions import PREDICTED, keep_prediction
 from hits.models import Round
 from hits.round_parameters import PackParameters, RoundParameters
 from hits.rounds import pack_round
@@ -44,12 +47,18 @@ def pack(job: Job, progress: JobProgress) -> str:
     """Pack a pool into the round that the job describes, unless an earlier run already has."""
     pool = Pool.objects.named(job.params["pool"])
     parameters = PackParameters.from_json(job.params["parameters"])
-    return _told(pack_round(job.params["round"], pool, parameters, actor=job.actor, progress=progress))
+    packed = pack_round(job.params["round"], pool, parameters, actor=job.actor, progress=progress)
+    if predicted := job.params.get(PREDICTED):
+        keep_prediction(packed, predicted, actor=job.actor)
+    return _told(packed)
 
 
-def start_packing(round: str, pool: Pool, parameters: PackParameters, *, by: User) -> Job:
-    """Open a job that packs the pool into a draft round."""
+def start_packing(
+    round: str, pool: Pool, parameters: PackParameters, *, predicted: dict[str, Any] | None = None, by: User
+) -> Job:
+    """Open a job that packs the pool into a draft round, and keeps with it what a plan ``predicted`` of it."""
     params = {"round": round, "pool": pool.name, "parameters": parameters.as_json()}
+    params |= {PREDICTED: predicted} if predicted else {}
     return open_job(f"Pack {pool} into {round}", pack.name, params, by=by)
 
 

@@ -11,7 +11,9 @@ from django.urls import reverse
 
 from console.jobs import chart, trust
 from console.leaderboard.benchmark_boards import measure_rankings
+from console.rounds.design_bases import design, source_of
 from console.upload_jobs import add_annotator, import_collection, import_matches
+from core.errors import CounterpartError
 from core.models import Job
 from corpus.models import Collection
 from crowd.jobs import audit, repair
@@ -105,6 +107,14 @@ def _to_figures(job: Job) -> Outcome:
     return Outcome("Figures", reverse("benchmark", args=[job.pk]))
 
 
+def _to_designs(job: Job) -> Outcome | None:
+    try:
+        source = source_of(job.params["source"])
+    except CounterpartError:  # the pool or round was removed
+        return None
+    return Outcome("Designs", f"{reverse('round_design')}?{urlencode(source.query)}")
+
+
 def _back_to_plan(job: Job) -> Outcome:
     return Outcome("Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job.params), doseq=True)}")
 
@@ -124,6 +134,7 @@ _BY_STATE: Mapping[tuple[str, str], Leading] = {
     (import_collection.name, Job.State.FAILED): _back_to_import,
     (pack.name, Job.State.FAILED): _back_to_pack,
     (measure_rankings.name, Job.State.DONE): _to_figures,
+    (design.name, Job.State.DONE): _to_designs,
     (audit.name, Job.State.DONE): _to_audit,
     (repair.name, Job.State.DONE): _to_audit,
 }

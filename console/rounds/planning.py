@@ -7,6 +7,7 @@ from annotation.judging.wage_terms import wage_terms_of_plan, wage_terms_suggest
 from console.fields import refuse
 from console.home.outcomes import planned_for
 from console.permissions import StaffRequest, researchers_only
+from console.rounds.design_bases import prediction_for
 from console.rounds.forms import PackForm, PlanForm
 from core.errors import CounterpartError
 from hits.jobs import start_packing
@@ -49,7 +50,8 @@ def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
     sent = request.POST if "choose" in request.POST else request.GET
     known = planned_for(pool) | sent.dict()
     form = PackForm(None if "choose" in request.POST else request.POST or None, initial=known)
-    context: dict[str, object] = {"pool": pool, "form": form}
+    plan = request.POST.get("plan") or request.GET.get("plan", "")
+    context: dict[str, object] = {"pool": pool, "form": form, "plan": plan}
     if not form.is_bound:
         context["terms"] = wage_terms_suggested(known | {"reward": form["reward"].value()})
     elif form.is_valid():
@@ -60,7 +62,9 @@ def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
                 "ceiling", f"The rewards alone cost ${estimate.cost:,}. Raise the ceiling or lower the reward."
             )
         elif "estimate" not in request.POST:
-            return redirect("job", start_packing(named, pool, form.parameters, by=request.user).pk)
+            predicted = prediction_for(plan, pool, form.parameters) if plan else None
+            job = start_packing(named, pool, form.parameters, predicted=predicted, by=request.user)
+            return redirect("job", job.pk)
         context |= {
             "estimate": estimate,
             "terms": wage_terms_of_plan(form.parameters),

@@ -2,12 +2,15 @@
 
 from django.urls import path
 
-from console.rounds import control_pages, planning, publishing, rehearsal, views
+from console.rounds import control_pages, design_pages, planning, publishing, rehearsal, views
 
 urlpatterns = [
     path("pools/<slug:name>/pack/", planning.pool_pack, name="pool_pack"),
     path("plan/", planning.round_plan, name="round_plan"),
     path("rounds/", views.rounds, name="rounds"),
+    path("rounds/design/", design_pages.round_design, name="round_design"),
+    path("rounds/design/measure/", design_pages.round_design_measure, name="round_design_measure"),
+    path("rounds/design/keep/", design_pages.round_design_keep, name="round_design_keep"),
     path("rounds/<slug:name>/", views.round, name="round"),
     path("rounds/<slug:name>/live/", views.round_live, name="round_live"),
     path("rounds/<slug:name>/workers/", views.round_workers, name="round_workers"),

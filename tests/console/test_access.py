@@ -21,7 +21,7 @@ from tests.factories import make_round, put_on_platform
 OPEN_TO_ALL = {"login", "logout", "password_set", "password_forgotten"}
 
 RESEARCHERS_DO = {
-    *("round_plan", "pool_pack"),
+    *("round_plan", "pool_pack", "round_design_measure", "round_design_keep"),
     "round_publish",
     "round_close",
     "round_discard",

@@ -34,6 +34,8 @@ PAGES = [
     "/rounds/open/hits/1/",
     "/rounds/draft/rehearse/",
     "/plan/",
+    "/rounds/design/",
+    "/rounds/design/?source=pool/pool",
     "/import/",
     "/collections/zoo/matches/",
     "/collections/zoo/sample/",

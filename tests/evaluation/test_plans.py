@@ -57,6 +57,20 @@ def test_a_higher_match_rate_expects_more_matches(pool):
     assert high["designs"][0]["matches"] > low["designs"][0]["matches"]
 
 
+def test_a_pilot_of_few_matches_promises_no_curve_and_one_of_many_does():
+    known_pool(images=70)
+    few = json.loads(plans("pool", "--json"))["matches"]["i2t"]
+    assert few["no_curve"].endswith("A curve of matches needs 200: judge more queries first.")
+    assert (few["yes"] < 200, few["curve"]) == (True, [])
+    assert few["low"] < few["value"] < few["high"]
+    many = json.loads(plans("pool", "--json", "--match-rate", "0.9"))["matches"]["i2t"]
+    assert (many["yes"] >= 200, many["no_curve"]) == (True, "")
+    shares, found = zip(*many["curve"], strict=True)
+    assert (shares[-1], list(found)) == (1.0, sorted(found))
+    assert found[-1] == pytest.approx(many["value"])
+    assert "In the order of their probabilities: 50% of them from" in plans("pool", "--match-rate", "0.9")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -138,11 +138,4 @@ def _told_comparison(compared: Sequence[Compared]) -> Iterator[str]:
         yield ""
         yield f"{'Predicted beside real':<34}{'predicted':>12}{'real':>12}"
     for one in compared:
-        real = "–" if one.real is None else _amount(one.real, one.unit)
-        yield f"{one.name:<34}{_amount(one.predicted, one.unit):>12}{real:>12}"
-
-
-def _amount(value: float, unit: str) -> str:
-    if unit == "$":
-        return f"${value:,.2f}"
-    return f"{value:,.3f}" if abs(value) < 1 and not unit else f"{value:,.1f}" if unit else f"{value:,.0f}"
+        yield f"{one.name:<34}{one.predicted_text:>12}{one.real_text:>12}"

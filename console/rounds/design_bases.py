@@ -1,0 +1,163 @@
+"""What the page of designs rests on: a round that was judged or priors on a pool, kept as a job made it."""
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import cached_property
+
+from django.contrib.auth.models import User
+from django.core.files.storage import default_storage
+from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.utils import timezone
+
+from console.charts.plots import state_of
+from core.errors import CounterpartError
+from core.files import write_file
+from core.jobs import JobProgress, job, open_once
+from core.models import Job
+from evaluation.audit_options import AuditOptions, terms_of
+from evaluation.models import Run
+from evaluation.plan_basis import PlanBasis, Prior, basis_of, unpacked_round
+from evaluation.predictions import Prediction, predict
+from hits.models import Round, Seat
+from hits.round_parameters import PackParameters
+from hits.task_types import TASK_TYPES
+from mitl.models import Pool
+
+ABOUT_PAIRS = [name for name, task in TASK_TYPES.items() if task.on_pairs]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A round that was judged, or a pool with the prior that stands for its judgments."""
+
+    about: Round | Pool
+    prior: Prior
+
+    @property
+    def kind(self) -> str:
+        return "pool" if isinstance(self.about, Pool) else "round"
+
+    @property
+    def _stated(self) -> str:
+        return f"/{self.prior.match_rate:g}/{self.prior.rank_effect:g}" if self.kind == "pool" else ""
+
+    @property
+    def code(self) -> str:
+        """How links and jobs name it; ``source_of`` reads it."""
+        return f"{self.kind}/{self.about.name}{self._stated}"
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The fields of the form of designs that choose it."""
+        prior = {name: f"{value:g}" for name, value in asdict(self.prior).items()} if self.kind == "pool" else {}
+        return {"source": f"{self.kind}/{self.about.name}"} | prior
+
+    @cached_property
+    def round(self) -> Round:
+        return unpacked_round(self.about) if isinstance(self.about, Pool) else self.about
+
+    @property
+    def path(self) -> str:
+        """Where its basis is in the storage."""
+        return f"plans/{self.kind}-{self.about.pk}{self._stated.replace('/', '-')}.json"
+
+    @property
+    def state(self) -> str:
+        """A key of the data behind it."""
+        runs = Run.objects.filter(collection=self.round.pool.collection_id)
+        kind = "estimates" if self.kind == "round" else ""
+        return f"{state_of(self.about, kind)}-{runs.aggregate(newest=Max('pk', default=0))['newest']}"
+
+
+@dataclass(frozen=True)
+class StoredBasis:
+    """A basis as it was made ``at``; it ``is_current`` while its data are the same."""
+
+    basis: PlanBasis
+    at: datetime
+    is_current: bool
+
+
+def judged_rounds() -> QuerySet[Round]:
+    """Return the rounds of pairs with answers that count, the latest first."""
+    filled = Seat.objects.filter(round=OuterRef("pk"), state=Seat.State.FILLED)
+    return Round.objects.filter(Exists(filled), task__in=ABOUT_PAIRS).select_related("pool__collection")
+
+
+def pools_of_pairs() -> QuerySet[Pool]:
+    return Pool.objects.filter(n_pairs__gt=0).select_related("collection")
+
+
+def find_about(kind: str, name: str) -> Round | Pool:
+    """Return a judged round or a pool. Raises CounterpartError for anything else."""
+    found: Round | Pool | None = None
+    if kind == "round":
+        found = judged_rounds().filter(name=name).first()
+    elif kind == "pool":
+        found = pools_of_pairs().filter(name=name).first()
+    if found:
+        return found
+    raise CounterpartError(f"There is nothing to plan from named {name}. Choose a judged round or a pool.")
+
+
+def source_of(code: str) -> Source:
+    """Return what ``Source.code`` names. Raises CounterpartError for anything else."""
+    kind, name, *stated = [*code.split("/"), "", ""][: 4 if code.startswith("pool/") else 2]
+    try:
+        prior = Prior(*map(float, stated)) if stated else usual_prior()
+    except (TypeError, ValueError) as error:
+        raise CounterpartError(f"Invalid priors {'/'.join(stated)}: use two numbers.") from error
+    return Source(find_about(kind, name), prior)
+
+
+def usual_prior() -> Prior:
+    return AuditOptions().prior
+
+
+def stored_basis(source: Source) -> StoredBasis | None:
+    """Return the basis as it was made last, or None."""
+    if not default_storage.exists(source.path):
+        return None
+    with default_storage.open(source.path) as file:
+        kept = json.load(file)
+    at = datetime.fromisoformat(kept["at"])
+    return StoredBasis(PlanBasis.from_json(kept["basis"]), at, kept["state"] == source.state)
+
+
+@job("console.tasks.design")
+def design(job: Job, progress: JobProgress) -> str:
+    """Make the basis of the plans from a round or pool, and store it."""
+    source = source_of(job.params["source"])
+    kept = {"at": timezone.now().isoformat(), "state": source.state}
+    kept["basis"] = basis_of(source.round, source.prior, progress=progress).as_json()
+    write_file(source.path, json.dumps(kept).encode())
+    return f"Designs can be planned from {source.kind} {source.about}."
+
+
+def start_design(source: Source, *, by: User) -> Job:
+    """Open a job that makes the basis, or return the unfinished one."""
+    title = f"Plan from {source.kind} {source.about}"
+    return open_once(title, design.name, {"source": source.code}, lock=source.about, by=by)
+
+
+def prediction_for(code: str, pool: Pool, parameters: PackParameters) -> Prediction | None:
+    """Return what the stored basis says of a round of the pool with these parameters; None where it says nothing."""
+    try:
+        kept = stored_basis(source_of(code))
+        if kept is None or parameters.task not in ABOUT_PAIRS:
+            return None
+        return predict(kept.basis, pool, parameters.judge_design, terms_of(_planned(pool, parameters)))
+    except CounterpartError:
+        return None
+
+
+def _planned(pool: Pool, parameters: PackParameters) -> Round:
+    return Round(
+        pool=pool,
+        task=parameters.task,
+        design=parameters.composition.as_json(),
+        reward=parameters.reward,
+        reasons=parameters.reasons,
+        replication=parameters.seats,
+    )

@@ -1,0 +1,88 @@
+"""Charts of the page of designs: what a width costs, and how matches come with judgments."""
+
+from collections.abc import Mapping, Sequence
+
+from evaluation.audit_options import Design
+from evaluation.plan_basis import Side
+from mitl.charts import COLOURS, DASHES, INK, Spec
+from mitl.models import Direction
+
+
+def pareto_chart(
+    designs: Sequence[Design], best: Sequence[Design], chosen: Design, metric: str, *, width: float
+) -> Spec:
+    """Draw cost against width, a dot a design, a line through the ``best``, a cross at the chosen one, and a line at
+    the wished width."""
+
+    def place(one: Design) -> dict[str, float]:
+        return {"cost": float(one.cost), "width": one.widest(metric)}
+
+    axes = {
+        "x": {"field": "cost", "type": "quantitative", "title": "cost in US dollars", "axis": {"grid": False}},
+        "y": {"field": "width", "type": "quantitative", "title": f"width of {metric}"},
+    }
+    front = sorted(map(place, best), key=lambda one: one["cost"])
+    return {
+        "title": {"text": "Cost and width of designs", "offset": 16},
+        "width": 460,
+        "height": 260,
+        "layer": [
+            {
+                "data": {"values": [{"width": width}]},
+                "mark": {"type": "rule", "strokeDash": DASHES[1], "color": COLOURS[1]},
+                "encoding": {"y": axes["y"]},
+            },
+            {
+                "data": {"values": [place(one) for one in designs]},
+                "mark": {"type": "point", "filled": True, "size": 24, "color": COLOURS[5], "opacity": 1},
+                "encoding": axes,
+            },
+            {
+                "data": {"values": front},
+                "mark": {
+                    "type": "line",
+                    "interpolate": "step-after",
+                    "strokeWidth": 2,
+                    "color": COLOURS[0],
+                    "point": {"size": 40, "color": COLOURS[0]},
+                },
+                "encoding": axes,
+            },
+            {
+                "data": {"values": [place(chosen)]},
+                "mark": {"type": "point", "shape": "cross", "filled": True, "size": 220, "color": INK, "opacity": 1},
+                "encoding": axes,
+            },
+        ],
+    }
+
+
+def matches_chart(sides: Mapping[str, Side]) -> Spec | None:
+    """Draw the matches that are found by each share of the judgments, a line a direction; None without a curve."""
+    rows = [
+        {"direction": Direction(name).label, "share": share, "matches": found}
+        for name, side in sides.items()
+        for share, found in side.curve
+    ]
+    if not rows:
+        return None
+    scale = {"domain": list(dict.fromkeys(row["direction"] for row in rows))}
+    return {
+        "title": {"text": "Matches by judgments", "subtitle": "the most probable pairs first", "offset": 16},
+        "width": 460,
+        "height": 220,
+        "data": {"values": rows},
+        "mark": {"type": "line", "strokeWidth": 2},
+        "encoding": {
+            "x": {
+                "field": "share",
+                "type": "quantitative",
+                "title": "share of the judgments",
+                "axis": {"format": "%", "grid": False},
+                "scale": {"domain": [0, 1]},
+            },
+            "y": {"field": "matches", "type": "quantitative", "title": "matches"},
+            "color": {"field": "direction", "title": None, "scale": scale | {"range": COLOURS}, "sort": None},
+            "strokeDash": {"field": "direction", "title": None, "scale": scale | {"range": DASHES}, "sort": None},
+        },
+    }

@@ -1,0 +1,111 @@
+"""The forms of the page of designs: what to plan from, and the sliders."""
+
+from contextlib import suppress
+from typing import Any, Self
+
+from django import forms
+from django.http import QueryDict
+
+from console.rounds.design_bases import Source, find_about, judged_rounds, pools_of_pairs, usual_prior
+from core.errors import CounterpartError
+from evaluation.audit_options import AuditOptions
+from evaluation.estimation import METRICS
+from evaluation.plan_basis import Prior
+from hits.kept_predictions import PREDICTED
+from hits.models import Round
+from hits.round_parameters import DollarField
+
+USUAL = {"match_rate": 0.2, "rank_effect": 0.5, "share": 0.3, "spread": 1, "width": 0.1, "metric": METRICS[0]}
+LEAST_AUDIT = 0.01  # share of the queries, as --audit-share has it
+
+
+def _slider(low: str, high: str, step: str, label: str, help_text: str) -> forms.FloatField:
+    least, most = float(low), float(high)
+    widget = _range(low, high, step)
+    return forms.FloatField(min_value=least, max_value=most, widget=widget, label=label, help_text=help_text)
+
+
+def _range(low: str, high: str, step: str) -> forms.NumberInput:
+    return forms.NumberInput(attrs={"type": "range", "min": low, "max": high, "step": step})
+
+
+class SourceField(forms.ChoiceField):
+    """A judged round or a pool, by its kind and name."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(choices=self._offered, **given)
+
+    @staticmethod
+    def _offered() -> list[Any]:
+        rounds = [(f"round/{one.name}", one.name) for one in judged_rounds()]
+        pools = [(f"pool/{one.name}", one.name) for one in pools_of_pairs()]
+        return [("Judged rounds", rounds), ("Pools, from priors", pools)]
+
+
+class DesignForm(forms.Form):
+    """What to plan from, one design, and what is wished of it."""
+
+    source = SourceField(label="Plan from", help_text="A judged round as the pilot, or a pool that nobody judged.")
+    match_rate = _slider("0.05", "0.95", "0.05", "Share of matches", "Of a pool: pairs that match.")
+    rank_effect = _slider(
+        "0", "2", "0.1", "Effect of ranks", "Of a pool: how far the annotators can tell. 0.3 to 1.0 were measured."
+    )
+    share = _slider("0.05", "1", "0.05", "Judgments", "Share of those of a round that asks all pairs.")
+    spread = _slider("1", "10", "1", "Queries", "Times those of the pilot; their rankings are free.")
+    width = _slider("0.01", "0.5", "0.01", "Wished width", "Of the widest 95% interval.")
+    reward = DollarField(
+        max_digits=8,
+        widget=_range("0.05", "10", "0.05"),
+        label="Reward",
+        help_text="US dollars for one assignment.",
+    )
+    metric = forms.ChoiceField(choices=[(name, name) for name in METRICS], label="Metric")
+
+    @classmethod
+    def of(cls, sent: QueryDict) -> Self:
+        """Return the form as it was sent, with the usual values for what was left out."""
+        usual = {name: str(value) for name, value in USUAL.items()}
+        data = usual | {name: str(value) for name, value in sent.items() if value}
+        if "reward" not in data:
+            kind, _, name = data.get("source", "").partition("/")
+            with suppress(CounterpartError):
+                data["reward"] = str(Source(find_about(kind, name), usual_prior()).round.reward)
+        return cls(data)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors and cleaned["share"] / cleaned["spread"] < LEAST_AUDIT:
+            raise forms.ValidationError(
+                f"An audit judges at least {LEAST_AUDIT:.0%} of its queries. Raise the judgments, or lower the queries."
+            )
+        return cleaned
+
+    @property
+    def chosen(self) -> Source:
+        """Return the source of a valid form."""
+        about = find_about(*self.cleaned_data["source"].split("/"))
+        return Source(about, Prior(self.cleaned_data["match_rate"], self.cleaned_data["rank_effect"]))
+
+    @property
+    def options(self) -> AuditOptions:
+        """Return the options of ``plan`` that say the same."""
+        cleaned = self.cleaned_data
+        names = ("metric", "width", "reward", "match_rate", "rank_effect")
+        return AuditOptions(grid=True, **{name: cleaned[name] for name in names})
+
+
+class KeepForm(forms.Form):
+    """A packed round whose prediction is to be kept."""
+
+    round = forms.ModelChoiceField(Round.objects.none(), to_field_name="name", empty_label=None)
+
+    def __init__(self, source: Source, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        packed = Round.objects.filter(pool__collection=source.round.pool.collection_id)
+        unjudged = packed.exclude(pk__in=judged_rounds()).exclude(summary__has_key=PREDICTED)
+        self.fields["round"].queryset = unjudged  # type: ignore[attr-defined]
+
+    @property
+    def offers(self) -> bool:
+        """Whether there is such a round."""
+        return self.fields["round"].queryset.exists()  # type: ignore[attr-defined]

@@ -1,0 +1,174 @@
+"""Designs of rounds before they are paid: what each would cost and tell, and the way to launch one."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from console.charts.plots import drawn
+from console.permissions import StaffRequest, members_only, researchers_only
+from console.rounds.design_bases import Source, StoredBasis, judged_rounds, pools_of_pairs, start_design, stored_basis
+from console.rounds.design_charts import matches_chart, pareto_chart
+from console.rounds.design_forms import DesignForm, KeepForm
+from core.errors import CounterpartError
+from evaluation.audit_options import (
+    Design,
+    audit_options,
+    cheapest_of,
+    design_of,
+    first_hits_of,
+    front_of,
+    terms_of,
+)
+from evaluation.estimation import METRICS
+from evaluation.plan_basis import PlanBasis
+from evaluation.predictions import beside_real, keep_for, queries_of
+from mitl.models import Direction
+
+NEAR = 0.05  # a pool of so many times the wished queries, more or less, is offered
+
+
+@members_only.reads
+def round_design(request: StaffRequest) -> HttpResponse:
+    """Designs by cost and width, from a judged round or a pool that ``?source=`` names, as a job made them last."""
+    form = DesignForm.of(request.GET)
+    context: dict[str, Any] = {"form": form, "has_sources": judged_rounds().exists() or pools_of_pairs().exists()}
+    is_sent = "source" in request.GET
+    if is_sent and form.is_valid():
+        context |= _figures(request, form)
+    context["is_sent"] = is_sent
+    return render(request, "console/rounds/design.html", context, status=422 if is_sent and form.errors else 200)
+
+
+@researchers_only.acts
+def round_design_measure(request: StaffRequest) -> HttpResponse:
+    """Start the job that reads the rankings and judgments behind the designs."""
+    form = DesignForm.of(request.POST)
+    if not form.is_valid():
+        return _refused(request, form)
+    return redirect("job", start_design(form.chosen, by=request.user).pk)
+
+
+@researchers_only.acts
+def round_design_keep(request: StaffRequest) -> HttpResponse:
+    """Keep what is predicted of a packed round that nobody judged yet."""
+    form = DesignForm.of(request.POST)
+    if not form.is_valid():
+        return _refused(request, form)
+    back = f"{reverse('round_design')}?{_query_of(form)}"
+    keep = KeepForm(form.chosen, request.POST)
+    kept = stored_basis(form.chosen)
+    if not keep.is_valid() or kept is None:
+        messages.error(request, "Choose a packed round of the collection that is not judged and has no prediction.")
+        return redirect(back)
+    try:
+        keep_for(keep.cleaned_data["round"], kept.basis, actor=request.user.get_username())
+        messages.success(request, f"The prediction is kept with round {keep.cleaned_data['round']}.")
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    return redirect(back)
+
+
+def _refused(request: HttpRequest, form: DesignForm) -> HttpResponse:
+    context = {"form": form, "is_sent": True, "has_sources": True}
+    return render(request, "console/rounds/design.html", context, status=422)
+
+
+def _query_of(form: DesignForm) -> str:
+    return urlencode({name: form.data[name] for name in form.fields if name in form.data})
+
+
+def _figures(request: StaffRequest, form: DesignForm) -> dict[str, Any]:
+    source, kept = form.chosen, stored_basis(form.chosen)
+    options = form.options
+    command = f"python manage.py plan {source.about} {options.as_options()}"
+    context: dict[str, Any] = {"source": source, "kept": kept, "command": command}
+    if kept is None:
+        return context
+    basis, terms, metric = kept.basis, terms_of(source.round, options.reward), options.metric
+    chosen = design_of(basis, terms, form.cleaned_data["share"], form.cleaned_data["spread"])
+    designs = audit_options(basis, terms, grid=True)
+    best = front_of([*designs, chosen], metric)
+    context |= {
+        "basis": basis,
+        "terms": terms,
+        "floor": source.round.wage_floor,
+        "metric": metric,
+        "chosen": chosen,
+        "chosen_width": chosen.widest(metric),
+        "is_narrow": chosen.widest(metric) <= form.cleaned_data["width"],
+        "is_best": chosen in best,
+        "lines": [(one, one.widest(metric), _query_for(form, one)) for one in best],
+        "widths": _width_rows(basis, chosen),
+        "first_hits": first_hits_of(basis, terms),
+        "sides": [(Direction(name).label, side) for name, side in basis.sides.items()],
+        "chart": drawn(
+            pareto_chart(designs, best, chosen, metric, width=form.cleaned_data["width"]),
+            f"Cost against width of {metric} for all designs. The tables below have the figures.",
+        ),
+        "compared": beside_real(source.round, basis) if source.kind == "round" else [],
+        **_cheapest(form, designs, metric),
+    }
+    if curve := matches_chart(basis.sides):
+        context["curve"] = drawn(curve, "Matches that are found by each share of the judgments.")
+    if request.user.has_perm("hits.launch_round"):
+        context |= {"launches": _launches(source, kept, chosen, form), "keep": KeepForm(source)}
+    return context
+
+
+def _cheapest(form: DesignForm, designs: list[Design], metric: str) -> dict[str, Any]:
+    try:
+        found = cheapest_of(designs, metric, form.cleaned_data["width"])
+    except CounterpartError:
+        return {"least": min(one.widest(metric) for one in designs)}
+    return {"cheapest": found, "cheapest_query": _query_for(form, found)}
+
+
+def _query_for(form: DesignForm, design: Design) -> str:
+    """Return the query of the page with this design chosen."""
+    query = QueryDict(_query_of(form), mutable=True)
+    query["share"], query["spread"] = f"{design.share:g}", f"{design.spread:g}"
+    return query.urlencode()
+
+
+def _width_rows(basis: PlanBasis, chosen: Design) -> list[dict[str, Any]]:
+    """Return a row a metric and direction: the width of the chosen design and of all pairs."""
+    whole = basis.widths(1.0, 1.0)
+    return [
+        {
+            "metric": metric,
+            "direction": Direction(side).label,
+            "width": chosen.widths[side, metric],
+            "whole": whole[side, metric],
+        }
+        for side in basis.sides
+        for metric in METRICS
+    ]
+
+
+def _launches(source: Source, kept: StoredBasis, chosen: Design, form: DesignForm) -> list[tuple[str, str]]:
+    """Return what launches the chosen design, and its address: packing a pool of about so many queries, or planning a
+    round with a new sample where there is none."""
+    judge = {"judge": "audit", "audit_share": f"{chosen.audit_share:.4g}"} if chosen.design == "audit" else {}
+    values = judge | {"reward": str(form.cleaned_data["reward"])}
+    pool = source.round.pool
+    found = []
+    for one in pools_of_pairs().filter(collection=pool.collection_id).select_related("sample"):
+        spread = queries_of(one) / kept.basis.queries
+        if abs(spread - chosen.spread) <= NEAR * chosen.spread:
+            query = urlencode(values | {"plan": source.code})
+            found.append((f"Pack {one}", f"{reverse('pool_pack', args=[one.name])}?{query}"))
+    if found:
+        return sorted(found, key=lambda launch: launch[0] != f"Pack {pool}")
+    sizes = {"images": pool.sample.images.count(), "captions": pool.sample.captions.count()}
+    planned = {
+        "collection": pool.collection.name,
+        "annotators": list(pool.retrievals.order_by("annotator__name").values_list("annotator__name", flat=True)),
+        "top_k": pool.top_k,
+        **{name: round(size * chosen.spread) for name, size in sizes.items()},
+    }
+    query = urlencode(values | planned, doseq=True)
+    return [(f"Plan a round of {chosen.spread:g} times the queries", f"{reverse('round_plan')}?{query}")]

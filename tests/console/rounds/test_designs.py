@@ -1,0 +1,187 @@
+"""The page of designs: what may be planned from, who may launch, and a prediction that is kept with its round."""
+
+from decimal import Decimal
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.contrib.auth.models import User
+
+from console.rounds.design_bases import Source, prediction_for, source_of, stored_basis
+from console.rounds.design_charts import pareto_chart
+from core.errors import CounterpartError
+from core.models import Job
+from dataset.models import Review
+from evaluation.audit_options import Design
+from evaluation.plan_basis import Prior
+from hits.models import Round
+from hits.round_parameters import PackParameters
+from mitl.models import Pool
+from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
+from tests.hits.pools import pack
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/rounds/design/"
+POOL = {"source": "pool/pool"}
+
+
+@pytest.fixture
+def pool():
+    return known_pool()
+
+
+@pytest.fixture
+def measured(pool, researcher, django_capture_on_commit_callbacks):
+    """The pool, whose rankings a job has read."""
+    with django_capture_on_commit_callbacks(execute=True):
+        researcher.post(f"{PAGE}measure/", POOL)
+    return pool
+
+
+def test_a_researcher_has_a_pool_read_and_sees_designs_from_priors(
+    pool, researcher, django_capture_on_commit_callbacks
+):
+    assert "Not read yet" in researcher.get(PAGE, POOL).text
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = researcher.post(f"{PAGE}measure/", POOL)
+    outcome = researcher.get(answer.url).context["outcome"]
+    page = researcher.get(outcome.url)
+    assert "From priors, not judgments." in page.text
+    assert "20% of its pairs match" in page.text
+    assert "<svg" in page.text
+    assert page.context["chosen"].share == 0.3
+    assert "The pilot holds all pairs" in page.text
+
+
+def test_a_member_looks_and_launches_nothing(measured, member):
+    page = member.get(PAGE, POOL)
+    assert page.status_code == 200
+    assert "A researcher can launch it from here." in page.text
+    assert "Launch this:" not in page.text
+    for address in ("measure/", "keep/"):
+        assert member.post(PAGE + address, POOL).status_code == 403
+    assert Job.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"source": "pool/nothing"},
+        {"source": "round/pool"},
+        {"source": "../etc"},
+        POOL | {"share": "2"},
+        POOL | {"match_rate": "nan"},
+        POOL | {"share": "0.05", "spread": "10"},
+        POOL | {"reward": "-1"},
+        POOL | {"metric": "nDCG"},
+    ],
+)
+def test_wrong_input_is_refused_and_starts_nothing(pool, researcher, wrong):
+    assert researcher.get(PAGE, wrong).status_code == 422
+    for address in ("measure/", "keep/"):
+        assert researcher.post(PAGE + address, wrong).status_code == 422
+    assert not Job.objects.exists()
+
+
+def test_the_launch_carries_the_chosen_design_to_the_form_that_packs(measured, researcher):
+    page = researcher.get(PAGE, POOL | {"share": "0.4", "reward": "2.50"})
+    ((label, address),) = page.context["launches"]
+    assert label == "Pack pool"
+    assert urlsplit(address).path == "/pools/pool/pack/"
+    sent = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+    assert sent == {"judge": "audit", "audit_share": "0.4", "reward": "2.50", "plan": "pool/pool/0.2/0.5"}
+    form = researcher.get(address).context["form"]
+    assert {name: str(form[name].value()) for name in ("judge", "audit_share", "reward")} == {
+        "judge": "audit", "audit_share": "0.4", "reward": "2.50",
+    }  # fmt: skip
+
+
+def test_more_queries_than_any_pool_has_lead_to_the_plan_of_a_round(measured, researcher):
+    page = researcher.get(PAGE, POOL | {"share": "0.4", "spread": "4"})
+    ((_, address),) = page.context["launches"]
+    sent = parse_qs(urlsplit(address).query)
+    assert urlsplit(address).path == "/plan/"
+    assert (sent["images"], sent["annotators"], sent["audit_share"]) == (["56"], ["a", "b", "c"], ["0.1"])
+    assert researcher.get(address).context["form"]["judge"].value() == "audit"
+
+
+def test_a_launched_round_keeps_its_prediction_and_shows_it_beside_what_came(
+    measured, researcher, django_capture_on_commit_callbacks
+):
+    parameters = {"round": "wave", "task": "levels", "design": "eccv-18", "judge": "audit", "audit_share": "0.6",
+                  "reward": "2.50", "ceiling": "500", "top_up": "0", "sharing": "avoid"}  # fmt: skip
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = researcher.post("/pools/pool/pack/", parameters | {"plan": "pool/pool/0.2/0.5"})
+    assert researcher.get(answer.url).status_code == 200
+    made = Round.objects.get()
+    predicted = made.summary["predicted"]
+    assert (predicted["share"], predicted["spread"]) == (0.6, 1.0)
+    assert Decimal(predicted["cost"]) == predicted["hits"] * Decimal("2.50")
+    page = researcher.get("/rounds/wave/").text
+    assert "<dt>Predicted</dt>" in page
+    judge_all(published(made))
+    assert "beside what it brought" in researcher.get("/rounds/wave/").text
+    with django_capture_on_commit_callbacks(execute=True):
+        researcher.post(f"{PAGE}measure/", {"source": "round/wave"})
+    page = researcher.get(PAGE, {"source": "round/wave"})
+    assert "Predicted beside real" in page.text
+    rows = {one.name: one for one in page.context["compared"]}
+    assert rows["HITs"].real == made.summary["hits"]
+    assert rows["matches"].real > 0
+
+
+def test_a_round_that_is_packed_without_a_known_plan_has_no_prediction(pool):
+    parameters = PackParameters(judge="audit")
+    assert prediction_for("pool/pool/0.2/0.5", pool, parameters) is None  # nothing was read
+    assert prediction_for("pool/pool/a/b", pool, parameters) is None
+    assert prediction_for("nonsense", pool, parameters) is None
+
+
+def test_a_prediction_is_kept_with_a_draft_that_was_packed_otherwise(measured, researcher):
+    pack("draft", measured, design=SMALL, judge="audit", audit_share=0.5)
+    assert "Keep the prediction" in researcher.get(PAGE, POOL).text
+    for _ in range(2):  # a second press finds that it is kept
+        researcher.post(f"{PAGE}keep/", POOL | {"round": "draft"})
+    assert Round.objects.get().summary["predicted"]["share"] == 0.5
+    assert "Keep the prediction" not in researcher.get(PAGE, POOL).text
+
+
+def test_a_judged_round_is_planned_from_and_is_old_once_it_is_reviewed(
+    pool, researcher, django_capture_on_commit_callbacks
+):
+    judge_all(published(pack("all", pool, design=SMALL)))
+    with django_capture_on_commit_callbacks(execute=True):
+        researcher.post(f"{PAGE}measure/", {"source": "round/all"})
+    page = researcher.get(PAGE, {"source": "round/all"})
+    assert "From priors" not in page.text
+    assert "The pilot holds all pairs" in page.text
+    assert stored_basis(source_of("round/all")).is_current
+    image, robin = pool.collection.images.first(), User.objects.create(username="robin")
+    Review.objects.create(collection=pool.collection, image=image, conclusion="excluded", by=robin)
+    assert "The data changed since" in researcher.get(PAGE, {"source": "round/all"}).text
+
+
+def test_sources_are_named_and_read_alike(pool):
+    source = Source(pool, Prior(0.25, 1.0))
+    assert source.code == "pool/pool/0.25/1"
+    assert source_of(source.code) == source
+    for code in ("", "pool", "pool/pool", "pool/pool/x/y", "round/pool", "worker/pool"):
+        with pytest.raises(CounterpartError):
+            source_of(code)
+
+
+def test_the_chart_marks_the_front_the_chosen_design_and_the_wished_width():
+    def design(cost, width):
+        return Design("audit", 0.1, 1, 1, Decimal(cost), 1.0, 1.0, {("i2t", "R@1"): width})
+
+    designs = [design(1, 0.5), design(2, 0.4), design(3, 0.45)]
+    layers = pareto_chart(designs, designs[:2], designs[2], "R@1", width=0.42)["layer"]
+    values = [layer["data"]["values"] for layer in layers]
+    assert values[0] == [{"width": 0.42}]
+    assert values[2] == [{"cost": 1.0, "width": 0.5}, {"cost": 2.0, "width": 0.4}]
+    assert values[3] == [{"cost": 3.0, "width": 0.45}]
+
+
+def test_a_site_without_pools_says_what_to_do(researcher):
+    Pool.objects.all().delete()
+    assert "Make a pool first" in researcher.get(PAGE).text
