@@ -4,12 +4,15 @@ from collections.abc import Collection as Names
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Annotated
 
+from django import forms
 from django.db import transaction
 
 from annotation.money.budget import locked, room
 from annotation.platforms import want_seats_posted
 from core.errors import CounterpartError, some_of
+from core.parameters import NamesField, Option, Parameters
 from core.progress import Progress, silent
 from core.text import counted
 from corpus.models import Caption, Image
@@ -20,13 +23,43 @@ from hits.controls import Keys, avoided_pairs
 from hits.judge_designs import JudgeDesign, audited_queries
 from hits.models import Item, Round, TopUp
 from hits.packing.plan import Plan
-from hits.task_types import require_pairs
+from hits.task_types import require_pairs, task_type_of
 from hits.top_ups import add_top_up, design_of, pack_top_up
 from mitl.models import Direction
 
 Pairs = set[tuple[int, int]]
 """Ids of image and caption."""
 Places = Mapping[Direction, Rankings]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopUpParameters(Parameters):
+    """Which new pairs a round is topped up by."""
+
+    models: Annotated[
+        tuple[str, ...],
+        NamesField(
+            required=False,
+            help_text="registered models whose first items are asked (default: all that lack some)",
+        ),
+    ] = ()
+    audit_share: Annotated[
+        float | None,
+        forms.FloatField(
+            required=False,
+            min_value=0.01,
+            max_value=1,
+            help_text="in place of models, continue the audit to this share of the queries, in the order of its draw",
+        ),
+        Option(metavar="SHARE"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.models and self.audit_share:
+            raise CounterpartError(
+                "Invalid option --audit-share: leave it or --models out. Top up one after the other."
+            )
 
 
 @dataclass(frozen=True)
@@ -54,14 +87,31 @@ class PlannedTopUp:
         return [run.model for run in self.runs]
 
 
-def plan_top_up(round: Round, models: Names[str] = (), *, progress: Progress = silent) -> PlannedTopUp:
-    """Plan HITs for the first items of registered models (default: all of the collection) that the round has not asked:
-    as deep as its pool is, of its audited queries, or of all queries where it asks all pairs; first hits alone where it
-    asks those.
+def plan_top_up(
+    round: Round, parameters: TopUpParameters | None = None, *, progress: Progress = silent
+) -> PlannedTopUp:
+    """Plan HITs for pairs that the round has not asked. Nothing is written.
 
-    Raises CounterpartError for a closed round, unknown models, and where nothing lacks.
+    For models, these are the first items of their rankings: as deep as the pool is, of the audited queries, or of all
+    queries where the round asks all pairs; first hits alone where it asks those. For a greater share of an audit, they
+    are the pairs of the next queries in its order, in the pool and among the first items of models that it was topped
+    up for.
+
+    Raises CounterpartError for a closed round, unknown models, a share that is not greater, and where nothing lacks.
     """
-    _check_open(round)
+    given = parameters or TopUpParameters()
+    require_pairs(round)
+    if task_type_of(round).group > 1:
+        raise CounterpartError(f"Round {round} asks about several pairs together: it cannot be topped up.")
+    if round.state == "closed":
+        raise CounterpartError(f"Round {round} is closed: no HIT can be added. Plan a new round of its pool.")
+    progress("reading rankings", 0, None)
+    if given.audit_share:
+        return _longer_audit(round, given.audit_share)
+    return _for_models(round, given.models)
+
+
+def _for_models(round: Round, models: Names[str]) -> PlannedTopUp:
     runs = registered_runs(round.pool)
     unknown = [name for name in models if name not in runs]
     if unknown:
@@ -70,7 +120,6 @@ def plan_top_up(round: Round, models: Names[str] = (), *, progress: Progress = s
             f"there are {some_of(list(runs)) or 'none yet'}. Register some with --rankings FILE."
         )
     chosen = {name: run for name, run in runs.items() if name in (models or runs)}
-    progress("reading rankings", 0, None)
     design, depth = design_of(round), round.pool.top_k
     lacking = unasked_pairs(round, design, {name: places_of_run(run, depth) for name, run in chosen.items()})
     pairs = {pair for one in lacking.values() for pair in one}
@@ -82,23 +131,15 @@ def plan_top_up(round: Round, models: Names[str] = (), *, progress: Progress = s
     )
 
 
-def plan_longer_audit(round: Round, share: float, *, progress: Progress = silent) -> PlannedTopUp:
-    """Plan HITs for the next queries in an audit's order, up to a share of all: the pairs of its pool, and the first
-    items of models that it was topped up for.
-
-    Raises CounterpartError for a round that is closed or no audit, and a share that it has or that is above 1.
-    """
-    _check_open(round)
+def _longer_audit(round: Round, share: float) -> PlannedTopUp:
     design = design_of(round)
     if design.judge != "audit":
         raise CounterpartError(f"Round {round} asks {design.judge} pairs: only an audit can be continued.")
-    if not design.share < share <= 1:
+    if share <= design.share:
         raise CounterpartError(
             f"The audit of round {round} judges {design.share:.0%} of the queries. Continue it to more, up to 1."
         )
-    progress("reading the pool", 0, None)
-    pool = round.pool
-    pooled = set(pool.proposals.order_by().values_list("image_id", "caption_id").distinct())
+    pooled = set(round.pool.proposals.order_by().values_list("image_id", "caption_id").distinct())
     longer = JudgeDesign("audit", share)
     pairs = _of_drawn_queries(round, longer, pooled | added_pairs(round)) - _asked(round)
     nothing = f"The next queries of round {round} have no further pairs: nothing to add."
@@ -172,12 +213,6 @@ def added_pairs(round: Round, *, finished: bool = False) -> Pairs:
                 )
             pairs |= first_pairs(pool, places_of_run(run, pool.top_k), pool.top_k)
     return pairs
-
-
-def _check_open(round: Round) -> None:
-    require_pairs(round)
-    if round.state == "closed":
-        raise CounterpartError(f"Round {round} is closed: no HIT can be added. Plan a new round of its pool.")
 
 
 def _planned(

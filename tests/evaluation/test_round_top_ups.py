@@ -13,7 +13,7 @@ from dataset.packing_replay import check_packing
 from dataset.release import release_version
 from evaluation.models import Run
 from evaluation.round_estimates import EstimateParameters, estimate_round
-from evaluation.round_top_ups import add_planned, plan_longer_audit, plan_top_up
+from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from evaluation.runs import register_file
 from hits.judge_designs import JudgeDesign, audited_queries
 from hits.models import Item, Round
@@ -186,13 +186,10 @@ def test_a_top_up_beyond_the_ceiling_changes_nothing(pool, tmp_path):
     assert not audit.top_ups.exists()
 
 
-def test_an_audit_is_continued_in_its_order_for_the_queries_that_it_lacks(pool, tmp_path):
+def test_an_audit_is_continued_in_its_order_for_the_queries_that_it_lacks(pool):
     """And is then estimated as the longer audit would have been from the start."""
     short = judge_all(published(pack("short", pool, **AUDIT)))
-    register(pool, tmp_path)
-    for planned in (plan_top_up(short), plan_longer_audit(short, 0.75)):
-        assert planned.audit_share in (None, 0.75)
-    add_planned(plan_longer_audit(short, 0.75), actor="robin")
+    add_planned(plan_top_up(short, TopUpParameters(audit_share=0.75)), actor="robin")
     before = scores(short)
     assert before["a"].estimate.n_audited == 7  # until the further HITs are judged
     for hit in short.hits.filter(top_up__isnull=False):
@@ -210,7 +207,7 @@ def test_a_continued_audit_asks_the_models_that_it_was_topped_up_for_of_further_
     audit = published(pack("audit", pool, **AUDIT))
     register(pool, tmp_path)
     add_planned(plan_top_up(audit), actor="robin")
-    add_planned(plan_longer_audit(audit, 0.75), actor="robin")
+    add_planned(plan_top_up(audit, TopUpParameters(audit_share=0.75)), actor="robin")
     judge_all(audit)
     assert all(one.own_asked for one in scores(audit).values())
     assert scores(audit)["new"].estimate.n_audited == 11
@@ -222,12 +219,16 @@ def test_a_continued_audit_asks_the_models_that_it_was_topped_up_for_of_further_
 
 def test_only_an_audit_can_be_continued_and_only_to_more(pool):
     audit = published(pack("audit", pool, **AUDIT))
-    for share in (0.5, 0.2, 1.1):
+    for share in (0.5, 0.2):
         with pytest.raises(CounterpartError, match="judges 50% of the queries. Continue it to more, up to 1"):
-            plan_longer_audit(audit, share)
+            plan_top_up(audit, TopUpParameters(audit_share=share))
+    with pytest.raises(CounterpartError, match="Invalid audit share 1.1"):
+        TopUpParameters(audit_share=1.1)
+    with pytest.raises(CounterpartError, match="leave it or --models out"):
+        TopUpParameters(audit_share=0.6, models=("new",))
     everything = published(pack("all", pool, design=SMALL))
     with pytest.raises(CounterpartError, match="Round all asks all pairs: only an audit can be continued"):
-        plan_longer_audit(everything, 0.5)
+        plan_top_up(everything, TopUpParameters(audit_share=0.5))
 
 
 def test_unknown_models_and_closed_rounds_are_refused(pool, tmp_path):
@@ -236,9 +237,9 @@ def test_unknown_models_and_closed_rounds_are_refused(pool, tmp_path):
         plan_top_up(audit)
     register(pool, tmp_path)
     with pytest.raises(CounterpartError, match="1 model is not registered beside the pool: other; there are new"):
-        plan_top_up(audit, ["new", "other"])
+        plan_top_up(audit, TopUpParameters(models=("new", "other")))
     with pytest.raises(CounterpartError, match="1 model is not registered beside the pool: a"):
-        plan_top_up(audit, ["a"])
+        plan_top_up(audit, TopUpParameters(models=("a",)))
     Round.objects.update(closed_at=audit.published_at)
     audit.refresh_from_db()
     with pytest.raises(CounterpartError, match="Round audit is closed"):

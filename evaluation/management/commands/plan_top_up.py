@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from evaluation.round_top_ups import add_planned, plan_longer_audit, plan_top_up
+from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from evaluation.runs import register_file
 from hits.models import Round
 
@@ -19,35 +19,26 @@ class Command(ActCommand):
         "Prints pairs, HITs and cost; --add adds the HITs."
     )
     figures = True
+    parameters = TopUpParameters
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="an audit, a round of first hits or of all pairs, that is not closed")
-        what = parser.add_mutually_exclusive_group()
-        what.add_argument(
-            "--audit-share", type=float, metavar="SHARE", help="continue the audit to this share of the queries"
-        )
-        what.add_argument(
-            "--models", type=lambda text: text.split(","), default=[], metavar="A,B", help="default: all registered"
-        )
+        super().add_arguments(parser)
         parser.add_argument(
             "--rankings", type=Path, nargs="+", default=[], metavar="FILE", help="rankings to register first"
         )
         parser.add_argument("--add", action="store_true", help="add the HITs; without it nothing is asked")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+    def act(self, progress: TerminalBar, *, parameters: TopUpParameters, **options: Any) -> dict[str, Any]:
         round = Round.objects.select_related("pool__collection").named(options["round"])
         for path in options["rankings"]:
             register_file(round.pool.collection, path, progress=progress)
-        share = options["audit_share"]
-        if share is None:
-            planned = plan_top_up(round, options["models"], progress=progress)
-        else:
-            planned = plan_longer_audit(round, share, progress=progress)
+        planned = plan_top_up(round, parameters, progress=progress)
         if options["add"]:
             add_planned(planned, actor="plan_top_up")
         return {
             "round": round.name,
-            **({"audit_share": share} if share else {"models": ", ".join(planned.models)}),
+            **({"models": ", ".join(planned.models)} if planned.runs else {"audit_share": planned.audit_share}),
             "pairs": planned.pairs,
             "hits": planned.plan.n_hits,
             "assignments": planned.plan.n_hits * round.replication,

@@ -1,0 +1,53 @@
+"""Adding HITs to a round: for the first items of registered models, or to continue an audit. The cost comes first."""
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from console.fields import refuse
+from console.permissions import StaffRequest, researchers_only
+from core.errors import CounterpartError
+from core.text import counted
+from evaluation.model_rankings import registered_runs
+from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from hits.models import Round
+from hits.top_ups import design_of
+
+
+class TopUpForm(forms.Form):
+    """The parameters of a top-up; models are chosen among those registered beside the pool."""
+
+    def __init__(self, *args: object, round: Round, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = TopUpParameters.form_fields()
+        declared = self.fields["models"]
+        offered = [(name, name) for name in registered_runs(round.pool)]
+        self.fields["models"] = forms.MultipleChoiceField(
+            choices=offered,
+            required=False,
+            widget=forms.CheckboxSelectMultiple,
+            label=declared.label,
+            help_text=declared.help_text if offered else "No rankings are registered beside the pool.",
+        )
+        if design_of(round).judge != "audit":
+            del self.fields["audit_share"]
+
+
+@researchers_only.fills
+def round_add(request: StaffRequest, name: str) -> HttpResponse:
+    """Show what a top-up would ask and cost; add it once the ``shown`` plan is confirmed."""
+    found = get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)
+    form = TopUpForm(request.POST or None, round=found)
+    context: dict[str, object] = {"round": found, "form": form, "design": design_of(found)}
+    if form.is_valid():
+        try:
+            planned = plan_top_up(found, TopUpParameters.from_json(form.cleaned_data))
+            if request.POST.get("shown") == planned.plan.hash:
+                add_planned(planned, actor=request.user.get_username())
+                messages.success(request, f"{counted(planned.plan.n_hits, 'HIT')} added to round {found}.")
+                return redirect("round", name)
+            context["planned"] = planned
+        except CounterpartError as error:
+            refuse(form, error)
+    return render(request, "console/rounds/add.html", context, status=422 if form.errors else 200)
