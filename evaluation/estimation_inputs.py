@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.models import Collection
 from dataset.contents import Contents, Policies, gather_contents, queries_of
@@ -80,7 +81,7 @@ def load_pooled_queries(
         added: pairs (ids of image and caption) that a round asks beside the pool's.
         merge: sources whose matches count without a judgment, as ``release`` takes them.
 
-    Raises CounterpartError for an unknown source.
+    Raises CounterpartError for an unknown source and a pool without lists.
     """
     terms = tuple(parse_merge(merge))
     check_sources(pool.collection, terms)
@@ -97,6 +98,8 @@ def load_pooled_queries(
     pairs = set(filter(reviewed.keeps, chain(proposed.iterator(chunk_size=20_000), _keys(pool.collection, added))))
     retrievals = pool.retrievals.select_related("annotator").order_by("annotator__name")
     lists = {retrieval.annotator.name: load_lists(retrieval, pool.sample) for retrieval in retrievals}
+    if not lists:
+        raise CounterpartError(f"Pool {pool} has no lists of annotators, so there is nothing to score.")
     progress("reading rankings", 0, None)
     models = rankings or first_places(pool, LONGEST)
     found = {}

@@ -31,6 +31,7 @@ from evaluation.settling import Look, Packed, look_at
 from hits.models import Item, Round, Seat
 from hits.question import Level
 from hits.task_types import require_pairs
+from hits.top_ups import design_of
 
 Floats = NDArray[np.float64]
 Positive = Literal["lenient", "strict", "graded"]
@@ -166,9 +167,14 @@ def measure_effect(round: Round, settings: EffectParameters | None = None, *, pr
     Only the longest run of judged HITs from the first counts, in the order of their numbers. That order is random,
     while the order in which HITs are finished is not: a worker may need longer for a HIT of hard pairs.
 
-    Raises CounterpartError for fewer than two models, for a depth beyond what the pool asked.
+    Raises CounterpartError for an audit, for fewer than two models, and for a depth beyond what the pool asked.
     """
     require_pairs(round)
+    if design_of(round).judge == "audit":
+        raise CounterpartError(
+            f"Round {round} is an audit: most pairs of its pool are never asked, so that a count of matches tells "
+            "nothing of the models. See its estimates: analyse live, or Estimates on its page."
+        )
     settings = settings or EffectParameters()
     plan = _Plan.of(round, settings.depth)
     done = plan.complete(round)

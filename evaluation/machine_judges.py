@@ -1,4 +1,4 @@
-"""What each annotator's scores bring to an audit's estimates: machine judges are proxies, and never labels."""
+"""What machine judges bring to an audit's estimates: they are proxies, and never labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +18,9 @@ MACHINE_JUDGES = ("vlm",)
 
 @dataclass(frozen=True)
 class MachineJudge:
-    """How well an annotator's scores agree with the verdicts, and what an audit's estimates owe to them.
+    """How well a machine judge's answers agree with the verdicts, and what an audit's estimates owe to them.
 
     Attributes:
-        is_judge: whether it answers the workers' question; other annotators only rank.
         pairs: asked pairs of audited queries, and ``scored`` those of them that its lists hold.
         auc: how often a match has a greater score than a pair that is none, ties as half; NaN without both kinds.
         quality: ρ² of the metric with its proxy over audited queries, mean over the models, and ``without`` this
@@ -32,7 +31,6 @@ class MachineJudge:
 
     annotator: str
     kind: str
-    is_judge: bool
     direction: Direction
     metric: str
     pairs: int
@@ -53,7 +51,6 @@ class MachineJudge:
         return {
             "annotator": self.annotator,
             "kind": self.kind,
-            "is_judge": self.is_judge,
             "direction": self.direction.value,
             "metric": self.metric,
             "pairs": self.pairs,
@@ -67,16 +64,12 @@ class MachineJudge:
         }
 
 
-def machine_judges(whole: WholeQueries, metric: str, *, others: bool = True) -> list[MachineJudge]:
-    """Return the figures of each annotator of an audit's pool in one direction, the machine judges first; with
-    ``others`` False, theirs alone.
-
-    Nothing is estimated where every query is judged: the list is then empty. An annotator takes about as long as the
-    estimates themselves.
-    """
+def machine_judges(whole: WholeQueries, metric: str) -> list[MachineJudge]:
+    """Return the figures of the machine judges in an audit's pool in one direction; none where every query is judged,
+    as nothing is estimated there. Each takes about as long as the estimates themselves."""
     names = whole.queries.models[: len(whole.queries.scores)]
     kinds = dict(Annotator.objects.filter(name__in=names).values_list("name", "kind"))
-    wanted = [number for number, name in enumerate(names) if others or kinds[name] in MACHINE_JUDGES]
+    wanted = [number for number, name in enumerate(names) if kinds[name] in MACHINE_JUDGES]
     if whole.audited.all() or not wanted:
         return []
     share = float(whole.audited.mean())
@@ -94,7 +87,6 @@ def machine_judges(whole: WholeQueries, metric: str, *, others: bool = True) -> 
             MachineJudge(
                 name,
                 kinds[name],
-                kinds[name] in MACHINE_JUDGES,
                 whole.direction,
                 metric,
                 pairs=len(asked),
@@ -106,7 +98,7 @@ def machine_judges(whole: WholeQueries, metric: str, *, others: bool = True) -> 
                 width_without=float(width_ratio(share, 1, without).mean()),
             )
         )
-    return sorted(found, key=lambda one: not one.is_judge)
+    return found
 
 
 def area_under_curve(scores: Floats, is_match: NDArray[np.bool_]) -> float:

@@ -4,14 +4,14 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from django import forms
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
-from core.parameters import ConfidenceField, NamesField, Option, Parameters
+from core.parameters import ConfidenceField, NamesField, Option, Parameters, choices
 from core.progress import Progress, silent
 from core.seeds import SeedField
 from core.text import counted
@@ -40,6 +40,7 @@ from mitl.models import Direction
 Floats = NDArray[np.float64]
 NAMES = {"R-P": "R-Precision", **{name: name for name in METRICS}}
 """What a metric may be called → its name."""
+Design = Literal["packed", "all", "audit"]
 FEW = 60
 """Audited queries below which intervals were measured to hold the truth less often than they say."""
 
@@ -130,6 +131,14 @@ class EstimateParameters(Parameters):
         NamesField(help_text=f"metrics (default {','.join(METRICS[:3])}): {', '.join(METRICS)}; R-P is R-Precision"),
         Option(metavar="A,B"),
     ] = METRICS[:3]
+    design: Annotated[
+        Design,
+        forms.ChoiceField(
+            choices=choices(*get_args(Design)),
+            help_text="which judgments count: those that the round was packed to ask, those of all pairs, or of an "
+            "audit",
+        ),
+    ] = "packed"
     audit_share: Annotated[
         float | None,
         forms.FloatField(
@@ -156,6 +165,8 @@ class EstimateParameters(Parameters):
         unknown = [name for name in self.metric if name not in NAMES]
         if unknown:
             raise CounterpartError(f"Unknown metric {some_of(unknown)}: use {', '.join(METRICS)}.")
+        if self.design == "all" and self.audit_share:
+            raise CounterpartError("Invalid option --audit-share: --design all counts every pair. Leave one out.")
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -183,11 +194,22 @@ def estimate_round(
     given = parameters or EstimateParameters()
     models: list[ModelEstimate] = []
     differences: list[ModelDifference] = []
-    for whole in whole_queries(round, share=given.audit_share, seed=given.seed, merge=given.merge, progress=progress):
+    for whole in queries_for(round, given, progress=progress):
         progress("estimating", 0, None)
         models += model_estimates(whole, given)
         differences += model_differences(whole, given)
     return RoundEstimates(tuple(models), tuple(differences))
+
+
+def queries_for(round: Round, given: EstimateParameters, *, progress: Progress = silent) -> Iterator["WholeQueries"]:
+    """Yield the ``whole_queries`` that are estimated from. Raises CounterpartError as it does, and where the round does
+    not have the wished design."""
+    judge = design_of(round).judge
+    if given.design == "all" and judge != "all":
+        raise CounterpartError(f"Round {round} asks a part of its pool. --design all needs a round of all pairs.")
+    if given.design == "audit" and judge == "all" and not given.audit_share:
+        raise CounterpartError(f"Round {round} asks all pairs. Say with --audit-share which part an audit would judge.")
+    return whole_queries(round, share=given.audit_share, seed=given.seed, merge=given.merge, progress=progress)
 
 
 @dataclass(frozen=True)
@@ -340,6 +362,7 @@ def _bounded(whole: WholeQueries, cell: tuple[int, int], level: float) -> Estima
     the interval goes from the value with 0 for all of them to that with 1, by the widest of the intervals."""
     values, proxy, audited, drawn = whole.metrics[cell], whole.proxy[cell], whole.audited, whole.drawn
     found = estimate(values, proxy, audited, audited.mean(), level=level, estimand=whole.estimand)
+    value = min(max(found.value, 0.0), 1.0)  # of a few queries, the sum of both stages may be outside
     missing = drawn & ~audited
     low, high = found.low, found.high
     if missing.any():
@@ -349,7 +372,7 @@ def _bounded(whole: WholeQueries, cell: tuple[int, int], level: float) -> Estima
         )
         reach = max(one.high - one.value for one in (found, least, most))
         low, high = least.value - reach, most.value + reach
-    return replace(found, low=max(low, 0.0), high=min(high, 1.0))
+    return replace(found, value=value, low=max(low, 0.0), high=min(high, 1.0))
 
 
 def model_differences(whole: WholeQueries, given: EstimateParameters) -> list[ModelDifference]:

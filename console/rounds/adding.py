@@ -2,7 +2,7 @@
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
 from console.fields import refuse
@@ -18,8 +18,8 @@ from hits.top_ups import design_of
 class TopUpForm(forms.Form):
     """The parameters of a top-up; models are chosen among those registered beside the pool."""
 
-    def __init__(self, *args: object, round: Round, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: QueryDict | None, *, round: Round) -> None:
+        super().__init__(data)
         self.fields = TopUpParameters.form_fields()
         declared = self.fields["models"]
         offered = [(name, name) for name in registered_runs(round.pool)]

@@ -135,7 +135,7 @@ def _judges(live: LiveEstimates) -> list[Figures]:
     return [
         plain(one.row()) | {"label": one.direction.label}
         for whole in whole_queries(live.round)
-        for one in machine_judges(whole, live.metrics[0], others=False)
+        for one in machine_judges(whole, live.metrics[0])
     ]
 
 

@@ -16,7 +16,7 @@ from evaluation.round_estimates import (
     ModelEstimate,
     model_differences,
     model_estimates,
-    whole_queries,
+    queries_for,
 )
 from hits.models import Round
 from mitl.charts import interval_chart
@@ -36,9 +36,7 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
     found: list[ModelEstimate] = []
     differences: list[ModelDifference] = []
     judges: list[MachineJudge] = []
-    for whole in whole_queries(
-        round, share=parameters.audit_share, seed=parameters.seed, merge=parameters.merge, progress=progress
-    ):
+    for whole in queries_for(round, parameters, progress=progress):
         progress("estimating", 0, None)
         found += model_estimates(whole, parameters)
         differences += model_differences(whole, parameters)
@@ -109,7 +107,7 @@ def _judges_text(judges: Sequence[MachineJudge]) -> str:
     """Return what each annotator's scores brought to the estimates of one direction."""
     one = judges[0]
     head = (
-        f"What the annotators bring to the estimates of {one.metric}, never as labels: machine judges first. AUC of "
+        f"What machine judges bring to the estimates of {one.metric}, never as labels. AUC of "
         f"their scores on {counted(one.pairs, 'judged pair')}; rho2 of the metric with its proxy; width of an interval "
         "by that of the round of all pairs."
     )
@@ -117,7 +115,7 @@ def _judges_text(judges: Sequence[MachineJudge]) -> str:
     table = [
         [
             judge.annotator,
-            f"{judge.kind} (judge)" if judge.is_judge else judge.kind,
+            judge.kind,
             f"{judge.scored:,}",
             shown(judge.auc, ".3f"),
             shown(judge.quality, ".3f"),

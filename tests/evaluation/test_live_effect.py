@@ -203,3 +203,10 @@ def test_bad_settings_are_refused(round):
 def test_a_round_with_a_single_model_has_no_ranking():
     with pytest.raises(CounterpartError, match="ranks 0 models: a ranking needs two"):
         measure_effect(make_round(hits=2))
+
+
+def test_of_an_audit_its_estimates_are_asked_for(db):
+    made = known_round(judge="audit", audit_share=0.5)
+    judge(made.hits.first())
+    with pytest.raises(CounterpartError, match="is an audit: .* See its estimates: analyse live"):
+        measure_effect(made)

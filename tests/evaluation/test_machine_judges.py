@@ -1,4 +1,4 @@
-"""What an audit's annotators bring to its estimates: agreement with the verdicts, and quality of the proxy."""
+"""What machine judges bring to an audit's estimates: agreement with the verdicts, and quality of the proxy."""
 
 import json
 from dataclasses import replace
@@ -67,11 +67,7 @@ def seeing(whole, scores):
 def test_figures_are_of_the_asked_pairs_of_audited_queries(whole):
     """An independent witness: the pairs one by one."""
     found = machine_judges(whole, METRIC)
-    assert [(one.annotator, one.kind, one.is_judge) for one in found] == [
-        ("b", "vlm", True),
-        ("a", "overlap", False),
-        ("c", "overlap", False),
-    ]
+    assert [(one.annotator, one.kind) for one in found] == [("b", "vlm")]
     queries = whole.queries
     asked = queries.asked & whole.audited[:, None]
     for one in found:
@@ -90,23 +86,21 @@ def test_figures_are_of_the_asked_pairs_of_audited_queries(whole):
         assert one.share_of_gain == pytest.approx((one.quality - one.quality_without) / one.quality)
 
 
-def test_machine_judges_alone_are_measured_where_the_others_are_not_wanted(whole):
-    alone = machine_judges(whole, METRIC, others=False)
-    assert alone == machine_judges(whole, METRIC)[:1]
+def test_annotators_that_only_rank_are_no_machine_judges(whole):
     Annotator.objects.filter(kind="vlm").update(kind="overlap")
-    assert machine_judges(whole, METRIC, others=False) == []
+    assert machine_judges(whole, METRIC) == []
 
 
 def test_a_judge_that_knows_the_labels_has_all_of_the_area_and_a_share_of_the_gain(whole):
     knowing = seeing(whole, np.where(np.isnan(whole.queries.gains), 0.5, whole.queries.gains))
-    one, *others = machine_judges(knowing, METRIC)
+    (one,) = machine_judges(knowing, METRIC)
     assert (one.annotator, one.auc) == ("b", 1.0)
     assert one.scored == one.pairs
-    before = {each.annotator: each for each in machine_judges(whole, METRIC)}
-    assert one.quality > before["b"].quality
-    assert one.width < before["b"].width
+    (before,) = machine_judges(whole, METRIC)
+    assert one.quality > before.quality
+    assert one.width < before.width
     # Without the judge the others tell what they told.
-    assert one.quality_without == pytest.approx(before["b"].quality_without)
+    assert one.quality_without == pytest.approx(before.quality_without)
 
 
 def test_answers_of_a_judge_are_never_labels(whole):
@@ -137,6 +131,7 @@ def test_a_round_that_is_counted_has_no_figures(pool):
 
 def test_the_only_annotator_has_no_figures_without_it(db):
     pool = known_pool(names=["a"])
+    Annotator.objects.update(kind="vlm")
     audit = judge_all(published(pack("audit", pool, design=SMALL, judge="audit", audit_share=0.5, seed=4)))
     (one,) = machine_judges(next(whole_queries(audit)), METRIC)
     assert np.isnan([one.quality_without, one.width_without, one.share_of_gain]).all()
@@ -151,11 +146,11 @@ def estimates(*arguments):
     return out.getvalue()
 
 
-def test_the_command_shows_what_each_annotator_brings(audit):
+def test_the_command_shows_what_a_machine_judge_brings(audit):
     rows = json.loads(estimates("audit", "--metric", "R@1,mAP@R", "--json"))["judges"]
-    assert [(row["annotator"], row["is_judge"], row["direction"], row["metric"]) for row in rows] == [
-        (name, name == "b", direction, "R@1") for direction in ("i2t", "t2i") for name in ("b", "a", "c")
+    assert [(row["annotator"], row["direction"], row["metric"]) for row in rows] == [
+        ("b", "i2t", "R@1"),
+        ("b", "t2i", "R@1"),
     ]
     text = estimates("audit", "--metric", "R@1,mAP@R")
-    assert text.count("What the annotators bring to the estimates of R@1, never as labels") == 2
-    assert text.count("vlm (judge)") == 2
+    assert text.count("What machine judges bring to the estimates of R@1, never as labels") == 2

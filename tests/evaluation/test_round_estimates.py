@@ -138,6 +138,21 @@ def test_a_round_of_first_hits_and_a_second_share_of_an_audit_are_refused(pool):
         estimate_round(audit, EstimateParameters(audit_share=0.5))
 
 
+def test_the_design_of_an_estimate_is_named_and_checked(pool):
+    finished = judge_all(published(pack("all", pool, design=SMALL)))
+    assert estimate_round(finished, EstimateParameters(design="all")) == estimate_round(finished)
+    replay = EstimateParameters(design="audit", audit_share=0.5)
+    assert estimate_round(finished, replay) == estimate_round(finished, EstimateParameters(audit_share=0.5))
+    with pytest.raises(CounterpartError, match="Say with --audit-share which part"):
+        estimate_round(finished, EstimateParameters(design="audit"))
+    with pytest.raises(CounterpartError, match="--design all counts every pair"):
+        EstimateParameters(design="all", audit_share=0.5)
+    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+    assert estimate_round(audit, EstimateParameters(design="audit")) == estimate_round(audit)
+    with pytest.raises(CounterpartError, match="--design all needs a round of all pairs"):
+        estimate_round(audit, EstimateParameters(design="all"))
+
+
 def test_an_audit_without_two_whole_queries_is_refused(pool):
     audit = published(pack("audit", pool, **AUDIT))
     judge(audit.hits.first())
