@@ -190,9 +190,9 @@ def _work(pairs: float, terms: Terms) -> tuple[int, Decimal, float]:
 
 
 def front_of(designs: Sequence[Design], metric: str) -> list[Design]:
-    """Return the designs that no other beats: at most as wide for less, or narrower for at most as much."""
-    best = front([float(one.cost) for one in designs], [one.widest(metric) for one in designs])
-    return [one for one, is_best in zip(designs, best, strict=True) if is_best]
+    """Return the designs that no other beats by cost and by width to three decimals, the cheapest first."""
+    best = front([float(one.cost) for one in designs], [round(one.widest(metric), 3) for one in designs])
+    return sorted((one for one, is_best in zip(designs, best, strict=True) if is_best), key=lambda one: one.cost)
 
 
 def cheapest_of(designs: Sequence[Design], metric: str, width: float) -> Design:

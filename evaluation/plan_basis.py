@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from django.db.models import Q
 
+from annotation.judging.wage_terms import fair_reward_suggested
 from annotation.models import Judgment
 from core.errors import CounterpartError
 from core.progress import Progress, silent
@@ -25,16 +26,18 @@ from evaluation.estimation import (
     simulated_gains,
 )
 from evaluation.estimation_inputs import PooledQueries, load_pooled_queries
-from evaluation.round_estimates import FEW, EstimateParameters, WholeQueries, model_estimates, whole_queries
+from evaluation.round_estimates import EstimateParameters, model_estimates
+from evaluation.whole_queries import FEW, WholeQueries, whole_queries
 from hits.designs import DEFAULT, DESIGNS
 from hits.models import Round
-from hits.round_parameters import PackParameters
-from hits.task_types import require_pairs
+from hits.task_types import TASK_TYPES, require_pairs
 from mitl.models import Direction, Pool
 
 PILOT_SHARE = 0.05
 POINTS = 21
 """Points of the curve of matches that are kept."""
+AUDITED_TASKS = [name for name, task in TASK_TYPES.items() if task.on_pairs and task.group == 1]
+"""The types of task whose rounds may ask a part of a pool's pairs."""
 
 Widths = Mapping[tuple[str, str], float]
 """The width of the widest interval of any model, by direction and metric."""
@@ -149,7 +152,7 @@ def _side_of(told: dict[str, Any]) -> Side:
 
 def planned_round(name: str) -> Round:
     """Return the round of this name; else one that is not stored, of the pool of this name, with the composition and
-    pay of its latest round or the usual ones.
+    pay of ``unpacked_round``.
 
     Raises CounterpartError where there is neither.
     """
@@ -161,11 +164,11 @@ def planned_round(name: str) -> Round:
 
 
 def unpacked_round(pool: Pool) -> Round:
-    """Return a round of the pool that is not stored, with the composition and pay of its latest, or the usual ones."""
-    latest = pool.rounds.order_by("-created_at").first()
+    """Return a round of the pool that is not stored, with the composition and pay of its latest that may be an audit;
+    without one, with the usual composition and the reward that reaches the wage floor."""
+    latest = pool.rounds.filter(task__in=AUDITED_TASKS).order_by("-created_at").first()
     kept = ("task", "design", "reward", "reasons", "replication")
-    usual = PackParameters()
-    terms = {name: getattr(latest, name) for name in kept} if latest else {"reward": usual.reward}
+    terms = {name: getattr(latest, name) for name in kept} if latest else {"reward": fair_reward_suggested({})}
     return Round(**{"pool": pool, "design": DESIGNS[DEFAULT].as_json(), "seed": 0, "name": pool.name} | terms)
 
 

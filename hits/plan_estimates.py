@@ -11,6 +11,8 @@ from core.errors import CounterpartError, some_of
 from core.text import counted
 from corpus.models import Collection, Sample
 from corpus.samples import check_drawable
+from hits.judge_designs import Judge, JudgeDesign
+from hits.pair_plans import number_collection
 from hits.round_parameters import PackParameters, RoundParameters
 from hits.task_types import TASK_TYPES
 from hits.task_types.task_type import Pooled
@@ -32,13 +34,14 @@ class Scoring:
 
 @dataclass(frozen=True)
 class PlanEstimate:
-    """The searches of cross-encoders, and the pairs, HITs and US dollars of the round at most: annotators agree on
-    pairs, which are then asked once."""
+    """The searches of cross-encoders, and the pairs, HITs and US dollars of the round: at most, as annotators agree on
+    pairs, which are then asked once; of an audit about, as its queries are drawn when it is packed."""
 
     scorings: list[Scoring]
     pairs: int
     hits: int
     cost: Decimal
+    judge: Judge = "all"
 
     @property
     def is_long(self) -> bool:
@@ -58,6 +61,10 @@ class _Sizes:
     def depth(self) -> int:
         """The longest possible lists in both directions."""
         return min(self.gallery_images, self.gallery_captions)
+
+    def audited(self, design: JudgeDesign) -> "_Sizes":
+        """The same with the queries alone whose pairs the design asks."""
+        return replace(self, images=design.n_audited(self.images), captions=design.n_audited(self.captions))
 
     def pairs(self, depth: int | None) -> int:
         """Pairs of all queries with the first ``depth`` of their lists, or with the whole gallery for None."""
@@ -99,13 +106,17 @@ def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
             f"and {counted(sizes.gallery_captions, 'caption')} allows at most {sizes.depth}."
         )
     directions = Direction.values if parameters.direction == "both" else [parameters.direction]
-    pooled = sizes.pooled(len(annotators) * parameters.top_k, directions)
+    design = parameters.judge_design
+    places = len(annotators) * (1 if design.judge == "first-hits" else parameters.top_k)
+    pooled = sizes.audited(design).pooled(places, directions)
     scorings = [_scoring(one, sizes.pairs(depth)) for one in annotators if is_cross_encoder(one)]
     return replace(_estimate(pooled, parameters), scorings=scorings)
 
 
 def estimate_round(pool: Pool, parameters: PackParameters) -> PlanEstimate:
     """Count the HITs of a pool as the type of task makes them, and their rewards in US dollars."""
+    if parameters.judge != "all":
+        return _estimate(_asked(pool, parameters), parameters)
     proposed = pool.proposals.order_by()
     by_image = proposed.values("image").annotate(captions=Count("caption", distinct=True))
     counts = np.fromiter(by_image.values_list("captions", flat=True), np.int64)
@@ -116,7 +127,19 @@ def estimate_round(pool: Pool, parameters: PackParameters) -> PlanEstimate:
 
 def _estimate(pooled: Pooled, parameters: PackParameters) -> PlanEstimate:
     hits = TASK_TYPES[parameters.task].count_hits(pooled, parameters.composition)
-    return PlanEstimate(scorings=[], pairs=pooled.pairs, hits=hits, cost=hits * parameters.seats * parameters.reward)
+    cost = hits * parameters.seats * parameters.reward
+    return PlanEstimate(scorings=[], pairs=pooled.pairs, hits=hits, cost=cost, judge=parameters.judge)
+
+
+def _asked(pool: Pool, parameters: PackParameters) -> Pooled:
+    """Count the pairs that a round asks which does not ask all: with its seed, or as another draw of an audit would."""
+    sides = number_collection(pool.collection)
+    pairs = sides.pair_codes(
+        pool.proposals.values_list("image_id", "caption_id").distinct().iterator(chunk_size=20_000)
+    )
+    asked = parameters.judge_design.asked(pool, sides, pairs, parameters.seed or 0)
+    images, captions = np.unique(asked[:, 0], return_counts=True)[1], len(np.unique(asked[:, 1]))
+    return Pooled(len(asked), captions, images, query_images=pool.sample.images.count())
 
 
 def _sizes(collection: Collection, parameters: RoundParameters) -> _Sizes:

@@ -17,14 +17,11 @@ from core.jobs import JobProgress, job, open_once
 from core.models import Job
 from evaluation.audit_options import AuditOptions, terms_of
 from evaluation.models import Run
-from evaluation.plan_basis import PlanBasis, Prior, basis_of, unpacked_round
+from evaluation.plan_basis import AUDITED_TASKS, PlanBasis, Prior, basis_of, unpacked_round
 from evaluation.predictions import Prediction, predict
 from hits.models import Round, Seat
 from hits.round_parameters import PackParameters
-from hits.task_types import TASK_TYPES
 from mitl.models import Pool
-
-ABOUT_PAIRS = [name for name, task in TASK_TYPES.items() if task.on_pairs]
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ class StoredBasis:
 def judged_rounds() -> QuerySet[Round]:
     """Return the rounds of pairs with answers that count, the latest first."""
     filled = Seat.objects.filter(round=OuterRef("pk"), state=Seat.State.FILLED)
-    return Round.objects.filter(Exists(filled), task__in=ABOUT_PAIRS).select_related("pool__collection")
+    return Round.objects.filter(Exists(filled), task__in=AUDITED_TASKS).select_related("pool__collection")
 
 
 def pools_of_pairs() -> QuerySet[Pool]:
@@ -145,7 +142,7 @@ def prediction_for(code: str, pool: Pool, parameters: PackParameters) -> Predict
     """Return what the stored basis says of a round of the pool with these parameters; None where it says nothing."""
     try:
         kept = stored_basis(source_of(code))
-        if kept is None or parameters.task not in ABOUT_PAIRS:
+        if kept is None or parameters.task not in AUDITED_TASKS:
             return None
         return predict(kept.basis, pool, parameters.judge_design, terms_of(_planned(pool, parameters)))
     except CounterpartError:

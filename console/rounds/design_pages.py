@@ -91,7 +91,7 @@ def _figures(request: StaffRequest, form: DesignForm) -> dict[str, Any]:
     basis, terms, metric = kept.basis, terms_of(source.round, options.reward), options.metric
     chosen = design_of(basis, terms, form.cleaned_data["share"], form.cleaned_data["spread"])
     designs = audit_options(basis, terms, grid=True)
-    best = front_of([*designs, chosen], metric)
+    best = front_of(designs if chosen in designs else [*designs, chosen], metric)
     context |= {
         "basis": basis,
         "terms": terms,

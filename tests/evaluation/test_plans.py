@@ -97,11 +97,10 @@ def test_designs_that_another_beats_are_not_on_the_front(pool):
     basis = basis_of(planned_round("pool"), Prior(0.2, 0.5))
     designs = audit_options(basis, terms_of(planned_round("pool")))
     best = front_of(designs, "mAP@R")
-    for one in designs:
-        beaten = any(
-            other.cost <= one.cost and other.widest("mAP@R") <= one.widest("mAP@R") and other != one
-            for other in designs
-        )
+    assert [one.cost for one in best] == sorted(one.cost for one in best)
+    places = [(one.cost, round(one.widest("mAP@R"), 3)) for one in designs]
+    for one, (cost, width) in zip(designs, places, strict=True):
+        beaten = any(other[0] <= cost and other[1] <= width and other != (cost, width) for other in places)
         assert (one in best) == (not beaten)
 
 

@@ -9,6 +9,7 @@ from hits.management.commands.plan_round import Command
 from hits.plan_estimates import estimate_plan, estimate_round
 from hits.round_parameters import PackParameters, RoundParameters
 from mitl.models import Retrieval
+from tests.evaluation.worlds import SMALL, known_pool
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 from tests.hits.boxes import pool_of_boxes
 from tests.hits.pools import pack, pool_of
@@ -66,6 +67,24 @@ def test_hits_and_rewards_are_bounded_by_what_is_pooled(zoo):
     found = estimate_plan(plan(annotators="a,b", replication=2))
     assert (found.pairs, found.hits, found.cost) == (40, 3, Decimal("3.90"))  # 14 candidates in a HIT
     assert estimate_plan(plan(annotators="a,b", direction="i2t")).pairs == 16
+
+
+def test_a_part_of_the_pairs_costs_a_part_of_the_money(zoo):
+    make_annotator("a", "overlap")
+    make_annotator("b", "overlap")
+    audit = estimate_plan(plan(annotators="a,b", judge="audit", audit_share=0.5))
+    assert (audit.judge, audit.pairs) == ("audit", 20)  # 2 of 4 images and 3 of 6 captions, 4 places each
+    first = estimate_plan(plan(annotators="a,b", judge="first-hits"))
+    assert (first.judge, first.pairs) == ("first-hits", 20)  # one place of each annotator
+
+
+@pytest.mark.parametrize("judge", [{"judge": "audit", "audit_share": 0.5}, {"judge": "first-hits"}])
+def test_a_part_of_a_pool_is_counted_as_packing_asks_it(db, judge):
+    pool = known_pool()
+    found = estimate_round(pool, PackParameters(seed=3, design=SMALL, **judge))
+    packed = pack("r", pool, seed=3, design=SMALL, **judge)
+    assert (found.pairs, found.hits) == (packed.summary["pairs"], packed.summary["hits"])
+    assert found.pairs < pool.n_pairs
 
 
 def test_the_shown_options_are_what_the_command_reads(zoo):
