@@ -54,7 +54,7 @@ slow: $(VENV)/.dev browser
 
 # On PostgreSQL and Redis (those configured, those on this machine, or real ones from wheels): what needs the services,
 # and again what touches a database. Slow tests send the statements of the fast ones for more data, so that they run
-# there on demand.
+# there on demand. Estimates are compared with two packages that pip fetches into .venv-witness; without a network, not.
 services: $(VENV)/.dev
 	$(BIN)/python -m tests.services $(PYTEST) -m "service or not (slow or browser)"
 
@@ -91,4 +91,4 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-audit var .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-audit .venv-witness var .mypy_cache .ruff_cache .pytest_cache .hypothesis

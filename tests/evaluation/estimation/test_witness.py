@@ -1,0 +1,30 @@
+"""T6: audits against two other programs, which are installed on the first run: without a network they are skipped."""
+
+from subprocess import CalledProcessError
+
+import numpy as np
+import pytest
+
+from benchmarks.estimation.witness import WITNESSES, audits, installed, theirs
+
+pytestmark = pytest.mark.service
+
+
+@pytest.fixture(scope="module")
+def audited():
+    return audits()
+
+
+@pytest.mark.parametrize("witness", WITNESSES, ids=lambda witness: witness.package)
+def test_audits_are_within_one_percent_of_another_program(witness, audited):
+    try:
+        installed(witness)
+    except CalledProcessError as error:
+        last = error.stderr.strip().splitlines()[-1]
+        pytest.skip(f"{witness.package} {witness.version} cannot be installed; is PyPI in reach? {last}")
+    ours, given = audited
+    found = theirs(witness, given)
+    assert found.shape == ours.shape == (30, 2)
+    assert np.abs(ours / found - 1).max() < 0.01
+    plain = np.array([np.mean(metric) for metric, *_ in given])
+    assert np.abs(plain / found[:, 0] - 1).max() > 0.01  # a mean without the proxy is told apart
