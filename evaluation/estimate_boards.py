@@ -8,8 +8,9 @@ from corpus.models import Collection
 from evaluation.leaderboard import Board, Cell, Column, Row
 from evaluation.model_rankings import registered_runs
 from evaluation.models import Run
-from evaluation.round_estimates import FEW, ModelDifference, ModelEstimate, RoundEstimates
+from evaluation.round_estimates import ModelDifference, ModelEstimate, RoundEstimates
 from evaluation.scoring import Figure
+from evaluation.whole_queries import FEW
 from hits.models import Round
 from mitl.models import Direction, Pool
 

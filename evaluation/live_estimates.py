@@ -27,12 +27,11 @@ from evaluation.round_estimates import (
     EstimateParameters,
     ModelDifference,
     ModelEstimate,
-    WholeQueries,
     model_differences,
     model_estimates,
-    whole_queries,
 )
 from evaluation.round_top_ups import waiting_hits
+from evaluation.whole_queries import WholeQueries, whole_queries
 from hits.judge_designs import JudgeDesign
 from hits.models import Round, Seat
 from hits.prices import cents

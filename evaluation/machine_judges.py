@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from evaluation.estimation import METRICS, Pilot, proxy_quality, width_ratio
-from evaluation.round_estimates import WholeQueries
+from evaluation.whole_queries import WholeQueries
 from mitl.models import Annotator, Direction
 
 Floats = NDArray[np.float64]

@@ -12,13 +12,12 @@ from evaluation.analyses.live_analysis import live_chart, state_text
 from evaluation.live_estimates import LiveEstimates, LiveLook, LiveParameters, measure_live
 from evaluation.machine_judges import MACHINE_JUDGES, machine_judges
 from evaluation.round_estimates import (
-    FEW,
     EstimateParameters,
     ModelDifference,
     ModelEstimate,
     estimate_round,
-    whole_queries,
 )
+from evaluation.whole_queries import FEW, whole_queries
 from hits.judge_designs import JudgeDesign
 from hits.models import Round
 from mitl.models import Direction

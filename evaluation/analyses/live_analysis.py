@@ -8,7 +8,7 @@ from core.progress import Progress
 from core.text import counted
 from evaluation.analyses import Findings, shown, text_table
 from evaluation.live_estimates import LiveDirection, LiveEstimates, LiveLook, LiveParameters, measure_live
-from evaluation.round_estimates import FEW
+from evaluation.whole_queries import FEW
 from hits.models import Round
 from mitl.charts import Spec, look_chart
 

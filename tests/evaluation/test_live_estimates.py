@@ -14,7 +14,8 @@ from annotation.money.payments import owe
 from core.errors import CounterpartError
 from evaluation.estimation import estimate
 from evaluation.live_estimates import LiveParameters, look_sizes, measure_live
-from evaluation.round_estimates import EstimateParameters, estimate_round, model_estimates, whole_queries
+from evaluation.round_estimates import EstimateParameters, estimate_round, model_estimates
+from evaluation.whole_queries import whole_queries
 from hits.models import Round, Seat
 from tests.evaluation.analysing import analyse, figures_of, table_of
 from tests.evaluation.worlds import SMALL, START, judge, judge_all, known_pool, published

@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from evaluation.estimation import METRICS
 from evaluation.machine_judges import area_under_curve, machine_judges
-from evaluation.round_estimates import whole_queries
+from evaluation.whole_queries import whole_queries
 from mitl.models import Annotator, Direction
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack

@@ -1,0 +1,157 @@
+"""The queries of a round that were judged whole: drawn by its design, or all of them."""
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.progress import Progress, silent
+from core.text import counted
+from dataset.verdicts import votes_of
+from evaluation.estimation import (
+    expected_metric,
+    folds_of,
+    match_probability,
+    pair_features,
+    pool_metrics,
+    query_effect,
+)
+from evaluation.estimation_inputs import LONGEST, PooledQueries, load_pooled_queries
+from evaluation.model_rankings import first_places
+from evaluation.round_top_ups import added_pairs, unasked_pairs, waiting_hits
+from hits.judge_designs import JudgeDesign, audited_queries
+from hits.models import Round
+from hits.task_types import require_pairs
+from hits.top_ups import design_of
+from mitl.models import Direction
+
+Floats = NDArray[np.float64]
+FEW = 60
+"""Audited queries below which intervals were measured to hold the truth less often than they say."""
+
+
+@dataclass(frozen=True)
+class WholeQueries:
+    """The queries of one direction of a round, and which of them were judged whole.
+
+    Attributes:
+        place: (Q,) each query's place in the order in which the design drew them, from 0; -1 if it was not drawn.
+        asked_of: models whose first items were asked: the pool's annotators, and those that it was topped up for.
+    """
+
+    round: Round
+    direction: Direction
+    queries: PooledQueries
+    place: NDArray[np.int64]
+    asked_of: frozenset[str]
+
+    def first(self, count: int) -> "WholeQueries":
+        """Return what is known if only the first ``count`` queries had been drawn."""
+        return replace(self, place=np.where(self.place < count, self.place, -1))
+
+    @property
+    def estimand(self) -> str:
+        """Whose matches count: those of the pool, or of the pool with the first items of further models."""
+        is_wide = len(self.asked_of) > len(self.queries.scores)
+        return f"{'wide pool' if is_wide else 'pool'} of {self.round}"
+
+    @property
+    def drawn(self) -> NDArray[np.bool_]:
+        """(Q,) whether the design drew the query."""
+        return self.place >= 0
+
+    @cached_property
+    def audited(self) -> NDArray[np.bool_]:
+        """(Q,) whether the query was drawn and is judged whole."""
+        return self.drawn & self.queries.is_complete
+
+    @cached_property
+    def metrics(self) -> Floats:
+        """(K, M, Q): the metrics of audited queries; those of others are of no use."""
+        gains = np.where(self.audited[:, None], np.nan_to_num(self.queries.gains), 0.0)
+        return pool_metrics(self.queries.ranks, gains)
+
+    @cached_property
+    def proxy(self) -> Floats:
+        """(K, M, Q): the expected metrics; 0 where every query was audited and needs none."""
+        return np.zeros_like(self.metrics) if self.audited.all() else self.expectations[1]
+
+    @cached_property
+    def expectations(self) -> tuple[Floats, Floats]:
+        """The probabilities (Q, J) of a match, 0 for pairs that cost nothing, and the expected metrics (K, M, Q): from
+        the annotators' lists and the labels of audited queries, each query's from the labels of other images alone."""
+        return self.expectations_without(())
+
+    def expectations_without(self, annotators: Container[str]) -> tuple[Floats, Floats]:
+        """Return the ``expectations`` as they are if some of the annotators' lists are not known."""
+        queries, seed = self.queries, self.round.seed
+        labels = np.where(queries.asked & self.audited[:, None], queries.gains, np.nan)
+        known = [number for number in range(len(queries.scores)) if queries.models[number] not in annotators]
+        features = pair_features(queries.ranks[known], queries.scores[known], queries.depth)
+        folds = folds_of(queries.images, seed=seed)
+        some, full = (
+            match_probability(features, np.where(np.isnan(labels), np.nan, labels >= gain), folds)
+            for gain in (0.5, 1.0)
+        )
+        tau = query_effect(some, np.where(np.isnan(labels), np.nan, labels > 0), self.audited)
+        thresholds = np.stack([some, np.minimum(some, full)], axis=-1)
+        expected = expected_metric(queries.ranks, thresholds, queries.known, tau, seed=seed)
+        return np.where(queries.asked, some, 0.0), expected.mean
+
+
+def whole_queries(
+    round: Round, *, share: float | None = None, seed: int = 0, merge: str = "original", progress: Progress = silent
+) -> Iterator[WholeQueries]:
+    """Yield the queries of each direction that was pooled. Raises CounterpartError as ``estimate_round`` says."""
+    require_pairs(round)
+    design = _design_of(round, share)
+    waiting = waiting_hits(round)
+    votes = votes_of(round, progress=progress)
+    votes = votes[~votes["hit"].isin(waiting)]
+    if votes.empty:
+        raise CounterpartError(f"Round {round} has no judgments that count. Estimate it once work is accepted.")
+    drawn = audited_queries(round.pool, design, seed if share else round.seed)
+    rankings = first_places(round.pool, LONGEST)
+    pooled = load_pooled_queries(
+        round.pool, votes, rankings=rankings, added=added_pairs(round, finished=True), merge=merge, progress=progress
+    )
+    lacking = unasked_pairs(round, design, rankings, without=waiting)
+    for direction, queries in pooled.items():
+        places = {key: place for place, key in enumerate(drawn[direction])}
+        place = np.array([places.get(key, -1) for key in queries.keys])
+        asked_of = frozenset(name for name in queries.models if not lacking[name])
+        whole = WholeQueries(round, direction, queries, place, asked_of)
+        _check_judged(whole, design)
+        yield whole
+
+
+def _design_of(round: Round, share: float | None) -> JudgeDesign:
+    design = design_of(round, finished=True)
+    if design.judge == "first-hits":
+        raise CounterpartError(
+            f"Round {round} asks the first hits alone, which give R@1: release it, and evaluate the version. Estimates "
+            "of other metrics need a round of --judge audit."
+        )
+    if share and design.judge == "audit":
+        raise CounterpartError(
+            f"Round {round} is an audit: its design says which queries count. Leave --audit-share out."
+        )
+    return JudgeDesign("audit", share) if share else design
+
+
+def _check_judged(whole: WholeQueries, design: JudgeDesign) -> None:
+    lacking = int((~whole.queries.is_complete).sum())
+    if design.judge == "all" and lacking:
+        raise CounterpartError(
+            f"{counted(lacking, 'query lacks', 'queries lack')} verdicts in round {whole.round}, which asks all pairs: "
+            "no draw says which queries are done. Estimate it once it is finished, or plan a round of --judge audit."
+        )
+    judged = int(whole.audited.sum())
+    if judged < 2:
+        raise CounterpartError(
+            f"{counted(judged, 'query is', 'queries are')} judged whole of {whole.drawn.sum()} that the audit drew "
+            f"({whole.direction.label}). An estimate needs two at least, and should have {FEW}."
+        )
