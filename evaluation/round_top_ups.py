@@ -113,11 +113,16 @@ def plan_top_up(
 
 def _for_models(round: Round, models: Names[str]) -> PlannedTopUp:
     runs = registered_runs(round.pool)
+    if not runs:
+        raise CounterpartError(
+            f"No model is registered beside the pool of round {round}. Register rankings with --rankings FILE, or on "
+            "the leaderboard."
+        )
     unknown = [name for name in models if name not in runs]
     if unknown:
         raise CounterpartError(
             f"{counted(len(unknown), 'model is', 'models are')} not registered beside the pool: {some_of(unknown)}; "
-            f"there are {some_of(list(runs)) or 'none yet'}. Register some with --rankings FILE."
+            f"there are {some_of(list(runs))}."
         )
     chosen = {name: run for name, run in runs.items() if name in (models or runs)}
     design, depth = design_of(round), round.pool.top_k
@@ -126,7 +131,7 @@ def _for_models(round: Round, models: Names[str]) -> PlannedTopUp:
     return _planned(
         round,
         pairs,
-        nothing=f"Round {round} lacks no pair of {some_of(list(chosen)) or 'registered models'}: nothing to add.",
+        nothing=f"Round {round} lacks no pair of {some_of(list(chosen))}: nothing to add.",
         runs=tuple(run for name, run in chosen.items() if lacking[name]),
     )
 
