@@ -123,6 +123,7 @@ def _scores(
             }
             for model in dict.fromkeys(model for model, _ in cells)
         ],
+        "unasked": [model for (model, metric), one in cells.items() if metric == metrics[0] and not one.own_asked],
         "open": open_differences,
     }
 

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from evaluation.live_estimates import LiveParameters
 from hits.models import Round
+from tests.evaluation.test_round_top_ups import register
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.factories import make_round
 from tests.hits.pools import pack
@@ -53,6 +54,18 @@ def test_an_audit_shows_its_looks_and_what_stopping_saves_to_those_who_may_close
         assert 'aria-label="Lines: each model' in shown
         assert (close in shown) == may
     assert reverse("round_estimates", args=["audit"]) in member.get(reverse("round", args=["audit"])).text
+
+
+def test_models_whose_first_items_were_not_asked_lead_researchers_to_the_page_that_adds_them(
+    member, researcher, audit, tmp_path
+):
+    register(audit.pool, tmp_path)
+    judge_all(audit)
+    for client, may in ((member, False), (researcher, True)):
+        shown = page(client, "audit")
+        assert "<td>not asked</td>" in shown
+        assert ("for the first items of new: the page shows their cost first" in shown) == may
+        assert (reverse("round_add", args=["audit"]) in shown) == may
 
 
 def test_a_closed_audit_shows_its_looks_and_offers_nothing_to_stop(researcher, audit):
