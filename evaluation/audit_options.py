@@ -99,10 +99,14 @@ def terms_of(round: Round, reward: Decimal | None = None) -> Terms:
 
 
 def _time_of(round: Round) -> tuple[float, str]:
+    """Return the seconds of one answer set, as people needed them in the round if it has any, and by what they are
+    known."""
+    timing = timing_of(round) if round.pk else None
+    if timing and not timing.simulated:
+        return timing.active, f"as measured in round {round}"
     if round.expected_seconds:
         return round.expected_seconds, "as expected of the round"
-    measured = (round, timing_of(round)) if round.pk else pilot_of(round)
-    if measured and measured[1]:
+    if measured := pilot_of(round):
         return measured[1].active, f"as measured in round {measured[0]}"
     return slow_seconds(round), "as slow workers usually take"
 
@@ -190,9 +194,13 @@ def _work(pairs: float, terms: Terms) -> tuple[int, Decimal, float]:
 
 
 def front_of(designs: Sequence[Design], metric: str) -> list[Design]:
-    """Return the designs that no other beats by cost and by width to three decimals, the cheapest first."""
-    best = front([float(one.cost) for one in designs], [round(one.widest(metric), 3) for one in designs])
-    return sorted((one for one, is_best in zip(designs, best, strict=True) if is_best), key=lambda one: one.cost)
+    """Return the designs that no other beats by cost and by width to three decimals, the cheapest first; of equal ones
+    the first."""
+    places = {(one.cost, round(one.widest(metric), 3)): one for one in reversed(designs)}
+    best = front([float(cost) for cost, _ in places], [width for _, width in places])
+    return sorted(
+        (one for one, is_best in zip(places.values(), best, strict=True) if is_best), key=lambda one: one.cost
+    )
 
 
 def cheapest_of(designs: Sequence[Design], metric: str, width: float) -> Design:

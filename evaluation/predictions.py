@@ -16,7 +16,7 @@ from hits.judge_designs import JudgeDesign
 from hits.kept_predictions import PREDICTED, keep_prediction
 from hits.models import Round
 from hits.task_types import require_pairs
-from mitl.models import Pool
+from mitl.models import Direction, Pool
 
 Prediction = dict[str, Any]
 UNITS = {"count": "{:,.0f}", "dollars": "${:,.2f}", "hours": "{:,.1f}", "width": "{:.3f}"}
@@ -116,7 +116,7 @@ def _compared(round: Round, predicted: Prediction, basis: PlanBasis) -> Iterator
     yield Compared("matches", predicted["matches"], measured.matches if measured else None, "count")
     for side, metric, width in predicted["widths"]:
         real = measured.widths.get((side, metric)) if measured else None
-        yield Compared(f"width of {metric}, {side}", width, real, "width")
+        yield Compared(f"width of {metric}, {Direction(side).label}", width, real, "width")
 
 
 def _wage_of(round: Round, hours: float) -> float | None:

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from annotation.money.wages import was_played
 from console.charts.plots import drawn
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.rounds.design_bases import Source, StoredBasis, judged_rounds, pools_of_pairs, start_design, stored_basis
@@ -110,6 +111,7 @@ def _figures(request: StaffRequest, form: DesignForm) -> dict[str, Any]:
             f"Cost against width of {metric} for all designs. The tables below have the figures.",
         ),
         "compared": beside_real(source.round, basis) if source.kind == "round" else [],
+        "was_played": source.kind == "round" and was_played(source.round),
         **_cheapest(form, designs, metric),
     }
     if curve := matches_chart(basis.sides):

@@ -6,6 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.models import Assignment
 from core.models import Event
 from evaluation.audit_options import audit_options, front_of, terms_of
 from evaluation.plan_basis import PlanBasis, Prior, basis_of, planned_round
@@ -50,6 +51,17 @@ def test_a_draft_round_is_planned_from_priors_with_its_own_pay(pool):
     assert float(whole["cost"]) == 2 * whole["hits"]
     assert float(told["wage"]) == 2 / (told["minutes"] / 60)
     assert float(json.loads(plans("draft", "--json", "--reward", "1"))["designs"][0]["cost"]) == whole["hits"]
+
+
+def test_the_time_of_a_hit_is_what_people_needed_before_what_was_expected(pool):
+    made = judge_all(published(pack("all", pool, design=SMALL, reward="2.00")))
+    assert terms_of(made).source == "as slow workers usually take"
+    made.expected_seconds = 240
+    assert (terms_of(made).seconds, str(terms_of(made).wage)) == (240, "30.00")
+    Assignment.objects.update(active_seconds=300)
+    terms = terms_of(made)
+    assert (terms.seconds, terms.source) == (300, "as measured in round all")
+    assert str(terms.wage) == "24.00"
 
 
 def test_a_higher_match_rate_expects_more_matches(pool):
@@ -98,10 +110,12 @@ def test_designs_that_another_beats_are_not_on_the_front(pool):
     designs = audit_options(basis, terms_of(planned_round("pool")))
     best = front_of(designs, "mAP@R")
     assert [one.cost for one in best] == sorted(one.cost for one in best)
-    places = [(one.cost, round(one.widest("mAP@R"), 3)) for one in designs]
-    for one, (cost, width) in zip(designs, places, strict=True):
-        beaten = any(other[0] <= cost and other[1] <= width and other != (cost, width) for other in places)
-        assert (one in best) == (not beaten)
+    places = {(one.cost, round(one.widest("mAP@R"), 3)) for one in designs}
+    beaten = {
+        (cost, width) for cost, width in places for other in places - {(cost, width)}
+        if other[0] <= cost and other[1] <= width
+    }  # fmt: skip
+    assert [(one.cost, round(one.widest("mAP@R"), 3)) for one in best] == sorted(places - beaten)
 
 
 def test_the_first_hits_of_the_annotators_are_counted(pool):
@@ -130,7 +144,7 @@ def test_a_prediction_is_kept_and_stands_beside_what_the_round_brought(pool):
     assert rows["HITs"]["real"] == made.summary["hits"]
     assert rows["HITs"]["predicted"] == pytest.approx(made.summary["hits"], abs=3)
     assert rows["matches"]["real"] > 0
-    assert 0 < rows["width of mAP@R, i2t"]["real"] <= 1
+    assert 0 < rows["width of mAP@R, image → captions"]["real"] <= 1
     assert "The plan rests on the judgments of round audit" in text
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from annotation.money.wages import was_played
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from evaluation.audit_options import (
@@ -57,6 +58,8 @@ class Command(ActCommand):
         if found:
             lines += ["", "The cheapest that is narrow enough:", _line(found, parameters.metric, is_best=True)]
         lines += _told_comparison(compared)
+        if compared and was_played(round):
+            lines.append("Programs did some or all of the work: its hours and matches say nothing of people.")
         return "\n".join([*lines, *([f"The prediction is kept with round {kept}."] if kept else [])])
 
 
@@ -136,6 +139,6 @@ def _line(one: Design, metric: str, *, is_best: bool) -> str:
 def _told_comparison(compared: Sequence[Compared]) -> Iterator[str]:
     if compared:
         yield ""
-        yield f"{'Predicted beside real':<34}{'predicted':>12}{'real':>12}"
+        yield f"{'Predicted beside real':<42}{'predicted':>12}{'real':>12}"
     for one in compared:
-        yield f"{one.name:<34}{one.predicted_text:>12}{one.real_text:>12}"
+        yield f"{one.name:<42}{one.predicted_text:>12}{one.real_text:>12}"
