@@ -1,10 +1,10 @@
 """What a part of the judgments tells: python -m benchmarks.estimation DATA [--replays N] [--write]
 
-DATA is a folder with the public files of ECCV Caption and the COCO captions. On two drawn worlds whose truth is known
-and on ECCV Caption's queries in both directions, replays rounds of which each design judges a part. Prints, for each
-metric, the width of the intervals by that of the whole round's, how often they hold the truth, on average over the
-models and for the lowest of them, and the bias; then how the wide audit orders models that are not in the pool. With
---write into docs/estimation.md.
+DATA is a folder with the public files of ECCV Caption, Crisscrossed Captions (CxC) and the COCO captions. On two drawn
+worlds whose truth is known, on ECCV Caption's queries in both directions and on images of which people scored captions
+for CxC, replays rounds of which each design judges a part. Prints, for each metric, the width of the intervals by that
+of the whole round's, how often they hold the truth, on average over the models and for the lowest of them, and the
+bias; then how the wide audit orders models that are not in the pool. With --write into docs/estimation.md.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.estimation.beds import Bed, eccv_beds, judged, synthetic_bed
+from benchmarks.estimation.beds import Bed, cxc_bed, eccv_beds, judged, synthetic_bed
 from benchmarks.estimation.guards import guarded_round
 from benchmarks.estimation.replays import Prepared, replay
 from evaluation.correlation import tau_b
@@ -47,13 +47,14 @@ def main() -> None:
     parser.add_argument("--replays", type=int, default=200, help="number of replays of each design (default 200)")
     parser.add_argument("--write", action="store_true", help="write the tables of docs/estimation.md")
     options = parser.parse_args()
-    beds = [synthetic_bed(), synthetic_bed(matches=1.5, seed=8), *eccv_beds(options.data)]
+    eccv = eccv_beds(options.data)
+    beds = [synthetic_bed(), synthetic_bed(matches=1.5, seed=8), *eccv, cxc_bed(options.data)]
     text = "\n".join(line for bed in beds for line in lines(bed, options.replays))
     text += (
         "\n\n"
-        + machine_judge(beds[2:], options.replays)
+        + machine_judge(eccv, options.replays)
         + "\n\n"
-        + guard(beds[2:])
+        + guard(eccv)
         + "\n\n"
         + wide_audit(options.replays)
         + "\n"

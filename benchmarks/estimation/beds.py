@@ -1,10 +1,12 @@
 """Testbeds of estimation: queries whose pairs all have a true label, ranked by annotators and by other models."""
 
+import csv
 import gzip
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from evaluation.estimation import UNLISTED, folds_of, match_probability, pair_fe
 
 TOP = 5  # places of each annotator's list that are pooled
 DEPTH = 25  # places that the features read
+ANNOTATORS = ("words", "topics", "seeing-1", "seeing-2", "seeing-3")  # behind the pools of COCO's beds
 PILOT = 0.05  # share of the queries whose labels the probabilities are learned from
 
 Floats = NDArray[np.float64]
@@ -172,11 +175,7 @@ def eccv_beds(data: Path) -> list[Bed]:
     An image is the text of its captions; a caption that is the query, or an own caption that is searched, is left out
     of its image. Three text annotators and seven models that see the truth through noise stand for image models.
     """
-    with gzip.open(data / "coco_test_captions.jsonl.gz", "rt") as lines:
-        rows = [json.loads(line) for line in lines]
-    place_of = {row["caption_id"]: place for place, row in enumerate(rows)}
-    image_of = {row["image_id"]: place // 5 for place, row in enumerate(rows)}
-    vectors = _text_vectors([re.sub(r"\s+", " ", row["text"]) for row in rows])
+    place_of, image_of, vectors = _coco(data)
 
     def matches(name: str, queries: Mapping[int, int], items: Mapping[int, int]) -> dict[int, set[int]]:
         table = json.loads((data / "eccv_caption" / f"{name}.json").read_text())
@@ -201,9 +200,42 @@ def eccv_beds(data: Path) -> list[Bed]:
         scores = {name: _standard(_similarities(one, asking, to_captions)) for name, one in vectors.items()}
         scores |= _seeing(scores, true, np.random.default_rng(7 + to_captions))
         groups = asking if to_captions else asking // 5
-        annotators = ["words", "topics", "seeing-1", "seeing-2", "seeing-3"]
-        beds.append(bed_of(f"ECCV Caption {side.replace('_', ' ')}", scores, annotators, true, free, groups))
+        beds.append(bed_of(f"ECCV Caption {side.replace('_', ' ')}", scores, ANNOTATORS, true, free, groups))
     return beds
+
+
+def cxc_bed(data: Path, least: int = 6) -> Bed:
+    """Images of Crisscrossed Captions of which people scored ``least`` captions of other images or more, one of them
+    with 3 or more, which is a match. Models as in ``eccv_beds`` rank these captions alone: every label is people's."""
+    place_of, image_of, vectors = _coco(data)
+    found: dict[int, dict[int, float]] = {}
+    with gzip.open(data / "cxc" / "sits_test.csv.gz", "rt", newline="") as file:
+        for row in csv.DictReader(file):
+            image, caption = image_of[int(row["image"][-16:-4])], place_of[int(row["caption"].split(":")[-1])]
+            if caption // 5 != image:
+                found.setdefault(image, {})[caption] = float(row["agg_score"])
+    asking = np.array(sorted(one for one, given in found.items() if len(given) >= least and max(given.values()) >= 3))
+    searched = sorted({caption for image in asking.tolist() for caption in found[image]})
+    true = []
+    scored = np.zeros((len(asking), len(searched)), bool)
+    for row, image in enumerate(asking.tolist()):
+        places = np.searchsorted(searched, list(found[image])).tolist()
+        scored[row, places] = True
+        true.append({place for place, score in zip(places, found[image].values(), strict=True) if score >= 3})
+    scores = {name: _standard(_similarities(one, asking, True))[:, searched] for name, one in vectors.items()}
+    scores |= _seeing(scores, true, np.random.default_rng(9))
+    scores = {name: np.where(scored, one, -np.inf) for name, one in scores.items()}
+    return bed_of("CxC image to caption, scored by people", scores, ANNOTATORS, true, [set() for _ in true], asking)
+
+
+@cache
+def _coco(data: Path) -> tuple[dict[int, int], dict[int, int], dict[str, NDArray]]:
+    """Return caption id → place among the 25,000 captions, image id → place, and vectors of the captions."""
+    with gzip.open(data / "coco_test_captions.jsonl.gz", "rt") as lines:
+        rows = [json.loads(line) for line in lines]
+    place_of = {row["caption_id"]: place for place, row in enumerate(rows)}
+    image_of = {row["image_id"]: place // 5 for place, row in enumerate(rows)}
+    return place_of, image_of, _text_vectors([re.sub(r"\s+", " ", row["text"]) for row in rows])
 
 
 def _text_vectors(texts: list[str]) -> dict[str, NDArray]:

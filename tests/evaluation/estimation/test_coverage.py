@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.estimation.beds import eccv_beds, synthetic_bed
+from benchmarks.estimation.beds import cxc_bed, eccv_beds, synthetic_bed
 from benchmarks.estimation.replays import Prepared, replay
 from evaluation.estimation import METRICS, estimate, expected_metric
 from tests.conftest import SHARED
@@ -51,10 +51,10 @@ def test_intervals_of_audits_hold_the_truth_of_every_model(world, rare, design):
 
 @pytest.mark.slow
 @pytest.mark.shared
-def test_intervals_of_audits_hold_the_truth_on_eccv_caption():
+def test_intervals_of_audits_hold_the_truth_on_eccv_caption_and_cxc():
     if not SHARED.exists():
         pytest.skip("needs the folder of shared data")
-    for bed in eccv_beds(SHARED / "data"):
+    for bed in [*eccv_beds(SHARED / "data"), cxc_bed(SHARED / "data")]:
         check_coverage(rows([Prepared.of(bed, 0)], "whole queries, audit", 0.3, 200))
 
 
