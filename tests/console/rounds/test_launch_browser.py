@@ -1,5 +1,5 @@
-"""From files on a researcher's disk to a worker's answer, in a real browser: upload, annotators, plan, pool, pay,
-rehearsal, publication, join link."""
+"""From files on a researcher's disk to a worker's answer, in a real browser: upload, annotators, plan, pool, pay, an
+audit instead of all pairs, rehearsal, publication, join link."""
 
 import json
 import re
@@ -120,6 +120,8 @@ def pack(page: Page) -> None:
     expect(page.get_by_text("The rewards alone cost $15.00")).to_be_visible()
     expect(page.get_by_label("Reward")).to_have_value("2.50")
     page.get_by_label("Ceiling").fill("100")
+    page.get_by_label("Pairs to judge").select_option("audit")
+    page.get_by_label("Audit share").fill("0.5")
     page.get_by_role("button", name=PACK).click()
     page.get_by_role("link", name="Round pilot").click()
 
@@ -154,7 +156,11 @@ def test_a_round_comes_from_uploaded_files_and_a_worker_judges_it(page, phone, f
     pack(page)
     rehearse(page)
     page.get_by_role("link", name="6. Publish").click()
-    page.get_by_role("button", name="Publish 6 HITs for $15.00").click()
+    made = Round.objects.get()
+    hits = made.hits.count()
+    assert made.summary["judge"] == {"judge": "audit", "share": 0.5, "policy": 1}
+    assert hits < 6  # as all pairs would be
+    page.get_by_role("button", name=f"Publish {hits} HITs for ${2.5 * hits:.2f}").click()
     expect(page.get_by_text("Round pilot is open")).to_be_visible()
     assert barriers(page) == []  # a message included
     judge_a_pair(phone, page.locator(".join code").text_content())
