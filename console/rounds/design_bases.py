@@ -86,6 +86,14 @@ def pools_of_pairs() -> QuerySet[Pool]:
     return Pool.objects.filter(n_pairs__gt=0).select_related("collection")
 
 
+def usual_source() -> str:
+    """Return kind and name of the latest judged round, else of the latest pool; empty without either."""
+    if judged := judged_rounds().order_by("-pk").first():
+        return f"round/{judged.name}"
+    pool = pools_of_pairs().order_by("-pk").first()
+    return f"pool/{pool.name}" if pool else ""
+
+
 def find_about(kind: str, name: str) -> Round | Pool:
     """Return a judged round or a pool. Raises CounterpartError for anything else."""
     found: Round | Pool | None = None

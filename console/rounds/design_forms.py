@@ -6,7 +6,7 @@ from typing import Any, Self
 from django import forms
 from django.http import QueryDict
 
-from console.rounds.design_bases import Source, find_about, judged_rounds, pools_of_pairs, usual_prior
+from console.rounds.design_bases import Source, find_about, judged_rounds, pools_of_pairs, usual_prior, usual_source
 from core.errors import CounterpartError
 from evaluation.audit_options import AuditOptions
 from evaluation.estimation import METRICS
@@ -64,10 +64,10 @@ class DesignForm(forms.Form):
     @classmethod
     def of(cls, sent: QueryDict) -> Self:
         """Return the form as it was sent, with the usual values for what was left out."""
-        usual = {name: str(value) for name, value in USUAL.items()}
+        usual = {"source": usual_source()} | {name: str(value) for name, value in USUAL.items()}
         data = usual | {name: str(value) for name, value in sent.items() if value}
         if "reward" not in data:
-            kind, _, name = data.get("source", "").partition("/")
+            kind, _, name = data["source"].partition("/")
             with suppress(CounterpartError):
                 data["reward"] = str(Source(find_about(kind, name), usual_prior()).round.reward)
         return cls(data)

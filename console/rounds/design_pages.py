@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotation.money.wages import was_played
 from console.charts.plots import drawn
 from console.permissions import StaffRequest, members_only, researchers_only
-from console.rounds.design_bases import Source, StoredBasis, judged_rounds, pools_of_pairs, start_design, stored_basis
+from console.rounds.design_bases import Source, StoredBasis, pools_of_pairs, start_design, stored_basis, usual_source
 from console.rounds.design_charts import matches_chart, pareto_chart
 from console.rounds.design_forms import DesignForm, KeepForm
 from core.errors import CounterpartError
@@ -34,14 +34,14 @@ NEAR = 0.05  # a pool of so many times the wished queries, more or less, is offe
 
 @members_only.reads
 def round_design(request: StaffRequest) -> HttpResponse:
-    """Designs by cost and width, from a judged round or a pool that ``?source=`` names, as a job made them last."""
+    """Designs by cost and width, from a judged round or a pool that ``?source=`` names (default: the latest), as a job
+    made them last."""
+    if not usual_source():
+        return render(request, "console/rounds/design.html")
     form = DesignForm.of(request.GET)
-    context: dict[str, Any] = {"form": form, "has_sources": judged_rounds().exists() or pools_of_pairs().exists()}
-    is_sent = "source" in request.GET
-    if is_sent and form.is_valid():
-        context |= _figures(request, form)
-    context["is_sent"] = is_sent
-    return render(request, "console/rounds/design.html", context, status=422 if is_sent and form.errors else 200)
+    if not form.is_valid():
+        return _refused(request, form)
+    return render(request, "console/rounds/design.html", {"form": form} | _figures(request, form))
 
 
 @researchers_only.acts
@@ -74,8 +74,7 @@ def round_design_keep(request: StaffRequest) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, form: DesignForm) -> HttpResponse:
-    context = {"form": form, "is_sent": True, "has_sources": True}
-    return render(request, "console/rounds/design.html", context, status=422)
+    return render(request, "console/rounds/design.html", {"form": form}, status=422)
 
 
 def _query_of(form: DesignForm) -> str:

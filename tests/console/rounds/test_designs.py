@@ -21,7 +21,7 @@ from tests.hits.pools import pack
 
 pytestmark = pytest.mark.django_db
 
-PAGE = "/rounds/design/"
+PAGE = "/design/"
 POOL = {"source": "pool/pool"}
 
 

@@ -11,7 +11,7 @@ from tests.evaluation.worlds import known_pool
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-PAGE = "/rounds/design/?source=pool/pool"
+PAGE = "/design/?source=pool/pool"
 
 
 @pytest.fixture
