@@ -11,10 +11,10 @@ from math import ceil
 from typing import Annotated
 
 import numpy as np
+import scipy
 from django import forms
 from django.db.models import Count, F, Max, QuerySet, Sum
 from numpy.typing import NDArray
-from scipy import stats
 
 from annotation.models import Assignment, Judgment, Payment
 from core.errors import CounterpartError
@@ -314,7 +314,7 @@ def _widths(first: WholeQueries, models: Sequence[ModelEstimate], drawn: int, le
     """Yield the width of each interval, and that after all ``drawn`` queries by the law of audits (formula 7)."""
     audited = first.audited
     n, queries = int(audited.sum()), len(audited)
-    student, later = (float(stats.t.ppf((1 + level) / 2, count - 1)) for count in (n, drawn))
+    student, later = (float(scipy.stats.t.ppf((1 + level) / 2, count - 1)) for count in (n, drawn))
     for one in models:
         cell = METRICS.index(one.metric), first.queries.models.index(one.model)
         quality = _quality(first.metrics[cell][audited], first.proxy[cell][audited])

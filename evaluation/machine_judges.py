@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from evaluation.estimation import METRICS, Pilot, proxy_quality, width_ratio
 from evaluation.whole_queries import WholeQueries
@@ -113,7 +113,7 @@ def area_under_curve(scores: Floats, is_match: NDArray[np.bool_]) -> float:
     negatives = len(is_match) - positives
     if not positives or not negatives:
         return float("nan")
-    ranks = rankdata(np.where(np.isnan(scores), -np.inf, scores))
+    ranks = scipy.stats.rankdata(np.where(np.isnan(scores), -np.inf, scores))
     return float((ranks[is_match].sum() - positives * (positives + 1) / 2) / (positives * negatives))
 
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 from math import ceil
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 FEWEST_YES = 200
 """Matches in the pilot below which no curve of matches is promised (rule P2)."""
@@ -92,7 +92,7 @@ def expected_matches(pilot: Pilot, queries: int) -> Matches:
     n = pilot.n_queries
     total = pilot.rest.sum() + pilot.expected.sum() + queries * off.mean()
     error = queries * off.std(ddof=1) / np.sqrt(n) * np.sqrt(max(1 - n / queries, 0))
-    reach = float(stats.t.ppf(0.975, n - 1)) * error
+    reach = float(scipy.stats.t.ppf(0.975, n - 1)) * error
     found = float(pilot.matches.sum())
     return Matches(max(total, found), max(total - reach, found), total + reach)
 
@@ -151,8 +151,8 @@ class Outlook:
 
     def audit_widths(self, share: float, spread: float) -> Floats:
         """Return (K, M): widths of the intervals of an audit of κ times the queries for f of the judgments."""
-        student = stats.t.ppf(0.975, max(share * self.queries - 1, 1)) / stats.t.ppf(0.975, self.queries - 1)
-        return np.asarray(self.widths * width_ratio(share, spread, self.quality) * student)
+        wider, whole = scipy.stats.t.ppf(0.975, [max(share * self.queries - 1, 1), self.queries - 1])
+        return np.asarray(self.widths * width_ratio(share, spread, self.quality) * wider / whole)
 
 
 def outlook_of(pilot: Pilot, queries: int | None = None) -> Outlook:
@@ -163,7 +163,7 @@ def outlook_of(pilot: Pilot, queries: int | None = None) -> Outlook:
     if pilot.n_queries < 2:
         raise ValueError("A plan needs a pilot of two queries at least, and should have 60.")
     count = queries or round(pilot.all_pairs / pilot.pairs.mean())
-    student = stats.t.ppf(0.975, count - 1)
+    student = scipy.stats.t.ppf(0.975, count - 1)
     widths = 2 * student * pilot.metrics.std(axis=2, ddof=1) / np.sqrt(count)
     return Outlook(count, pilot.all_pairs, expected_matches(pilot, count), widths, proxy_quality(pilot))
 

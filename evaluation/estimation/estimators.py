@@ -9,8 +9,8 @@ those of docs/estimation.md.
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 FEWEST = 2
 """Audited queries below which there is no spread to estimate."""
@@ -175,7 +175,7 @@ def _estimate(audit: _Audit, beta: float | None, pair_variance: float, level: fl
     n_audited = int((audit.weight > 0).sum())
     value = float(values.mean())
     error = float(values.std(ddof=1) / np.sqrt(len(values)))
-    reach = float(stats.t.ppf((1 + level) / 2, n_audited - 1)) * error
+    reach = float(scipy.stats.t.ppf((1 + level) / 2, n_audited - 1)) * error
     return Estimate(value, value - reach, value + reach, error, share, n_audited, estimand)
 
 

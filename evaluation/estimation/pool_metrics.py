@@ -6,7 +6,6 @@ count every gain above 0 as a match.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 METRICS = ("mAP@R", "R-Precision", "R@1", "graded mAP@R")
@@ -27,48 +26,10 @@ def pool_metrics(ranks: ArrayLike, gains: ArrayLike) -> Floats:
     >>> pool_metrics([[[1, 2, 3]]], [[1, 0, 0.5]])[:, 0, 0]
     array([0.5, 0.5, 1. , 0.5])
     """
+    from evaluation.estimation.kernels import all_metrics
+
     places = np.asarray(ranks, np.int64)
     labels = np.asarray(gains, np.float64)
     if places.ndim != 3 or places.shape[1:] != labels.shape:
         raise ValueError(f"Ranks {places.shape} do not have the shape (models, *{labels.shape}).")
-    return _all_metrics(places, np.argsort(places, axis=2, kind="stable"), labels)
-
-
-@njit(cache=True)
-def _all_metrics(ranks, order, gains):
-    models, queries, _ = ranks.shape
-    values = np.zeros((4, models, queries))
-    one = np.zeros(4)
-    for query in range(queries):
-        positives = np.sum(gains[query] > 0)
-        full = np.sum(gains[query] == 1)
-        for model in range(models):
-            metrics_of_list(gains[query], ranks[model, query], order[model, query], positives, full, one)
-            values[:, model, query] = one
-    return values
-
-
-@njit(cache=True)
-def metrics_of_list(gains, ranks, order, positives, full, values):
-    """Write the four metrics of one model and query into ``values``.
-
-    ``order`` (J,) sorts the ranks; ``positives`` and ``full`` count the gains above 0 and those of 1.
-    """
-    values[:] = 0.0
-    hits = 0
-    reached = 0.0
-    for place in order:
-        rank = ranks[place]
-        if rank > positives:
-            break
-        if gains[place] > 0:
-            hits += 1
-            reached += gains[place]
-            ideal = min(rank, full) + 0.5 * max(rank - full, 0)
-            values[0] += hits / rank
-            values[2] += rank == 1
-            values[3] += reached / ideal
-    if positives:
-        values[0] /= positives
-        values[1] = hits / positives
-        values[3] /= positives
+    return all_metrics(places, np.argsort(places, axis=2, kind="stable"), labels)

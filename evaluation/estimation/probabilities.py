@@ -4,9 +4,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 FOLDS = 5
 NEEDED = 20  # labels from which a model is fitted; below, their mean is the probability
@@ -69,6 +66,11 @@ def match_probability(features: ArrayLike, labels: ArrayLike, folds: ArrayLike, 
     A logistic regression; where a fold leaves fewer than 20 labels or labels of one kind, their mean, and 0.5 without
     any.
     """
+    # scikit-learn takes a second to import, for which pages that estimate nothing need not wait.
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     table = np.asarray(features, np.float64)
     known = np.asarray(labels, np.float64)
     fold = np.asarray(folds)

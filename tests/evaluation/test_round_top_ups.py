@@ -233,7 +233,9 @@ def test_only_an_audit_can_be_continued_and_only_to_more(pool):
 
 def test_unknown_models_and_closed_rounds_are_refused(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT))
-    with pytest.raises(CounterpartError, match="No model is registered beside the pool of round audit. Register rankings"):
+    with pytest.raises(
+        CounterpartError, match="No model is registered beside the pool of round audit. Register rankings"
+    ):
         plan_top_up(audit)
     register(pool, tmp_path)
     with pytest.raises(CounterpartError, match="1 model is not registered beside the pool: other; there are new"):
