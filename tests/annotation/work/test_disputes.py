@@ -11,7 +11,7 @@ from annotation.work.repair import repair
 from annotation.work.retirement import retire
 from core.models import Event
 from hits.models import HIT, Item, Round, Seat, TopUp
-from hits.top_ups import plan_again, pack_top_up
+from hits.top_ups import pack_top_up, plan_again
 from tests.annotation.cast import candidates
 from tests.annotation.disagreeing import make_topped_up, vote
 from tests.at_once import at_once
