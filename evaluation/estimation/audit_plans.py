@@ -213,12 +213,6 @@ def _planned(outlook: Outlook, design: str, share: float, spread: float, hit: in
     )
 
 
-def cheapest(plans: Sequence[Plan], metric: int, width: float) -> Plan | None:
-    """Return the cheapest plan whose widest interval of a metric is at most so wide, None without one."""
-    narrow = [one for one in plans if one.width_by_metric[metric].max() <= width]
-    return min(narrow, key=lambda one: one.cost, default=None)
-
-
 def front(costs: ArrayLike, widths: ArrayLike) -> NDArray[np.bool_]:
     """Return (D,): whether no other design is at most as wide for less, or narrower for at most as much.
 

@@ -9,7 +9,6 @@ from benchmarks.estimation.beds import DEPTH, synthetic_bed
 from evaluation.estimation import (
     Pilot,
     Prices,
-    cheapest,
     expected_matches,
     expected_metric,
     folds_of,
@@ -85,15 +84,6 @@ def test_plans_tell_hits_cost_hours_and_widths(pilot):
     assert whole.width_by_metric[0, 0] == pytest.approx(
         2 * 1.966 * pilot.metrics[0, 0].std(ddof=1) / 20, rel=1e-3
     )  # t of 399 degrees of freedom
-
-
-def test_the_cheapest_design_of_a_wished_width_is_found(pilot):
-    plans = plan(pilot, [0.1, 0.3, 0.6], [1, 4])
-    wished = plans[0].width_by_metric[0].max() * 1.3
-    found = cheapest(plans, 0, wished)
-    assert found.width_by_metric[0].max() <= wished
-    assert all(one.cost >= found.cost for one in plans if one.width_by_metric[0].max() <= wished)
-    assert cheapest(plans, 0, 1e-6) is None
 
 
 @pytest.mark.parametrize(("fractions", "kappas"), [([0.0], [1]), ([1.5], [1]), ([0.3], [0.5])])
