@@ -60,8 +60,8 @@ def said_of(found: Sequence[ModelEstimate]) -> list[str]:
     one, said = found[0], []
     if one.missing:
         said.append(
-            f"{counted(one.missing, 'drawn query lacks', 'drawn queries lack')} verdicts: the intervals of the scores "
-            "go from their worst to their best verdicts; the differences leave these queries out."
+            f"{counted(one.missing, 'drawn query lacks', 'drawn queries lack')} verdicts: the intervals hold whatever "
+            "these will be."
         )
     if one.estimate.n_audited < FEW:
         said.append(f"Fewer than {FEW} queries: intervals may hold the truth less often than they say.")

@@ -12,8 +12,8 @@ from core.errors import CounterpartError, some_of
 from core.parameters import ConfidenceField, NamesField, Option, Parameters, choices
 from core.progress import Progress, silent
 from core.seeds import SeedField
-from evaluation.estimation import METRICS, Estimate, estimate, estimate_difference
-from evaluation.whole_queries import WholeQueries, whole_queries
+from evaluation.estimation import METRICS, Estimate, estimate, worst_interval
+from evaluation.whole_queries import Floats, WholeQueries, whole_queries
 from hits.models import Round
 from hits.top_ups import design_of
 from mitl.models import Direction
@@ -30,7 +30,7 @@ class ModelEstimate:
     Attributes:
         counted: every query was judged, so that the value is no estimate; its interval is that of the draw of queries.
         judged: share of the direction's pairs to ask that were judged, those of audited queries.
-        missing: audited queries that lack verdicts; low and high then hold for the worst verdicts they may get.
+        missing: drawn queries that lack verdicts; low and high then hold whatever verdicts they will get.
         own_asked: whether the model's own first items were asked. Where they were not, those that no annotator found
             count as no match.
     """
@@ -199,7 +199,7 @@ def model_estimates(whole: WholeQueries, given: EstimateParameters) -> list[Mode
             model,
             metric,
             whole.direction,
-            _bounded(whole, cell, given.level),
+            _estimated(whole, whole.metrics[cell], whole.proxy[cell], 0.0, given.level),
             counted=bool(audited.all()),
             judged=float(judged),
             missing=int((drawn & ~audited).sum()),
@@ -211,26 +211,21 @@ def model_estimates(whole: WholeQueries, given: EstimateParameters) -> list[Mode
     ]
 
 
-def _bounded(whole: WholeQueries, cell: tuple[int, int], level: float) -> Estimate:
-    """Return the estimate of a metric and model from the complete queries, in 0..1. Where drawn queries lack verdicts,
-    the interval goes from the value with 0 for all of them to that with 1, by the widest of the intervals."""
-    values, proxy, audited, drawn = whole.metrics[cell], whole.proxy[cell], whole.audited, whole.drawn
-    found = estimate(values, proxy, audited, audited.mean(), level=level, estimand=whole.estimand)
-    value = min(max(found.value, 0.0), 1.0)  # of a few queries, the sum of both stages may be outside
-    missing = drawn & ~audited
+def _estimated(whole: WholeQueries, metric: Floats, proxy: Floats, lowest: float, level: float) -> Estimate:
+    """Return the estimate of a metric (Q,) between ``lowest`` and 1 from the complete queries. Where drawn queries lack
+    verdicts, the interval holds whatever these will be."""
+    audited = whole.audited
+    found = estimate(metric, proxy, audited, audited.mean(), level=level, estimand=whole.estimand)
     low, high = found.low, found.high
-    if missing.any():
-        least, most = (
-            estimate(np.where(missing, filled, values), proxy, drawn, drawn.mean(), level=level)
-            for filled in (0.0, 1.0)
-        )
-        reach = max(one.high - one.value for one in (found, least, most))
-        low, high = least.value - reach, most.value + reach
-    return replace(found, value=value, low=max(low, 0.0), high=min(high, 1.0))
+    if (whole.drawn & ~audited).any():
+        low, high = worst_interval(metric, proxy, whole.drawn, audited, lowest=lowest, level=level)
+    # Of a few queries, the sum of both stages may be outside the bounds.
+    value, low, high = np.clip([found.value, low, high], lowest, 1.0).tolist()
+    return replace(found, value=value, low=low, high=high)
 
 
 def model_differences(whole: WholeQueries, given: EstimateParameters) -> list[ModelDifference]:
-    """Return the differences of models that follow each other, best first, from the complete queries."""
+    """Return the differences of models that follow each other, best first."""
     found = []
     names, audited = whole.queries.models, whole.audited
     for metric in given.metrics:
@@ -238,8 +233,8 @@ def model_differences(whole: WholeQueries, given: EstimateParameters) -> list[Mo
         values, proxy = whole.metrics[number], whole.proxy[number]
         scores = [estimate(values[model], proxy[model], audited, audited.mean()).value for model in range(len(names))]
         for better, worse in pairwise(np.argsort(np.negative(scores), kind="stable").tolist()):
-            difference = estimate_difference(
-                better, worse, values, proxy, audited, audited.mean(), level=given.level, estimand=whole.estimand
+            difference = _estimated(
+                whole, values[better] - values[worse], proxy[better] - proxy[worse], -1.0, given.level
             )
             found.append(ModelDifference(names[better], names[worse], metric, whole.direction, difference))
     return found

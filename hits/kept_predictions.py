@@ -18,7 +18,7 @@ def keep_prediction(round: Round, predicted: dict[str, Any], *, actor: str) -> d
     if PREDICTED not in held.summary:
         held.summary[PREDICTED] = predicted
         held.save(update_fields=["summary"])
-        record(PREDICTED, held, actor=actor)
+        record("predicted", held, actor=actor)
     round.summary = held.summary
     kept: dict[str, Any] = held.summary[PREDICTED]
     return kept

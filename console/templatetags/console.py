@@ -106,7 +106,7 @@ NAVIGATION = {
     "collections": r"collections|import|images|captions|pictures|samples",
     "annotators": r"annotators|add-annotator",
     "pools": r"pools|charts/pool",
-    "rounds": r"rounds|plan|calls|submissions|charts/round",
+    "rounds": r"rounds|plan|design|calls|submissions|charts/round",
     "judgments": r"judgments",
     "versions": r"versions|release|conflicts|charts/version",
     "workers": r"workers|codes",

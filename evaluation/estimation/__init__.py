@@ -27,6 +27,7 @@ from evaluation.estimation.inclusion import active_weights, pair_inclusion
 from evaluation.estimation.pool_metrics import METRICS, UNLISTED, pool_metrics
 from evaluation.estimation.priors import prior_probability, simulated_gains
 from evaluation.estimation.probabilities import folds_of, match_probability, pair_features, query_effect
+from evaluation.estimation.unfinished import worst_interval
 from hits.packing.audits import audit_order, inclusion_of
 
 __all__ = [
@@ -63,4 +64,5 @@ __all__ = [
     "query_effect",
     "simulated_gains",
     "width_ratio",
+    "worst_interval",
 ]

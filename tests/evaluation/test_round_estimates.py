@@ -109,7 +109,8 @@ def test_drawn_queries_that_lack_verdicts_widen_the_interval_to_the_worst_they_m
     hits = list(audit.hits.order_by("number"))
     for hit in hits[:-1]:
         judge(hit)
-    partly = table(estimate_round(audit))
+    unfinished = estimate_round(audit)
+    partly = table(unfinished)
     judge(hits[-1])
     whole = table(estimate_round(audit))
     lacking = [key for key, one in partly.items() if one.missing]
@@ -118,6 +119,10 @@ def test_drawn_queries_that_lack_verdicts_widen_the_interval_to_the_worst_they_m
         assert whole[key].missing == 0
         assert partly[key].estimate.low <= whole[key].estimate.low, key
         assert partly[key].estimate.high >= whole[key].estimate.high, key
+    # Differences too: every interval of an unfinished audit holds the finished one's value.
+    for one in unfinished.differences:
+        better, worse = (whole[name, one.metric, one.direction].estimate.value for name in (one.model, one.following))
+        assert one.estimate.low <= better - worse <= one.estimate.high
 
 
 def test_an_unfinished_round_of_all_pairs_is_refused(pool):
