@@ -81,7 +81,9 @@ def add_annotator(
         raise CounterpartError(f"Unknown kind of annotator {kind!r}; choose one of {', '.join(kinds())}.")
     properties = kind_of(kind)
     beside = {name: str(path) for name, path in (files or {}).items()}
-    settings = _settings(kind, properties, {**(options or {}), **{name: Path(beside[name]).name for name in beside}})
+    settings = settings_from(
+        kind, properties, {**(options or {}), **{name: Path(beside[name]).name for name in beside}}
+    )
     _check_checkpoint(kind, properties, checkpoint)
     weights = StoredFile("", "")
     if checkpoint:
@@ -179,7 +181,8 @@ def as_bytes(text: str) -> NDArray[np.uint8]:
     return np.frombuffer(text.encode(), np.uint8)
 
 
-def _settings(kind: str, properties: Kind, given: Mapping[str, object]) -> dict[str, Value]:
+def settings_from(kind: str, properties: Kind, given: Mapping[str, object]) -> dict[str, Value]:
+    """Return all settings of a kind, the defaults where none is given. Raises CounterpartError for invalid ones."""
     options = properties.options
     unknown = sorted(set(given) - set(options))
     if unknown:

@@ -61,7 +61,7 @@ def train_annotator(
             pool; for an unknown source or loss, no pairs, images without files, and a simultaneous training.
     """
     annotator = _trainable(name, seed, device)
-    loss = _known_loss(annotator, loss)
+    loss = known_loss(annotator, loss)
     examples = read_examples(collection, matches, validation=Validation(validation), seed=seed)
     wanted = {
         "collection": collection.name,
@@ -98,7 +98,7 @@ def open_training(
         "name": name,
         "collection": collection.name,
         "matches": matches,
-        "loss": _known_loss(annotator, loss),
+        "loss": known_loss(annotator, loss),
         "seed": seed,
         "validation": str(Validation(validation)),
         "device": device,
@@ -138,8 +138,11 @@ def _trainable(name: str, seed: int, device: str) -> Annotator:
     return annotator
 
 
-def _known_loss(annotator: Annotator, loss: str | None) -> str:
-    """Return the name of the loss, the kind's default if none is given; empty if the kind has no choice."""
+def known_loss(annotator: Annotator, loss: str | None) -> str:
+    """Return the name of the loss, the kind's default if none is given; empty if the kind has no choice.
+
+    Raises CounterpartError for a loss that the kind does not have.
+    """
     losses = kind_of(annotator.kind).losses
     if not loss:
         return losses[0] if losses else ""

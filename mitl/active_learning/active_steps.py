@@ -1,0 +1,168 @@
+"""The loop of active learning: train from scratch on the paired images, measure, choose the images to pair next.
+
+Jo et al. (``mitl.selection``), algorithm 1. A finished step is kept in a file, so that an interrupted run resumes.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.files import remove_file, write_arrays
+from core.progress import Progress
+from core.seeds import derived_seed
+from mitl.active_learning.active_parameters import CORE_SET, RANDOM, ActiveParameters
+from mitl.active_learning.paired_images import one_caption_each
+from mitl.annotators import load, module_of
+from mitl.annotators.base import Arrays, EmbeddingAnnotator, Embeddings
+from mitl.checkpoints import Checkpoints
+from mitl.models import Annotator
+from mitl.selection import core_set, hard_negative_scores
+from mitl.training.learners import TrainingPlan, TrainingSet
+from mitl.training.recall import Recalls, measure
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Recalls after a training, and the places of the images that each score chooses next."""
+
+    recalls: Recalls
+    chosen: dict[str, Places]
+
+
+@dataclass
+class Scenario:
+    """What all steps share.
+
+    Attributes:
+        annotator: kind and settings of what is trained; no row of the database.
+        lessons: the images to learn from, one caption each (``read_lessons``).
+        measured: the images and captions on which retrieval is measured.
+        start, step: numbers of images that are paired at the start and in a step.
+        folder: where finished steps are kept.
+    """
+
+    parameters: ActiveParameters
+    annotator: Annotator
+    loss: str
+    lessons: TrainingSet
+    measured: TrainingSet
+    start: int
+    step: int
+    folder: Path
+    progress: Progress
+    _trainings: int = field(default=0, init=False)
+
+    def run(self, seed: int) -> dict[str, list[Recalls]]:
+        """Return the recalls of each score at the start and after each step; all scores share the start."""
+        scores = self.parameters.score
+        n = len(self.lessons.images)
+        start = np.sort(np.random.default_rng([seed, 0]).choice(n, self.start, replace=False))
+        first = self._step(f"{seed}-start", start, scores, seed, 0)
+        return {score: [first.recalls, *self._further(score, start, first, seed)] for score in scores}
+
+    def _further(self, score: str, paired: Places, last: Step, seed: int) -> Iterator[Recalls]:
+        for number in range(1, self.parameters.steps + 1):
+            paired = np.sort(np.concatenate([paired, last.chosen[score]]))
+            choosing = (score,) if number < self.parameters.steps else ()
+            last = self._step(f"{seed}-{score}-{number}", paired, choosing, seed, number)
+            yield last.recalls
+
+    def _step(self, name: str, paired: Places, scores: Sequence[str], seed: int, number: int) -> Step:
+        """Train, measure and choose, or load what was kept of it."""
+        kept = Checkpoints(self.folder)
+        self._trainings += 1
+        found = kept.load(name)
+        if found is None:
+            found = self._computed(name, paired, scores, seed, number)
+            kept.save(name, **found)
+        recalls = dict(zip(found["names"].tolist(), found["recalls"].tolist(), strict=True))
+        return Step(recalls, {score: found[f"chosen {score}"] for score in scores})
+
+    def _computed(self, name: str, paired: Places, scores: Sequence[str], seed: int, number: int) -> Arrays:
+        from mitl.training.loop import repeatable  # imports torch, which --help should not
+
+        planned = self.parameters.seeds * (1 + self.parameters.steps * len(self.parameters.score))
+        label = f"training {self._trainings} of {planned}"
+
+        def progress(step: str, done: int, total: int | None) -> None:
+            self.progress(f"{label}: {step}", done, total)
+
+        kept = Checkpoints(self.folder / name)
+        plan = TrainingPlan(self.annotator.options, self.loss, seed, self.parameters.device, kept)
+        trained = module_of(self.annotator.kind).train(one_caption_each(self.lessons, paired), plan, progress)
+        with self._opened(trained.arrays) as opened, repeatable(seed):
+            # Before the measurement, whose compiled code may change the number of threads, on which sums depend.
+            embeddings = self._embeddings(opened, paired, scores, progress)
+            recalls = measure(opened, self.measured, progress)
+        chosen = {
+            f"chosen {score}": self._choose(score, paired, embeddings, derived_seed(seed, number)) for score in scores
+        }
+        kept.clear()
+        return {"names": np.array(list(recalls)), "recalls": np.array(list(recalls.values())), **chosen}
+
+    @contextmanager
+    def _opened(self, arrays: Arrays) -> Iterator[EmbeddingAnnotator]:
+        """Open weights that are in the storage for just as long. Raises CounterpartError where it has no embeddings."""
+        stored = write_arrays(f"active_learning/{self.annotator.kind}", **arrays)
+        weighted = Annotator(
+            name=self.annotator.name,
+            kind=self.annotator.kind,
+            options=self.annotator.options,
+            checkpoint=stored.path,
+            checksum=stored.sha256,
+        )
+        try:
+            opened = load(weighted, self.parameters.device)
+            if not isinstance(opened, EmbeddingAnnotator):
+                raise CounterpartError(
+                    f"Annotators of kind {weighted.kind} with these options have ranked lists and no embeddings to"
+                    " choose by; use another --kind, such as vse."
+                )
+            yield opened
+        finally:
+            remove_file(stored)
+
+    def _embeddings(
+        self, opened: EmbeddingAnnotator, paired: Places, scores: Sequence[str], progress: Progress
+    ) -> tuple[Embeddings, Embeddings] | None:
+        """Return the embeddings of all images and of the paired ones' captions; None where no score asks for them."""
+        if set(scores) <= {RANDOM}:
+            return None
+        captions = [self.lessons.captions[place] for place in paired]
+        images, texts = opened.encode(self.lessons.images, captions, progress=progress)
+        if opened.comparison(images, texts) is not None:
+            raise CounterpartError(
+                f"Annotators of kind {self.annotator.kind} with these options do not compare one embedding an image"
+                " with one a caption by an inner product, which scores need. Use another --kind, such as vse, or"
+                " --score random."
+            )
+        return images, texts
+
+    def _choose(
+        self, score: str, paired: Places, embeddings: tuple[Embeddings, Embeddings] | None, seed: int
+    ) -> Places:
+        """Return the places of the images to pair next. Equal hard-negative scores are ordered at random."""
+        # In random order, so that a stable order by score leaves equal ones in it.
+        unpaired = np.random.default_rng(seed).permutation(np.setdiff1d(np.arange(len(self.lessons.images)), paired))
+        if embeddings is None or score == RANDOM:
+            return unpaired[: self.step]
+        images, texts = embeddings
+        if score == CORE_SET:
+            return unpaired[core_set(images[paired], images[unpaired], self.step)]
+        scores = hard_negative_scores(
+            images[unpaired],
+            images[paired],
+            texts,
+            top_k=self.parameters.top_k,
+            mini_batch=self.parameters.mini_batch,
+            weight=score,
+            seed=seed,
+        )
+        return unpaired[np.argsort(-scores, kind="stable")[: self.step]]

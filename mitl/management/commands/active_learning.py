@@ -1,0 +1,47 @@
+"""active_learning COLLECTION --kind K [--score S,...]: how to choose the images that get captions next."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from core.commands import ActCommand
+from core.progress import TerminalBar
+from mitl.active_learning.active_findings import chart_of, table_of
+from mitl.active_learning.active_parameters import ActiveParameters
+from mitl.active_learning.experiments import active_learning
+from mitl.charts import check_chart_path, write_chart
+from mitl.management.commands.add_annotator import setting
+
+
+class Command(ActCommand):
+    help = (
+        "Measure how much an annotator learns from images that are chosen for captions. At the start, some of the "
+        "training images are paired with a caption each. In every step an annotator is trained from scratch on the "
+        "paired images, retrieval is measured, and the images that a score chooses are paired. surplus and count: hard "
+        "negatives of the paired captions; core-set: far from all paired images; random. The database does not change; "
+        "the same seeds give the same figures; an interrupted run resumes."
+    )
+    figures = True
+    parameters = ActiveParameters
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--option",
+            action="append",
+            default=[],
+            type=setting,
+            metavar="K=V",
+            dest="given",
+            help="a setting of the annotator, such as epochs=40 (default 3); may be repeated",
+        )
+        parser.add_argument("--plot", type=Path, metavar="FILE", help="plot R@1 into this .svg or .png file")
+
+    def act(self, progress: TerminalBar, *, parameters: ActiveParameters, **options: Any) -> str | dict[str, Any]:
+        if options["plot"]:
+            check_chart_path(options["plot"])
+        figures = active_learning(parameters, options=dict(options["given"]), progress=progress)
+        if options["plot"]:
+            write_chart(chart_of(figures), options["plot"])
+        return figures if options["json"] else table_of(figures)
