@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
@@ -40,6 +40,7 @@ class PooledQueries:
         depth: length of the annotators' lists.
         gains: (Q, J), NaN for pairs without a verdict, 0 at unused places.
         known: (Q, J) gains of pairs that cost no judgment, also of unused places; NaN for the others.
+        codes: (Q, J) of the pairs, as ``pair_codes`` makes them; 0 at unused places.
         keys: (Q,) of the queries in the source data, ascending.
         images: (Q,) id of each query's own image.
     """
@@ -50,6 +51,7 @@ class PooledQueries:
     depth: int
     gains: Floats
     known: Floats
+    codes: Ids
     keys: tuple[str, ...]
     images: Ids
 
@@ -62,6 +64,11 @@ class PooledQueries:
     def is_complete(self) -> NDArray[np.bool_]:
         """(Q,): whether every pair of the query has a verdict."""
         return np.asarray(~np.isnan(self.gains).any(axis=1))
+
+
+def pair_codes(images: ArrayLike, captions: ArrayLike) -> Ids:
+    """Return one number for each pair of ids of image and caption, by which pairs are compared."""
+    return np.asarray(np.asarray(images, np.int64) << 32 | np.asarray(captions, np.int64))
 
 
 def load_pooled_queries(
@@ -108,7 +115,7 @@ def load_pooled_queries(
         if direction.value in pool.directions and len(own) == len(lists):
             labels = _labels(direction, contents, pairs, terms)
             ranked = {name: one[direction] for name, one in models.items() if direction in one}
-            found[direction] = _padded(_by_id(direction, pool.collection, labels), ranked, own)
+            found[direction] = _padded(direction, _by_id(direction, pool.collection, labels), ranked, own)
     return found
 
 
@@ -166,7 +173,9 @@ def _by_id(direction: Direction, collection: Collection, labels: Labels) -> _Pai
     return _Pairs(queries, tuple(keys), np.array(own, np.int64), ids[:, 0], ids[:, 1], table[:, 2], table[:, 3])
 
 
-def _padded(pairs: _Pairs, rankings: Mapping[str, Rankings], lists: Mapping[str, RankedLists]) -> PooledQueries:
+def _padded(
+    direction: Direction, pairs: _Pairs, rankings: Mapping[str, Rankings], lists: Mapping[str, RankedLists]
+) -> PooledQueries:
     rows = np.searchsorted(pairs.queries, pairs.query)
     sizes = np.bincount(rows, minlength=len(pairs.queries))
     places = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -182,8 +191,11 @@ def _padded(pairs: _Pairs, rankings: Mapping[str, Rankings], lists: Mapping[str,
         if name in lists:
             of_queries = lists[name].of(pairs.queries).scores
             scores[number, rows[listed], places[listed]] = of_queries[rows[listed], found[listed] - 1]
+    sides = (pairs.query, pairs.item) if direction == Direction.IMAGE_TO_CAPTION else (pairs.item, pairs.query)
+    codes = np.zeros(shape, np.int64)
+    codes[rows, places] = pair_codes(*sides)
     gains, known = (np.zeros(shape) for _ in range(2))
     gains[rows, places] = pairs.gains
     known[rows, places] = pairs.known
     depth = max(one.items.shape[1] for one in lists.values())
-    return PooledQueries(names, ranks, scores, depth, gains, known, pairs.keys, pairs.images)
+    return PooledQueries(names, ranks, scores, depth, gains, known, codes, pairs.keys, pairs.images)

@@ -21,6 +21,7 @@ from core.errors import CounterpartError
 from core.parameters import ConfidenceField, NamesField, Option, Parameters
 from core.progress import Progress, silent, tracked
 from core.version import software_version
+from evaluation.asked_pairs import waiting_hits
 from evaluation.estimation import METRICS, width_ratio
 from evaluation.live_effect import Saving, waiting_pairs
 from evaluation.round_estimates import (
@@ -30,7 +31,6 @@ from evaluation.round_estimates import (
     model_differences,
     model_estimates,
 )
-from evaluation.round_top_ups import waiting_hits
 from evaluation.whole_queries import WholeQueries, whole_queries
 from hits.judge_designs import JudgeDesign
 from hits.models import Round, Seat
@@ -284,7 +284,7 @@ class _Side:
         names = (self.given.as_json(), first.estimand, first.direction, queries.models, sorted(first.asked_of))
         digest = sha256(repr((software_version(), first.round.seed, len(self.order), queries.depth, names)).encode())
         gains = np.where(first.drawn[:, None], queries.gains, 0.0)
-        for array in (queries.ranks, queries.scores, queries.known, queries.images, first.place, gains):
+        for array in (queries.ranks, queries.scores, queries.known, queries.images, first.place, first.opened, gains):
             digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 

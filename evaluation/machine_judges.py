@@ -126,10 +126,11 @@ def _audited_alone(whole: WholeQueries) -> WholeQueries:
         scores=queries.scores[:, rows],
         gains=queries.gains[rows],
         known=queries.known[rows],
+        codes=queries.codes[rows],
         keys=tuple(np.array(queries.keys)[rows].tolist()),
         images=queries.images[rows],
     )
-    return replace(whole, queries=kept, place=whole.place[rows])
+    return replace(whole, queries=kept, place=whole.place[rows], opened=whole.opened[rows])
 
 
 def _quality(audit: WholeQueries, without: Sequence[str]) -> Floats:

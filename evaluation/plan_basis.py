@@ -212,7 +212,12 @@ def _simulated(round: Round, prior: Prior, merge: str, progress: Progress) -> It
         order = audit_order(queries.keys, [round.seed, stream]).order[: max(FEW, ceil(PILOT_SHARE * n))]
         place[order] = np.arange(len(order))
         yield WholeQueries(
-            round, direction, replace(queries, gains=gains), place, frozenset(queries.models[:annotators])
+            round,
+            direction,
+            replace(queries, gains=gains),
+            place,
+            frozenset(queries.models[:annotators]),
+            np.zeros(gains.shape, bool),
         )
 
 

@@ -1,10 +1,9 @@
-"""Top-ups of new pairs: what it costs to score registered models by a round, or to continue its audit."""
+"""Top-ups of new pairs and their cost: first items of models, further queries of an audit, or likely matches."""
 
 from collections.abc import Collection as Names
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 from django import forms
 from django.db import transaction
@@ -16,20 +15,17 @@ from core.parameters import NamesField, Option, Parameters
 from core.progress import Progress, silent
 from core.text import counted
 from corpus.models import Caption, Image
-from evaluation.metrics import Rankings
-from evaluation.model_rankings import first_pairs, places_of_run, registered_runs
+from evaluation.asked_pairs import Pairs, added_pairs, asked_pairs, of_drawn_queries, unasked_pairs
+from evaluation.likely_matches import Batch, LikelyMatches
+from evaluation.model_rankings import places_of_run, registered_runs
 from evaluation.models import Run
+from evaluation.whole_queries import whole_queries
 from hits.controls import Keys, avoided_pairs
-from hits.judge_designs import JudgeDesign, audited_queries
-from hits.models import Item, Round, TopUp
+from hits.judge_designs import JudgeDesign
+from hits.models import Round, TopUp
 from hits.packing.plan import Plan
 from hits.task_types import require_pairs, task_type_of
 from hits.top_ups import add_top_up, design_of, pack_top_up
-from mitl.models import Direction
-
-Pairs = set[tuple[int, int]]
-"""Ids of image and caption."""
-Places = Mapping[Direction, Rankings]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,12 +50,22 @@ class TopUpParameters(Parameters):
         Option(metavar="SHARE"),
     ] = None
 
+    likely: Annotated[
+        int | None,
+        forms.IntegerField(
+            required=False,
+            min_value=1,
+            label="Likely matches",
+            help_text="in place of models, add so many HITs of the pairs that are most likely matches; the audit stays "
+            "the guard of the scores",
+        ),
+        Option(metavar="HITS"),
+    ] = None
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.models and self.audit_share:
-            raise CounterpartError(
-                "Invalid option --audit-share: leave it or --models out. Top up one after the other."
-            )
+        if sum(map(bool, (self.models, self.audit_share, self.likely))) > 1:
+            raise CounterpartError("Choose one of --models, --audit-share and --likely. Top up one after the other.")
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,7 @@ class PlannedTopUp:
         cost: US dollars, with the fees of the round's channel.
         runs: of the models whose first items are asked; none where an audit is continued.
         audit_share: share of the queries that the audit judges then; None where it stays.
+        batch: of likely matches, with the recall before it; None where none are asked.
     """
 
     round: Round
@@ -81,6 +88,8 @@ class PlannedTopUp:
     cost: Decimal
     runs: tuple[Run, ...] = ()
     audit_share: float | None = None
+    batch: Batch | None = None
+    recall: float | None = None
 
     @property
     def models(self) -> list[str]:
@@ -95,7 +104,7 @@ def plan_top_up(
     For models, these are the first items of their rankings: as deep as the pool is, of the audited queries, or of all
     queries where the round asks all pairs; first hits alone where it asks those. For a greater share of an audit, they
     are the pairs of the next queries in its order, in the pool and among the first items of models that it was topped
-    up for.
+    up for. Likely matches come by their probabilities, which are learned from the audited queries.
 
     Raises CounterpartError for a closed round, unknown models, a share that is not greater, and where nothing lacks.
     """
@@ -108,6 +117,8 @@ def plan_top_up(
     progress("reading rankings", 0, None)
     if given.audit_share:
         return _longer_audit(round, given.audit_share)
+    if given.likely:
+        return _likely(round, given.likely, progress)
     return _for_models(round, given.models)
 
 
@@ -146,9 +157,26 @@ def _longer_audit(round: Round, share: float) -> PlannedTopUp:
         )
     pooled = set(round.pool.proposals.order_by().values_list("image_id", "caption_id").distinct())
     longer = JudgeDesign("audit", share)
-    pairs = _of_drawn_queries(round, longer, pooled | added_pairs(round)) - _asked(round)
+    pairs = of_drawn_queries(round, longer, pooled | added_pairs(round)) - asked_pairs(round)
     nothing = f"The next queries of round {round} have no further pairs: nothing to add."
     return _planned(round, pairs, nothing=nothing, audit_share=share)
+
+
+def _likely(round: Round, hits: int, progress: Progress) -> PlannedTopUp:
+    if design_of(round).judge != "audit":
+        raise CounterpartError(f"Round {round} is no audit: nothing says which of its pairs are likely matches.")
+    if TopUp.objects.unfinished().filter(round=round).exists():
+        raise CounterpartError(f"The last top-up of round {round} is not judged yet. Plan the next one after it.")
+    wholes = list(whole_queries(round, progress=progress))
+    if lacking := sum(int((one.drawn & ~one.audited).sum()) for one in wholes):
+        raise CounterpartError(
+            f"{counted(lacking, 'audited query lacks', 'audited queries lack')} verdicts in round {round}. Likely "
+            "matches follow once the audit is judged."
+        )
+    likely = LikelyMatches.of(wholes)
+    batch = likely.next_batch(hits * round.design["candidates"])
+    nothing = f"Every pair of round {round} is judged: nothing to add."
+    return _planned(round, set(batch.asked), nothing=nothing, batch=batch, recall=likely.recall)
 
 
 @transaction.atomic
@@ -174,55 +202,19 @@ def add_planned(planned: PlannedTopUp, *, actor: str) -> None:
         seats=current.replication,
         rankings={run.model: run.sha256 for run in planned.runs},
         audit_share=planned.audit_share,
+        opened=_keys(planned.round, planned.batch.audited) if planned.batch else None,
         actor=actor,
     )
     want_seats_posted(current)
 
 
-def unasked_pairs(
-    round: Round, design: JudgeDesign, models: Mapping[str, Places], *, without: Sequence[int] = ()
-) -> dict[str, Pairs]:
-    """Return the pairs in the first places of each model's lists that the round does not ask, though by its ``design``
-    it asks others of the same query. ``without``: numbers of HITs that do not count."""
-    depth = 1 if design.judge == "first-hits" else round.pool.top_k
-    asked = _asked(round, without)
-    return {
-        name: _of_drawn_queries(round, design, first_pairs(round.pool, places, depth)) - asked
-        for name, places in models.items()
-    }
+def _keys(round: Round, pairs: list[tuple[int, int]]) -> list[list[str]]:
+    collection = round.pool.collection
+    images, captions = (dict(side.values_list("pk", "key")) for side in (collection.images, collection.captions))
+    return [[images[image], captions[caption]] for image, caption in pairs]
 
 
-def waiting_hits(round: Round) -> list[int]:
-    """Return the numbers of the HITs of unfinished top-ups of new pairs."""
-    return list(round.hits.filter(top_up__in=TopUp.objects.unfinished()).values_list("number", flat=True))
-
-
-def added_pairs(round: Round, *, finished: bool = False) -> Pairs:
-    """Return the first pairs of the models that the round was topped up for, of all its pool's queries: those of
-    audited queries were asked. ``finished``: only of top-ups whose answers are in.
-
-    Raises CounterpartError if the rankings of a model were not kept.
-    """
-    pool = round.pool
-    counting = round.top_ups.exclude(rankings={})
-    if finished:
-        counting = counting.exclude(pk__in=TopUp.objects.unfinished())
-    pairs: Pairs = set()
-    for rankings in counting.values_list("rankings", flat=True):
-        for model, sha256 in rankings.items():
-            run = Run.objects.filter(collection=pool.collection, model=model, sha256=sha256).exclude(file="").first()
-            if run is None:
-                raise CounterpartError(
-                    f"The rankings of {model}, for which round {round} was topped up, are gone. Register the same file "
-                    "again."
-                )
-            pairs |= first_pairs(pool, places_of_run(run, pool.top_k), pool.top_k)
-    return pairs
-
-
-def _planned(
-    round: Round, pairs: Pairs, *, nothing: str, runs: tuple[Run, ...] = (), audit_share: float | None = None
-) -> PlannedTopUp:
+def _planned(round: Round, pairs: Pairs, *, nothing: str, **more: Any) -> PlannedTopUp:
     pairs = _without_excluded(pairs)
     if not pairs:
         raise CounterpartError(nothing)
@@ -230,22 +222,7 @@ def _planned(
     avoided = avoided_pairs(round.pool.collection)
     plan = pack_top_up(round, sorted(pairs), number=number, avoided=avoided)
     cost = round.seat_cost * plan.n_hits * round.replication
-    return PlannedTopUp(round, len(pairs), plan, number, avoided, cost, runs, audit_share)
-
-
-def _of_drawn_queries(round: Round, design: JudgeDesign, pairs: Pairs) -> Pairs:
-    """Return the pairs whose image or caption is an audited query; of a round that is no audit, all."""
-    if design.judge != "audit":
-        return pairs
-    drawn = audited_queries(round.pool, design, round.seed)
-    images = set(drawn.get(Direction.IMAGE_TO_CAPTION, {}).values())
-    captions = set(drawn.get(Direction.CAPTION_TO_IMAGE, {}).values())
-    return {(image, caption) for image, caption in pairs if image in images or caption in captions}
-
-
-def _asked(round: Round, without: Sequence[int] = ()) -> Pairs:
-    items = Item.objects.filter(hit__round=round, control=None).exclude(hit__number__in=without)
-    return set(items.order_by().values_list("image_id", "caption_id"))
+    return PlannedTopUp(round, len(pairs), plan, number, avoided, cost, **more)
 
 
 def _without_excluded(pairs: Pairs) -> Pairs:

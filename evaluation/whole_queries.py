@@ -11,6 +11,7 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 from core.text import counted
 from dataset.verdicts import votes_of
+from evaluation.asked_pairs import added_pairs, opened_pairs, unasked_pairs, waiting_hits
 from evaluation.estimation import (
     expected_metric,
     folds_of,
@@ -19,9 +20,8 @@ from evaluation.estimation import (
     pool_metrics,
     query_effect,
 )
-from evaluation.estimation_inputs import LONGEST, PooledQueries, load_pooled_queries
+from evaluation.estimation_inputs import LONGEST, PooledQueries, load_pooled_queries, pair_codes
 from evaluation.model_rankings import first_places
-from evaluation.round_top_ups import added_pairs, unasked_pairs, waiting_hits
 from hits.judge_designs import JudgeDesign, audited_queries
 from hits.models import Round
 from hits.task_types import require_pairs
@@ -40,6 +40,8 @@ class WholeQueries:
     Attributes:
         place: (Q,) each query's place in the order in which the design drew them, from 0; -1 if it was not drawn.
         asked_of: models whose first items were asked: the pool's annotators, and those that it was topped up for.
+        opened: (Q, J) pairs that the order of likely matches has come to. Their labels are known, in audited queries
+            and in others alike.
     """
 
     round: Round
@@ -47,6 +49,7 @@ class WholeQueries:
     queries: PooledQueries
     place: NDArray[np.int64]
     asked_of: frozenset[str]
+    opened: NDArray[np.bool_]
 
     def first(self, count: int) -> "WholeQueries":
         """Return what is known if only the first ``count`` queries had been drawn."""
@@ -89,8 +92,8 @@ class WholeQueries:
         """Return the ``expectations`` as they are if some of the annotators' lists are not known."""
         queries, seed = self.queries, self.round.seed
         labels = np.where(queries.asked & self.audited[:, None], queries.gains, np.nan)
-        known = [number for number in range(len(queries.scores)) if queries.models[number] not in annotators]
-        features = pair_features(queries.ranks[known], queries.scores[known], queries.depth)
+        listing = [number for number in range(len(queries.scores)) if queries.models[number] not in annotators]
+        features = pair_features(queries.ranks[listing], queries.scores[listing], queries.depth)
         folds = folds_of(queries.images, seed=seed)
         some, full = (
             match_probability(features, np.where(np.isnan(labels), np.nan, labels >= gain), folds)
@@ -98,7 +101,8 @@ class WholeQueries:
         )
         tau = query_effect(some, np.where(np.isnan(labels), np.nan, labels > 0), self.audited)
         thresholds = np.stack([some, np.minimum(some, full)], axis=-1)
-        expected = expected_metric(queries.ranks, thresholds, queries.known, tau, seed=seed)
+        known = np.where(self.opened, queries.gains, queries.known)
+        expected = expected_metric(queries.ranks, thresholds, known, tau, seed=seed)
         return np.where(queries.asked, some, 0.0), expected.mean
 
 
@@ -119,11 +123,13 @@ def whole_queries(
         round.pool, votes, rankings=rankings, added=added_pairs(round, finished=True), merge=merge, progress=progress
     )
     lacking = unasked_pairs(round, design, rankings, without=waiting)
+    opened = opened_pairs(round)
+    codes = pair_codes(*zip(*opened, strict=True)) if opened else np.zeros(0, np.int64)
     for direction, queries in pooled.items():
         places = {key: place for place, key in enumerate(drawn[direction])}
         place = np.array([places.get(key, -1) for key in queries.keys])
         asked_of = frozenset(name for name in queries.models if not lacking[name])
-        whole = WholeQueries(round, direction, queries, place, asked_of)
+        whole = WholeQueries(round, direction, queries, place, asked_of, np.isin(queries.codes, codes))
         _check_judged(whole, design)
         yield whole
 

@@ -119,10 +119,10 @@ class Control(models.Model):
 class TopUpQuerySet(models.QuerySet["TopUp"]):
     def for_disputes(self) -> Self:
         """Further votes on pairs that the round asks already."""
-        return self.filter(rankings={}, audit_share=None)
+        return self.filter(rankings={}, audit_share=None, opened__isnull=True)
 
     def of_new_pairs(self) -> Self:
-        return self.exclude(rankings={}, audit_share=None)
+        return self.exclude(rankings={}, audit_share=None, opened__isnull=True)
 
     def unfinished(self) -> Self:
         """Those of new pairs that wait for answers. Until they are in, the round is estimated without them."""
@@ -132,7 +132,7 @@ class TopUpQuerySet(models.QuerySet["TopUp"]):
 
 class TopUp(models.Model):
     """HITs that were added to a round; ``number`` counts from 1. They ask pairs on which workers disagree once more,
-    the first items of models that did not propose into its pool, or further queries of an audit.
+    the first items of models that did not propose into its pool, further queries of an audit, or likely matches.
 
     ``avoided`` holds what was avoided then, as keys of image and caption (``hits.controls.Keys``).
     """
@@ -143,6 +143,10 @@ class TopUp(models.Model):
     avoided = models.JSONField(default=list)
     rankings = models.JSONField(default=dict, help_text="Checksum of the rankings of each such model, by its name.")
     audit_share = models.FloatField(null=True, help_text="Share of the queries that the audit judges with it.")
+    opened = models.JSONField(
+        null=True,
+        help_text="Of likely matches: the pairs (keys) of audited queries that their order came to beside them.",
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = TopUpQuerySet.as_manager()

@@ -9,6 +9,7 @@ from console.fields import refuse
 from console.permissions import StaffRequest, researchers_only
 from core.errors import CounterpartError
 from core.text import counted
+from evaluation.likely_matches import ENOUGH
 from evaluation.model_rankings import registered_runs
 from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from hits.models import Round
@@ -31,7 +32,7 @@ class TopUpForm(forms.Form):
             help_text=declared.help_text if offered else "No rankings are registered beside the pool.",
         )
         if design_of(round).judge != "audit":
-            del self.fields["audit_share"]
+            del self.fields["audit_share"], self.fields["likely"]
 
 
 @researchers_only.fills
@@ -39,7 +40,7 @@ def round_add(request: StaffRequest, name: str) -> HttpResponse:
     """Show what a top-up would ask and cost; add it once the ``shown`` plan is confirmed."""
     found = get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)
     form = TopUpForm(request.POST or None, round=found)
-    context: dict[str, object] = {"round": found, "form": form, "design": design_of(found)}
+    context: dict[str, object] = {"round": found, "form": form, "design": design_of(found), "enough": ENOUGH}
     if form.is_valid():
         try:
             planned = plan_top_up(found, TopUpParameters.from_json(form.cleaned_data))

@@ -92,6 +92,8 @@ def _added_for(found: Round) -> list[tuple[str, int]]:
         (
             f"the first items of {', '.join(sorted(one.rankings))}"
             if one.rankings
+            else "likely matches"
+            if one.audit_share is None
             else f"an audit of {one.audit_share:.0%} of the queries",
             one.n_hits,
         )

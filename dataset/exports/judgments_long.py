@@ -1,6 +1,6 @@
 """Format ``judgments-long``: a row for every judgment of a version, with everything that is known of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -10,6 +10,7 @@ from dataset.exports.specification import Export
 from dataset.exports.tables import judgment_batches, write_csv
 from dataset.models import Version
 from hits.judge_designs import JudgeDesign
+from hits.models import Item
 
 
 def write_judgments_long(export: Export) -> None:
@@ -34,16 +35,23 @@ def long_batches(export: Export) -> Iterator[pa.RecordBatch]:
 @dataclass(frozen=True)
 class Chances:
     """Why a round asked a pair, and the probabilities that it did because of its image and because of its caption: by
-    id, those of queries."""
+    id, those of queries. ``greedy`` are the pairs that an audit asked only as likely matches."""
 
-    reason: str
+    judge: str
     images: Mapping[str, float]
     captions: Mapping[str, float]
+    greedy: Container[tuple[str, str]] = ()
 
-    def of(self, image: str, caption: str) -> float:
-        """Return the probability that the round asked the pair, as each of its queries is drawn by itself."""
-        if self.reason != "audit":
+    def reason(self, image: str, caption: str) -> str:
+        return "greedy" if (image, caption) in self.greedy else self.judge
+
+    def of(self, image: str, caption: str) -> float | None:
+        """Return the probability that the round asked the pair, as each of its queries is drawn by itself; None for a
+        likely match, which labels of other pairs decided."""
+        if self.judge != "audit":
             return 1.0
+        if (image, caption) in self.greedy:
+            return None
         return 1 - (1 - self.images.get(image, 0.0)) * (1 - self.captions.get(caption, 0.0))
 
 
@@ -56,7 +64,9 @@ def chances_of(version: Version) -> dict[str, Chances]:
         images = list(pool.sample.images.values_list("key", flat=True)) if "i2t" in pool.directions else []
         captions = list(pool.sample.captions.values_list("key", flat=True)) if "t2i" in pool.directions else []
         drawn = [dict.fromkeys(side, design.n_audited(len(side)) / max(len(side), 1)) for side in (images, captions)]
-        found[round.name] = Chances(design.judge, *drawn)
+        batches = Item.objects.filter(hit__round=round, hit__top_up__opened__isnull=False, control=None)
+        greedy = set(batches.order_by().values_list("image__key", "caption__key"))
+        found[round.name] = Chances(design.judge, drawn[0], drawn[1], greedy)
     return found
 
 
@@ -66,7 +76,7 @@ def _with_chances(batch: pa.RecordBatch, chances: Mapping[str, Chances]) -> pa.R
     inclusion: list[float | None] = []
     columns = (batch[name].to_pylist() for name in ("round", "image", "caption", "control"))
     for name, image, caption, control in zip(*columns, strict=True):
-        reasons.append(None if control else chances[name].reason)
+        reasons.append(None if control else chances[name].reason(image, caption))
         inclusion.append(None if control else chances[name].of(image, caption))
     return batch.append_column("reason", pa.array(reasons, pa.string())).append_column(
         "inclusion", pa.array(inclusion, pa.float64())

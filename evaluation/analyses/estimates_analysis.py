@@ -18,6 +18,7 @@ from evaluation.round_estimates import (
     model_estimates,
     queries_for,
 )
+from evaluation.score_guards import ModelGuard, model_guards
 from hits.models import Round
 from mitl.charts import interval_chart
 from mitl.models import Direction
@@ -36,9 +37,12 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
     found: list[ModelEstimate] = []
     differences: list[ModelDifference] = []
     judges: list[MachineJudge] = []
+    guards: list[ModelGuard] = []
     for whole in queries_for(round, parameters, progress=progress):
         progress("estimating", 0, None)
-        found += model_estimates(whole, parameters)
+        estimates = model_estimates(whole, parameters)
+        found += estimates
+        guards += model_guards(whole, estimates)
         differences += model_differences(whole, parameters)
         judges += machine_judges(whole, parameters.metrics[0])
     rows = [one.row() for one in found]
@@ -48,6 +52,7 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
             side,
             [one for one in differences if one.direction == direction],
             [one for one in judges if one.direction == direction],
+            [one for one in guards if one.estimate.direction == direction],
         )
         for direction, side in sides.items()
         if side
@@ -74,6 +79,7 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
         "estimates": rows,
         "differences": [one.row() for one in differences],
         "judges": plain([one.row() for one in judges]),
+        "guards": plain([one.row() for one in guards]),
     }
     return Findings(figures, text, chart, rows)
 
@@ -84,7 +90,12 @@ def _source(one: ModelEstimate) -> str:
     return f"{kind} of the {one.estimate.estimand} from {queries} judged whole, {one.judged:.0%} of the pairs"
 
 
-def _text(rows: Sequence[ModelEstimate], differences: Sequence[ModelDifference], judges: Sequence[MachineJudge]) -> str:
+def _text(
+    rows: Sequence[ModelEstimate],
+    differences: Sequence[ModelDifference],
+    judges: Sequence[MachineJudge],
+    guards: Sequence[ModelGuard],
+) -> str:
     one = rows[0]
     lines = [f"{one.direction.label}: {_source(one)}.", *said_of(rows)]
     figures = [[row.model, row.metric, *(shown(value, ".3f") for value in _figures(row))] for row in rows]
@@ -99,8 +110,33 @@ def _text(rows: Sequence[ModelEstimate], differences: Sequence[ModelDifference],
         for one in differences
     ]
     order = text_table(["difference", "metric", "value", "low", "high", "order"], steps, left=2)
-    parts = ["\n".join([*lines, table]), order if steps else "", _judges_text(judges) if judges else ""]
+    parts = [
+        "\n".join([*lines, table]),
+        order if steps else "",
+        _judges_text(judges) if judges else "",
+        _guards_text(guards) if guards else "",
+    ]
     return "\n\n".join(filter(None, parts))
+
+
+def _guards_text(guards: Sequence[ModelGuard]) -> str:
+    """Say how far a version's scores are from the estimates."""
+    head = (
+        "Scores as a version of the round would count them, with unjudged pairs as no matches, and their deviation "
+        "from the estimates, z in standard errors; marked if that is no chance."
+    )
+    rows = [
+        [
+            one.estimate.model,
+            one.estimate.metric,
+            shown(one.benchmark, ".3f"),
+            shown(one.guard.deviation, "+.3f"),
+            shown(one.guard.z, "+.1f"),
+            "off" if one.guard.flagged else "",
+        ]
+        for one in guards
+    ]
+    return "\n".join([head, text_table(["model", "metric", "counted", "deviation", "z", "guard"], rows, left=2)])
 
 
 def _judges_text(judges: Sequence[MachineJudge]) -> str:

@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.round_top_ups import PlannedTopUp, TopUpParameters, add_planned, plan_top_up
 from evaluation.runs import register_file
 from hits.models import Round
 
@@ -15,7 +15,8 @@ from hits.models import Round
 class Command(ActCommand):
     help = (
         "Plan HITs for the first items of registered models that a round has not asked: without them, items that no "
-        "annotator of its pool found count as no match. Or, with --audit-share, for the next queries of an audit. "
+        "annotator of its pool found count as no match. With --audit-share, for the next queries of an audit; with "
+        "--likely, for the pairs that are most likely matches. "
         "Prints pairs, HITs and cost; --add adds the HITs."
     )
     figures = True
@@ -38,10 +39,16 @@ class Command(ActCommand):
             add_planned(planned, actor="plan_top_up")
         return {
             "round": round.name,
-            **({"models": ", ".join(planned.models)} if planned.runs else {"audit_share": planned.audit_share}),
+            **_purpose(planned),
             "pairs": planned.pairs,
             "hits": planned.plan.n_hits,
             "assignments": planned.plan.n_hits * round.replication,
             "cost": planned.cost,
             "added" if options["add"] else "would_add": planned.plan.n_hits,
         }
+
+
+def _purpose(planned: PlannedTopUp) -> dict[str, Any]:
+    if planned.batch is None:
+        return {"models": ", ".join(planned.models)} if planned.runs else {"audit_share": planned.audit_share}
+    return {"recall_so_far": round(planned.recall or 0, 3), "matches_to_expect": round(planned.batch.matches, 1)}

@@ -119,6 +119,7 @@ def test_every_column_of_text_is_declared_free_or_known_to_hold_no_words_about_p
         "hits.Round.offer",
         "hits.Round.fees",
         "hits.TopUp.avoided",
+        "hits.TopUp.opened",
         "hits.TopUp.rankings",
         "hits.Item.content",
         "annotation.TestAttempt.answers",

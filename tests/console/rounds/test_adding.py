@@ -3,7 +3,7 @@
 import pytest
 
 from tests.evaluation.test_round_top_ups import AUDIT, register
-from tests.evaluation.worlds import known_pool, published
+from tests.evaluation.worlds import judge_all, known_pool, published
 from tests.hits.pools import pack
 
 pytestmark = pytest.mark.django_db
@@ -51,11 +51,25 @@ def test_wrong_shares_and_models_are_told_and_change_nothing(audit, researcher):
         ({"audit_share": "0.5"}, "judges 50% of the queries. Continue it to more"),
         ({"audit_share": "2"}, "less than or equal to 1"),
         ({"models": ["a"]}, "a is not one of the available choices"),
-        ({"models": ["new"], "audit_share": "0.75"}, "leave it or"),
+        ({"models": ["new"], "audit_share": "0.75"}, "Top up one after the other"),
     ]:
         answer = researcher.post(URL, fields)
         assert (answer.status_code, told in answer.text) == (422, True), fields
     assert audit.top_ups.count() == 0
+
+
+def test_likely_matches_are_added_once_the_audit_is_judged(audit, researcher):
+    assert "has no judgments that count" in researcher.post(URL, {"likely": "2"}).text
+    judge_all(audit)
+    page = researcher.post(URL, {"likely": "2"}).text
+    assert "likely matches: about" in page
+    assert "of the matches are found" in page
+    shown = shown_by(researcher, likely="2")
+    assert researcher.post(URL, {"likely": "2", "shown": shown}).status_code == 302
+    assert audit.top_ups.get().opened is not None
+    assert "2 HITs for likely matches" in researcher.get("/rounds/audit/").text
+    everything = published(pack("all", audit.pool, design=AUDIT["design"]))
+    assert 'name="likely"' not in researcher.get(f"/rounds/{everything}/add/").text
 
 
 def test_only_researchers_add_hits(audit, stranger, reviewer):

@@ -1,0 +1,210 @@
+"""Batches of likely matches in an audit: the order, what it opens of audited queries, recall, and the guard."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+
+from core.errors import CounterpartError
+from dataset.exports.judgments_long import chances_of
+from dataset.packing_replay import check_packing
+from dataset.release import release_version
+from evaluation.asked_pairs import opened_pairs
+from evaluation.estimation import pool_metrics
+from evaluation.likely_matches import LikelyMatches, likely_matches
+from evaluation.round_estimates import EstimateParameters, estimate_round
+from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.whole_queries import whole_queries
+from hits.models import Item
+from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
+from tests.hits.pools import pack
+
+AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
+NAN = float("nan")
+
+
+def pairs_of(likely, size):
+    batch = likely.next_batch(size)
+    return [pair[1] for pair in batch.asked], [pair[1] for pair in batch.audited], batch.matches
+
+
+def made_likely(probability, gains, opened=None):
+    codes = np.arange(1, len(gains) + 1)  # image 0, captions 1, 2, …
+    before = np.zeros(len(gains), bool) if opened is None else np.array(opened, bool)
+    return LikelyMatches(codes, np.array(probability), np.array(gains), before)
+
+
+def test_the_likeliest_pairs_come_first_and_judged_ones_are_opened_on_the_way():
+    likely = made_likely([0.9, 0.8, 0.7, 0.6, 0.5], [NAN, 1, NAN, 0, NAN])
+    assert pairs_of(likely, 1) == ([1], [], 0.9)
+    assert pairs_of(likely, 2) == ([1, 3], [2], pytest.approx(1.6))
+    assert pairs_of(likely, 3) == ([1, 3, 5], [2, 4], pytest.approx(2.1))
+    assert pairs_of(likely, 9) == ([1, 3, 5], [2, 4], pytest.approx(2.1))
+
+
+def test_what_was_opened_before_is_not_opened_again_and_ties_go_by_the_pair():
+    likely = made_likely([0.9, 0.5, 0.5, 0.5], [1, NAN, 1, NAN], opened=[True, False, False, False])
+    assert pairs_of(likely, 2) == ([2, 4], [3], pytest.approx(1.0))
+
+
+def test_recall_counts_what_was_found_and_what_is_expected_of_the_rest():
+    likely = made_likely([0.9, 0.8, 0.3, 0.1], [1, NAN, 0.5, NAN])
+    assert (likely.found, likely.lacking) == (2, pytest.approx(0.9))
+    assert likely.recall == pytest.approx(2 / 2.9)
+    assert made_likely([0.0], [0]).recall == 1
+
+
+@pytest.fixture
+def audit(db):
+    return judge_all(published(pack("audit", known_pool(), **AUDIT)))
+
+
+def batch(round, hits=2):
+    return plan_top_up(round, TopUpParameters(likely=hits))
+
+
+def judged(round):
+    """Judge the HITs of the last top-up."""
+    for hit in round.top_ups.last().hits.all():
+        judge(hit)
+
+
+def asked(round, top_up):
+    items = Item.objects.filter(hit__round=round, hit__top_up=top_up, control=None)
+    return set(items.values_list("image", "caption"))
+
+
+def test_a_batch_asks_the_likeliest_unjudged_pairs_of_both_directions_once(audit):
+    """An independent witness: the pairs one by one, each as likely as the likelier of its directions says."""
+    chance, verdict = {}, {}
+    for whole in whole_queries(audit):
+        p = whole.expectations[0]
+        for place in zip(*np.nonzero(whole.queries.asked), strict=True):
+            pair = divmod(int(whole.queries.codes[place]), 2**32)
+            chance[pair] = max(chance.get(pair, 0), p[place])
+            verdict[pair] = whole.queries.gains[place]
+    order = sorted(chance, key=lambda pair: (-chance[pair], pair))
+    unjudged = [pair for pair in order if np.isnan(verdict[pair])]
+    planned = batch(audit)
+    assert planned.pairs == 8
+    assert sorted(planned.batch.asked) == sorted(unjudged[:8])
+    until = order.index(unjudged[7])
+    assert sorted(planned.batch.audited) == sorted(pair for pair in order[:until] if not np.isnan(verdict[pair]))
+    assert planned.batch.matches == pytest.approx(sum(chance[pair] for pair in unjudged[:8]))
+    assert not audit.top_ups.exists()
+    add_planned(planned, actor="robin")
+    assert asked(audit, audit.top_ups.get()) == set(unjudged[:8])
+
+
+def test_labels_that_the_order_came_to_are_known_in_audited_queries_and_others_alike(audit):
+    add_planned(batch(audit), actor="robin")
+    assert opened_pairs(audit) == set()  # until its HITs are judged
+    before = {one.direction: one for one in whole_queries(audit)}
+    judged(audit)
+    expected = asked(audit, audit.top_ups.get())
+    keys = dict(audit.pool.collection.images.values_list("key", "pk"))
+    captions = dict(audit.pool.collection.captions.values_list("key", "pk"))
+    expected |= {(keys[image], captions[caption]) for image, caption in audit.top_ups.get().opened}
+    assert opened_pairs(audit) == expected
+    for whole in whole_queries(audit):
+        codes = {image << 32 | caption for image, caption in expected}
+        np.testing.assert_array_equal(whole.opened, np.isin(whole.queries.codes, list(codes)))
+        assert not np.isnan(whole.queries.gains[whole.opened]).any()
+        assert whole.opened[whole.audited].any()
+        assert whole.opened[~whole.audited].any()
+        np.testing.assert_array_equal(whole.audited, before[whole.direction].audited)
+        np.testing.assert_array_equal(whole.metrics, before[whole.direction].metrics)
+        assert (whole.proxy != before[whole.direction].proxy).any()
+
+
+def test_batch_after_batch_finds_all_matches_and_then_there_is_nothing_to_add(audit):
+    looks = [likely_matches(audit)]
+    while looks[-1].lacking:
+        add_planned(batch(audit, 4), actor="robin")
+        judged(audit)
+        looks.append(likely_matches(audit))
+    assert looks[-1].recall == 1
+    found = [one.found for one in looks]
+    assert found == sorted(found)
+    assert found[1] > found[0]
+    with pytest.raises(CounterpartError, match="Every pair of round audit is judged"):
+        batch(audit)
+    # All pairs are judged, and the estimates of the audit stay estimates: they know more, and are the truth's.
+    for one in estimate_round(audit, EstimateParameters(metric=("mAP@R",))).models:
+        assert not one.counted
+        truth = whole_metrics(audit)[one.direction][one.model]
+        assert one.estimate.value == pytest.approx(truth, abs=1e-6)
+
+
+def whole_metrics(round):
+    """The mAP@R of each model over all queries, all of which are judged by now."""
+    return {
+        whole.direction: dict(
+            zip(
+                whole.queries.models,
+                pool_metrics(whole.queries.ranks, whole.queries.gains)[0].mean(axis=1).tolist(),
+                strict=True,
+            )
+        )
+        for whole in whole_queries(round)
+    }
+
+
+def test_likely_matches_wait_for_the_audit_and_for_the_batch_before(db):
+    pool = known_pool()
+    made = published(pack("audit", pool, **AUDIT))
+    hits = list(made.hits.order_by("number"))
+    for hit in hits[:-1]:
+        judge(hit)
+    with pytest.raises(CounterpartError, match="lacks? verdicts in round audit. Likely matches follow once"):
+        batch(made)
+    judge(hits[-1])
+    add_planned(batch(made), actor="robin")
+    with pytest.raises(CounterpartError, match="The last top-up of round audit is not judged yet"):
+        batch(made)
+    everything = judge_all(published(pack("all", pool, design=SMALL)))
+    with pytest.raises(CounterpartError, match="Round all is no audit"):
+        batch(everything)
+
+
+def test_a_release_tells_the_reason_of_each_pair_and_packs_the_batches_again(audit):
+    add_planned(batch(audit), actor="robin")
+    judged(audit)
+    version = release_version("v1", collection=audit.pool.collection, sample=audit.pool.sample, rounds=[audit])
+    (described,) = version.manifest["rounds"]
+    assert check_packing(audit, described).problems == []
+    chances = chances_of(version)["audit"]
+    greedy = {
+        (item.image.key, item.caption.key)
+        for item in Item.objects.filter(hit__top_up__isnull=False, control=None).select_related("image", "caption")
+    }
+    for image, caption in greedy:
+        assert (chances.reason(image, caption), chances.of(image, caption)) == ("greedy", None)
+    first = Item.objects.filter(hit__top_up=None, control=None).first()
+    pair = first.image.key, first.caption.key
+    assert chances.reason(*pair) == "audit"
+    assert chances.of(*pair) == pytest.approx(0.75)
+
+
+def test_the_commands_tell_recall_before_a_batch_and_the_guard_after_it(audit):
+    out = StringIO()
+    call_command("plan_top_up", "audit", "--likely", "2", "--add", "--json", stdout=out)
+    told = json.loads(out.getvalue())
+    assert 0 < told["recall_so_far"] < 1
+    assert told["matches_to_expect"] > 0
+    assert (told["pairs"], told["added"]) == (8, 2)
+    out = StringIO()
+    call_command("estimate", "audit", "--json", stdout=out)
+    assert json.loads(out.getvalue())["guards"] == []
+    judged(audit)
+    out = StringIO()
+    call_command("estimate", "audit", "--metric", "mAP@R", "--json", stdout=out)
+    guards = json.loads(out.getvalue())["guards"]
+    assert len(guards) == 6
+    for one in guards:
+        assert one["deviation"] == pytest.approx(one["benchmark"] - one["estimate"])
+    out = StringIO()
+    call_command("estimate", "audit", "--metric", "mAP@R", stdout=out)
+    assert out.getvalue().count("with unjudged pairs as no matches") == 2
