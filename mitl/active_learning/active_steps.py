@@ -100,12 +100,21 @@ class Scenario:
         with self._opened(trained.arrays) as opened, repeatable(seed):
             # Before the measurement, whose compiled code may change the number of threads, on which sums depend.
             embeddings = self._embeddings(opened, paired, scores, progress)
-            recalls = measure(opened, self.measured, progress)
+            recalls = self._measured(opened, len(paired), progress)
         chosen = {
             f"chosen {score}": self._choose(score, paired, embeddings, derived_seed(seed, number)) for score in scores
         }
         kept.clear()
         return {"names": np.array(list(recalls)), "recalls": np.array(list(recalls.values())), **chosen}
+
+    def _measured(self, opened: EmbeddingAnnotator, paired: int, progress: Progress) -> Recalls:
+        try:
+            return measure(opened, self.measured, progress)
+        except ValueError as error:  # such as captions of which no word was learned
+            raise CounterpartError(
+                f"After {paired} images, the embeddings of the annotator cannot be searched: {error} Raise --start, or"
+                " use another --kind."
+            ) from error
 
     @contextmanager
     def _opened(self, arrays: Arrays) -> Iterator[EmbeddingAnnotator]:

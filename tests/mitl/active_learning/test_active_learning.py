@@ -135,6 +135,12 @@ def test_an_annotator_that_has_only_lists_is_refused(colours):
         active_learning(asked(kind="nn", score=("random",)))
 
 
+def test_embeddings_that_cannot_be_searched_are_explained(tmp_path, little, monkeypatch):
+    monkeypatch.setattr(LittleAnnotator, "encode_captions", lambda self, captions: np.zeros((len(captions), 8), "f4"))
+    with pytest.raises(CounterpartError, match="After 12 images, the embeddings .* zero vectors.* Raise --start"):
+        make_scenario(tmp_path).run(SEED)
+
+
 def test_means_have_student_s_interval():
     assert mean_of([1, 2, 3, 4, 5]) == {"mean": 3, "low": 1.04, "high": 4.96}
     assert mean_of([7]) == {"mean": 7, "low": None, "high": None}
