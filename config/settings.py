@@ -219,6 +219,7 @@ CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "core.tasks.heartbeat", "schedule": RECONCILE_SECONDS},
     "reconcile": {"task": "crowd.tasks.reconcile", "schedule": RECONCILE_SECONDS},
     "sync": {"task": "crowd.tasks.sync_rounds", "schedule": SYNC_SECONDS},
+    "likely matches": {"task": "evaluation.tasks.ask_likely_matches", "schedule": RECONCILE_SECONDS},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 

@@ -9,6 +9,7 @@ class EvaluationConfig(AppConfig):
 
     event_sentences = {
         "evaluated": "{who} scored {what} on version {version}",
+        "stopped asking": "{who} stopped asking likely matches of {what}: {reason}",
     }
 
     def ready(self) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from celery import shared_task
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -13,6 +14,7 @@ from core.text import counted
 from corpus.models import Collection
 from dataset.models import Version
 from dataset.verification import verify_version
+from evaluation.greedy_rounds import ask_in_open_rounds
 from evaluation.models import Run
 from evaluation.runs import forget_file, register_file
 from evaluation.score_checks import check_scores
@@ -37,6 +39,12 @@ def register(job: Job, progress: JobProgress) -> str:
     except CounterpartError:
         forget_file(Run(file=stored.path, sha256=stored.sha256))
         raise
+
+
+@shared_task(name="evaluation.tasks.ask_likely_matches")
+def ask() -> None:
+    """Ask the next likely matches in rounds of audit+greedy."""
+    ask_in_open_rounds()
 
 
 @job("evaluation.tasks.score_run")

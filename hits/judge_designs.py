@@ -13,17 +13,20 @@ from hits.packing.plan import Sides
 from mitl.models import Direction, Pool
 
 Judge = Literal["all", "first-hits", "audit"]
-JUDGES: tuple[Judge, ...] = get_args(Judge)
+JUDGES = (*get_args(Judge), "audit+greedy")
+"""What ``--judge`` may say; the last one is an audit that likely matches follow."""
 POLICY = 1
 """Version of the rules by which pairs are chosen; a round keeps it."""
 
 
 @dataclass(frozen=True)
 class JudgeDesign:
-    """What a round asks. ``share`` is that of the queries an audit judges whole, of each direction that is pooled."""
+    """What a round asks. ``share`` is that of the queries an audit judges whole, of each direction that is pooled;
+    ``greedy``: whether batches of likely matches follow it by themselves."""
 
     judge: Judge = "all"
     share: float = 1.0
+    greedy: bool = False
     policy: int = POLICY
 
     def as_json(self) -> dict[str, Any]:
@@ -38,7 +41,9 @@ class JudgeDesign:
         """Return what ``pack`` prints of it: nothing for a round that asks all pairs."""
         if self.judge == "all":
             return {}
-        return {"judge": self.judge} | ({"audit_share": self.share} if self.judge == "audit" else {})
+        if self.judge == "first-hits":
+            return {"judge": self.judge}
+        return {"judge": "audit+greedy" if self.greedy else "audit", "audit_share": self.share}
 
     def audited(self, keys: list[str], seed: int | Sequence[int]) -> list[str]:
         """Return the queries of one direction, named by their keys, that an audit judges whole.

@@ -128,7 +128,7 @@ def estimate_round(pool: Pool, parameters: PackParameters) -> PlanEstimate:
 def _estimate(pooled: Pooled, parameters: PackParameters) -> PlanEstimate:
     hits = TASK_TYPES[parameters.task].count_hits(pooled, parameters.composition)
     cost = hits * parameters.seats * parameters.reward
-    return PlanEstimate(scorings=[], pairs=pooled.pairs, hits=hits, cost=cost, judge=parameters.judge)
+    return PlanEstimate(scorings=[], pairs=pooled.pairs, hits=hits, cost=cost, judge=parameters.judge_design.judge)
 
 
 def _asked(pool: Pool, parameters: PackParameters) -> Pooled:

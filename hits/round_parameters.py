@@ -12,14 +12,15 @@ from core.parameters import POSITIONAL, Option, Parameters, choices
 from core.seeds import SeedField
 from core.text import MAX_NAME, NameField
 from hits.designs import DEFAULT, DESIGNS, Design, load_design, parse_design
-from hits.judge_designs import JUDGES, Judge, JudgeDesign
+from hits.judge_designs import JUDGES, JudgeDesign
 from hits.packing.plan import Sharing
 from hits.prices import cents
 from hits.task_types import LEVELS, TASK_TYPES
 from hits.task_types.task_type import TaskType
 from mitl.search_parameters import PoolingParameters, SearchParameters
 
-AUDIT_SHARE = 0.3
+AUDIT_SHARE, GUARD_SHARE = 0.3, 0.2
+"""Usual share of the queries in an audit, and in one that only guards a greedy order."""
 
 
 def _replications() -> str:
@@ -139,12 +140,13 @@ class PackParameters(Parameters):
     ] = 0
     reasons: Annotated[bool, "ask for reasons at levels 2 and 3"] = False
     judge: Annotated[
-        Judge,
+        str,
         forms.ChoiceField(
             choices=choices(*JUDGES),
             label="Pairs to judge",
             help_text="all pairs of the pool; the first hits of its annotators, which give their R@1; or an audit: all "
-            "pairs of some random queries, from which the scores are estimated",
+            "pairs of some random queries, from which the scores are estimated; or an audit and then, greedily, likely "
+            "matches of the other queries until 95% are found",
         ),
     ] = "all"
     audit_share: Annotated[
@@ -153,7 +155,8 @@ class PackParameters(Parameters):
             required=False,
             min_value=0.01,
             max_value=1,
-            help_text=f"share of the queries that an audit judges whole (default {AUDIT_SHARE})",
+            help_text=f"share of the queries that an audit judges whole (default {AUDIT_SHARE}; with audit+greedy "
+            f"{GUARD_SHARE})",
         ),
         Option(metavar="SHARE"),
     ] = None
@@ -178,7 +181,7 @@ class PackParameters(Parameters):
             )
         if self.judge != "all" and "judge" in unused:
             raise CounterpartError(f"Invalid option --judge {self.judge}: the task {task} asks about all of a pool.")
-        if self.audit_share and self.judge != "audit":
+        if self.audit_share and self.judge_design.judge != "audit":
             raise CounterpartError("Invalid option --audit-share: only --judge audit judges a share of the queries.")
         if self.top_up and self.seats < 2:
             raise CounterpartError(
@@ -194,9 +197,14 @@ class PackParameters(Parameters):
     @property
     def judge_design(self) -> JudgeDesign:
         """Which pairs of the pool are asked."""
-        if self.judge == "audit":
-            return JudgeDesign(self.judge, self.audit_share or AUDIT_SHARE)
-        return JudgeDesign(self.judge)
+        match self.judge:
+            case "audit":
+                return JudgeDesign("audit", self.audit_share or AUDIT_SHARE)
+            case "audit+greedy":
+                return JudgeDesign("audit", self.audit_share or GUARD_SHARE, greedy=True)
+            case "first-hits":
+                return JudgeDesign("first-hits")
+        return JudgeDesign()
 
     @property
     def seats(self) -> int:

@@ -41,6 +41,7 @@ from crowd.publication import close_round, join_link, quote
 from dataset import jobs
 from dataset.cases import update_queue
 from dataset.verdicts import aggregate_round
+from evaluation.greedy_rounds import why_stopped
 from evaluation.round_quality import quality_of
 from hits.models import HIT, Item, Round, Seat
 from hits.task_types import task_type_of
@@ -79,6 +80,7 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
             "verdict_count": verdict_count(aggregation) if aggregation else 0,
             "n_added": found.hits.filter(top_up__in=found.top_ups.for_disputes()).count() if found.top_up else 0,
             "added_for": _added_for(found),
+            "why_stopped": why_stopped(found),
             "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
             "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
         }

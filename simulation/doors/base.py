@@ -15,6 +15,7 @@ from annotation.models import Assignment
 from annotation.work.answers import Answer, places_of
 from annotation.work.disputes import top_up
 from core.errors import CounterpartError
+from evaluation.greedy_rounds import ask_likely_matches
 from hits.models import Round
 from simulation.http_browser import Page
 from simulation.simulated_workers import Reviewer
@@ -66,8 +67,8 @@ class OwnDoor:
         return self._outcomes.total() - self._outcomes[Assignment.State.EXCLUDED]
 
     def wait(self, *, begun: int) -> bool:
-        """Ask for further votes on disputed pairs, as the reconciler would."""
-        return top_up(self._round, actor="simulation") > 0
+        """Ask for further votes on disputed pairs, and for likely matches, as the reconciler would."""
+        return top_up(self._round, actor="simulation") > 0 or ask_likely_matches(self._round, actor="simulation") > 0
 
     def outcomes(self) -> Counter[str]:
         """A flag may have been lifted since, as the control was retired."""

@@ -32,7 +32,7 @@ def rows_of(version, out, format="judgments-long"):
 
 def test_each_judgment_of_an_audit_has_its_reason_and_probability(pool, tmp_path):
     version = released(pool, judge="audit", audit_share=0.25)
-    assert version.manifest["rounds"][0]["judge"] == {"judge": "audit", "share": 0.25, "policy": 1}
+    assert version.manifest["rounds"][0]["judge"] == {"judge": "audit", "share": 0.25, "greedy": False, "policy": 1}
     rows = rows_of(version, tmp_path)
     candidates = [row for row in rows if not row["control"]]
     assert {row["reason"] for row in candidates} == {"audit"}

@@ -52,7 +52,7 @@ def test_images_and_captions_are_drawn_by_themselves(pool):
 
 def test_the_round_keeps_its_design_and_prints_it(pool):
     made = pack("audit", pool, design=SMALL, judge="audit", audit_share=0.25)
-    assert made.summary["judge"] == {"judge": "audit", "share": 0.25, "policy": 1}
+    assert made.summary["judge"] == {"judge": "audit", "share": 0.25, "greedy": False, "policy": 1}
     figures = figures_of(made)
     assert (figures["judge"], figures["audit_share"]) == ("audit", 0.25)
     assert figures["unasked_pairs"] == len(pooled_pairs(pool)) - figures["pairs"]

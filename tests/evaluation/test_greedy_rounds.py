@@ -1,0 +1,101 @@
+"""Rounds of audit+greedy: batches follow by themselves, and stop for a reason that is told."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from core.models import Event
+from evaluation import greedy_rounds
+from evaluation.greedy_rounds import ask_in_open_rounds, ask_likely_matches, why_stopped
+from evaluation.likely_matches import likely_matches
+from hits.models import Round
+from hits.rounds import figures_of
+from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
+from tests.hits.pools import pack
+
+GREEDY = {"design": SMALL, "judge": "audit+greedy", "audit_share": 0.3, "seed": 4}
+
+
+@pytest.fixture
+def made(db, monkeypatch):
+    monkeypatch.setattr(greedy_rounds, "BATCH", 2)
+    return published(pack("greedy", known_pool(), **GREEDY))
+
+
+def judged(round):
+    for hit in round.top_ups.last().hits.all():
+        judge(hit)
+
+
+def test_the_round_is_packed_as_its_audit_and_keeps_that_matches_follow(made):
+    figures = figures_of(made)
+    assert (figures["judge"], figures["audit_share"]) == ("audit+greedy", 0.3)
+    assert made.summary["judge"]["greedy"] is True
+    plain = pack("plain", made.pool, **GREEDY | {"judge": "audit"})
+    assert plain.plan_hash == made.plan_hash
+
+
+def test_a_batch_comes_once_every_seat_is_filled_and_the_next_one_after_it(made):
+    hits = list(made.hits.order_by("number"))
+    for hit in hits[:-1]:
+        judge(hit)
+    assert ask_likely_matches(made, actor="robin") == 0
+    judge(hits[-1])
+    assert [ask_likely_matches(made, actor="robin") for _ in range(2)] == [2, 0]
+    judged(made)
+    assert ask_likely_matches(made, actor="robin") == 2
+    assert made.top_ups.count() == 2
+
+
+def test_the_round_stops_by_itself_where_enough_is_found_and_says_so(made, researcher):
+    judge_all(made)
+    while ask_likely_matches(made, actor="reconciler"):
+        judged(made)
+    found = likely_matches(made)
+    assert found.recall >= 0.95
+    stopped = Event.objects.get(verb="stopped asking")
+    assert stopped.data["reason"] == why_stopped(made)
+    assert "of the matches are found" in why_stopped(made) or "is judged" in why_stopped(made)
+    assert ask_likely_matches(made, actor="reconciler") == 0
+    assert Event.objects.filter(verb="stopped asking").count() == 1
+    assert "no further batch:" in researcher.get("/rounds/greedy/").text
+    assert "stopped asking likely matches of" in researcher.get("/events/").text
+
+
+def test_a_ceiling_that_is_reached_stops_the_round_until_it_is_raised(made):
+    judge_all(made)
+    Round.objects.update(ceiling="0.70")  # nothing is owed to the workers of these tests
+    made.refresh_from_db()
+    assert ask_likely_matches(made, actor="reconciler") == 0
+    assert "Raise it with set_ceiling" in why_stopped(made)
+    call_command("set_ceiling", "greedy", "900", stdout=StringIO())
+    made.refresh_from_db()
+    assert why_stopped(made) == ""
+    assert ask_likely_matches(made, actor="reconciler") == 2
+
+
+def test_the_clock_asks_in_open_rounds_of_this_design_alone(made):
+    judge_all(made)
+    judge_all(published(pack("plain", made.pool, **GREEDY | {"judge": "audit"})))
+    assert ask_in_open_rounds() == "2 HITs added."
+    assert [one.round.name for one in made.top_ups.all()] == ["greedy"]
+    judged(made)
+    Round.objects.filter(name="greedy").update(closed_at=made.published_at)
+    assert ask_in_open_rounds() == "0 HITs added."
+
+
+def test_a_simulated_crowd_works_until_the_round_stops(transactional_db):
+    made = pack("greedy", known_pool(), **GREEDY)
+    Round.objects.filter(pk=made.pk).update(published_at="2026-11-01T00:00Z", channel="browser")
+    call_command("simulate", "greedy", "--workers", "60", "--profile", "careful", stdout=StringIO())
+    made.refresh_from_db()
+    assert why_stopped(made)
+    assert "stopped" not in figures_of(made)
+    assert made.top_ups.exists()
+    out = StringIO()
+    call_command("estimate", "greedy", "--metric", "mAP@R", "--json", stdout=out)
+    told = json.loads(out.getvalue())
+    assert {row["kind"] for row in told["estimates"]} == {"estimated"}
+    assert len(told["guards"]) == 6
