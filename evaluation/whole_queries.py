@@ -85,13 +85,15 @@ class WholeQueries:
     @cached_property
     def expectations(self) -> tuple[Floats, Floats]:
         """The probabilities (Q, J) of a match, 0 for pairs that cost nothing, and the expected metrics (K, M, Q): from
-        the annotators' lists and the labels of audited queries, each query's from the labels of other images alone."""
+        the annotators' lists and the labels of audited queries and opened pairs, each query's from the labels of other
+        images alone."""
         return self.expectations_without(())
 
     def expectations_without(self, annotators: Container[str]) -> tuple[Floats, Floats]:
         """Return the ``expectations`` as they are if some of the annotators' lists are not known."""
         queries, seed = self.queries, self.round.seed
-        labels = np.where(queries.asked & self.audited[:, None], queries.gains, np.nan)
+        whole = self.audited[:, None]
+        labels = np.where(queries.asked & (whole | self.opened), queries.gains, np.nan)
         listing = [number for number in range(len(queries.scores)) if queries.models[number] not in annotators]
         features = pair_features(queries.ranks[listing], queries.scores[listing], queries.depth)
         folds = folds_of(queries.images, seed=seed)
@@ -99,7 +101,7 @@ class WholeQueries:
             match_probability(features, np.where(np.isnan(labels), np.nan, labels >= gain), folds)
             for gain in (0.5, 1.0)
         )
-        tau = query_effect(some, np.where(np.isnan(labels), np.nan, labels > 0), self.audited)
+        tau = query_effect(some, np.where(np.isnan(labels) | ~whole, np.nan, labels > 0), self.audited)
         thresholds = np.stack([some, np.minimum(some, full)], axis=-1)
         known = np.where(self.opened, queries.gains, queries.known)
         expected = expected_metric(queries.ranks, thresholds, known, tau, seed=seed)

@@ -34,24 +34,27 @@ class Guarded:
     report: list[Guard]
 
 
-def guarded_round(bed: Bed, *, share: float, audit: float, seed: int) -> Guarded:
-    """Judge ``share`` of the pairs: whole random queries for ``audit`` of them, then the likeliest matches."""
+def guarded_round(bed: Bed, *, share: float, audit: float, seed: int, batches: int = 5) -> Guarded:
+    """Judge ``share`` of the pairs: whole random queries for ``audit`` of them, then the likeliest matches in ``batches``,
+    after each of which the probabilities are learned again."""
     order = audit_order(np.arange(len(bed.groups)), seed).order
     budget = share * bed.pairs.sum()
     audited = np.zeros(len(order), bool)
     audited[order[: np.searchsorted(np.cumsum(bed.pairs[order]), audit * budget) + 1]] = True
-    labels = np.where(bed.asked & audited[:, None], bed.gains > 0, np.nan)
+    whole = bed.asked & audited[:, None]
     features = pair_features(bed.ranks[: len(bed.scores)], bed.scores, DEPTH)
-    p = match_probability(features, labels, folds_of(bed.groups, seed=seed))
-    free = bed.asked & ~audited[:, None]
+    folds = folds_of(bed.groups, seed=seed)
+    opened = np.zeros(bed.asked.shape, bool)
     left = max(int(budget - bed.pairs[audited].sum()), 1)
-    least = np.sort(p[free])[::-1][left - 1]
-    greedy = free & (p >= least)
-    seen = greedy | (bed.asked & audited[:, None])
-    # In audited queries too, the proxy knows only what the greedy order would have opened (formula 12).
-    opened = bed.asked & (p >= least)
+    for batch in range(batches):
+        p = match_probability(features, np.where(whole | opened, bed.gains > 0, np.nan), folds)
+        size = left * (batch + 1) // batches - left * batch // batches
+        opened |= _next(np.where(bed.asked & ~opened, p, -1.0), whole, size)
+    p = match_probability(features, np.where(whole | opened, bed.gains > 0, np.nan), folds)
+    seen = opened | whole
     known = np.where(opened, bed.gains, bed.known)
-    proxy = expected_metric(bed.ranks, p, known, query_effect(p, labels, audited), seed=seed).mean
+    tau = query_effect(p, np.where(whole, bed.gains > 0, np.nan), audited)
+    proxy = expected_metric(bed.ranks, p, known, tau, seed=seed).mean
     metrics = bed.metrics
     estimates = {
         cell: estimate(metrics[cell], proxy[cell], audited, audited.mean()) for cell in np.ndindex(metrics.shape[:2])
@@ -64,3 +67,13 @@ def guarded_round(bed: Bed, *, share: float, audit: float, seed: int) -> Guarded
         np.array([one.value for one in estimates.values()]).reshape(benchmark.shape),
         guard_report(benchmark[0], of_map),
     )
+
+
+def _next(probability: Floats, judged: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
+    """Return the likeliest pairs (those at -1 aside) until ``size`` of them are not judged. The order comes to pairs of
+    audited queries too: the proxy knows the same labels of all queries (formula 12)."""
+    ordered = np.argsort(-probability, axis=None, kind="stable")[: int((probability >= 0).sum())]
+    until = np.searchsorted(np.cumsum(~judged.ravel()[ordered]), size) + 1
+    found = np.zeros(probability.size, bool)
+    found[ordered[:until]] = True
+    return found.reshape(probability.shape)
