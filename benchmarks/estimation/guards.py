@@ -35,7 +35,7 @@ class Guarded:
 
 
 def guarded_round(bed: Bed, *, share: float, audit: float, seed: int, batches: int = 5) -> Guarded:
-    """Judge ``share`` of the pairs: whole random queries for ``audit`` of them, then the likeliest matches in ``batches``,
+    """Judge ``share`` of the pairs: whole random queries for ``audit`` of them, then the likeliest matches, in batches
     after each of which the probabilities are learned again."""
     order = audit_order(np.arange(len(bed.groups)), seed).order
     budget = share * bed.pairs.sum()
