@@ -121,7 +121,10 @@ def test_verify_diff_exports_and_the_leaderboard_know_an_audit(tmp_path):
         Round.objects.filter(pk=audit.pk).update(seed=audit.seed, summary=audit.summary)
     assert not failure_of("v1")
     found = run("diff", "v1", "v2")
-    assert found["designs"] == {"v1": {"audit": {"judge": "audit", "share": SHARE, "policy": 1, "seed": 4}}, "v2": {}}
+    assert found["designs"] == {
+        "v1": {"audit": {"judge": "audit", "share": SHARE, "greedy": False, "policy": 1, "seed": 4}},
+        "v2": {},
+    }
     text = StringIO()
     call_command("diff", "v1", "v2", stdout=text)
     assert "v1: round audit asks all pairs of 50% of the queries, an audit of seed 4." in text.getvalue()

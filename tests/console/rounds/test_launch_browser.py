@@ -158,7 +158,7 @@ def test_a_round_comes_from_uploaded_files_and_a_worker_judges_it(page, phone, f
     page.get_by_role("link", name="6. Publish").click()
     made = Round.objects.get()
     hits = made.hits.count()
-    assert made.summary["judge"] == {"judge": "audit", "share": 0.5, "policy": 1}
+    assert made.summary["judge"] == {"judge": "audit", "share": 0.5, "greedy": False, "policy": 1}
     assert hits < 6  # as all pairs would be
     page.get_by_role("button", name=f"Publish {hits} HITs for ${2.5 * hits:.2f}").click()
     expect(page.get_by_text("Round pilot is open")).to_be_visible()
