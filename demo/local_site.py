@@ -14,6 +14,8 @@ from core.errors import CounterpartError
 
 FIRST_PORT = 8000
 PORTS_TRIED = 50
+WORKER_SECONDS = 10
+"""How long the worker may take to stop; what it leaves undone is sent again by the reconciler."""
 
 
 def free_port() -> int:
@@ -46,7 +48,11 @@ def background_worker(site_url: str) -> Iterator[None]:
         yield
     finally:
         os.killpg(worker.pid, signal.SIGTERM)
-        worker.wait()
+        try:
+            worker.wait(timeout=WORKER_SECONDS)
+        except subprocess.TimeoutExpired:  # Celery waits for a task whose process the signal ended as well
+            os.killpg(worker.pid, signal.SIGKILL)
+            worker.wait()
 
 
 def serve(port: int, site_url: str) -> None:
