@@ -1,4 +1,4 @@
-"""What audits of a collection's queries would cost and tell, as a round that was judged, or priors, let us expect."""
+"""The expected cost and width of audits, from a round that was judged or from priors."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The pairs of a pool and what judgments tell of them, as the padded arrays that ``evaluation.estimation`` takes."""
+"""The pairs of a pool with their verdicts, as the padded arrays that ``evaluation.estimation`` takes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

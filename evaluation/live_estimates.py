@@ -1,5 +1,4 @@
-"""Live estimates: what an audit tells of the models at looks that were fixed in advance, as its judgments arrive, and
-what is saved and given up by whoever stops at the last of them."""
+"""Live estimates: an audit's scores at looks that were fixed in advance, and what a stop at the last one saves."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 """What a part of the judgments tells: python -m benchmarks.estimation DATA [--replays N] [--write]
 
 DATA is a folder with the public files of ECCV Caption, Crisscrossed Captions (CxC) and the COCO captions. On two drawn
-worlds whose truth is known, on ECCV Caption's queries in both directions and on images of which people scored captions
-for CxC, replays rounds of which each design judges a part. Prints, for each metric, the width of the intervals by that
-of the whole round's, how often they hold the truth, on average over the models and for the lowest of them, and the
+worlds whose truth is known, on ECCV Caption's queries in both directions and on the images whose captions people scored
+for CxC, it replays rounds; each design judges a part of them. It prints, for each metric, the width of the intervals by
+that of the whole round's, how often they hold the truth, on average over the models and for the lowest of them, and the
 bias; then how the wide audit orders models that are not in the pool. With --write into docs/estimation.md.
 """
 

@@ -205,7 +205,7 @@ def eccv_beds(data: Path) -> list[Bed]:
 
 
 def cxc_bed(data: Path, least: int = 6) -> Bed:
-    """Images of Crisscrossed Captions of which people scored ``least`` captions of other images or more, one of them
+    """Images of Crisscrossed Captions for which people scored ``least`` captions of other images or more, one of them
     with 3 or more, which is a match. Models as in ``eccv_beds`` rank these captions alone: every label is people's."""
     place_of, image_of, vectors = _coco(data)
     found: dict[int, dict[int, float]] = {}

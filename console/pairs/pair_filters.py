@@ -136,7 +136,7 @@ def pairs_in(place: Place, *, control: str = "", sort: str = "", judged: bool = 
         return Proposal.objects.filter(pool=row).order_by("image_id", "caption_id").distinct()
     if control:
         return Control.objects.filter(round__in=place.rounds).order_by("image_id", "caption_id")
-    # What is added for disputes are further votes on pairs that stand in the first HITs.
+    # HITs that are added for disputes ask pairs of the first HITs again.
     repeated = list(TopUp.objects.for_disputes().filter(round__in=place.rounds).values_list("pk", flat=True))
     asked = Item.objects.filter(
         hit__round__in=place.rounds, control=None, image__isnull=False, caption__isnull=False

@@ -1,6 +1,6 @@
 """Scores of a round's models from the queries that were judged whole, with their intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -20,7 +20,7 @@ from evaluation.round_estimates import (
 )
 from evaluation.score_guards import ModelGuard, model_guards
 from hits.models import Round
-from mitl.charts import interval_chart
+from mitl.charts import Spec, interval_chart
 from mitl.models import Direction
 
 HELP = "Scores of a round's models with intervals, from the queries that were judged whole: counted or estimated."
@@ -57,6 +57,18 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
         for direction, side in sides.items()
         if side
     )
+    figures = {
+        "round": round.name,
+        "estimates": rows,
+        "differences": [one.row() for one in differences],
+        "judges": plain([one.row() for one in judges]),
+        "guards": plain([one.row() for one in guards]),
+    }
+    return Findings(figures, text, _chart(round, sides, parameters.metrics), rows)
+
+
+def _chart(round: Round, sides: Mapping[Direction, Sequence[ModelEstimate]], metrics: Sequence[str]) -> Spec:
+    """Draw the intervals of the models, a panel for each metric of each direction."""
     panels = {
         f"{metric}, {direction.label}": [
             {"name": one.model, "value": one.estimate.value, "low": one.estimate.low, "high": one.estimate.high}
@@ -65,23 +77,15 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
         ]
         for direction, side in sides.items()
         if side
-        for metric in parameters.metrics
+        for metric in metrics
     }
     queries = " and ".join(
         counted(side[0].estimate.n_audited, "image" if direction == Direction.IMAGE_TO_CAPTION else "caption")
         for direction, side in sides.items()
         if side
     )
-    kind = "Counted" if all(one.counted for one in found) else "Estimated"
-    chart = interval_chart(f"Scores of models in round {round}", f"{kind} from {queries}", panels, "score")
-    figures = {
-        "round": round.name,
-        "estimates": rows,
-        "differences": [one.row() for one in differences],
-        "judges": plain([one.row() for one in judges]),
-        "guards": plain([one.row() for one in guards]),
-    }
-    return Findings(figures, text, chart, rows)
+    kind = "Counted" if all(one.counted for side in sides.values() for one in side) else "Estimated"
+    return interval_chart(f"Scores of models in round {round}", f"{kind} from {queries}", panels, "score")
 
 
 def _source(one: ModelEstimate) -> str:
