@@ -38,7 +38,7 @@ class LikelyMatches:
         parts = []
         for whole in wholes:
             asked = whole.queries.asked
-            probability = whole.expectations[0][asked]
+            probability = whole.probability[asked]
             parts.append((whole.queries.codes[asked], probability, whole.queries.gains[asked], whole.opened[asked]))
         codes, probability, gains, opened = (np.concatenate(column) for column in zip(*parts, strict=True))
         order = np.lexsort((-probability, codes))

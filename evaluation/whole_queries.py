@@ -83,29 +83,44 @@ class WholeQueries:
         return np.zeros_like(self.metrics) if self.audited.all() else self.expectations[1]
 
     @cached_property
+    def probability(self) -> Floats:
+        """(Q, J): the probability of a match, 0 for pairs that cost nothing; learned from the annotators' lists and the
+        labels of audited queries and opened pairs, each query's from the labels of other images alone."""
+        return np.where(self.queries.asked, self._thresholds[..., 0], 0.0)
+
+    @cached_property
     def expectations(self) -> tuple[Floats, Floats]:
-        """The probabilities (Q, J) of a match, 0 for pairs that cost nothing, and the expected metrics (K, M, Q): from
-        the annotators' lists and the labels of audited queries and opened pairs, each query's from the labels of other
-        images alone."""
-        return self.expectations_without(())
+        """The ``probability`` (Q, J) and the expected metrics (K, M, Q), which the same labels tell."""
+        return self.probability, self._expected(self._thresholds)
 
     def expectations_without(self, annotators: Container[str]) -> tuple[Floats, Floats]:
         """Return the ``expectations`` as they are if some of the annotators' lists are not known."""
-        queries, seed = self.queries, self.round.seed
-        whole = self.audited[:, None]
-        labels = np.where(queries.asked & (whole | self.opened), queries.gains, np.nan)
-        listing = [number for number in range(len(queries.scores)) if queries.models[number] not in annotators]
+        thresholds = self._learned(annotators)
+        return np.where(self.queries.asked, thresholds[..., 0], 0.0), self._expected(thresholds)
+
+    @cached_property
+    def _thresholds(self) -> Floats:
+        return self._learned(())
+
+    def _learned(self, without: Container[str]) -> Floats:
+        """Return (Q, J, 2): the probabilities of a match and of a full match."""
+        queries = self.queries
+        labels = np.where(queries.asked & (self.audited[:, None] | self.opened), queries.gains, np.nan)
+        listing = [number for number in range(len(queries.scores)) if queries.models[number] not in without]
         features = pair_features(queries.ranks[listing], queries.scores[listing], queries.depth)
-        folds = folds_of(queries.images, seed=seed)
-        some, full = (
-            match_probability(features, np.where(np.isnan(labels), np.nan, labels >= gain), folds)
-            for gain in (0.5, 1.0)
-        )
-        tau = query_effect(some, np.where(np.isnan(labels) | ~whole, np.nan, labels > 0), self.audited)
-        thresholds = np.stack([some, np.minimum(some, full)], axis=-1)
+        folds = folds_of(queries.images, seed=self.round.seed)
+        some = match_probability(features, np.where(np.isnan(labels), np.nan, labels > 0), folds)
+        if not ((labels > 0) & (labels < 1)).any():  # every match is a full one
+            return np.stack([some, some], axis=-1)
+        full = match_probability(features, np.where(np.isnan(labels), np.nan, labels == 1), folds)
+        return np.stack([some, np.minimum(some, full)], axis=-1)
+
+    def _expected(self, thresholds: Floats) -> Floats:
+        queries = self.queries
+        labels = np.where(queries.asked & self.audited[:, None], queries.gains > 0, np.nan)
+        tau = query_effect(thresholds[..., 0], labels, self.audited)
         known = np.where(self.opened, queries.gains, queries.known)
-        expected = expected_metric(queries.ranks, thresholds, known, tau, seed=seed)
-        return np.where(queries.asked, some, 0.0), expected.mean
+        return expected_metric(queries.ranks, thresholds, known, tau, seed=self.round.seed).mean
 
 
 def whole_queries(
