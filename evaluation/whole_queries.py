@@ -1,6 +1,6 @@
 """The queries of a round that were judged whole: drawn by its design, or all of them."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -50,6 +50,11 @@ class WholeQueries:
     place: NDArray[np.int64]
     asked_of: frozenset[str]
     opened: NDArray[np.bool_]
+
+    def drawing(self, keys: Iterable[str]) -> "WholeQueries":
+        """Return what is known if the queries of these keys had been drawn, in this order."""
+        places = {key: place for place, key in enumerate(keys)}
+        return replace(self, place=np.array([places.get(key, -1) for key in self.queries.keys]))
 
     def first(self, count: int) -> "WholeQueries":
         """Return what is known if only the first ``count`` queries had been drawn."""
@@ -143,11 +148,11 @@ def whole_queries(
     opened = opened_pairs(round)
     codes = pair_codes(*zip(*opened, strict=True)) if opened else np.zeros(0, np.int64)
     for direction, queries in pooled.items():
-        places = {key: place for place, key in enumerate(drawn[direction])}
-        place = np.array([places.get(key, -1) for key in queries.keys])
         asked_of = frozenset(name for name in queries.models if not lacking[name])
-        whole = WholeQueries(round, direction, queries, place, asked_of, np.isin(queries.codes, codes))
-        _check_judged(whole, design)
+        nothing = np.full(len(queries.keys), -1)
+        whole = WholeQueries(round, direction, queries, nothing, asked_of, np.isin(queries.codes, codes))
+        whole = whole.drawing(drawn[direction])
+        check_judged(whole, design)
         yield whole
 
 
@@ -165,7 +170,8 @@ def _design_of(round: Round, share: float | None) -> JudgeDesign:
     return JudgeDesign("audit", share) if share else design
 
 
-def _check_judged(whole: WholeQueries, design: JudgeDesign) -> None:
+def check_judged(whole: WholeQueries, design: JudgeDesign) -> None:
+    """Raise CounterpartError for a round of all pairs that is not finished, and an audit of fewer than two queries."""
     lacking = int((~whole.queries.is_complete).sum())
     if design.judge == "all" and lacking:
         raise CounterpartError(
