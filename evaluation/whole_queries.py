@@ -108,7 +108,7 @@ class WholeQueries:
         return self._learned(())
 
     def _learned(self, without: Container[str]) -> Floats:
-        """Return (Q, J, 2): the probabilities of a match and of a full match."""
+        """Return (Q, J, T): the probabilities of a match, and of a full match where that is another question."""
         queries = self.queries
         labels = np.where(queries.asked & (self.audited[:, None] | self.opened), queries.gains, np.nan)
         listing = [number for number in range(len(queries.scores)) if queries.models[number] not in without]
@@ -116,7 +116,7 @@ class WholeQueries:
         folds = folds_of(queries.images, seed=self.round.seed)
         some = match_probability(features, np.where(np.isnan(labels), np.nan, labels > 0), folds)
         if not ((labels > 0) & (labels < 1)).any():  # every match is a full one
-            return np.stack([some, some], axis=-1)
+            return some[..., None]
         full = match_probability(features, np.where(np.isnan(labels), np.nan, labels == 1), folds)
         return np.stack([some, np.minimum(some, full)], axis=-1)
 
