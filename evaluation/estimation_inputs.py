@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -38,7 +39,7 @@ class PooledQueries:
         ranks: (M, Q, J) as in ``evaluation.estimation``.
         scores: (A, Q, J) of the annotators, NaN where their lists do not hold the item.
         depth: length of the annotators' lists.
-        gains: (Q, J), NaN for pairs without a verdict, 0 at unused places.
+        levels: (Q, J), NaN for pairs without a verdict; pairs known to match have 1, unused places 4.
         known: (Q, J) gains of pairs that cost no judgment, also of unused places; NaN for the others.
         codes: (Q, J) of the pairs, as ``pair_codes`` makes them; 0 at unused places.
         keys: (Q,) of the queries in the source data, ascending.
@@ -49,11 +50,18 @@ class PooledQueries:
     ranks: Ids
     scores: Floats
     depth: int
-    gains: Floats
+    levels: Floats
     known: Floats
     codes: Ids
     keys: tuple[str, ...]
     images: Ids
+
+    @cached_property
+    def gains(self) -> Floats:
+        """(Q, J) by ``WEIGHTS``, NaN for pairs without a verdict."""
+        weights = np.array([WEIGHTS[level] for level in Level])
+        place = np.nan_to_num(self.levels, nan=Level.NO).astype(int) - 1
+        return np.where(np.isnan(self.levels), np.nan, weights[place])
 
     @property
     def asked(self) -> NDArray[np.bool_]:
@@ -63,7 +71,7 @@ class PooledQueries:
     @property
     def is_complete(self) -> NDArray[np.bool_]:
         """(Q,): whether every pair of the query has a verdict."""
-        return np.asarray(~np.isnan(self.gains).any(axis=1))
+        return np.asarray(~np.isnan(self.levels).any(axis=1))
 
 
 def pair_codes(images: ArrayLike, captions: ArrayLike) -> Ids:
@@ -86,11 +94,14 @@ def load_pooled_queries(
         votes: as ``dataset.verdicts.votes_of`` returns them; verdicts are by majority. None: nothing was judged.
         rankings: by model, with the pool's annotators (default: ``first_places``).
         added: pairs (ids of image and caption) that a round asks beside the pool's.
-        merge: sources whose matches count without a judgment, as ``release`` takes them.
+        merge: sources whose matches count without a judgment, as ``release`` takes them; that which the pool goes
+            beyond is one of them.
 
     Raises CounterpartError for an unknown source and a pool without lists.
     """
     terms = tuple(parse_merge(merge))
+    if pool.beyond and pool.beyond not in {term.source for term in terms}:
+        terms += (MergeTerm(pool.beyond),)
     check_sources(pool.collection, terms)
     reviewed = Reviewed.of(review_rows(pool.collection))
     contents = gather_contents(
@@ -125,7 +136,7 @@ def _keys(collection: Collection, pairs: Iterable[tuple[int, int]]) -> list[Pair
 
 
 Labels = dict[str, dict[str, tuple[float, float]]]
-"""Query → item → the pair's gain and what is known of it beforehand, both NaN where nobody knows."""
+"""Query → item → the pair's level, and its gain if it is known beforehand; both NaN where nobody knows."""
 
 
 def _labels(direction: Direction, contents: Contents, pairs: Iterable[Pair], terms: Iterable[MergeTerm]) -> Labels:
@@ -136,10 +147,11 @@ def _labels(direction: Direction, contents: Contents, pairs: Iterable[Pair], ter
         query, item = pair if to_captions else pair[::-1]
         if query not in labels:
             continue
-        known = 1.0 if pair in free else np.nan
         verdict = contents.verdicts.get(pair)
-        gain = known if pair in free or verdict is None else WEIGHTS[Level(verdict.level)]
-        labels[query][item] = gain, known
+        if pair in free:
+            labels[query][item] = float(Level.YES), WEIGHTS[Level.YES]
+        else:
+            labels[query][item] = np.nan if verdict is None else float(verdict.level), np.nan
     return labels
 
 
@@ -152,7 +164,7 @@ class _Pairs:
     images: Ids
     query: Ids
     item: Ids
-    gains: Floats
+    levels: Floats
     known: Floats
 
 
@@ -194,8 +206,8 @@ def _padded(
     sides = (pairs.query, pairs.item) if direction == Direction.IMAGE_TO_CAPTION else (pairs.item, pairs.query)
     codes = np.zeros(shape, np.int64)
     codes[rows, places] = pair_codes(*sides)
-    gains, known = (np.zeros(shape) for _ in range(2))
-    gains[rows, places] = pairs.gains
+    levels, known = np.full(shape, float(Level.NO)), np.zeros(shape)
+    levels[rows, places] = pairs.levels
     known[rows, places] = pairs.known
     depth = max(one.items.shape[1] for one in lists.values())
-    return PooledQueries(names, ranks, scores, depth, gains, known, codes, pairs.keys, pairs.images)
+    return PooledQueries(names, ranks, scores, depth, levels, known, codes, pairs.keys, pairs.images)

@@ -124,7 +124,7 @@ def _audited_alone(whole: WholeQueries) -> WholeQueries:
         queries,
         ranks=queries.ranks[:, rows],
         scores=queries.scores[:, rows],
-        gains=queries.gains[rows],
+        levels=queries.levels[rows],
         known=queries.known[rows],
         codes=queries.codes[rows],
         keys=tuple(np.array(queries.keys)[rows].tolist()),

@@ -214,7 +214,7 @@ def _simulated(round: Round, prior: Prior, merge: str, progress: Progress) -> It
         yield WholeQueries(
             round,
             direction,
-            replace(queries, gains=gains),
+            replace(queries, levels=np.select([gains == 1, gains > 0], [1.0, 2.0], 4.0)),
             place,
             frozenset(queries.models[:annotators]),
             np.zeros(gains.shape, bool),

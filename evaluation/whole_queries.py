@@ -1,6 +1,6 @@
 """The queries of a round that were judged whole: drawn by its design, or all of them."""
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from evaluation.asked_pairs import added_pairs, opened_pairs, unasked_pairs, wai
 from evaluation.estimation import (
     expected_metric,
     folds_of,
-    match_probability,
+    level_thresholds,
     pair_features,
     pool_metrics,
     query_effect,
@@ -109,16 +109,18 @@ class WholeQueries:
 
     def _learned(self, without: Container[str]) -> Floats:
         """Return (Q, J, T): the probabilities of a match, and of a full match where that is another question."""
+        full, match = np.moveaxis(self.level_thresholds((1, 2), without=without), -1, 0)
+        return match[..., None] if np.array_equal(full, match) else np.stack([match, full], axis=-1)
+
+    def level_thresholds(self, thresholds: Sequence[int], *, without: Container[str] = ()) -> Floats:
+        """Return (Q, J, T): the probability that the level of each pair is at most each of ``thresholds``, as
+        ``probability`` is learned, but ``without`` the lists of some annotators."""
         queries = self.queries
-        labels = np.where(queries.asked & (self.audited[:, None] | self.opened), queries.gains, np.nan)
+        levels = np.where(queries.asked & (self.audited[:, None] | self.opened), queries.levels, np.nan)
         listing = [number for number in range(len(queries.scores)) if queries.models[number] not in without]
         features = pair_features(queries.ranks[listing], queries.scores[listing], queries.depth)
         folds = folds_of(queries.images, seed=self.round.seed)
-        some = match_probability(features, np.where(np.isnan(labels), np.nan, labels > 0), folds)
-        if not ((labels > 0) & (labels < 1)).any():  # every match is a full one
-            return some[..., None]
-        full = match_probability(features, np.where(np.isnan(labels), np.nan, labels == 1), folds)
-        return np.stack([some, np.minimum(some, full)], axis=-1)
+        return level_thresholds(features, levels, folds, thresholds=thresholds)
 
     def _expected(self, thresholds: Floats) -> Floats:
         queries = self.queries

@@ -14,6 +14,7 @@ from evaluation.estimation.audit_plans import (
     proxy_quality,
     width_ratio,
 )
+from evaluation.estimation.calibration import Bin, Calibration, calibration_of
 from evaluation.estimation.estimators import (
     Estimate,
     Guard,
@@ -26,13 +27,23 @@ from evaluation.estimation.expectation import Expected, expected_metric
 from evaluation.estimation.inclusion import active_weights, pair_inclusion
 from evaluation.estimation.pool_metrics import METRICS, UNLISTED, pool_metrics
 from evaluation.estimation.priors import prior_probability, simulated_gains
-from evaluation.estimation.probabilities import folds_of, match_probability, pair_features, query_effect
+from evaluation.estimation.probabilities import (
+    LOWEST_MATCH,
+    folds_of,
+    level_thresholds,
+    match_probability,
+    pair_features,
+    query_effect,
+)
 from evaluation.estimation.unfinished import worst_interval
 from hits.packing.audits import audit_order, inclusion_of
 
 __all__ = [
+    "LOWEST_MATCH",
     "METRICS",
     "UNLISTED",
+    "Bin",
+    "Calibration",
     "Estimate",
     "Expected",
     "Guard",
@@ -43,6 +54,7 @@ __all__ = [
     "Prices",
     "active_weights",
     "audit_order",
+    "calibration_of",
     "estimate",
     "estimate_difference",
     "estimate_two_phase",
@@ -52,6 +64,7 @@ __all__ = [
     "front",
     "guard_report",
     "inclusion_of",
+    "level_thresholds",
     "match_curve",
     "match_probability",
     "outlook_of",

@@ -114,9 +114,9 @@ def test_answers_of_a_judge_are_never_labels(whole):
 def test_the_labels_of_a_query_do_not_enter_its_own_probabilities(whole):
     knowing = seeing(whole, np.where(np.isnan(whole.queries.gains), 0.5, whole.queries.gains))
     row = int(np.flatnonzero(whole.audited)[0])
-    gains = knowing.queries.gains.copy()
-    gains[row] = np.where(knowing.queries.asked[row], 1 - gains[row], gains[row])
-    flipped = replace(knowing, queries=replace(knowing.queries, gains=gains))
+    levels = knowing.queries.levels.copy()
+    levels[row] = np.where(knowing.queries.asked[row], 5 - levels[row], levels[row])
+    flipped = replace(knowing, queries=replace(knowing.queries, levels=levels))
     before, after = knowing.expectations[0], flipped.expectations[0]
     np.testing.assert_array_equal(before[row], after[row])
     assert (before != after).any()
