@@ -1,0 +1,181 @@
+"""Calibration: how far the probabilities hold that the annotators' ranks and scores give to the pairs of a round."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+from core.errors import CounterpartError
+from core.parameters import POSITIONAL, Parameters
+from core.progress import Progress
+from core.text import counted
+from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.estimation import Calibration, calibration_of
+from evaluation.whole_queries import FEW, WholeQueries, whole_queries
+from hits.models import Round
+from mitl.charts import COLOURS, DASHES, INK_SOFT, Spec
+from mitl.models import Direction
+
+HELP = "How far the probabilities of a round's pairs hold, of each annotator and of all: Brier scores, reliability."
+ALL = "all annotators"
+NOTE = (
+    "Each query's probabilities are learned from the verdicts on other images. Brier: of a match, P(level 1 or 2); "
+    "skill: 1 is perfect, 0 says no more than the share of matches. Error: mean distance of predicted and observed "
+    "over tenths of the pairs."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationParameters(Parameters):
+    round: Annotated[str, "name of the round", POSITIONAL]
+    merge: Annotated[str, "match sources that count without a judgment, as release merges them"] = "original"
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """The calibration of one annotator, or of ALL, in one direction."""
+
+    direction: Direction
+    annotator: str
+    queries: int
+    found: Calibration
+
+    def row(self) -> dict[str, Any]:
+        one = self.found
+        return {
+            "direction": self.direction.value,
+            "annotator": self.annotator,
+            "queries": self.queries,
+            "pairs": one.pairs,
+            "matches": one.matches,
+            "brier": one.brier,
+            "skill": one.skill,
+            "error": one.error,
+            "brier_levels": one.level_brier,
+            "skill_levels": one.level_skill,
+            "brier_at_most_1": one.briers[0],
+            "brier_at_most_3": one.briers[2],
+        }
+
+
+def analyse(parameters: CalibrationParameters, *, progress: Progress) -> Findings:
+    """Compare the probabilities with the verdicts of queries that were judged whole: pairs that were opened by their
+    probability are no fair sample of the pairs, and only teach.
+
+    Raises CounterpartError as ``whole_queries`` does, and for a round whose judged queries have no pair to ask.
+    """
+    round = Round.objects.select_related("pool__collection").named(parameters.round)
+    found: list[Calibrated] = []
+    for whole in whole_queries(round, merge=parameters.merge, progress=progress):
+        progress(f"calibrating {whole.direction.label}", 0, None)
+        found += _calibrated(whole)
+    if not found:
+        raise CounterpartError(
+            f"Round {round} has no judged query with a pair to ask in a direction that all annotators of pool "
+            f"{round.pool} rank, so there are no probabilities to compare. Retrieve and pool again."
+        )
+    rows = [one.row() for one in found]
+    bins = [
+        {"direction": one.direction.value, "annotator": one.annotator, **asdict(each)}
+        for one in found
+        for each in one.found.bins
+    ]
+    figures = {"round": round.name, "calibration": plain(rows), "bins": bins}
+    return Findings(figures, _text(found), _chart(round, found), rows)
+
+
+def _calibrated(whole: WholeQueries) -> Iterator[Calibrated]:
+    queries = whole.queries
+    pairs = queries.asked & whole.audited[:, None]
+    if not pairs.any():
+        return
+    names = queries.models[: len(queries.scores)]
+    left_out = {ALL: set[str](), **{name: {*names} - {name} for name in names}}
+    for annotator, without in left_out.items():
+        thresholds = whole.level_thresholds((1, 2, 3), without=without)
+        found = calibration_of(thresholds[pairs], queries.levels[pairs])
+        yield Calibrated(whole.direction, annotator, int(whole.audited.sum()), found)
+
+
+def _text(found: Sequence[Calibrated]) -> str:
+    parts = [NOTE]
+    heads = ["annotator", "pairs", "matches", "Brier", "skill", "error", "Brier of levels", "skill"]
+    for direction in dict.fromkeys(one.direction for one in found):
+        side = [one for one in found if one.direction == direction]
+        queries = side[0].queries
+        head = f"{direction.label}: {counted(queries, 'query', 'queries')} judged whole."
+        if queries < FEW:
+            head += f" They are few: {FEW} would be enough."
+        parts.append(f"{head}\n{text_table(heads, [_line(one.annotator, one.found) for one in side])}")
+    return "\n\n".join(parts)
+
+
+def _line(annotator: str, one: Calibration) -> list[str]:
+    return [
+        annotator,
+        f"{one.pairs:,}",
+        shown(one.matches, ".1%"),
+        *(shown(value, ".3f") for value in (one.brier, one.skill, one.error, one.level_brier, one.level_skill)),
+    ]
+
+
+def _chart(round: Round, found: Sequence[Calibrated]) -> Spec:
+    """Draw the reliability diagrams, a panel an annotator with a line a direction, and the diagonal."""
+    lines = [direction.label for direction in dict.fromkeys(one.direction for one in found)]
+    panels: dict[str, list[dict[str, Any]]] = {}
+    for one in found:
+        values = [{"line": one.direction.label, **asdict(each)} for each in one.found.bins]
+        panels.setdefault(one.annotator, []).extend(values)
+    return {
+        "title": {
+            "text": f"Calibration in round {round}",
+            "subtitle": "Share of matches among a tenth of the pairs each, with 95% intervals; dashed: as predicted",
+            "offset": 16,
+        },
+        "columns": 3,
+        "spacing": 32,
+        "concat": [_panel(name, values, lines) for name, values in panels.items()],
+    }
+
+
+def _panel(title: str, values: Sequence[Mapping[str, Any]], lines: Sequence[str]) -> Spec:
+    unit = {
+        "type": "quantitative",
+        "scale": {"domain": [0, 1]},
+        "axis": {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]},
+    }
+    scale = {"domain": list(lines)}
+    colour = {"field": "line", "title": None, "scale": scale | {"range": COLOURS}, "sort": None}
+    dash = {"field": "line", "title": None, "scale": scale | {"range": DASHES}, "sort": None}
+    across = {"field": "predicted", "title": "predicted"} | unit
+    marks: list[Spec] = [
+        {
+            "data": {"values": [{"at": 0}, {"at": 1}]},
+            "mark": {"type": "line", "color": INK_SOFT, "strokeDash": [3, 3], "strokeWidth": 1},
+            "encoding": {"x": {"field": "at"} | unit, "y": {"field": "at"} | unit},
+        },
+        {
+            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.75},
+            "encoding": {
+                "x": across,
+                "y": {"field": "low", "title": "matches"} | unit,
+                "y2": {"field": "high"},
+                "color": colour,
+            },
+        },
+        {
+            "mark": {"type": "line", "strokeWidth": 2, "point": {"size": 30}},
+            "encoding": {
+                "x": across,
+                "y": {"field": "observed", "title": "matches"} | unit,
+                "color": colour,
+                "strokeDash": dash,
+            },
+        },
+    ]
+    return {
+        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
+        "width": 220,
+        "height": 220,
+        "data": {"values": [dict(value) for value in values]},
+        "layer": marks,
+    }

@@ -1,0 +1,100 @@
+"""``analyse calibration``: how far the probabilities of a round's pairs hold, in numbers and as a chart."""
+
+import csv
+
+import numpy as np
+import pytest
+from django.core.management import CommandError
+from sklearn.metrics import brier_score_loss
+
+from annotation.models import Judgment
+from evaluation.estimation import folds_of, match_probability, pair_features
+from evaluation.whole_queries import whole_queries
+from tests.evaluation.analysing import analyse, figures_of
+from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
+from tests.hits.pools import pack
+
+pytestmark = pytest.mark.django_db
+
+ALL = "all annotators"
+
+
+@pytest.fixture
+def pool():
+    return known_pool()
+
+
+@pytest.fixture
+def audit(pool):
+    return judge_all(published(pack("audit", pool, design=SMALL, judge="audit", audit_share=0.5, seed=4)))
+
+
+def by_hand(whole, listing):
+    """The labels of audited queries, and their probabilities from the lists of some annotators: each query's from the
+    audited queries of other folds."""
+    queries = whole.queries
+    pairs = queries.asked & whole.audited[:, None]
+    features = pair_features(queries.ranks[listing], queries.scores[listing], queries.depth)
+    labels = np.where(pairs, queries.gains > 0, np.nan)
+    folds = folds_of(queries.images, seed=whole.round.seed)
+    return labels[pairs], match_probability(features, labels, folds)[pairs]
+
+
+def test_each_annotator_and_all_are_compared_with_the_verdicts_of_audited_queries(audit):
+    rows = {(row["direction"], row["annotator"]): row for row in figures_of("calibration", "audit")["calibration"]}
+    assert len(rows) == 8
+    for whole in whole_queries(audit):
+        for annotator, listing in {ALL: [0, 1, 2], "a": [0], "b": [1], "c": [2]}.items():
+            row = rows[whole.direction.value, annotator]
+            labels, probabilities = by_hand(whole, listing)
+            brier = brier_score_loss(labels, probabilities)
+            assert (row["queries"], row["pairs"]) == (7, len(labels))
+            assert row["matches"] == pytest.approx(labels.mean())
+            assert row["brier"] == pytest.approx(brier)
+            assert row["skill"] == pytest.approx(1 - brier / labels.var())
+
+
+def test_the_bins_hold_every_pair_once(audit):
+    found = figures_of("calibration", "audit")
+    for row in found["calibration"]:
+        bins = [
+            one for one in found["bins"] if (one["direction"], one["annotator"]) == (row["direction"], row["annotator"])
+        ]
+        assert sum(one["pairs"] for one in bins) == row["pairs"]
+        distances = [one["pairs"] * abs(one["predicted"] - one["observed"]) for one in bins]
+        assert row["error"] == pytest.approx(sum(distances) / row["pairs"])
+
+
+def test_a_finished_round_of_all_pairs_is_compared_with_all_its_verdicts(pool):
+    judge_all(published(pack("all", pool, design=SMALL, seed=4)))
+    rows = figures_of("calibration", "all")["calibration"]
+    assert {row["queries"] for row in rows} == {14}
+    assert "They are few" in analyse("calibration", "all")
+
+
+def test_the_chart_has_a_panel_an_annotator_and_the_table_a_row(audit, tmp_path):
+    text = analyse("calibration", "audit", "--plot", f"{tmp_path}/c.svg", "--csv", f"{tmp_path}/c.csv")
+    drawn = (tmp_path / "c.svg").read_text()
+    assert all(f">{title}</text>" in drawn for title in (ALL, "a", "b", "c", "image → captions", "caption → images"))
+    with (tmp_path / "c.csv").open(encoding="utf-8") as file:
+        assert [row["annotator"] for row in csv.DictReader(file)] == [ALL, "a", "b", "c"] * 2
+    assert text.count(ALL) == 2
+
+
+def test_a_round_without_verdicts_is_refused(audit):
+    Judgment.objects.all().delete()
+    with pytest.raises(CommandError, match="Round audit has no judgments that count"):
+        analyse("calibration", "audit")
+
+
+def test_a_round_whose_pool_has_no_lists_in_a_direction_is_refused(pool):
+    made = judge_all(published(pack("all", pool, design=SMALL, seed=4)))
+    made.pool.directions = []
+    made.pool.save()
+    with pytest.raises(CommandError, match="no probabilities to compare"):
+        analyse("calibration", "all")
+
+
+def test_an_unknown_round_is_refused(db):
+    with pytest.raises(CommandError, match="none"):
+        analyse("calibration", "none")
