@@ -93,12 +93,18 @@ def import_matches(
 
 
 def known_pairs(
-    collection: Collection, source: str, *, min_score: float | None = None, max_grade: int | None = None
+    collection: Collection,
+    source: str,
+    *,
+    min_score: float | None = None,
+    max_grade: int | None = None,
+    min_grade: int | None = None,
 ) -> NDArray[np.int64]:
     """Return the pairs of a source as sorted rows (image id, caption id) of database ids; shape (n, 2).
 
     ``min_score`` keeps only pairs with at least this score; ``max_grade`` drops pairs with a worse grade and keeps
-    those without a grade. Raises CounterpartError if the collection has no matches from this source.
+    those without a grade; ``min_grade`` keeps those with this grade or a worse one. Raises CounterpartError if the
+    collection has no matches from this source.
     """
     matches = Match.objects.filter(collection=collection, source=source)
     chosen = matches
@@ -106,6 +112,8 @@ def known_pairs(
         chosen = chosen.filter(score__gte=min_score)
     if max_grade is not None:
         chosen = chosen.filter(Q(grade__lte=max_grade) | Q(grade=None))
+    if min_grade is not None:
+        chosen = chosen.filter(grade__gte=min_grade)
     rows = list(chosen.order_by("image_id", "caption_id").values_list("image_id", "caption_id"))
     if not rows and not matches.exists():
         sources = Match.objects.filter(collection=collection).order_by("source").values_list("source", flat=True)

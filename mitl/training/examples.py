@@ -30,21 +30,25 @@ class Validation(StrEnum):
     NONE = "none"
 
 
-def read_examples(collection: Collection, source: str, *, validation: Validation, seed: int) -> TrainingSet:
+def read_examples(
+    collection: Collection, source: str, *, validation: Validation, seed: int, gallery: bool = False
+) -> TrainingSet:
     """Return the pairs of a source among the images of the training splits, or among all if no image has a split.
 
     Images and captions without a pair are left out; images that have no caption either, before a tenth is held out. Of
     a source with levels, level 1 weighs 1 and level 2 half. A caption belongs to the same part as its own image; a pair
-    across training and validation is dropped.
+    across training and validation is dropped. With ``gallery``, the pairs are those among all images, and the pairs
+    that people rejected come with them.
 
     Raises CounterpartError for an unknown source, no pairs, or too few images to hold out a tenth.
     """
-    images, captions = _rows(collection)
+    images, captions = _rows(collection, gallery)
     pairs, weights = _weighted_pairs(collection, source)
     images = images[np.isin(_ids(images), [*(caption.image_id for caption in captions), *pairs[:, 0].tolist()])]
     held_out = _held_out(images, validation, seed)
     validated = _examples(images[held_out], captions, pairs, weights)
-    learned = _examples(images[~held_out], captions, pairs, weights, validated)
+    rejected = known_pairs(collection, source, min_grade=WORST_POSITIVE_GRADE + 1) if gallery else None
+    learned = _examples(images[~held_out], captions, pairs, weights, validated, rejected)
     if learned is None:
         raise CounterpartError(
             f"The source {source!r} has no pairs among the {(~held_out).sum()} training images; pass --matches with"
@@ -53,10 +57,10 @@ def read_examples(collection: Collection, source: str, *, validation: Validation
     return learned
 
 
-def _rows(collection: Collection) -> tuple[Rows, Rows]:
-    """Return the images of the training splits and their captions, by rising id."""
+def _rows(collection: Collection, gallery: bool) -> tuple[Rows, Rows]:
+    """Return the images of the training splits, or with the ``gallery`` all, and their captions, by rising id."""
     training = collection.images.training()
-    images = training if training.exists() else collection.images.all()
+    images = collection.images.all() if gallery or not training.exists() else training
     captions = collection.captions.filter(image__in=images)
     return _array(images.order_by("pk")), _array(captions.order_by("pk"))
 
@@ -85,21 +89,33 @@ def _held_out(images: Rows, validation: Validation, seed: int) -> NDArray[np.boo
 
 
 def _examples(
-    images: Rows, captions: Rows, pairs: Places, weights: NDArray[np.float32], validation: TrainingSet | None = None
+    images: Rows,
+    captions: Rows,
+    pairs: Places,
+    weights: NDArray[np.float32],
+    validation: TrainingSet | None = None,
+    rejected: Places | None = None,
 ) -> TrainingSet | None:
     """Return the pairs among these images and their captions, or None if there are none."""
     image_ids = _ids(images)
     captions = captions[np.isin([caption.image_id for caption in captions], image_ids)]
-    inside = np.isin(pairs[:, 0], image_ids) & np.isin(pairs[:, 1], _ids(captions))
-    if not inside.any():
+
+    def inside(found: Places) -> NDArray[np.bool_]:
+        return np.asarray(np.isin(found[:, 0], image_ids) & np.isin(found[:, 1], _ids(captions)))
+
+    kept = inside(pairs)
+    if not kept.any():
         return None
-    sides = [np.unique(side, return_inverse=True) for side in pairs[inside].T]
+    others = np.zeros((0, 2), np.int64) if rejected is None else rejected[inside(rejected)]
+    sides = [np.unique(side, return_inverse=True) for side in np.concatenate([pairs[kept], others]).T]
+    places = np.stack([side for _, side in sides], axis=1)
     return TrainingSet(
         images=images[np.isin(image_ids, sides[0][0])].tolist(),
         captions=captions[np.isin(_ids(captions), sides[1][0])].tolist(),
-        pairs=np.stack([places for _, places in sides], axis=1),
-        weights=weights[inside],
+        pairs=places[: kept.sum()],
+        weights=weights[kept],
         validation=validation,
+        rejected=places[kept.sum() :],
     )
 
 

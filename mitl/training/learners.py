@@ -29,7 +29,7 @@ class TrainingSet:
     """Training examples: images, captions and the known pairs, as places (P, 2) in both.
 
     ``weights`` (P,) are above 0 and at most 1: 1 for level 1 and for sources without levels, 0.5 for level 2 (ECCV
-    Caption, eq. E.4).
+    Caption, eq. E.4). ``rejected`` (N, 2): pairs that people judged to be no match.
     """
 
     images: list[Image]
@@ -37,6 +37,7 @@ class TrainingSet:
     pairs: NDArray[np.int64]
     weights: NDArray[np.float32]
     validation: "TrainingSet | None" = None
+    rejected: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
     @cached_property
     def digest(self) -> str:
@@ -44,7 +45,11 @@ class TrainingSet:
         texts = "\n".join([*(image.sha256 for image in self.images), *(caption.text for caption in self.captions)])
         validation = self.validation.digest if self.validation else ""
         return hashlib.sha256(
-            texts.encode() + self.pairs.tobytes() + self.weights.tobytes() + validation.encode()
+            texts.encode()
+            + self.pairs.tobytes()
+            + self.weights.tobytes()
+            + validation.encode()
+            + self.rejected.tobytes()
         ).hexdigest()
 
 

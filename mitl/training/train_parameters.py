@@ -27,6 +27,11 @@ class TrainParameters(Parameters):
         Option(metavar="SOURCE"),
     ] = Match.ORIGINAL
     loss: Annotated[str, "loss, such as sum, max, semi-hard or hal (default: that of the kind)"] = ""
+    gallery: Annotated[
+        bool,
+        "learn from the source's pairs wherever they are, the gallery included, and from those that people rejected; "
+        "such an annotator proposes, and is no model to score on the same matches",
+    ] = False
     validation: Annotated[
         str,
         forms.ChoiceField(

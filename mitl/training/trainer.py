@@ -39,6 +39,7 @@ def train_annotator(
     loss: str | None = None,
     seed: int = 0,
     validation: str = Validation.SPLIT,
+    gallery: bool = False,
     device: str = "cpu",
     actor: str = "train_annotator",
     progress: Progress = silent,
@@ -54,6 +55,7 @@ def train_annotator(
         loss: one of the kind's losses; None for its default.
         seed: for initial weights and the order of examples; the same seed gives the same weights.
         validation: one of ``Validation``; decides the best epoch and early stopping.
+        gallery: learn from the source's pairs outside the training splits too, as a turn does.
         device: ``cpu`` or ``cuda``.
 
     Raises:
@@ -62,7 +64,7 @@ def train_annotator(
     """
     annotator = _trainable(name, seed, device)
     loss = known_loss(annotator, loss)
-    examples = read_examples(collection, matches, validation=Validation(validation), seed=seed)
+    examples = read_examples(collection, matches, validation=Validation(validation), seed=seed, gallery=gallery)
     wanted = {
         "collection": collection.name,
         "matches": matches,
@@ -70,6 +72,7 @@ def train_annotator(
         "seed": seed,
         "validation": str(validation),
         "data": examples.digest,
+        **({"gallery": True} if gallery else {}),
     }
     if wanted.items() <= annotator.trained_on.items():
         return annotator
@@ -85,6 +88,7 @@ def open_training(
     loss: str | None = None,
     seed: int = 0,
     validation: str = Validation.SPLIT,
+    gallery: bool = False,
     device: str = "cpu",
     by: User | None = None,
 ) -> Job:
@@ -101,6 +105,7 @@ def open_training(
         "loss": known_loss(annotator, loss),
         "seed": seed,
         "validation": str(Validation(validation)),
+        "gallery": gallery,
         "device": device,
     }
     return open_job(f"Train {name} on {collection}", TASK, params, by=by)

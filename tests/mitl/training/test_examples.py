@@ -116,3 +116,20 @@ def test_what_is_read_takes_as_many_queries_however_much_there_is(zoo, django_as
 def test_two_readings_are_equal(zoo):
     assert read(zoo).digest == read(zoo).digest
     assert np.array_equal(read(zoo).pairs, read(zoo).pairs)
+
+
+def test_with_the_gallery_pairs_outside_the_training_splits_count(zoo):
+    Image.objects.filter(pk__in=zoo.images.values("pk")[:15]).update(split="train")
+    grade(zoo, {(3, 6): 1, (16, 20): 1})
+    assert len(read(zoo, "truth").pairs) == 1
+    assert len(read_examples(zoo, "truth", validation=Validation.NONE, seed=0, gallery=True).pairs) == 2
+
+
+def test_with_the_gallery_rejected_pairs_come_too(zoo):
+    grade(zoo, {(3, 6): 1, (3, 8): 3, (5, 6): 4})
+    examples = read_examples(zoo, "truth", validation=Validation.NONE, seed=0, gallery=True)
+    images, captions = [image.key for image in examples.images], [caption.key for caption in examples.captions]
+    rejected = {(images[image], captions[caption]) for image, caption in examples.rejected.tolist()}
+    assert rejected == {("3", "8"), ("5", "6")}
+    assert len(examples.pairs) == 1
+    assert not len(read(zoo, "truth").rejected)

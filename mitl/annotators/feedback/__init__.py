@@ -1,0 +1,13 @@
+"""Relevance feedback: another annotator's embeddings, moved towards verified matches and away from rejected pairs.
+
+Rocchio (1971), "Relevance feedback in information retrieval": a query becomes its embedding, plus a share of the mean
+of the items that people called matches, less a share of the mean of those that they rejected. Here both sides move, as
+each is a query of one direction. The shares are those that tell held-out matches from held-out rejected pairs best.
+
+An own caption moves neither its image nor itself: it is known to match, and tells nothing new.
+"""
+
+from mitl.options import Text
+
+OPTIONS = {"of": Text("", "annotator with an embedding an image and a caption, which are moved")}
+LEARNS = True
