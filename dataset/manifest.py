@@ -15,6 +15,7 @@ from dataset.credits import Credits
 from dataset.models import Version
 from dataset.provenance import provenance_of
 from dataset.review_rows import Row
+from dataset.turns import lineage_of
 from dataset.version_files import FORM, GALLERY
 from hits.models import Round
 from hits.top_ups import design_of
@@ -108,6 +109,7 @@ def _describe_round(round: Round) -> dict[str, Any]:
             "seed": round.pool.seed,
             "top_k": round.pool.top_k,
             "control_depth": round.pool.control_depth,
+            **lineage_of(round.pool),
             "annotators": {retrieval.annotator.name: retrieval.sha256 for retrieval in retrievals},
         },
     }
@@ -122,11 +124,17 @@ def _describe_annotators(rounds: Sequence[Round]) -> dict[str, dict[str, Any]]:
             "kind": annotator.kind,
             "options": _options(annotator),
             "checkpoint_sha256": annotator.checksum,
+            **_taught_by(annotator),
             "source": annotator.source,
             "licence": annotator.licence,
         }
         for annotator in Annotator.objects.filter(used).distinct().order_by("name")
     }
+
+
+def _taught_by(annotator: Annotator) -> dict[str, Any]:
+    """Return the match source by which an annotator learned the gallery; nothing of one that learned elsewhere."""
+    return {"taught_by": annotator.trained_on["matches"]} if annotator.trained_on.get("gallery") else {}
 
 
 def _options(annotator: Annotator) -> dict[str, Any]:

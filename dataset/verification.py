@@ -22,6 +22,7 @@ from dataset.packing_replay import check_packing
 from dataset.released_votes import label_errors, read_votes
 from dataset.rendering import gallery_rows, render_contents
 from dataset.review_rows import Reviewed, read_reviews
+from dataset.turns import check_lineage
 from dataset.version_files import (
     FORM,
     JUDGMENTS,
@@ -141,7 +142,7 @@ def _check_packing(version: Version, check: Check, progress: Progress) -> None:
     newest = _newest_released(version)
     for round in version.rounds.select_related("pool__collection", "pool__sample"):
         replay = check_packing(round, described[round.name], newest=newest, progress=progress)
-        check.problems.extend(replay.problems)
+        check.problems.extend([*replay.problems, *check_lineage(round.pool, described[round.name]["pool"])])
         check.notes.extend(
             f"cannot be checked: whether {name} follows from its pool and seed. An earlier program packed it and did "
             "not note what the collection held then; packed again, it has another plan."

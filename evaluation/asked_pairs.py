@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from core.errors import CounterpartError
+from corpus.matches import known_pairs
 from evaluation.metrics import Rankings
 from evaluation.model_rankings import first_pairs, places_of_run
 from evaluation.models import Run
@@ -19,9 +20,10 @@ def unasked_pairs(
     round: Round, design: JudgeDesign, models: Mapping[str, Places], *, without: Sequence[int] = ()
 ) -> dict[str, Pairs]:
     """Return the pairs in the first places of each model's lists that the round does not ask, though by its ``design``
-    it asks others of the same query. ``without``: numbers of HITs that do not count."""
+    it asks others of the same query; those that the pool goes beyond are known. ``without``: numbers of HITs that do
+    not count."""
     depth = 1 if design.judge == "first-hits" else round.pool.top_k
-    asked = asked_pairs(round, without)
+    asked = asked_pairs(round, without) | _known_pairs(round)
     return {
         name: of_drawn_queries(round, design, first_pairs(round.pool, places, depth)) - asked
         for name, places in models.items()
@@ -78,6 +80,11 @@ def of_drawn_queries(round: Round, design: JudgeDesign, pairs: Pairs) -> Pairs:
     images = set(drawn.get(Direction.IMAGE_TO_CAPTION, {}).values())
     captions = set(drawn.get(Direction.CAPTION_TO_IMAGE, {}).values())
     return {(image, caption) for image, caption in pairs if image in images or caption in captions}
+
+
+def _known_pairs(round: Round) -> Pairs:
+    pool = round.pool
+    return set(map(tuple, known_pairs(pool.collection, pool.beyond).tolist())) if pool.beyond else set()
 
 
 def asked_pairs(round: Round, without: Sequence[int] = ()) -> Pairs:

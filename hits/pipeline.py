@@ -163,6 +163,7 @@ def _pool(parameters: RoundParameters, *, actor: str, progress: Progress) -> Poo
         top_k=parameters.top_k,
         control_depth=parameters.control_depth,
         direction=parameters.direction,
+        beyond=parameters.beyond,
         seed=parameters.seed or 0,
         actor=actor,
         progress=progress,

@@ -134,6 +134,9 @@ class Pool(models.Model):
         help_text="The pool before unlikely pairs were dropped.",
     )
     threshold = models.FloatField(null=True, help_text="BLEU-1 below which pairs of that pool were dropped.")
+    beyond = models.CharField(
+        max_length=80, blank=True, help_text="Match source, such as a version, whose pairs were left out."
+    )
     n_proposals = models.PositiveIntegerField(default=0)
     n_pairs = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)

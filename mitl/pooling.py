@@ -16,6 +16,7 @@ from core.inserts import Columns, insert_rows
 from core.progress import Progress, silent, tracked
 from core.seeds import check_seed
 from core.text import check_name
+from corpus.matches import known_pairs
 from corpus.models import Caption, Collection, Sample
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.search.gallery import Gallery, RankedLists, load_lists, open_gallery
@@ -32,6 +33,7 @@ SETTINGS = (
     "seed",
     "filtered_from_id",
     "threshold",
+    "beyond",
 )
 
 
@@ -55,6 +57,7 @@ def pool_proposals(
     top_k: int = 5,
     control_depth: int = 25,
     direction: str = "both",
+    beyond: str = "",
     seed: int = 0,
     actor: str = "pool",
     progress: Progress = silent,
@@ -68,11 +71,12 @@ def pool_proposals(
     Args:
         control_depth: pairs within this many places of any list may not become negative controls.
         direction: ``both``, ``i2t`` (images are the queries) or ``t2i``.
+        beyond: match source whose pairs are passed over, matches or not: people judged those of a version.
         seed: only recorded: a pool draws nothing, and a round draws its controls by a seed of its own.
 
     Raises:
-        CounterpartError: if lists are missing or less than ``control_depth`` deep, for invalid numbers, or if there
-            is another pool of this name.
+        CounterpartError: if lists are missing or less than ``control_depth`` deep, for invalid numbers, an unknown
+            source, or if there is another pool of this name.
     """
     check_name(name)
     check_seed(seed)
@@ -91,14 +95,16 @@ def pool_proposals(
         top_k=top_k,
         control_depth=control_depth,
         directions=[direction.value for direction in directions],
+        beyond=beyond,
         seed=seed,
     )
     if existing := Pool.objects.filter(name=name).first():
         return _same(existing, wanted, retrievals)
     progress("joining lists", 0, None)
-    parts = [part for part in _parts(retrievals, sample, directions, top_k) if len(part.images)]
+    known = known_pairs(collection, beyond) if beyond else np.zeros((0, 2), np.int64)
+    parts = [part for part in _parts(retrievals, sample, directions, top_k, known) if len(part.images)]
     if not parts:
-        raise CounterpartError(f"The sample {sample} has no queries in this direction; choose another --direction.")
+        raise _nothing_to_pool(sample, beyond)
     proposals, wanted.n_pairs = _by_pair(_Proposals._make(map(np.concatenate, zip(*parts, strict=True))), gallery)
     with _stored(wanted, proposals, retrievals, progress):
         record("pooled", wanted, actor=actor, proposals=wanted.n_proposals, pairs=wanted.n_pairs, seed=seed)
@@ -142,6 +148,7 @@ def prefilter_pool(name: str, *, pool: Pool, threshold: float = UNLIKELY_BELOW, 
         top_k=pool.top_k,
         control_depth=pool.control_depth,
         directions=pool.directions,
+        beyond=pool.beyond,
         seed=pool.seed,
         filtered_from=pool,
         threshold=threshold,
@@ -179,7 +186,7 @@ def overlap(pool: Pool) -> Overlap:
     rows = np.fromiter(proposals.iterator(chunk_size=20_000), dtype=np.dtype((np.int64, 3)))
     annotators, annotator_of = np.unique(rows[:, 0], return_inverse=True)
     images, captions = rows[:, 1].astype(np.int64), rows[:, 2].astype(np.int64)
-    _, pair_of = np.unique(images << 32 | captions, return_inverse=True)  # one number sorts faster than two
+    _, pair_of = np.unique(_codes(images, captions), return_inverse=True)  # one number sorts faster than two
     proposed = np.zeros((len(annotators), pair_of.max(initial=-1) + 1), dtype=np.int64)
     proposed[annotator_of, pair_of] = 1
     known = Annotator.objects.in_bulk(annotators.tolist())
@@ -245,26 +252,44 @@ def _stored(pool: Pool, proposals: _Proposals, retrievals: list[Retrieval], prog
         raise CounterpartError(f"Another process made a pool {pool} meanwhile; run the same command again.") from error
 
 
+def _nothing_to_pool(sample: Sample, beyond: str) -> CounterpartError:
+    if beyond:
+        return CounterpartError(
+            f"The annotators propose no pair beyond {beyond}, which knows all of their lists. Search deeper (retrieve "
+            "--depth), or teach other annotators."
+        )
+    return CounterpartError(f"The sample {sample} has no queries in this direction; choose another --direction.")
+
+
 def _parts(
-    retrievals: list[Retrieval], sample: Sample, directions: list[Direction], top_k: int
+    retrievals: list[Retrieval], sample: Sample, directions: list[Direction], top_k: int, known: NDArray[np.int64]
 ) -> Iterator[_Proposals]:
     for retrieval in retrievals:
         lists = load_lists(retrieval, sample)
         for direction in directions:
             if direction in lists:
-                yield _flattened(retrieval.annotator_id, direction, lists[direction].top(top_k))
+                found = lists[direction] if len(known) else lists[direction].top(top_k)
+                yield _flattened(retrieval.annotator_id, direction, found, top_k, known)
 
 
-def _flattened(annotator_id: int, direction: Direction, lists: RankedLists) -> _Proposals:
-    """Turn lists into proposals, without the padding of shorter lists."""
-    filled = lists.items != 0
-    queries = np.broadcast_to(lists.queries[:, None], lists.items.shape)[filled]
-    ranks = np.broadcast_to(np.arange(1, lists.items.shape[1] + 1), lists.items.shape)[filled]
-    items, scores = lists.items[filled], lists.scores[filled]
-    images, captions = (queries, items) if direction == Direction.IMAGE_TO_CAPTION else (items, queries)
-    annotators = np.full(len(items), annotator_id)
-    directions = np.full(len(items), direction.value)
-    return _Proposals(annotators, directions, images, captions, ranks, scores)
+def _flattened(
+    annotator_id: int, direction: Direction, lists: RankedLists, top_k: int, known: NDArray[np.int64]
+) -> _Proposals:
+    """Turn the first ``top_k`` items of each list that are not ``known`` into proposals; short lists have fewer."""
+    queries = np.broadcast_to(lists.queries[:, None], lists.items.shape)
+    sides = (queries, lists.items) if direction == Direction.IMAGE_TO_CAPTION else (lists.items, queries)
+    new = (lists.items != 0) & ~np.isin(_codes(*sides), _codes(*known.T))
+    taken = new & (np.cumsum(new, axis=1) <= top_k)
+    ranks = np.broadcast_to(np.arange(1, lists.items.shape[1] + 1), lists.items.shape)[taken]
+    images, captions = (side[taken] for side in sides)
+    annotators = np.full(len(ranks), annotator_id)
+    directions = np.full(len(ranks), direction.value)
+    return _Proposals(annotators, directions, images, captions, ranks, lists.scores[taken])
+
+
+def _codes(images: NDArray[np.int64], captions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return one number for each pair of ids."""
+    return images << 32 | captions
 
 
 def _by_pair(proposals: _Proposals, gallery: Gallery) -> tuple[_Proposals, int]:

@@ -82,6 +82,16 @@ class PoolingParameters(Parameters):
             help_text="lists to pool; i2t: captions for query images, t2i: images for query captions",
         ),
     ] = "both"
+    beyond: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            max_length=80,
+            help_text="leave out the pairs that this match source knows, such as those judged for a version",
+        ),
+        Option(metavar="VERSION"),
+        OFF_PAGE,
+    ] = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -72,9 +72,11 @@ def _design_lines(before: Version, after: Version) -> list[str]:
 
 
 def _design_text(design: dict[str, Any]) -> str:
+    turn = f", in turn {design['turn']}, beyond {design['beyond']}" if "turn" in design else ""
     if design["judge"] == "audit":
-        return f"all pairs of {design['share']:.0%} of the queries, an audit of seed {design['seed']}"
-    return "the first hits of its annotators"
+        greedy = " and likely matches" if design.get("greedy") else ""
+        return f"all pairs of {design['share']:.0%} of the queries{greedy}, an audit of seed {design['seed']}{turn}"
+    return f"the first hits of its annotators{turn}"
 
 
 def _score_lines(scores: list[dict[str, Any]]) -> list[str]:

@@ -27,6 +27,7 @@ class Command(ActCommand):
             top_k=parameters.top_k,
             control_depth=parameters.control_depth,
             direction=parameters.direction,
+            beyond=parameters.beyond,
             seed=parameters.seed,
             progress=progress,
         )

@@ -1,0 +1,214 @@
+"""A turn: a version teaches annotators, which propose what it does not know."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+
+from core.errors import CounterpartError
+from corpus.models import Match
+from dataset.changes import designs_of
+from dataset.models import Version
+from dataset.release import release_version
+from dataset.turns import TurnParameters, take_turn, turn_of
+from dataset.verification import verify_version
+from evaluation.whole_queries import whole_queries
+from hits.designs import Design
+from hits.models import Round
+from mitl.models import Annotator, Pool
+from mitl.pooling import pool_proposals
+from mitl.registration import add_annotator
+from mitl.search.gallery import load_lists, open_gallery
+from mitl.search.request import Search
+from mitl.search.retrieval import retrieve
+from tests.evaluation.worlds import judge_all, published
+from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
+from tests.hits.pools import pack
+
+pytestmark = pytest.mark.django_db
+SMALL = Design("small", 4, 1, 1)
+DEPTH = 6
+
+
+@pytest.fixture
+def first(tmp_path) -> Round:
+    """A judged round of an annotator with embeddings, and one without."""
+    zoo = make_collection(images=14, captions_each=1)
+    sample = make_sample(zoo)
+    rng = np.random.default_rng(0)
+    keys = np.array([str(place) for place in range(14)])
+    images, captions = (rng.standard_normal((14, 8)).astype(np.float32) for _ in range(2))
+    np.savez(tmp_path / "seen.npz", image_ids=keys, images=images, caption_ids=keys, captions=captions)
+    seen = add_annotator("seen", kind="files", checkpoint=tmp_path / "seen.npz")
+    retrieve(Search(open_gallery(zoo, sample), [seen], depth=DEPTH), actor="test")
+    listed = make_annotator("listed")
+    make_retrieval(listed, sample, depth=DEPTH)
+    pool = pool_proposals(
+        "pool", collection=zoo, annotators=[seen, listed], sample=sample, top_k=2, control_depth=DEPTH
+    )
+    return judge_all(published(pack("first", pool, design=SMALL)))
+
+
+def release(name: str, *rounds: Round) -> Version:
+    pool = rounds[0].pool
+    return release_version(name, collection=pool.collection, sample=pool.sample, rounds=rounds)
+
+
+def turn(name: str = "second", **options: object) -> Round:
+    wishes = {"round": "first", "seed": 0, "audit_share": 0.5, **options}
+    return take_turn(TurnParameters(name=name, **wishes), actor="test")
+
+
+def pairs_of(pool: Pool) -> set[tuple[int, int]]:
+    return set(pool.proposals.values_list("image_id", "caption_id"))
+
+
+def test_the_annotators_that_embed_are_taught_by_the_version(first):
+    release("v1", first)
+    made = turn()
+    (taught,) = Annotator.objects.filter(retrievals__pools=made.pool)
+    assert (taught.name, taught.kind, taught.options) == ("seen-v1", "feedback", {"of": "seen"})
+    assert (taught.trained_on["matches"], taught.trained_on["gallery"]) == ("v1", True)
+
+
+def test_a_turn_proposes_no_pair_that_the_version_knows(first):
+    release("v1", first)
+    known = set(Match.objects.filter(source="v1").values_list("image_id", "caption_id"))
+    made = turn()
+    assert pairs_of(first.pool) <= known
+    assert pairs_of(made.pool)
+    assert not pairs_of(made.pool) & known
+
+
+def test_lists_that_the_version_knows_whole_are_refused(first):
+    release("v1", first)
+    collection = first.pool.collection
+    for image in collection.images.all():
+        for caption in collection.captions.all():
+            pair = {"image": image, "caption": caption, "source": "v1"}
+            Match.objects.get_or_create(**pair, defaults={"collection": collection, "score": 0})
+    with pytest.raises(CounterpartError, match="The annotators propose no pair beyond v1"):
+        turn()
+    assert not Pool.objects.filter(name="second-pool").exists()
+
+
+def test_every_list_gives_its_first_pairs_that_the_version_does_not_know(first):
+    release("v1", first)
+    known = set(Match.objects.filter(source="v1").values_list("image_id", "caption_id"))
+    made = turn()
+    (lists,) = [load_lists(one, made.pool.sample) for one in made.pool.retrievals.all()]
+    for query, items in zip(lists["i2t"].queries.tolist(), lists["i2t"].items.tolist(), strict=True):
+        new = [(query, item) for item in items if (query, item) not in known][:2]
+        assert set(new) == set(
+            made.pool.proposals.filter(direction="i2t", image=query).values_list("image_id", "caption_id")
+        )
+
+
+def test_a_turn_is_an_audit_that_likely_matches_follow_designed_as_the_round(first):
+    release("v1", first)
+    made = turn()
+    assert made.summary["judge"]["judge"] == "audit"
+    assert made.summary["judge"]["greedy"]
+    assert made.summary["judge"]["share"] == 0.5
+    same = ("task", "design", "reward", "ceiling", "replication", "reasons")
+    assert [getattr(made, name) for name in same] == [getattr(first, name) for name in same]
+    assert made.pool.sample == first.pool.sample
+
+
+def test_taking_the_turn_again_changes_nothing(first):
+    release("v1", first)
+    made = turn()
+    assert turn() == made
+    assert Annotator.objects.count() == 3
+
+
+def test_a_round_without_a_version_teaches_nothing(first):
+    with pytest.raises(CounterpartError, match="Round first is in no version"):
+        turn()
+    assert Annotator.objects.count() == 2
+
+
+def test_a_version_without_the_round_is_refused(first):
+    release("v1", first)
+    with pytest.raises(CounterpartError, match="Version v2 does not hold round first"):
+        turn(beyond="v2")
+
+
+def test_annotators_without_embeddings_cannot_be_taught(first):
+    release("v1", first)
+    first.pool.retrievals.remove(first.pool.retrievals.get(annotator__name="seen"))
+    with pytest.raises(CounterpartError, match="None of the annotators of round first compares embeddings"):
+        turn()
+
+
+def test_named_annotators_propose_in_place_of_those_that_are_taught(first):
+    release("v1", first)
+    made = turn(annotators=("seen",))
+    assert made.pool.retrievals.get().annotator.name == "seen"
+    assert not Annotator.objects.filter(kind="feedback").exists()
+
+
+def test_the_matches_of_the_version_count_in_the_estimates_of_a_turn_and_cost_nothing(first):
+    release("v1", first)
+    made = judge_all(published(turn()))
+    matches = set(Match.objects.filter(source="v1", score=1).values_list("image_id", "caption_id"))
+    for whole in whole_queries(made):
+        free = whole.queries.codes[~whole.queries.asked & (whole.queries.gains > 0)]
+        known = {(code >> 32, code & 0xFFFFFFFF) for code in free.tolist()}
+        assert known == matches
+
+
+def test_the_next_turn_teaches_by_both_rounds(first):
+    release("v1", first)
+    second = judge_all(published(turn()))
+    release("v2", first, second)
+    third = turn("third", round="second", top_k=4)
+    (taught,) = Annotator.objects.filter(retrievals__pools=third.pool)
+    assert (taught.name, taught.options["of"]) == ("seen-v2", "seen")
+    assert [turn_of(made.pool) for made in (first, second, third)] == [1, 2, 3]
+
+
+def test_the_manifest_and_the_differences_tell_the_turn(first):
+    before = release("v1", first)
+    second = judge_all(published(turn()))
+    after = release("v2", first, second)
+    pool = after.manifest["rounds"][1]["pool"]
+    assert (pool["turn"], pool["beyond"], pool["beyond_sha256"]) == (2, "v1", before.manifest_sha256)
+    assert after.manifest["annotators"]["seen-v1"]["taught_by"] == "v1"
+    assert "taught_by" not in after.manifest["annotators"]["seen"]
+    assert designs_of(after)["second"]["turn"] == 2
+    told = StringIO()
+    call_command("diff", "v1", "v2", stdout=told)
+    assert "in turn 2, beyond v1" in told.getvalue()
+
+
+def test_a_released_turn_is_verified_with_its_lineage(first):
+    release("v1", first)
+    second = judge_all(published(turn()))
+    version = release("v2", first, second)
+    assert [problem for check in verify_version(version) for problem in check.problems] == []
+    Version.objects.filter(name="v1").update(manifest_sha256="0" * 64)
+    problems = [problem for check in verify_version(version) for problem in check.problems]
+    assert any("Pool second-pool goes beyond v1, whose beyond sha256 is 000" in problem for problem in problems)
+
+
+def test_a_pool_that_holds_what_its_version_knew_is_found(first):
+    release("v1", first)
+    second = judge_all(published(turn()))
+    version = release("v2", first, second)
+    proposal = second.pool.proposals.first()
+    Match.objects.create(
+        collection=proposal.pool.collection, image=proposal.image, caption=proposal.caption, source="v1", score=0
+    )
+    problems = [problem for check in verify_version(version) for problem in check.problems]
+    assert "1 pairs of pool second-pool are known to v1, which it goes beyond." in problems
+
+
+def test_the_command_prints_the_lineage(first):
+    release("v1", first)
+    printed = StringIO()
+    call_command("turn", "first", "second", "--audit-share", "0.5", "--seed", "0", "--json", stdout=printed)
+    told = json.loads(printed.getvalue())
+    assert (told["round"], told["turn"], told["beyond"], told["annotators"]) == ("second", 2, "v1", ["seen-v1"])
