@@ -126,8 +126,15 @@ def open_annotator(annotator: Annotator, device: str) -> NearestNeighbours:
 def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
     """Store the training images as histograms, and the words of their captions.
 
-    Memory: 4 bytes per number of a picture's histograms.
+    Memory: 4 bytes per number of a picture's histograms. Raises CounterpartError for images of the gallery: there each
+    would be its own neighbour, and tell a query caption by that very caption.
     """
+    searched = sum(image.split not in Image.TRAINING_SPLITS for image in examples.images)
+    if searched:
+        raise CounterpartError(
+            f"{counted(searched, 'training image is', 'training images are')} in the gallery, where each would be its "
+            "own nearest neighbour. Import the collection with splits, or choose another kind."
+        )
     texts = captions_by_image(examples)
     arrays = learn_picture_words(examples.images, plan.settings, plan.seed, progress)
     signatures = PictureReader(plan.settings, arrays).read(examples.images, progress)
