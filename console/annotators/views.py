@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 
+from console.annotators.calibration_figures import calibration_figures
 from console.annotators.figures import curve_of, learns, losses_of, training_of
 from console.annotators.forms import AnnotatorForm, EmbeddingsForm, OriginForm, TrainForm
 from console.annotators.search_examples import Example, compared, examples
@@ -68,6 +69,7 @@ def _page(request: HttpRequest, found: Annotator, origin: OriginForm) -> HttpRes
         "origin": origin,
         "training": training_of(found),
         "learns": learns(found),
+        "calibration": calibration_figures(found),
         "retrievals": retrievals,
         "shown": shown,
         "start": start,

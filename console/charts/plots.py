@@ -63,6 +63,11 @@ PLOTS = {
         "where every query is judged, else estimated from the queries that an audit judged whole. Pairs outside the "
         "pool count as no match.",
     ),
+    "calibration": Plot(
+        "Calibration",
+        "How far the probabilities of matches hold that are learned from each annotator's ranks and scores, and from "
+        "those of all: predicted and observed shares of the pairs of queries that are judged whole.",
+    ),
     "positives": Plot(
         "Positives per query",
         "How many of the queries have at least so many positives, before and after (ECCV Caption, figure 3a).",
@@ -92,7 +97,7 @@ PLOTS = {
 }
 OF_TASKS = ("determinate", "preference")  # named as the types of task, which are not about pairs, that have one
 OF_ANSWERS = ("workers", "annotators", "reasons", "agreement")
-OF_ROUNDS = (*OF_ANSWERS, "estimates")
+OF_ROUNDS = (*OF_ANSWERS, "estimates", "calibration")
 OFFERED = {
     "round": (*OF_ROUNDS, *OF_TASKS),
     "version": ("positives", *OF_ANSWERS, "uncertainty"),

@@ -1,0 +1,59 @@
+"""How far an annotator's scores tell matches, as its page shows it: from the chart of its newest judged round."""
+
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef
+from django.utils.safestring import SafeString
+
+from annotation.models import Judgment
+from annotation.money.wages import was_played
+from console.charts.measured_charts import MeasuredChart, stored_chart
+from console.charts.plots import PLOTS, Rows, on_page
+from evaluation.analyses.calibration_analysis import ALL
+from hits.judge_designs import JudgeDesign
+from hits.models import Round
+from hits.task_types import ON_PAIRS
+from mitl.models import Annotator, Direction
+
+SUBJECT = "calibration"
+NEWEST = 20  # rounds that are looked at
+
+
+@dataclass(frozen=True)
+class CalibrationFigures:
+    """The round; its chart as it was made last, None before it was; and whether programs gave some of the answers."""
+
+    annotator: Annotator
+    round: Round
+    chart: MeasuredChart | None
+    simulated: bool
+
+    @property
+    def svg(self) -> SafeString:
+        """The reliability diagrams, for the page."""
+        return (
+            on_page(self.chart.svg, f"{PLOTS[SUBJECT].title}: {PLOTS[SUBJECT].description}")
+            if self.chart
+            else SafeString()
+        )
+
+    @property
+    def rows(self) -> Rows:
+        """The scores of this annotator and of all of the pool, in each direction."""
+        found = self.chart.rows if self.chart else ()
+        return [
+            {**row, "label": Direction(row["direction"]).label}
+            for row in found
+            if row["annotator"] in (self.annotator.name, ALL)
+        ]
+
+
+def calibration_figures(annotator: Annotator) -> CalibrationFigures | None:
+    """Return the figures of the newest judged round of a pool that holds the annotator; None without one. Rounds of
+    first hits have no query that is judged whole, and do not count."""
+    votes = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=OuterRef("pk"))
+    rounds = Round.objects.filter(Exists(votes), pool__retrievals__annotator=annotator, task__in=ON_PAIRS)
+    for round in rounds.select_related("pool").order_by("-pk")[:NEWEST]:
+        if JudgeDesign.from_json(round.summary.get("judge")).judge != "first-hits":
+            return CalibrationFigures(annotator, round, stored_chart(round, SUBJECT, ""), was_played(round))
+    return None
