@@ -1,13 +1,14 @@
 """Which of a pool's pairs a round asks: all of them, the first hits of its annotators, or whole queries of an audit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from math import ceil
+from math import ceil, inf
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.text import counted
 from hits.packing.audits import audit_order
 from hits.packing.plan import Sides
 from mitl.models import Direction, Pool
@@ -17,21 +18,38 @@ JUDGES = (*get_args(Judge), "audit+greedy")
 """What ``--judge`` may say; the last one is an audit that likely matches follow."""
 POLICY = 1
 """Version of the rules by which pairs are chosen; a round keeps it."""
+STOP_RECALL = 0.95
+"""The recall at which batches of likely matches have been measured to stop well: the last matches cost most."""
+GUARD_SHARE, GUARD_QUERIES, LARGEST_GUARD = 0.2, 150, 0.5
+"""Of an audit that guards a greedy order: its least share of the queries, the queries of each direction that it should
+have, as smaller guards held less often in replays, and the largest share to which it is enlarged for them. A larger one
+would leave too few pairs to a greedy order."""
 
 
 @dataclass(frozen=True)
 class JudgeDesign:
-    """What a round asks. ``share`` is that of the queries an audit judges whole, of each direction that is pooled;
-    ``greedy``: whether batches of likely matches follow it by themselves."""
+    """What a round asks.
+
+    Attributes:
+        share: of the queries that an audit judges whole, of each direction that is pooled.
+        greedy: whether batches of likely matches follow it by themselves.
+        stop_recall: these stop once the probabilities say that this share of the matches is found,
+        stop_width: or once no interval of mAP@R is wider; None: whatever the width is.
+    """
 
     judge: Judge = "all"
     share: float = 1.0
     greedy: bool = False
     policy: int = POLICY
+    stop_recall: float = STOP_RECALL
+    stop_width: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a round's summary keeps it: nothing for a round that asks all pairs."""
-        return {} if self.judge == "all" else asdict(self)
+        if self.judge == "all":
+            return {}
+        stops = () if self.greedy else ("stop_recall", "stop_width")
+        return {name: value for name, value in asdict(self).items() if name not in stops}
 
     @classmethod
     def from_json(cls, stored: dict[str, Any] | None) -> "JudgeDesign":
@@ -43,7 +61,23 @@ class JudgeDesign:
             return {}
         if self.judge == "first-hits":
             return {"judge": self.judge}
-        return {"judge": "audit+greedy" if self.greedy else "audit", "audit_share": self.share}
+        if not self.greedy:
+            return {"judge": "audit", "audit_share": self.share}
+        return {"judge": "audit+greedy", "audit_share": self.share, "stops_at": self.stop_text}
+
+    @property
+    def stop_text(self) -> str:
+        """Say when batches of likely matches stop."""
+        width = f" or the intervals of mAP@R are {self.stop_width:g} wide at most" if self.stop_width else ""
+        return f"{self.stop_recall:.3g} of the matches are found{width}"
+
+    def guard_note(self, queries: Iterable[int]) -> str:
+        """Say that the audit is a small guard of likely matches, in a pool whose directions have so many ``queries``
+        each; empty where it has enough queries, or all of them."""
+        fewest = min((self.n_audited(count) for count in queries if count), default=0)
+        if fewest >= GUARD_QUERIES or self.share >= 1:
+            return ""
+        return f"{counted(fewest, 'query', 'queries')}, fewer than the {GUARD_QUERIES} advised"
 
     def audited(self, keys: list[str], seed: int | Sequence[int]) -> list[str]:
         """Return the queries of one direction, named by their keys, that an audit judges whole.
@@ -75,6 +109,26 @@ class JudgeDesign:
             places = np.minimum(places, place[pairs[:, column]])
         order = np.argsort(places, kind="stable")
         return pairs[order[np.isfinite(places[order])]]
+
+
+def guard_share(queries: Iterable[int]) -> float:
+    """Return the usual share of an audit that guards a greedy order, where the pooled directions have so many
+    ``queries`` each.
+
+    >>> guard_share([1500, 2000]), guard_share([400, 2000]), guard_share([60, 60])
+    (0.2, 0.375, 0.5)
+    """
+    fewest = min((count for count in queries if count), default=inf)
+    wanted = ceil(1000 * GUARD_QUERIES / fewest) / 1000
+    return min(max(GUARD_SHARE, wanted), LARGEST_GUARD)
+
+
+def queries_of(pool: Pool) -> Iterator[int]:
+    """Yield the number of queries of each direction that is pooled, counted when it is asked for."""
+    if Direction.IMAGE_TO_CAPTION in pool.directions:
+        yield pool.sample.images.count()
+    if Direction.CAPTION_TO_IMAGE in pool.directions:
+        yield pool.sample.captions.count()
 
 
 def audited_queries(pool: Pool, design: JudgeDesign, seed: int) -> dict[Direction, dict[str, int]]:

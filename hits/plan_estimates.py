@@ -11,7 +11,7 @@ from core.errors import CounterpartError, some_of
 from core.text import counted
 from corpus.models import Collection, Sample
 from corpus.samples import check_drawable
-from hits.judge_designs import Judge, JudgeDesign
+from hits.judge_designs import Judge, JudgeDesign, queries_of
 from hits.pair_plans import number_collection
 from hits.round_parameters import PackParameters, RoundParameters
 from hits.task_types import TASK_TYPES
@@ -106,7 +106,8 @@ def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
             f"and {counted(sizes.gallery_captions, 'caption')} allows at most {sizes.depth}."
         )
     directions = Direction.values if parameters.direction == "both" else [parameters.direction]
-    design = parameters.judge_design
+    by_side = {Direction.IMAGE_TO_CAPTION: sizes.images, Direction.CAPTION_TO_IMAGE: sizes.captions}
+    design = parameters.judge_design(by_side[direction] for direction in Direction if direction in directions)
     places = len(annotators) * (1 if design.judge == "first-hits" else parameters.top_k)
     pooled = sizes.audited(design).pooled(places, directions)
     scorings = [_scoring(one, sizes.pairs(depth)) for one in annotators if is_cross_encoder(one)]
@@ -128,7 +129,7 @@ def estimate_round(pool: Pool, parameters: PackParameters) -> PlanEstimate:
 def _estimate(pooled: Pooled, parameters: PackParameters) -> PlanEstimate:
     hits = TASK_TYPES[parameters.task].count_hits(pooled, parameters.composition)
     cost = hits * parameters.seats * parameters.reward
-    return PlanEstimate(scorings=[], pairs=pooled.pairs, hits=hits, cost=cost, judge=parameters.judge_design.judge)
+    return PlanEstimate(scorings=[], pairs=pooled.pairs, hits=hits, cost=cost, judge=parameters.judge_design([]).judge)
 
 
 def _asked(pool: Pool, parameters: PackParameters) -> Pooled:
@@ -137,7 +138,7 @@ def _asked(pool: Pool, parameters: PackParameters) -> Pooled:
     pairs = sides.pair_codes(
         pool.proposals.values_list("image_id", "caption_id").distinct().iterator(chunk_size=20_000)
     )
-    asked = parameters.judge_design.asked(pool, sides, pairs, parameters.seed or 0)
+    asked = parameters.judge_design(queries_of(pool)).asked(pool, sides, pairs, parameters.seed or 0)
     images, captions = np.unique(asked[:, 0], return_counts=True)[1], len(np.unique(asked[:, 1]))
     return Pooled(len(asked), captions, images, query_images=pool.sample.images.count())
 

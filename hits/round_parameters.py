@@ -1,5 +1,6 @@
 """The parameters of ``pack`` and ``plan_round``, for the commands, the page, the job and the API."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Self, get_args
@@ -12,15 +13,25 @@ from core.parameters import POSITIONAL, Option, Parameters, choices
 from core.seeds import SeedField
 from core.text import MAX_NAME, NameField
 from hits.designs import DEFAULT, DESIGNS, Design, load_design, parse_design
-from hits.judge_designs import JUDGES, JudgeDesign
+from hits.judge_designs import (
+    GUARD_QUERIES,
+    GUARD_SHARE,
+    JUDGES,
+    LARGEST_GUARD,
+    STOP_RECALL,
+    JudgeDesign,
+    guard_share,
+)
 from hits.packing.plan import Sharing
 from hits.prices import cents
 from hits.task_types import LEVELS, TASK_TYPES
 from hits.task_types.task_type import TaskType
 from mitl.search_parameters import PoolingParameters, SearchParameters
 
-AUDIT_SHARE, GUARD_SHARE = 0.3, 0.2
-"""Usual share of the queries in an audit, and in one that only guards a greedy order."""
+AUDIT_SHARE = 0.3
+"""Usual share of the queries in an audit that no greedy order follows."""
+GREEDY_ALONE = ("stop_recall", "stop_width")
+"""The parameters of a greedy order."""
 
 
 def _replications() -> str:
@@ -74,8 +85,7 @@ def unused_by(task: TaskType) -> set[str]:
         "positives": task.from_matches,
         "reasons": bool(task.asks),
         "top_up": task.on_pairs and task.group == 1,
-        "judge": task.on_pairs and task.group == 1,
-        "audit_share": task.on_pairs and task.group == 1,
+        **dict.fromkeys(("judge", "audit_share", *GREEDY_ALONE), task.on_pairs and task.group == 1),
     }
     return {name for name, is_used in used.items() if not is_used}
 
@@ -135,7 +145,8 @@ class PackParameters(Parameters):
             min_value=0,
             max_value=99,
             label="Top-up",
-            help_text="maximum number of further votes on a pair on which workers disagree",
+            help_text="maximum number of further votes on a pair on which workers disagree; with audit+greedy also on "
+            "one of which its votes and its probability leave unsure whether it is a match",
         ),
     ] = 0
     reasons: Annotated[bool, "ask for reasons at levels 2 and 3"] = False
@@ -146,7 +157,7 @@ class PackParameters(Parameters):
             label="Pairs to judge",
             help_text="all pairs of the pool; the first hits of its annotators, which give their R@1; or an audit: all "
             "pairs of some random queries, from which the scores are estimated; or an audit and then, greedily, likely "
-            "matches of the other queries until 95% are found",
+            "matches of the other queries until enough are found",
         ),
     ] = "all"
     audit_share: Annotated[
@@ -156,9 +167,31 @@ class PackParameters(Parameters):
             min_value=0.01,
             max_value=1,
             help_text=f"share of the queries that an audit judges whole (default {AUDIT_SHARE}; with audit+greedy "
-            f"{GUARD_SHARE})",
+            f"{GUARD_SHARE}, and more, up to {LARGEST_GUARD}, where that is fewer than {GUARD_QUERIES} queries)",
         ),
         Option(metavar="SHARE"),
+    ] = None
+    stop_recall: Annotated[
+        float | None,
+        forms.FloatField(
+            required=False,
+            min_value=0.01,
+            max_value=1,
+            help_text="with audit+greedy: stop once the probabilities say that this share of the matches is found "
+            f"(default {STOP_RECALL})",
+        ),
+        Option(metavar="SHARE"),
+    ] = None
+    stop_width: Annotated[
+        float | None,
+        forms.FloatField(
+            required=False,
+            min_value=0.001,
+            max_value=1,
+            help_text="with audit+greedy: stop before that once no interval of mAP@R, of any model and direction, is "
+            "wider, such as 0.04",
+        ),
+        Option(metavar="WIDTH"),
     ] = None
 
     def __post_init__(self) -> None:
@@ -179,11 +212,18 @@ class PackParameters(Parameters):
                 f"Invalid top-up {self.top_up}: the task {task} does not ask about one pair at a time. Leave --top-up "
                 "out, or use a greater --replication."
             )
+        self._check_choice(unused)
+
+    def _check_choice(self, unused: set[str]) -> None:
         if self.judge != "all" and "judge" in unused:
+            task = TASK_TYPES[self.task]
             raise CounterpartError(f"Invalid option --judge {self.judge}: the task {task} asks about all of a pool.")
-        if self.audit_share and self.judge_design.judge != "audit":
+        if self.audit_share and self.judge not in ("audit", "audit+greedy"):
             raise CounterpartError("Invalid option --audit-share: only --judge audit judges a share of the queries.")
-        if self.top_up and self.seats < 2:
+        if self.judge != "audit+greedy" and (given := [name for name in GREEDY_ALONE if getattr(self, name)]):
+            options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+            raise CounterpartError(f"Invalid option {options}: only --judge audit+greedy stops by itself.")
+        if self.top_up and self.seats < 2 and self.judge != "audit+greedy":
             raise CounterpartError(
                 f"Invalid top-up {self.top_up}: workers disagree only if a pair has several votes. Use a --replication "
                 "of at least 2, or leave --top-up out."
@@ -194,14 +234,15 @@ class PackParameters(Parameters):
         """The design of a HIT: the type's own where it has one."""
         return TASK_TYPES[self.task].design or self.design or DESIGNS[DEFAULT]
 
-    @property
-    def judge_design(self) -> JudgeDesign:
-        """Which pairs of the pool are asked."""
+    def judge_design(self, queries: Iterable[int]) -> JudgeDesign:
+        """Return which pairs are asked of a pool whose directions have so many ``queries`` each."""
         match self.judge:
             case "audit":
                 return JudgeDesign("audit", self.audit_share or AUDIT_SHARE)
             case "audit+greedy":
-                return JudgeDesign("audit", self.audit_share or GUARD_SHARE, greedy=True)
+                share = self.audit_share or guard_share(queries)
+                recall = self.stop_recall or STOP_RECALL
+                return JudgeDesign("audit", share, greedy=True, stop_recall=recall, stop_width=self.stop_width)
             case "first-hits":
                 return JudgeDesign("first-hits")
         return JudgeDesign()

@@ -17,7 +17,7 @@ from core.seeds import LARGEST_SEED
 from core.text import check_name
 from hits.controls import Avoided, Keys, avoided_pairs, known_matches, original_pairs, spared_originals
 from hits.designs import Design
-from hits.judge_designs import JudgeDesign
+from hits.judge_designs import JudgeDesign, queries_of
 from hits.kept_predictions import PREDICTED
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.packing.plan import ROLES, Codes, Plan, Sharing
@@ -62,6 +62,7 @@ def pack_round(
         seed = existing.seed if existing else secrets.randbelow(LARGEST_SEED + 1)
     newest = existing.summary.get("newest") if existing else newest_of(pool.collection)
     avoided = existing.summary.get("avoided", []) if existing else avoided_pairs(pool.collection)
+    judge = parameters.judge_design(queries_of(pool))
     plan = make_plan(
         pool,
         task=TASK_TYPES[parameters.task],
@@ -71,7 +72,7 @@ def pack_round(
         avoided=avoided,
         newest=newest,
         positives=parameters.positives,
-        judge=parameters.judge_design,
+        judge=judge,
         progress=progress,
     )
     costs = costs_by_channel(parameters.reward, assignments=plan.n_hits * parameters.seats)
@@ -86,8 +87,8 @@ def pack_round(
         "plan_hash": plan.hash,
     }
     if existing:
-        return _same(existing, fields)
-    fields["summary"] = _summary(pool, plan, parameters, costs) | {"newest": newest}
+        return _same(existing, fields, judge)
+    fields["summary"] = _summary(pool, plan, parameters, costs, judge) | {"newest": newest}
     fields["summary"] |= {"avoided": avoided} if avoided else {}
     try:
         return _write(name, fields, plan, actor, progress)
@@ -109,7 +110,9 @@ def figures_of(packed: Round) -> dict[str, Any]:
     named = {task.items if name == "pairs" else name: what for name, what in packed.summary.items()}
     summary = {name: what for name, what in named.items() if name not in left_out}
     costs = {f"cost_{channel}": Decimal(cost["total"]) for channel, cost in summary.pop("cost").items()}
-    judge = JudgeDesign.from_json(packed.summary.get("judge")).figures()
+    design = JudgeDesign.from_json(packed.summary.get("judge"))
+    note = design.guard_note(queries_of(packed.pool)) if design.greedy else ""
+    judge = design.figures() | ({"guard": note} if note else {})
     return {"round": packed.name, **judge, **summary, "reward": packed.reward, **costs, "ceiling": packed.ceiling}
 
 
@@ -184,9 +187,11 @@ def _find(name: str) -> Round | None:
     return Round.objects.filter(name=name).first()
 
 
-def _same(existing: Round, fields: dict[str, Any]) -> Round:
+def _same(existing: Round, fields: dict[str, Any], judge: JudgeDesign) -> Round:
     """Return the existing round of this name if it was packed with the same parameters."""
     different = [field for field, value in fields.items() if getattr(existing, field) != value]
+    if not different and JudgeDesign.from_json(existing.summary.get("judge")) != judge:
+        different = ["choice of pairs"]
     if different:
         raise CounterpartError(
             f"Round {existing.name} already exists with a different {', '.join(different).replace('_', ' ')}. "
@@ -208,14 +213,13 @@ def _check_ceiling(parameters: PackParameters, plan: Plan, costs: Costs) -> None
         )
 
 
-def _summary(pool: Pool, plan: Plan, parameters: PackParameters, costs: Costs) -> dict[str, Any]:
+def _summary(pool: Pool, plan: Plan, parameters: PackParameters, costs: Costs, judge: JudgeDesign) -> dict[str, Any]:
     counts = plan.counts()
-    judge = parameters.judge_design.as_json()
     left = pool.n_pairs - (counts["pairs"] - plan.padded) if TASK_TYPES[parameters.task].on_pairs else 0
     noted = {
-        "unasked_pairs" if judge else "excluded_pairs": left,
+        "excluded_pairs" if judge.judge == "all" else "unasked_pairs": left,
         "positives_of": parameters.positives,
-        "judge": judge,
+        "judge": judge.as_json(),
     }
     return {
         **counts,

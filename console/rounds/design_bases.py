@@ -19,6 +19,7 @@ from evaluation.audit_options import AuditOptions, terms_of
 from evaluation.models import Run
 from evaluation.plan_basis import AUDITED_TASKS, PlanBasis, Prior, basis_of, unpacked_round
 from evaluation.predictions import Prediction, predict
+from hits.judge_designs import queries_of
 from hits.models import Round, Seat
 from hits.round_parameters import PackParameters
 from mitl.models import Pool
@@ -152,7 +153,9 @@ def prediction_for(code: str, pool: Pool, parameters: PackParameters) -> Predict
         kept = stored_basis(source_of(code))
         if kept is None or parameters.task not in AUDITED_TASKS:
             return None
-        return predict(kept.basis, pool, parameters.judge_design, terms_of(_planned(pool, parameters)))
+        return predict(
+            kept.basis, pool, parameters.judge_design(queries_of(pool)), terms_of(_planned(pool, parameters))
+        )
     except CounterpartError:
         return None
 

@@ -5,7 +5,7 @@ from django.db.models import Count
 
 from core.errors import CounterpartError
 from hits.designs import Design
-from hits.judge_designs import JudgeDesign, audited_queries
+from hits.judge_designs import JudgeDesign, audited_queries, guard_share, queries_of
 from hits.models import Item
 from hits.rounds import figures_of
 from mitl.models import Direction
@@ -115,6 +115,11 @@ def test_packing_again_with_another_design_is_refused(pool):
         ({"judge": "audit", "task": "checkbox"}, "the task checkbox asks about all of a pool"),
         ({"judge": "some"}, "judge"),
         ({"judge": "audit", "audit_share": 1.5}, "Invalid audit share 1.5"),
+        ({"judge": "audit", "stop_recall": 0.9}, "Invalid option --stop-recall: only --judge audit.greedy stops"),
+        ({"stop_width": 0.04}, "Invalid option --stop-width: only --judge audit.greedy stops by itself"),
+        ({"judge": "audit+greedy", "stop_recall": 1.2}, "Invalid stop recall 1.2"),
+        ({"judge": "audit+greedy", "stop_width": 0}, "Invalid stop width 0"),
+        ({"judge": "audit", "top_up": 1}, "workers disagree only if a pair has several votes"),
     ],
 )
 def test_designs_that_cannot_be_are_refused(pool, parameters, message):
@@ -126,3 +131,74 @@ def test_an_audit_too_small_for_a_hit_is_refused_and_nothing_is_written(pool):
     with pytest.raises(CounterpartError, match=r"asks \d+ pairs of the pool pool, fewer than the 40 .* Raise --audit"):
         pack("small", pool, design=Design("large", 40, 1, 1), judge="audit", audit_share=0.05)
     assert not pool.rounds.exists()
+
+
+GREEDY = {"design": SMALL, "judge": "audit+greedy", "seed": 4}
+
+
+@pytest.mark.parametrize(
+    ("queries", "share"),
+    [
+        ([2000, 750], 0.2),  # a fifth of 750 are 150
+        ([2000, 749], 0.201),
+        ([400, 2000], 0.375),
+        ([400, 0], 0.375),  # one direction alone has queries
+        ([300, 300], 0.5),
+        ([60, 60], 0.5),  # at most a half
+        ([], 0.2),
+    ],
+)
+def test_the_guard_of_a_greedy_order_has_150_queries_of_each_direction_or_half_of_them(queries, share):
+    assert guard_share(queries) == share
+    for count in queries:
+        assert JudgeDesign("audit", share).n_audited(count) >= min(150, count / 2)
+
+
+def test_a_greedy_round_of_few_queries_audits_half_of_them_and_says_how_few_guard_it(pool):
+    assert list(queries_of(pool)) == [14, 14]
+    made = pack("greedy", pool, **GREEDY)
+    figures = figures_of(made)
+    assert (figures["audit_share"], figures["guard"]) == (0.5, "7 queries, fewer than the 150 advised")
+    smaller = figures_of(pack("smaller", pool, **GREEDY, audit_share=0.3))
+    assert (smaller["audit_share"], smaller["guard"]) == (0.3, "5 queries, fewer than the 150 advised")
+    assert "guard" not in figures_of(pack("whole", pool, **GREEDY, audit_share=1))
+    assert "guard" not in figures_of(pack("audit", pool, design=SMALL, judge="audit"))
+
+
+@pytest.mark.parametrize(
+    ("share", "queries", "note"),
+    [
+        (0.2, [750, 900], ""),
+        (0.2, [745, 900], "149 queries, fewer than the 150 advised"),
+        (0.01, [0, 60], "1 query, fewer than the 150 advised"),
+    ],
+)
+def test_a_guard_is_small_by_its_direction_of_fewest_queries(share, queries, note):
+    assert JudgeDesign("audit", share, greedy=True).guard_note(queries) == note
+
+
+def test_a_greedy_round_keeps_when_it_stops_and_prints_it(pool):
+    made = pack("greedy", pool, **GREEDY, audit_share=0.3, stop_recall=0.9, stop_width=0.04)
+    assert made.summary["judge"] == {
+        "judge": "audit",
+        "share": 0.3,
+        "greedy": True,
+        "policy": 1,
+        "stop_recall": 0.9,
+        "stop_width": 0.04,
+    }
+    told = "0.9 of the matches are found or the intervals of mAP@R are 0.04 wide at most"
+    assert figures_of(made)["stops_at"] == told
+    assert figures_of(pack("usual", pool, **GREEDY))["stops_at"] == "0.95 of the matches are found"
+
+
+def test_a_design_that_was_stored_before_rounds_could_choose_when_to_stop_is_read_with_the_usual_recall():
+    stored = {"judge": "audit", "share": 0.2, "greedy": True, "policy": 1}
+    assert JudgeDesign.from_json(stored) == JudgeDesign("audit", 0.2, greedy=True, stop_recall=0.95, stop_width=None)
+
+
+def test_packing_again_with_another_stop_is_refused(pool):
+    pack("greedy", pool, **GREEDY, stop_recall=0.9)
+    assert pack("greedy", pool, **GREEDY, stop_recall=0.9).name == "greedy"
+    with pytest.raises(CounterpartError, match="already exists with a different choice of pairs"):
+        pack("greedy", pool, **GREEDY)

@@ -50,7 +50,10 @@ def test_planning_starts_a_job_with_what_the_form_says(researcher, order):
 
 
 def test_every_parameter_can_be_set_on_the_page(researcher, order):
-    others = {"queries", "cascade", "rerank", "reasons", "pool_only", "positives", "audit_share"}
+    others = {"queries", "cascade", "rerank", "reasons", "pool_only", "positives", "audit_share"} | {
+        "stop_recall",
+        "stop_width",
+    }
     assert set(order) | others == set(RoundParameters.form_fields())
     quick = make_annotator("quick")
     change = {"direction": "t2i", "rerank": "csls:k=3,rgm", "sharing": "allow", "seed": str(2**63 - 1)}
