@@ -18,9 +18,9 @@ from mitl.models import Direction
 HELP = "How far the probabilities of a round's pairs hold, of each annotator and of all: Brier scores, reliability."
 ALL = "all annotators"
 NOTE = (
-    "Each query's probabilities are learned from the verdicts on other images. Brier: of a match, P(level 1 or 2); "
-    "skill: 1 is perfect, 0 says no more than the share of matches. Error: mean distance of predicted and observed "
-    "over tenths of the pairs."
+    "Each query's probabilities are learned from the verdicts on other images. Brier: of a match, level 1 or 2.\n"
+    "Skill: 1 is perfect, 0 says no more than the share of matches does. Error: the expected calibration error, the\n"
+    "mean distance of predicted and observed over tenths of the pairs."
 )
 
 
@@ -98,7 +98,7 @@ def _calibrated(whole: WholeQueries) -> Iterator[Calibrated]:
 
 def _text(found: Sequence[Calibrated]) -> str:
     parts = [NOTE]
-    heads = ["annotator", "pairs", "matches", "Brier", "skill", "error", "Brier of levels", "skill"]
+    heads = ["annotator", "pairs", "matches", "Brier", "skill", "error", "Brier of levels", "skill of levels"]
     for direction in dict.fromkeys(one.direction for one in found):
         side = [one for one in found if one.direction == direction]
         queries = side[0].queries
@@ -128,7 +128,7 @@ def _chart(round: Round, found: Sequence[Calibrated]) -> Spec:
     return {
         "title": {
             "text": f"Calibration in round {round}",
-            "subtitle": "Share of matches among a tenth of the pairs each, with 95% intervals; dashed: as predicted",
+            "subtitle": "Share of matches in tenths of the pairs, with 95% intervals; on the diagonal, as predicted",
             "offset": 16,
         },
         "columns": 3,

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest
 
 from evaluation.estimation.probabilities import LOWEST_MATCH
 
@@ -97,6 +96,9 @@ def reliability(probabilities: Floats, is_match: NDArray[np.bool_]) -> tuple[Bin
 
 
 def _bin(probabilities: Floats, is_match: NDArray[np.bool_]) -> Bin:
+    # scipy.stats takes a third of a second to import, for which pages that compare nothing need not wait.
+    from scipy.stats import binomtest
+
     interval = binomtest(int(is_match.sum()), len(is_match)).proportion_ci(method="wilson")
     return Bin(float(probabilities.mean()), float(is_match.mean()), interval.low, interval.high, len(is_match))
 
