@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from evaluation.estimation_inputs import pair_codes
 from evaluation.likely_matches import LikelyMatches, Pair
 from evaluation.whole_queries import WholeQueries
+from hits.judge_designs import STOP_RECALL
 
 Ids = NDArray[np.int64]
 NONE = np.zeros(0, np.int64)
@@ -26,26 +27,31 @@ class Step:
     Attributes:
         asked: codes of the pairs that this step asked and whose match was not known; of a batch the likeliest first.
         wholes: each direction with the verdicts of the pairs that were asked until then, and no others.
+        stop_recall: the recall at which the round stops.
     """
 
     asked: Ids
     wholes: tuple[WholeQueries, ...]
+    stop_recall: float = STOP_RECALL
 
     @cached_property
     def likely(self) -> LikelyMatches:
         """The pairs by the probabilities that are learned after this step."""
-        return LikelyMatches.of(self.wholes)
+        return LikelyMatches.of(self.wholes, stop_recall=self.stop_recall)
 
 
-def selection_steps(wholes: Sequence[WholeQueries], sizes: Iterable[int]) -> Iterator[Step]:
+def selection_steps(
+    wholes: Sequence[WholeQueries], sizes: Iterable[int], *, stop_recall: float = STOP_RECALL
+) -> Iterator[Step]:
     """Yield the step of the audit, the drawn queries, then one of likely matches for each of ``sizes``, as long as
     pairs are left.
 
-    ``wholes``: the directions of one round, with the verdicts of all pairs. Who reads the steps decides when they end.
+    ``wholes``: the directions of one round, with the verdicts of all pairs. Who reads the steps decides when they end:
+    ``stop_recall`` only says which queries are closed on the way.
     """
     drawn = [one.queries.codes[one.queries.asked & one.drawn[:, None]] for one in wholes]
     judged, opened = np.unique(np.concatenate(drawn)), NONE
-    step = Step(judged, knowing(wholes, judged))
+    step = Step(judged, knowing(wholes, judged), stop_recall)
     yield step
     for size in sizes:
         batch = step.likely.next_batch(size)
@@ -54,7 +60,7 @@ def selection_steps(wholes: Sequence[WholeQueries], sizes: Iterable[int]) -> Ite
         asked = _codes(batch.asked)
         judged = np.concatenate([judged, asked])
         opened = np.concatenate([opened, asked, _codes(batch.audited)])
-        step = Step(asked, knowing(wholes, judged, opened))
+        step = Step(asked, knowing(wholes, judged, opened), stop_recall)
         yield step
 
 
@@ -65,7 +71,7 @@ def knowing(wholes: Sequence[WholeQueries], judged: Ids, opened: Ids = NONE) -> 
     for one in wholes:
         queries = one.queries
         is_known = np.isin(queries.codes, judged) | ~queries.asked
-        hidden = replace(queries, gains=np.where(is_known, queries.gains, np.nan))
+        hidden = replace(queries, levels=np.where(is_known, queries.levels, np.nan))
         found.append(replace(one, queries=hidden, opened=queries.asked & np.isin(queries.codes, opened)))
     return tuple(found)
 
