@@ -1,0 +1,176 @@
+"""Replays with fewer votes, other methods of aggregation and reviews; the figures of a policy, and the command."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from core.errors import CounterpartError
+from dataset.release import release_version
+from evaluation.finished_rounds import FinishedRound, matches_in
+from evaluation.policy_effects import Spread, effects_of, figures
+from evaluation.scoring import evaluate_version
+from evaluation.what_if import WhatIfParameters, what_if
+from tests.annotation.cast import answer
+from tests.dataset.reviewing import give_level
+from tests.evaluation.worlds import SMALL, known_pool, level_of, published
+from tests.factories import make_worker
+from tests.hits.pools import pack
+
+pytestmark = pytest.mark.django_db
+
+
+def said(item, number):
+    """What a worker says: every third one is often wrong, the others seldom."""
+    right = level_of(item.image, item.caption)
+    is_wrong = (int(item.image.key) + 2 * int(item.caption.key) + number) % 4 < (3 if number % 3 == 2 else 1)
+    return 5 - right if is_wrong else right
+
+
+@pytest.fixture
+def finished(db):
+    """Three votes a pair, of the first workers who may do the HIT: nobody judges a pair twice, as a control or not."""
+    made = published(pack("all", known_pool(), design=SMALL, seed=4, reward="2.00", replication=3))
+    workers = [(number, make_worker(), set()) for number in range(60)]
+    for hit in made.hits.all():
+        shown = set(hit.items.values_list("image", "caption"))
+        free = [one for one in workers if not one[2] & shown]
+        items = hit.items.filter(control=None).order_by("place").select_related("image", "caption")
+        for seat, (number, worker, seen) in enumerate(free[:3], 1):
+            answer(hit, *(said(item, number) for item in items), seat=seat, worker=worker)
+            seen |= shown
+    return FinishedRound.of(made)
+
+
+def single_votes(finished):
+    """Return a function of the seed: one vote of each candidate."""
+    return lambda seed: finished.voted(1, seed).query("control == ''")
+
+
+def test_votes_are_drawn_pair_by_pair_and_those_on_controls_stay(finished):
+    everything = finished.votes.set_index(["code", "control", "worker"])["level"]
+    drawn = finished.voted(2, seed=0)
+    candidates = drawn[drawn["control"] == ""]
+    assert set(candidates.groupby("code").size()) == {2}
+    assert len(candidates) == 2 * len(finished.asked)
+    kept = drawn.set_index(["code", "control", "worker"])["level"]
+    assert (everything.loc[kept.index] == kept).all()
+    assert (drawn["control"] != "").sum() == (finished.votes["control"] != "").sum()
+    code = candidates["code"].iloc[0]
+    draws = [one.loc[one["code"] == code, "worker"].item() for one in map(single_votes(finished), range(60))]
+    assert [draws.count(worker) for worker in set(draws)] == pytest.approx([20, 20, 20], abs=10)
+    assert finished.voted(2, seed=0).equals(drawn)
+
+
+def test_a_single_vote_a_pair_is_its_verdict_and_costs_a_third(finished):
+    (one,) = what_if(finished, WhatIfParameters(round="all", judge="all", replication=1, replays=1, seed=7))["all"]
+    votes = single_votes(finished)(7)
+    free = np.setdiff1d(finished.asked, np.concatenate([w.queries.codes[w.queries.asked] for w in finished.wholes]))
+    matches = set(votes[votes["level"] <= 2]["code"]) - set(free.tolist())
+    assert one.matches == len(matches)
+    truth = set(finished.matches.tolist())
+    assert one.recall == len(matches & truth) / len(truth) < 1
+    assert (one.judgments, one.hits) == (finished.judgments / 3, finished.hits)
+    assert one.cost == finished.cost / 3
+
+
+@pytest.mark.parametrize("method", ["majority", "dawid-skene", "ordinal", "consensus"])
+def test_another_aggregation_counts_what_a_version_with_it_counts(finished, method):
+    (one,) = what_if(finished, WhatIfParameters(round="all", judge="all", aggregation=method))["all"]
+    pool = finished.round.pool
+    version = release_version(
+        "v1", collection=pool.collection, sample=pool.sample, rounds=[finished.round], method=method
+    )
+    scores = {
+        (one.model, direction): figures["mAP@R"].value
+        for one in evaluate_version(version)
+        for direction, figures in one.figures.items()
+    }
+    of_map = [score for score in one.scores if score.metric == "mAP@R"]
+    assert len(of_map) == len(scores) == 6
+    for score in of_map:
+        assert score.counted == pytest.approx(scores[score.model, score.direction], abs=1e-12)
+    if method == "dawid-skene":
+        assert any(score.counted != score.full for score in of_map)
+
+
+def test_a_level_that_a_reviewer_gave_stays_whatever_votes_are_drawn(finished, person):
+    code = int(finished.matches[0])
+    give_level(finished.round, (code >> 32, code & 0xFFFFFFFF), 4, by=person)
+    again = FinishedRound.of(finished.round)
+    assert set(finished.matches.tolist()) - set(again.matches.tolist()) == {code}
+    for votes in (again.voted(1, seed=0), again.votes):
+        assert code not in matches_in(again.deciding(again.wholes, votes, "majority", 0))
+
+
+def test_the_round_has_no_more_votes_than_it_asked(finished):
+    with pytest.raises(CounterpartError, match="Round all asks 3 answer sets of each HIT: a replay cannot draw 4"):
+        what_if(finished, WhatIfParameters(round="all", replication=4))
+
+
+def test_tau_bias_and_centred_bias_of_a_case_worked_by_hand():
+    """Deviations -0.1, -0.3, +0.1 have a mean of -0.1: centred 0, -0.2, 0.2. One of three pairs of models swaps."""
+    tau, bias, centred = figures([0.4, 0.2, 0.3], [0.5, 0.5, 0.2])
+    assert (bias, centred) == pytest.approx((0.5 / 3, 0.4 / 3))
+    assert tau == pytest.approx(0.0)  # one of the two pairs that the full round orders is kept, the other is not
+    assert figures([0.5, 0.4], [0.9, 0.8]) == pytest.approx((1.0, 0.4, 0.0))
+
+
+def test_a_spread_leaves_out_what_is_undefined():
+    assert Spread.of([1.0, None, float("nan"), 3.0]) == Spread(2.0, 1.0, 3.0)
+    assert Spread.of([None]) == Spread(None, None, None)
+
+
+def test_the_effect_of_a_policy_is_that_of_its_replays_one_by_one(finished):
+    replays = what_if(finished, WhatIfParameters(round="all", judge="audit", audit_share=0.5, replays=3))["audit"]
+    effects = {(one.metric, one.direction, one.kind): one for one in effects_of(replays)}
+    assert len(effects) == 3 * 2 * 2
+    for (metric, direction, kind), effect in effects.items():
+        off = []
+        for replay in replays:
+            rows = [one for one in replay.scores if (one.metric, one.direction) == (metric, direction)]
+            values = [one.counted if kind == "counted" else one.estimated.estimate.value for one in rows]
+            off.append(sum(abs(value - one.full) for value, one in zip(values, rows, strict=True)) / len(rows))
+        assert effect.bias.mean == pytest.approx(sum(off) / 3)
+        assert (effect.bias.low, effect.bias.high) == pytest.approx((min(off), max(off)))
+
+
+def run(*arguments):
+    out = StringIO()
+    call_command("what_if", "all", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_sets_all_policies_side_by_side(finished):
+    told = json.loads(run("--audit-share", "0.5", "--replays", "2", "--json"))
+    assert told["as_run"]["judgments"] == finished.judgments
+    assert [one["judge"] for one in told["policies"]] == ["all", "first-hits", "audit", "audit+greedy"]
+    everything, first, audit, greedy = told["policies"]
+    assert everything["recall"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
+    assert everything["cost"]["mean"] == float(finished.cost)
+    assert {one["bias"]["mean"] for one in everything["effects"]} == {0.0}
+    assert {one["kind"] for one in first["effects"]} == {"counted"}
+    assert audit["pairs"]["low"] <= audit["pairs"]["mean"] < greedy["pairs"]["mean"] <= everything["pairs"]["mean"]
+    assert audit["recall"]["mean"] < greedy["recall"]["mean"]
+    text = run("--audit-share", "0.5", "--replays", "2")
+    assert text.startswith(f"Round all as it was run: {finished.judgments} judgments in {finished.hits} HITs for $")
+    assert "the mean of 2 replays from seed 0" in text
+    assert text.count("audit+greedy") == 1 + 2 * 2  # mAP@R alone, both directions, counted and estimated
+
+
+def test_the_command_shows_every_score_of_one_policy(finished):
+    text = run("--judge", "first-hits", "--replication", "1", "--replays", "2", "--aggregation", "dawid-skene")
+    assert "Replayed with 1 vote a pair, counted by dawid-skene." in text
+    assert text.count("R-Precision") == 2 + 6  # the effect in each direction, and three models in each
+    assert "audit" not in text.split("policy", 1)[1]
+
+
+def test_the_command_refuses_what_it_does_not_know(finished):
+    with pytest.raises(CommandError, match="nowhere"):
+        call_command("what_if", "nowhere")
+    with pytest.raises(CommandError, match="a replay cannot draw 9"):
+        run("--replication", "9")
+    with pytest.raises(CommandError, match="judge"):
+        run("--judge", "everything")
