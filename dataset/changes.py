@@ -13,6 +13,7 @@ from dataset.contents import JUDGED, Policies, Queries, queries_of
 from dataset.judgment_rows import ReleasedJudgment
 from dataset.merging import Pair
 from dataset.models import Version
+from dataset.rejections import AUTOMATIC
 from dataset.version_files import FORM, JUDGMENTS, ReleasedPair, load_judgments, load_pairs, pair_order
 
 AnswerSet = tuple[str, int, int]
@@ -35,6 +36,7 @@ class Cause(TextChoices):
         "the same votes give another level: another method or policy for ties, or its workers are known better",
     )
     THRESHOLD = "threshold", "other levels are positive, or a merged source has another threshold"
+    AUTOMATIC = "automatic rejection", "its probability rejected it, and nobody judged it, in one version only"
     MERGE = "merge", "a source was merged into one version only, or with another precedence"
 
 
@@ -174,6 +176,8 @@ def _cause_of_votes(pair: Pair, a: Released, b: Released) -> Cause | None:
 
 def _cause_of_policy(pair: Pair, a: Released, b: Released) -> Cause:
     """Return why a pair of the same level, or without one, is a match in one version only."""
+    if AUTOMATIC in _sources(a.pairs.get(pair)) ^ _sources(b.pairs.get(pair)):
+        return Cause.AUTOMATIC
     level = _level(a.pairs.get(pair) or b.pairs.get(pair))
     if level and len({int(level) in one.policies.positive_levels for one in (a, b)}) > 1:
         return Cause.THRESHOLD

@@ -9,6 +9,7 @@ import pandas as pd
 from corpus.models import Collection, Match, Sample
 from dataset.aggregation import Method, Ties, conclude
 from dataset.merging import MergeTerm, Pair, merged_pairs, parse_merge
+from dataset.rejections import AUTOMATIC, Rejections, counted_rejections
 from dataset.review_rows import Reviewed
 from hits.models import Round
 from mitl.models import Proposal
@@ -88,7 +89,8 @@ class PairVerdict:
 
 @dataclass(frozen=True)
 class Contents:
-    """``by_source`` and ``original`` list each source's pairs on the queries, before anything is excluded."""
+    """``by_source`` and ``original`` list each source's pairs on the queries, before anything is excluded. Pairs that
+    are ``automatic`` were rejected by their probability alone, and nobody judged them."""
 
     queries: Queries
     positives: frozenset[Pair]
@@ -96,6 +98,7 @@ class Contents:
     by_source: Mapping[str, set[Pair]]
     original: set[Pair]
     conflicts: frozenset[Pair] = field(default=frozenset())
+    automatic: frozenset[Pair] = field(default=frozenset())
 
     @property
     def pairs(self) -> frozenset[Pair]:
@@ -103,6 +106,8 @@ class Contents:
         return self.positives | self.verdicts.keys()
 
     def sources_of(self, pair: Pair) -> list[str]:
+        if pair in self.automatic:
+            return [AUTOMATIC]
         return [source for source, pairs in self.by_source.items() if pair in pairs]
 
 
@@ -120,6 +125,7 @@ def gather_contents(
     proposals: pd.DataFrame | None,
     policies: Policies,
     captions: Container[str] | None = None,
+    rejections: Sequence[Rejections] = (),
 ) -> Contents:
     """Unite the positive verdicts on ``votes`` and reviews with the pairs of the merged sources, on the queries.
 
@@ -143,6 +149,7 @@ def gather_contents(
         by_source[str(term)] = pairs_of(term)
     positives = {pair for pairs in by_source.values() for pair in pairs}
     conflicts = (positives & verdicts.keys()) - by_source.get(JUDGED, set())
+    automatic = queries.touching(counted_rejections(rejections, found, policies.positive_levels)) - positives
     if policies.precedence == "judged":
         positives -= conflicts
     return Contents(
@@ -152,6 +159,7 @@ def gather_contents(
         by_source=by_source,
         original=pairs_of(MergeTerm(Match.ORIGINAL)),
         conflicts=frozenset(filter(reviewed.keeps, conflicts)),
+        automatic=frozenset(filter(reviewed.keeps, automatic)),
     )
 
 

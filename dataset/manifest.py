@@ -14,6 +14,7 @@ from dataset.contents import JUDGED, Contents, Policies
 from dataset.credits import Credits
 from dataset.models import Version
 from dataset.provenance import provenance_of
+from dataset.rejections import Rejections
 from dataset.review_rows import Row
 from dataset.turns import lineage_of
 from dataset.version_files import FORM, GALLERY
@@ -31,6 +32,7 @@ def describe(
     rounds: Sequence[Round],
     policies: Policies,
     reviews: Iterable[Row],
+    rejections: Sequence[Rejections],
     credits: Credits,
     partial: bool,
     label_errors: dict[str, dict[str, int]],
@@ -52,6 +54,7 @@ def describe(
         "provenance": {round.name: provenance_of(round) for round in rounds},
         "partial": partial,
         "policies": policies.as_json(),
+        **rejection_figures(rejections, contents, policies),
         "excluded_captions": [caption for _, caption in excluded if caption],
         "excluded_images": [image for image, _ in excluded if image],
         "counts": count(contents),
@@ -59,6 +62,14 @@ def describe(
         "label_errors": label_errors,
         "files": files,
     }
+
+
+def rejection_figures(rejections: Sequence[Rejections], contents: Contents, policies: Policies) -> dict[str, Any]:
+    """Return the rejections of each round with their bound, and the number of all; nothing without any."""
+    if not rejections:
+        return {}
+    by_round = {one.round: one.figures(contents.verdicts, policies.positive_levels) for one in rejections}
+    return {"rejections": by_round, "rejected_automatically": len(contents.automatic)}
 
 
 def describe_sample(sample: Sample) -> dict[str, Any]:

@@ -34,9 +34,10 @@ from dataset.manifest import describe
 from dataset.merging import MergeTerm, check_sources, parse_merge
 from dataset.models import Version, released
 from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
+from dataset.rejections import Rejections, rejections_of
 from dataset.release_parameters import ReleaseParameters
 from dataset.released_votes import label_errors, read_votes
-from dataset.rendering import render_contents, render_gallery, render_judgments, render_reviews
+from dataset.rendering import render_contents, render_gallery, render_judgments, render_rejections, render_reviews
 from dataset.review_rows import Reviewed, Row, review_rows
 from dataset.version_files import describe_files, manifest_bytes, pair_order, seal_folder, written_files
 from hits.models import Round
@@ -125,13 +126,15 @@ def release_version(
         folder = Path(temporary)
         version.rounds.set(rounds)
         reviews = review_rows(collection, exclude_captions=exclude_captions)
-        contents, files, errors = _render(version, rounds, reviews, policies, folder, progress)
+        rejections = rejections_of(rounds)
+        contents, files, errors = _render(version, rounds, reviews, rejections, policies, folder, progress)
         version.manifest = describe(
             version,
             contents,
             rounds=rounds,
             policies=policies,
             reviews=reviews,
+            rejections=rejections,
             credits=credits,
             partial=partial,
             label_errors=errors,
@@ -147,6 +150,7 @@ def _render(
     version: Version,
     rounds: Sequence[Round],
     reviews: list[Row],
+    rejections: Sequence[Rejections],
     policies: Policies,
     folder: Path,
     progress: Progress,
@@ -156,6 +160,7 @@ def _render(
     Votes are read back from the file of judgments, as ``verify`` does.
     """
     files = [render_gallery(version.collection, folder), render_reviews(reviews, folder)]
+    files += [render_rejections(rejections, folder)] if rejections else []
     votes = None
     errors = {}
     if rounds:
@@ -170,6 +175,7 @@ def _render(
         reviewed=Reviewed.of(reviews),
         proposals=proposals_of(rounds) if policies.method == "consensus" else None,
         policies=policies,
+        rejections=rejections,
     )
     if not contents.positives:
         raise CounterpartError(

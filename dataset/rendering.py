@@ -12,11 +12,13 @@ from core.progress import Progress, tracked
 from corpus.models import Collection
 from dataset.contents import Contents
 from dataset.judgment_rows import ReleasedJudgment
+from dataset.rejections import RejectedPair, Rejections, rejected_rows
 from dataset.review_rows import REVIEW_COLUMNS, Row
 from dataset.version_files import (
     GALLERY,
     JUDGMENTS,
     PAIRS,
+    REJECTIONS,
     REVIEWS,
     GalleryRow,
     ReleasedPair,
@@ -51,6 +53,10 @@ def render_reviews(rows: Iterable[Row], folder: Path) -> Path:
     return _write_csv(folder / REVIEWS, REVIEW_COLUMNS, rows)
 
 
+def render_rejections(rejections: Iterable[Rejections], folder: Path) -> Path:
+    return _write_csv(folder / REJECTIONS, RejectedPair._fields, rejected_rows(rejections))
+
+
 def render_contents(name: str, contents: Contents, folder: Path) -> list[Path]:
     """Write the positives of version ``name`` in both directions and its pairs with their verdicts."""
     written = []
@@ -77,7 +83,7 @@ def _positives_json(contents: Contents, direction: Direction) -> str:
 
 
 def _pair_rows(contents: Contents) -> Iterator[ReleasedPair]:
-    for pair in sorted(contents.pairs, key=pair_order):
+    for pair in sorted(contents.pairs | contents.automatic, key=pair_order):
         sources = ";".join(contents.sources_of(pair))
         positive = int(pair in contents.positives)
         verdict = contents.verdicts.get(pair)

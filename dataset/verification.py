@@ -16,9 +16,10 @@ from core.text import counted
 from corpus.models import Match
 from dataset.contents import Contents, Policies, gather_contents, graded_pairs, proposals_of, queries_of
 from dataset.judgment_rows import ReleasedJudgment, judgment_rows
-from dataset.manifest import count, describe_sample, source_rows
+from dataset.manifest import count, describe_sample, rejection_figures, source_rows
 from dataset.models import Version
 from dataset.packing_replay import check_packing
+from dataset.rejections import Rejections, read_rejections
 from dataset.released_votes import label_errors, read_votes
 from dataset.rendering import gallery_rows, render_contents
 from dataset.review_rows import Reviewed, read_reviews
@@ -26,6 +27,7 @@ from dataset.turns import check_lineage
 from dataset.version_files import (
     FORM,
     JUDGMENTS,
+    REJECTIONS,
     REVIEWS,
     GalleryRow,
     checked_file,
@@ -223,11 +225,13 @@ def _check_contents(version: Version, check: Check) -> None:
     """Aggregate and merge again, and compare files, counts and match rows."""
     manifest = version.manifest
     contents, policies = rebuild_contents(version)
+    rejections = _released_rejections(version)
     with tempfile.TemporaryDirectory() as temporary:
         for rebuilt in render_contents(version.name, contents, Path(temporary)):
             if sha256_of(rebuilt) != manifest["files"][rebuilt.name]["sha256"]:
                 check.problems.append(_difference(version, rebuilt))
     figures: dict[str, Any] = {"counts": count(contents), "sources": source_rows(version.name, contents)}
+    figures |= rejection_figures(rejections, contents, policies)
     if JUDGMENTS in manifest["files"]:
         figures["label_errors"] = label_errors(checked_file(version, JUDGMENTS))
     for name, rebuilt_figures in figures.items():
@@ -258,8 +262,15 @@ def rebuild_contents(version: Version) -> tuple[Contents, Policies]:
         proposals=proposals_of(list(version.rounds.all())) if policies.method == "consensus" else None,
         policies=policies,
         captions={row.key for row in load_gallery(version) if row.kind == "caption"},
+        rejections=_released_rejections(version),
     )
     return contents, policies
+
+
+def _released_rejections(version: Version) -> list[Rejections]:
+    if REJECTIONS not in version.manifest["files"]:
+        return []
+    return read_rejections(checked_file(version, REJECTIONS))
 
 
 def _difference(version: Version, rebuilt: Path) -> str:

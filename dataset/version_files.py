@@ -20,10 +20,11 @@ from core.progress import Progress
 from core.text import counted
 from dataset.judgment_rows import NUMBERS, ReleasedJudgment
 from dataset.models import Version
+from dataset.rejections import AUTOMATIC
 from mitl.models import Direction
 
-PAIRS, JUDGMENTS, REVIEWS, GALLERY, MANIFEST = (
-    *("pairs.csv", "judgments.csv", "reviews.csv", "gallery.csv"),
+PAIRS, JUDGMENTS, REVIEWS, REJECTIONS, GALLERY, MANIFEST = (
+    *("pairs.csv", "judgments.csv", "reviews.csv", "rejections.csv", "gallery.csv"),
     "manifest.json",
 )
 UNSEALED = "manifest.json.unsealed"
@@ -32,11 +33,12 @@ Positives = dict[Direction, dict[int, set[int]]]
 
 
 class ReleasedPair(NamedTuple):
-    """A row of the pairs file: a positive or judged pair, by the collection's own ids.
+    """A row of the pairs file: a positive, judged or automatically rejected pair, by the collection's own ids.
 
     ``positive`` is 0 or 1. ``level``, ``votes``, the shares of levels 1-4, ``confidence`` (the share of ``level``) and
     ``simulated_votes`` are empty for a pair that nobody judged; a pair that a reviewer gave a level without votes has
-    no shares. ``review`` is a reviewer's level, if there is one; ``sources`` are separated by semicolons.
+    no shares. ``review`` is a reviewer's level, if there is one; ``sources`` are separated by semicolons, and are
+    ``automatic`` for a pair that was rejected by its probability alone.
     """
 
     image: str
@@ -57,6 +59,8 @@ class ReleasedPair(NamedTuple):
     def said(self) -> str:
         """What it says of the pair, in words."""
         said = "match" if self.positive else "no match"
+        if self.sources == AUTOMATIC:
+            return f"{said}, automatic"
         return f"{said}, level {self.level}" if self.level else f"{said}, unjudged"
 
 

@@ -1,7 +1,7 @@
 """Round, TopUp, HIT, Item, Control and Seat: which pairs are judged, and how many answer sets are wanted."""
 
 from decimal import Decimal
-from typing import Self
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.utils import timezone
@@ -117,12 +117,19 @@ class Control(models.Model):
 
 
 class TopUpQuerySet(models.QuerySet["TopUp"]):
+    _asks_nothing_new: ClassVar[dict[str, Any]] = {
+        "rankings": {},
+        "audit_share": None,
+        "opened__isnull": True,
+        "rejected__isnull": True,
+    }
+
     def for_disputes(self) -> Self:
         """Further votes on pairs that the round asks already."""
-        return self.filter(rankings={}, audit_share=None, opened__isnull=True)
+        return self.filter(**self._asks_nothing_new)
 
     def of_new_pairs(self) -> Self:
-        return self.exclude(rankings={}, audit_share=None, opened__isnull=True)
+        return self.exclude(**self._asks_nothing_new)
 
     def unfinished(self) -> Self:
         """Those of new pairs that wait for answers. Until they are in, the round is estimated without them."""
@@ -132,7 +139,8 @@ class TopUpQuerySet(models.QuerySet["TopUp"]):
 
 class TopUp(models.Model):
     """HITs that were added to a round; ``number`` counts from 1. They ask pairs on which workers disagree once more,
-    the first items of models that did not propose into its pool, further queries of an audit, or likely matches.
+    the first items of models that did not propose into its pool, further queries of an audit, likely matches, or a
+    random sample of unlikely ones that the round rejects.
 
     ``avoided`` holds what was avoided then, as keys of image and caption (``hits.controls.Keys``).
     """
@@ -146,6 +154,11 @@ class TopUp(models.Model):
     opened = models.JSONField(
         null=True,
         help_text="Of likely matches: the pairs (keys) of audited queries that their order came to beside them.",
+    )
+    rejected = models.JSONField(
+        null=True,
+        help_text="Of unlikely pairs: the probability up to which they are rejected (below), and all of them (pairs), "
+        "by their keys.",
     )
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -54,11 +54,13 @@ def add_top_up(
     rankings: dict[str, str] | None = None,
     audit_share: float | None = None,
     opened: list[list[str]] | None = None,
+    rejected: dict[str, Any] | None = None,
     actor: str,
 ) -> TopUp:
     """Store a planned top-up: its HITs follow the round's, with so many seats each. Call it in a transaction that has
     locked the round. ``rankings``: checksum of the rankings of each model whose first items it asks; ``audit_share``:
-    the share of an audit that it continues; ``opened``: what a batch of likely matches opened of audited queries."""
+    the share of an audit that it continues; ``opened``: what a batch of likely matches opened of audited queries;
+    ``rejected``: the unlikely pairs of which it asks a sample."""
     top_up = TopUp.objects.create(
         round=round,
         number=number,
@@ -67,10 +69,16 @@ def add_top_up(
         rankings=rankings or {},
         audit_share=audit_share,
         opened=opened,
+        rejected=rejected,
     )
     last = round.hits.aggregate(last=Max("number"))["last"] or 0
     write_hits(round, plan, first=last + 1, seats=seats, top_up=top_up.pk)
-    why = {"models": sorted(rankings or {}), "audit_share": audit_share, "likely_matches": opened is not None}
+    why = {
+        "models": sorted(rankings or {}),
+        "audit_share": audit_share,
+        "likely_matches": opened is not None,
+        "rejected_pairs": len(rejected["pairs"]) if rejected else 0,
+    }
     told = {name: what for name, what in why.items() if what}
     record("topped up", round, actor=actor, number=number, hits=plan.n_hits, plan_hash=plan.hash, **told)
     return top_up

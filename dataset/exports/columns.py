@@ -3,7 +3,8 @@
 import pyarrow as pa
 
 TABLES = {
-    "pairs": "Every positive or judged pair with its label and the votes behind it; judged negatives included.",
+    "pairs": "Every positive or judged pair with its label and the votes behind it; judged negatives included, and "
+    "pairs that were rejected automatically.",
     "judgments": "Every judgment, those of excluded answer sets and on gold controls included.",
     "captions": "The captions that queries search, with their texts.",
     "images": "The images that queries search, with their file names.",
@@ -25,7 +26,8 @@ COLUMNS = {
     "confidence": "Share of the pair's level: of its votes by majority (1 for one vote), else a model's probability.",
     "simulated_votes": "Votes by programs instead of people.",
     "review": "Level that a reviewer set, if any.",
-    "sources": "Sources by which the pair is a match, separated by semicolons.",
+    "sources": "Sources by which the pair is a match, separated by semicolons; automatic: nobody judged the pair, and "
+    "its probability of a match rejected it.",
     "round": "Name of the round.",
     "hit": "Number of the HIT in its round.",
     "assignment": "Number of the answer set in its HIT.",

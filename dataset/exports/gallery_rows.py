@@ -10,6 +10,7 @@ from core.text import counted
 from dataset.exports.specification import Export
 from dataset.exports.tables import pair_rows
 from dataset.models import Version
+from dataset.rejections import AUTOMATIC
 from dataset.version_files import GalleryRow, load_gallery
 from mitl.models import Direction
 
@@ -91,9 +92,12 @@ def excluded_keys(version: Version, kind: str) -> set[str]:
 
 
 def labelled_pairs(export: Export) -> Iterator[Labelled]:
-    """Yield every judged or positive pair for each of its sides that is a query, with the label that is asked for."""
+    """Yield every judged or positive pair for each of its sides that is a query, with the label that is asked for.
+    Pairs that were rejected automatically are left out: these formats cannot mark them."""
     queries = query_keys(export.version)
     for pair in pair_rows(export.version, export.progress):
+        if pair["sources"] == AUTOMATIC:
+            continue
         image = pair["image"]
         caption = pair["caption"]
         label = export.label_of(pair)
