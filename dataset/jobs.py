@@ -18,6 +18,7 @@ from dataset.exports.downloads import make_download
 from dataset.models import Version
 from dataset.release import release as release_version
 from dataset.release_parameters import ReleaseParameters
+from dataset.turns import TurnParameters, take_turn, version_of
 from hits.models import Round
 
 
@@ -61,6 +62,14 @@ def release(job: Job, progress: JobProgress) -> str:
     return f"Version {name} is released."
 
 
+@job("dataset.tasks.turn")
+def turn(job: Job, progress: JobProgress) -> str:
+    """Plan the next turn of a round. What an earlier run has taught, searched, pooled or packed stays."""
+    planned = take_turn(TurnParameters.from_json(job.params), actor=job.actor, progress=progress)
+    hits = counted(planned.summary["hits"], "HIT")
+    return f"Round {planned} is packed: {hits} of pairs beyond {planned.pool.beyond}."
+
+
 @job("console.tasks.export")
 def export(job: Job, progress: JobProgress) -> str:
     """Make a download of a version, unless an earlier run already has."""
@@ -79,6 +88,17 @@ def start_release(parameters: ReleaseParameters, *, by: User) -> Job:
         if live and live.params != params:
             raise CounterpartError(f"A version {name} is being released already. Choose another name.")
         return live or open_job(f"Release {name}", release.name, params, by=by)
+
+
+def start_turn(parameters: TurnParameters, *, by: User) -> Job:
+    """Open a job that plans the next turn of a round, or return the unfinished one. Raises CounterpartError for a round
+    in no version, and a name that is taken."""
+    round = Round.objects.named(parameters.round)
+    version_of(round, parameters.beyond)
+    if Round.objects.filter(name=parameters.name).exists():
+        raise CounterpartError(f"There is a round {parameters.name} already. Choose another name.")
+    title = f"Plan round {parameters.name}"
+    return open_once(title, turn.name, parameters.as_json(), lock=round, by=by)
 
 
 def start_export(version: Version, what: str, *, by: User) -> Job:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from console.rounds import adding, control_pages, design_pages, planning, publishing, rehearsal, views
+from console.rounds import adding, control_pages, design_pages, next_turns, planning, publishing, rehearsal, views
 
 urlpatterns = [
     path("pools/<slug:name>/pack/", planning.pool_pack, name="pool_pack"),
@@ -20,6 +20,7 @@ urlpatterns = [
     path("rounds/<slug:name>/judgments/", views.round_judgments, name="round_judgments"),
     path("rounds/<slug:name>/captions/", views.round_captions, name="round_captions"),
     path("rounds/<slug:name>/add/", adding.round_add, name="round_add"),
+    path("rounds/<slug:name>/turn/", next_turns.round_turn, name="round_turn"),
     path("rounds/<slug:name>/close/", views.round_close, name="round_close"),
     path("rounds/<slug:name>/discard/", views.round_discard, name="round_discard"),
     path("rounds/<slug:name>/invitations/", publishing.invitations, name="invitations"),

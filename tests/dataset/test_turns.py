@@ -3,7 +3,6 @@
 import json
 from io import StringIO
 
-import numpy as np
 import pytest
 from django.core.management import call_command
 
@@ -11,49 +10,21 @@ from core.errors import CounterpartError
 from corpus.models import Match
 from dataset.changes import designs_of
 from dataset.models import Version
-from dataset.release import release_version
 from dataset.turns import TurnParameters, take_turn, turn_of
 from dataset.verification import verify_version
 from evaluation.whole_queries import whole_queries
-from hits.designs import Design
 from hits.models import Round
 from mitl.models import Annotator, Pool
-from mitl.pooling import pool_proposals
-from mitl.registration import add_annotator
-from mitl.search.gallery import load_lists, open_gallery
-from mitl.search.request import Search
-from mitl.search.retrieval import retrieve
+from mitl.search.gallery import load_lists
+from tests.dataset.turning import first_round, release
 from tests.evaluation.worlds import judge_all, published
-from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
-from tests.hits.pools import pack
 
 pytestmark = pytest.mark.django_db
-SMALL = Design("small", 4, 1, 1)
-DEPTH = 6
 
 
 @pytest.fixture
 def first(tmp_path) -> Round:
-    """A judged round of an annotator with embeddings, and one without."""
-    zoo = make_collection(images=14, captions_each=1)
-    sample = make_sample(zoo)
-    rng = np.random.default_rng(0)
-    keys = np.array([str(place) for place in range(14)])
-    images, captions = (rng.standard_normal((14, 8)).astype(np.float32) for _ in range(2))
-    np.savez(tmp_path / "seen.npz", image_ids=keys, images=images, caption_ids=keys, captions=captions)
-    seen = add_annotator("seen", kind="files", checkpoint=tmp_path / "seen.npz")
-    retrieve(Search(open_gallery(zoo, sample), [seen], depth=DEPTH), actor="test")
-    listed = make_annotator("listed")
-    make_retrieval(listed, sample, depth=DEPTH)
-    pool = pool_proposals(
-        "pool", collection=zoo, annotators=[seen, listed], sample=sample, top_k=2, control_depth=DEPTH
-    )
-    return judge_all(published(pack("first", pool, design=SMALL)))
-
-
-def release(name: str, *rounds: Round) -> Version:
-    pool = rounds[0].pool
-    return release_version(name, collection=pool.collection, sample=pool.sample, rounds=rounds)
+    return first_round(tmp_path)
 
 
 def turn(name: str = "second", **options: object) -> Round:

@@ -1,0 +1,47 @@
+"""The next turn of a released round: who proposes beyond its version. A job then plans it."""
+
+from django import forms
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+
+from console.fields import choose, refuse
+from console.permissions import StaffRequest, researchers_only
+from core.errors import CounterpartError
+from dataset.jobs import start_turn
+from dataset.turns import TurnParameters, version_of
+from hits.models import Round
+from mitl.models import Annotator
+
+
+class TurnForm(forms.Form):
+    """The parameters of a turn, with the versions of the round and the annotators that there are."""
+
+    def __init__(self, data: QueryDict | None, *, round: Round) -> None:
+        super().__init__(data)
+        self.fields = TurnParameters.form_fields()
+        choose(self, "beyond", forms.ModelChoiceField(round.versions.order_by("-released_at"), required=False))
+        annotators = forms.ModelMultipleChoiceField(
+            Annotator.objects.all(), required=False, widget=forms.CheckboxSelectMultiple
+        )
+        choose(self, "annotators", annotators)
+
+
+@researchers_only.fills
+def round_turn(request: StaffRequest, name: str) -> HttpResponse:
+    """What differs from the round; a job teaches annotators, searches, pools and packs."""
+    found = get_object_or_404(Round.objects.select_related("pool__sample"), name=name)
+    form = TurnForm(request.POST or None, round=found)
+    context: dict[str, object] = {"round": found, "form": form}
+    try:
+        context["version"] = version_of(found)
+        if form.is_valid():
+            version, annotators = form.cleaned_data["beyond"], form.cleaned_data["annotators"]
+            named = {"beyond": version.name if version else "", "annotators": [one.name for one in annotators]}
+            parameters = TurnParameters.from_json(form.cleaned_data | named | {"round": found.name})
+            return redirect("job", start_turn(parameters, by=request.user).pk)
+    except CounterpartError as error:
+        if not form.is_bound:
+            context["trouble"] = str(error)
+        else:
+            refuse(form, error)
+    return render(request, "console/rounds/turn.html", context, status=422 if form.errors else 200)
