@@ -1,4 +1,9 @@
-"""Rounds of --judge audit+greedy: batches of likely matches follow the audit by themselves, until enough are found."""
+"""Rounds of --judge audit+greedy: batches of likely matches follow the audit by themselves, until enough are found.
+
+A batch comes once every seat is filled, as the probabilities and the guard count only batches that are judged. So no
+open HIT is ever planned again, and nobody's work is taken: at most ten HITs wait, and they are the likeliest pairs by
+all that was known when the last seat before them was filled.
+"""
 
 import logging
 from typing import Any
@@ -9,8 +14,9 @@ from annotation.money.budget import locked
 from core.errors import CounterpartError
 from core.events import record
 from core.text import counted
-from evaluation.likely_matches import ENOUGH
-from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.round_top_ups import PlannedTopUp, TopUpParameters, add_planned, plan_top_up
+from evaluation.unsure_pairs import ask_about_unsure
+from hits.judge_designs import JudgeDesign
 from hits.models import Round, Seat
 from hits.top_ups import design_of
 
@@ -23,27 +29,43 @@ STOPPED = "stopped"
 
 
 def ask_likely_matches(round: Round, *, actor: str) -> int:
-    """Add the next batch to an open round of audit+greedy in which every seat is filled; return its HITs.
+    """Add the next batch to an open round of audit+greedy in which every seat is filled; return its HITs. Further votes
+    on unsure pairs come before it, where the round has them.
 
-    The round stops once the probabilities say that 95% of its matches are found, once all pairs are judged, and where
-    its ceiling does not leave the cost of a batch: the event says why. It goes on where somebody raises the ceiling, or
+    The round stops once its design says that enough is found, once every query is closed or judged, and where its
+    ceiling does not leave the cost of a batch: the event says why. It goes on where somebody raises the ceiling, or
     adds a batch.
     """
-    if round.state != "open" or not design_of(round).greedy or why_stopped(round):
+    design = design_of(round)
+    if round.state != "open" or not design.greedy or why_stopped(round):
         return 0
     if Seat.objects.filter(round=round, state__in=Seat.UNFILLED).exists():
         return 0
     asked = round.top_ups.count()
+    if round.top_up and (added := ask_about_unsure(round, actor=actor)):
+        return added
     try:
         planned = plan_top_up(round, TopUpParameters(likely=BATCH))
-        if planned.recall is not None and planned.recall >= ENOUGH:
-            raise CounterpartError(f"About {planned.recall:.0%} of the matches are found. The others cost most.")
+        if reason := _enough(planned, design):
+            raise CounterpartError(reason)
         add_planned(planned, actor=actor)
     except CounterpartError as error:
         if round.top_ups.count() == asked:  # else another process was faster
             _stop(round, str(error), actor)
         return 0
     return planned.plan.n_hits
+
+
+def _enough(planned: PlannedTopUp, design: JudgeDesign) -> str:
+    """Return why the batch need not be asked; empty where it must."""
+    likely, width = planned.likely, planned.width
+    if likely is None or width is None:
+        return ""
+    if design.stop_width and width <= design.stop_width:
+        return f"No interval of mAP@R is wider than {width:.3f}. {likely.said}"
+    if likely.recall >= design.stop_recall:
+        return f"{likely.said} The other matches cost most."
+    return f"Every other query is judged. {likely.said}" if likely.is_complete else ""
 
 
 def why_stopped(round: Round) -> str:

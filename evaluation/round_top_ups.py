@@ -1,6 +1,7 @@
 """Top-ups of new pairs and their cost: first items of models, further queries of an audit, or likely matches."""
 
 from collections.abc import Collection as Names
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
@@ -19,7 +20,8 @@ from evaluation.asked_pairs import Pairs, added_pairs, asked_pairs, of_drawn_que
 from evaluation.likely_matches import Batch, LikelyMatches
 from evaluation.model_rankings import places_of_run, registered_runs
 from evaluation.models import Run
-from evaluation.whole_queries import whole_queries
+from evaluation.round_estimates import EstimateParameters, model_estimates
+from evaluation.whole_queries import WholeQueries, whole_queries
 from hits.controls import Keys, avoided_pairs
 from hits.judge_designs import JudgeDesign
 from hits.models import Round, TopUp
@@ -77,7 +79,9 @@ class PlannedTopUp:
         cost: US dollars, with the fees of the round's channel.
         runs: of the models whose first items are asked; none where an audit is continued.
         audit_share: share of the queries that the audit judges then; None where it stays.
-        batch: of likely matches, with the recall before it; None where none are asked.
+        batch: of likely matches; None where none are asked.
+        likely: what the probabilities said before it.
+        width: of the widest interval of mAP@R, of any model and direction, before it.
     """
 
     round: Round
@@ -89,7 +93,8 @@ class PlannedTopUp:
     runs: tuple[Run, ...] = ()
     audit_share: float | None = None
     batch: Batch | None = None
-    recall: float | None = None
+    likely: LikelyMatches | None = None
+    width: float | None = None
 
     @property
     def models(self) -> list[str]:
@@ -173,10 +178,17 @@ def _likely(round: Round, hits: int, progress: Progress) -> PlannedTopUp:
             f"{counted(lacking, 'audited query lacks', 'audited queries lack')} verdicts in round {round}. Likely "
             "matches follow once the audit is judged."
         )
-    likely = LikelyMatches.of(wholes)
+    likely = LikelyMatches.of(wholes, stop_recall=design_of(round).stop_recall)
     batch = likely.next_batch(hits * round.design["candidates"])
     nothing = f"Every pair of round {round} is judged: nothing to add."
-    return _planned(round, set(batch.asked), nothing=nothing, batch=batch, recall=likely.recall)
+    width = _widest_interval(wholes)
+    return _planned(round, set(batch.asked), nothing=nothing, batch=batch, likely=likely, width=width)
+
+
+def _widest_interval(wholes: Sequence[WholeQueries]) -> float:
+    """Return the width of the widest interval of mAP@R, of any model and direction, as the audit guards it."""
+    given = EstimateParameters(metric=("mAP@R",))
+    return max(one.estimate.high - one.estimate.low for whole in wholes for one in model_estimates(whole, given))
 
 
 @transaction.atomic

@@ -1,7 +1,7 @@
-"""Disputes: pairs on which workers disagree, and the further votes that they get where the round says so."""
+"""Further votes on pairs that a round asks already: those on which workers disagree, where the round says so."""
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Container
 from decimal import Decimal
 
 from django.db import transaction
@@ -42,17 +42,27 @@ def disputed_pairs(round: Round) -> list[Pair]:
         pair for pair in skipped.values_list("image", "caption") if sum(counted.get(pair, ())) < round.replication
     }
     disputed = lacking | {pair for pair, counts in counted.items() if is_disputed(counts)}
-    if not disputed:
-        return []
+    return pairs_with_room(round, disputed) if disputed else []
+
+
+def pairs_with_room(round: Round, pairs: Container[Pair]) -> list[Pair]:
+    """Return those of the pairs, in order, that may get one more vote: all their seats are filled, and there are fewer
+    of them than the round's votes for a pair with its top-up."""
     items = Item.objects.filter(hit__round=round, control=None).order_by().values_list("image", "caption")
     unfilled = Count("hit__seats", filter=~Q(hit__seats__state=Seat.State.FILLED))
     seats = items.annotate(seats=Count("hit__seats"), unfilled=unfilled)
     most = round.replication + round.top_up
-    return sorted((i, c) for i, c, n, unfilled in seats if (i, c) in disputed and not unfilled and n < most)
+    return sorted((i, c) for i, c, n, unfilled in seats if (i, c) in pairs and not unfilled and n < most)
 
 
 def top_up(round: Round, *, actor: str) -> int:
-    """Add HITs with a seat each for the round's disputed pairs, and have them posted. Returns how many.
+    """Add HITs with a seat each for the round's disputed pairs, and have them posted. Returns how many."""
+    return add_votes(round, disputed_pairs, actor=actor)
+
+
+def add_votes(round: Round, wanting: Callable[[Round], list[Pair]], *, actor: str) -> int:
+    """Add HITs with a seat each for the pairs that are ``wanting`` one more vote, and have them posted. Returns how
+    many.
 
     Pairs wait until they fill a HIT, or until every seat of the round is filled; then the last HIT is filled up with
     controls. No more HITs are added than the ceiling pays for beside the seats there are. Repeating it adds nothing
@@ -60,7 +70,7 @@ def top_up(round: Round, *, actor: str) -> int:
     """
     if round.state != "open" or not round.top_up:
         return 0
-    pairs = _affordable(round, _in_full_hits(round, disputed_pairs(round)))
+    pairs = _affordable(round, _in_full_hits(round, wanting(round)))
     if not pairs:
         return 0
     number = round.top_ups.count() + 1
@@ -70,7 +80,7 @@ def top_up(round: Round, *, actor: str) -> int:
         current = locked(round)
         if current.state != "open" or current.top_ups.count() + 1 != number:
             return 0
-        if not set(pairs) <= set(disputed_pairs(current)):
+        if not set(pairs) <= set(wanting(current)):
             return 0
         if current.seat_cost * plan.n_hits > room(current, beside_waiting=True):
             return 0

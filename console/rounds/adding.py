@@ -9,7 +9,6 @@ from console.fields import refuse
 from console.permissions import StaffRequest, researchers_only
 from core.errors import CounterpartError
 from core.text import counted
-from evaluation.likely_matches import ENOUGH
 from evaluation.model_rankings import registered_runs
 from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from hits.models import Round
@@ -40,7 +39,7 @@ def round_add(request: StaffRequest, name: str) -> HttpResponse:
     """Show what a top-up would ask and cost; add it once the ``shown`` plan is confirmed."""
     found = get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)
     form = TopUpForm(request.POST or None, round=found)
-    context: dict[str, object] = {"round": found, "form": form, "design": design_of(found), "enough": ENOUGH}
+    context: dict[str, object] = {"round": found, "form": form, "design": design_of(found)}
     if form.is_valid():
         try:
             planned = plan_top_up(found, TopUpParameters.from_json(form.cleaned_data))

@@ -43,8 +43,10 @@ from dataset.cases import update_queue
 from dataset.verdicts import aggregate_round
 from evaluation.greedy_rounds import why_stopped
 from evaluation.round_quality import quality_of
+from hits.judge_designs import queries_of
 from hits.models import HIT, Item, Round, Seat
 from hits.task_types import task_type_of
+from hits.top_ups import design_of
 
 
 @members_only.reads
@@ -80,12 +82,21 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
             "verdict_count": verdict_count(aggregation) if aggregation else 0,
             "n_added": found.hits.filter(top_up__in=found.top_ups.for_disputes()).count() if found.top_up else 0,
             "added_for": _added_for(found),
-            "why_stopped": why_stopped(found),
+            **_stops(found),
             "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
             "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
         }
     )
     return render(request, "console/rounds/round.html", context)
+
+
+def _stops(found: Round) -> dict[str, str]:
+    """Return when a greedy round stops, why it has, and whether few queries guard its scores."""
+    design = design_of(found)
+    if not design.greedy:
+        return {}
+    note = design.guard_note(queries_of(found.pool))
+    return {"stops_at": design.stop_text, "why_stopped": why_stopped(found), "guard_note": note}
 
 
 def _added_for(found: Round) -> list[tuple[str, int]]:

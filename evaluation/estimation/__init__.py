@@ -30,6 +30,7 @@ from evaluation.estimation.priors import prior_probability, simulated_gains
 from evaluation.estimation.probabilities import (
     LOWEST_MATCH,
     folds_of,
+    given_labels,
     level_thresholds,
     match_probability,
     pair_features,
@@ -62,6 +63,7 @@ __all__ = [
     "expected_metric",
     "folds_of",
     "front",
+    "given_labels",
     "guard_report",
     "inclusion_of",
     "level_thresholds",

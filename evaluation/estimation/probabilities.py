@@ -153,6 +153,27 @@ def query_effect(probabilities: ArrayLike, labels: ArrayLike, audited: ArrayLike
     return float(brentq(excess, 0.0, LARGEST_EFFECT, xtol=1e-3))
 
 
+def given_labels(probabilities: ArrayLike, labels: ArrayLike, tau: float) -> Floats:
+    """Return (Q, J): the probabilities after labels of the query itself, which tell of the shift that its pairs share.
+    A pair with a label, and a query without any, keep what they had.
+
+    Args:
+        probabilities: (Q, J), learned from labels of other queries.
+        labels: (Q, J), 1 for a match, 0 for none, NaN for a pair without a label.
+        tau: spread of the shift, from ``query_effect``.
+    """
+    p, known = np.array(probabilities, np.float64), np.asarray(labels, np.float64)
+    rows = ~np.isnan(known).all(axis=1)
+    shifted = shift_logits(np.clip(p[rows, :, None], 1e-9, 1 - 1e-9), tau, tau * NODES)
+    label = known[rows, :, None]
+    likelihood = np.where(np.isnan(label), 1.0, np.where(label > 0, shifted, 1 - shifted))
+    logs = np.log(likelihood).sum(axis=1) + np.log(WEIGHTS)
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
+    after = (shifted @ (weights / weights.sum(axis=1, keepdims=True))[..., None])[..., 0]
+    p[rows] = np.where(np.isnan(known[rows]), after, p[rows])
+    return p
+
+
 def shift_logits(probabilities: Floats, tau: float, shift: Floats) -> Floats:
     """Return the probabilities given the query's shift, drawn with spread ``tau``."""
     return np.asarray(expit(logit(probabilities) * np.sqrt(1 + STEEPER * tau**2) + shift))

@@ -10,6 +10,8 @@ from core.models import Event
 from evaluation import greedy_rounds
 from evaluation.greedy_rounds import ask_in_open_rounds, ask_likely_matches, why_stopped
 from evaluation.likely_matches import likely_matches
+from evaluation.round_estimates import EstimateParameters, estimate_round
+from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from hits.models import Round
 from hits.rounds import figures_of
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
@@ -62,6 +64,50 @@ def test_the_round_stops_by_itself_where_enough_is_found_and_says_so(made, resea
     assert Event.objects.filter(verb="stopped asking").count() == 1
     assert "no further batch:" in researcher.get("/rounds/greedy/").text
     assert "stopped asking likely matches of" in researcher.get("/events/").text
+
+
+def packed(pool, name="stops", **stops):
+    return judge_all(published(pack(name, pool, **GREEDY, **stops)))
+
+
+def test_the_round_stops_where_its_intervals_are_as_narrow_as_wished(made):
+    stops = packed(made.pool, stop_width=0.999)
+    assert ask_likely_matches(stops, actor="reconciler") == 0
+    widths = [
+        one.estimate.high - one.estimate.low
+        for one in estimate_round(stops, EstimateParameters(metric=("mAP@R",))).models
+    ]
+    assert why_stopped(stops).startswith(f"No interval of mAP@R is wider than {max(widths):.3f}. About ")
+    assert not stops.top_ups.exists()
+    narrow = packed(made.pool, "narrow", stop_width=max(widths) - 0.001)
+    assert ask_likely_matches(narrow, actor="reconciler") == 2
+
+
+def test_the_round_stops_at_its_own_recall_says_how_many_queries_are_closed_and_goes_on_with_a_batch(made, researcher):
+    stops = packed(made.pool, stop_recall=0.05)
+    likely = likely_matches(stops)
+    assert 0.05 <= likely.recall < 0.95
+    assert ask_likely_matches(stops, actor="reconciler") == 0
+    assert f"About {likely.recall:.0%} of the matches are found. Closed queries" in why_stopped(stops)
+    assert f"complete: {likely.closed.sum()} of {len(likely.closed)}. The other matches cost most." in why_stopped(
+        stops
+    )
+    shown = researcher.get("/rounds/stops/").text
+    assert "no further batch: About" in shown
+    assert "set a higher ceiling: then it goes on" in shown
+    add_planned(plan_top_up(stops, TopUpParameters(likely=1)), actor="robin")
+    judged(stops)
+    assert why_stopped(stops) == ""
+
+
+def test_the_round_stops_where_all_other_queries_are_closed(made, monkeypatch):
+    """A recall that the round does not reach, as closed queries lack more than they may."""
+    monkeypatch.setattr("evaluation.likely_matches.CLOSING", 1000.0)
+    judge_all(made)
+    assert ask_likely_matches(made, actor="reconciler") == 0
+    assert why_stopped(made).startswith("Every other query is judged. About")
+    add_planned(plan_top_up(made, TopUpParameters(likely=1)), actor="robin")
+    assert made.top_ups.get().hits.count() == 1
 
 
 def test_a_ceiling_that_is_reached_stops_the_round_until_it_is_raised(made):

@@ -49,6 +49,12 @@ class Command(ActCommand):
 
 
 def _purpose(planned: PlannedTopUp) -> dict[str, Any]:
-    if planned.batch is None:
+    if planned.batch is None or planned.likely is None or planned.width is None:
         return {"models": ", ".join(planned.models)} if planned.runs else {"audit_share": planned.audit_share}
-    return {"recall_so_far": round(planned.recall or 0, 3), "matches_to_expect": round(planned.batch.matches, 1)}
+    return {
+        "recall_so_far": round(planned.likely.recall, 3),
+        "widest_interval": round(planned.width, 4),
+        "queries_closed": int(planned.likely.closed.sum()),
+        "queries": len(planned.likely.closed),
+        "matches_to_expect": round(planned.batch.matches, 1),
+    }

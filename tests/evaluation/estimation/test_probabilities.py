@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from evaluation.estimation import folds_of, match_probability, pair_features, query_effect
+from evaluation.estimation import folds_of, given_labels, match_probability, pair_features, query_effect
 from evaluation.estimation.probabilities import shift_logits
 
 
@@ -95,3 +96,31 @@ def test_pairs_without_a_label_do_not_enter_the_effect(rng):
     missing = np.concatenate([labels, np.full((500, 4), np.nan)], axis=1)
     audited = np.ones(500, bool)
     assert query_effect(padded, missing, audited) == pytest.approx(query_effect(p, labels, audited))
+
+
+@pytest.mark.parametrize("tau", [0.3, 1.2])
+def test_labels_of_a_query_tell_of_the_shift_that_its_other_pairs_share(rng, tau):
+    """An independent witness: the shift's density on a fine grid, by Bayes' rule pair by pair."""
+    p = rng.uniform(0.05, 0.9, (2, 4))
+    labels = np.array([[1, 1, 0, np.nan], [0, np.nan, np.nan, 0]])
+    found = given_labels(p, labels, tau)
+    grid = np.linspace(-8 * tau, 8 * tau, 8001)
+    for query, pair in zip(*np.nonzero(np.isnan(labels)), strict=True):
+        density = np.exp(-((grid / tau) ** 2) / 2)
+        for other in np.flatnonzero(~np.isnan(labels[query])):
+            chance = expit(logit(p[query, other]) * np.sqrt(1 + 0.346 * tau**2) + grid)
+            density = density * (chance if labels[query, other] else 1 - chance)
+        chance = expit(logit(p[query, pair]) * np.sqrt(1 + 0.346 * tau**2) + grid)
+        assert found[query, pair] == pytest.approx((density * chance).sum() / density.sum(), abs=1e-4)
+    assert found[0, 3] != pytest.approx(p[0, 3], abs=0.001)
+
+
+def test_labels_of_a_query_change_neither_labelled_pairs_nor_other_queries_nor_any_without_an_effect(rng):
+    p = rng.uniform(0.05, 0.9, (2, 3))
+    labels = np.array([[1, np.nan, np.nan], [np.nan] * 3])
+    found = given_labels(p, labels, 1.0)
+    np.testing.assert_array_equal(found[1], p[1])
+    assert found[0, 0] == p[0, 0]
+    assert (found[0, 1:] > p[0, 1:]).all()
+    np.testing.assert_allclose(given_labels(p, labels, 0.0), p)
+    assert given_labels(np.zeros((0, 3)), np.zeros((0, 3)), 1.0).shape == (0, 3)

@@ -1,0 +1,118 @@
+"""Further votes on pairs of which a greedy round is unsure: the probability after votes, and the HITs that follow."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from evaluation import greedy_rounds
+from evaluation.greedy_rounds import ask_likely_matches
+from evaluation.unsure_pairs import accuracy_of, match_posterior, unsure_pairs
+from evaluation.whole_queries import whole_queries
+from hits.models import Control, Item
+from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, level_of, published
+from tests.hits.pools import pack
+
+
+def test_the_probability_after_votes_by_hand():
+    """0.2 before, yes by workers who find 0.9 of the matches and refuse 0.8 of the others: 0.18 to 0.16."""
+    assert match_posterior(0.2, 1, 0, 0.9, 0.8) == pytest.approx(0.18 / (0.18 + 0.16))
+    assert match_posterior(0.2, 0, 0, 0.9, 0.8) == pytest.approx(0.2)
+    assert match_posterior(0.2, 0, 1, 0.9, 0.8) == pytest.approx(0.02 / (0.02 + 0.64))
+
+
+@pytest.mark.parametrize(("yes", "no"), [(0, 1), (2, 1), (1, 3)])
+def test_the_probability_after_votes_is_the_share_of_matches_among_all_ways_to_get_them(yes, no):
+    """An independent witness: drawn pairs with their votes, of which those with these votes are kept."""
+    p, found, refused = 0.3, 0.8, 0.9
+    weights = {True: 0.0, False: 0.0}
+    for is_match, *votes in product((True, False), *[(True, False)] * (yes + no)):
+        if sum(votes) == yes:
+            weight = p if is_match else 1 - p
+            for vote in votes:
+                says = found if is_match else 1 - refused
+                weight *= says if vote else 1 - says
+            weights[is_match] += weight
+    expected = weights[True] / sum(weights.values())
+    assert match_posterior(p, yes, no, found, refused) == pytest.approx(expected)
+
+
+@pytest.fixture
+def made(db, monkeypatch):
+    monkeypatch.setattr(greedy_rounds, "BATCH", 2)
+    options = {"design": SMALL, "judge": "audit+greedy", "audit_share": 0.3, "seed": 4, "top_up": 1}
+    return judge_all(published(pack("greedy", known_pool(), **options)))
+
+
+def test_accuracy_is_that_of_the_answers_on_controls_with_one_right_and_one_wrong_more(made):
+    hits = made.hits.count()
+    assert accuracy_of(made) == ((hits + 1) / (hits + 2), (hits + 1) / (hits + 2))
+    wrong = made.hits.first().items.get(control__polarity="positive").judgments.get()
+    wrong.level = 4
+    wrong.save()
+    assert accuracy_of(made)[0] == pytest.approx(hits / (hits + 2))
+    Control.objects.filter(items=wrong.item_id).update(state=Control.State.RETIRED)
+    retired = Item.objects.filter(hit__round=made, control__items=wrong.item_id).count()
+    assert accuracy_of(made)[0] == pytest.approx((hits - retired + 1) / (hits - retired + 2))
+
+
+def expected_pairs(round):
+    """Pair by pair: those whose one right vote leaves a probability between 0.1 and 0.9 in one of their directions."""
+    found, refused = accuracy_of(round)
+    judged = Item.objects.filter(hit__round=round, control=None, judgments__isnull=False)
+    votes = {(item.image_id, item.caption_id): level_of(item.image, item.caption) < 3 for item in judged}
+    pairs = set()
+    for whole in whole_queries(round):
+        for place in zip(*np.nonzero(whole.queries.asked), strict=True):
+            pair = divmod(int(whole.queries.codes[place]), 2**32)
+            if pair in votes:
+                p = whole.probability[place]
+                match, other = (
+                    (p * found, (1 - p) * (1 - refused)) if votes[pair] else (p * (1 - found), (1 - p) * refused)
+                )
+                if 0.1 < match / (match + other) < 0.9:
+                    pairs.add(pair)
+    return pairs
+
+
+def asked(top_up):
+    return set(Item.objects.filter(hit__top_up=top_up, control=None).values_list("image", "caption"))
+
+
+def test_unsure_pairs_get_one_further_vote_before_the_next_batch_and_no_more_than_the_round_allows(made):
+    unsure = expected_pairs(made)
+    assert unsure_pairs(made) == unsure
+    assert 0 < len(unsure) < Item.objects.filter(hit__round=made, control=None).count()
+    added = ask_likely_matches(made, actor="reconciler")
+    assert added == -(-len(unsure) // SMALL.candidates)
+    votes = made.top_ups.get()
+    assert votes.opened is None
+    assert asked(votes) == unsure
+    assert ask_likely_matches(made, actor="reconciler") == 0  # while seats are open
+    for hit in votes.hits.all():
+        judge(hit)
+    ask_likely_matches(made, actor="reconciler")
+    batch = made.top_ups.last()
+    assert (made.top_ups.count(), batch.opened is None) == (2, False)
+    assert not asked(batch) & asked(votes)
+
+
+def test_likely_matches_get_further_votes_by_the_same_rule_as_audited_pairs(made):
+    for _ in range(2):
+        ask_likely_matches(made, actor="reconciler")
+        for hit in made.top_ups.last().hits.all():
+            judge(hit)
+    batch = made.top_ups.last()
+    once = asked(batch) | set(Item.objects.filter(hit__top_up=None, hit__round=made).values_list("image", "caption"))
+    once -= asked(made.top_ups.first())
+    unsure = unsure_pairs(made) & once
+    assert unsure & asked(batch)
+    ask_likely_matches(made, actor="reconciler")
+    assert asked(made.top_ups.last()) == unsure
+
+
+def test_a_round_without_further_votes_asks_the_next_batch_at_once(made):
+    made.top_up = 0
+    made.save()
+    assert ask_likely_matches(made, actor="reconciler") == 2
+    assert made.top_ups.get().opened is not None
