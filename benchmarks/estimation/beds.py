@@ -4,7 +4,7 @@ import csv
 import gzip
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -34,6 +34,7 @@ class Bed:
         gains: (Q, J) the true labels.
         known: (Q, J) gains of pairs that cost nothing, also of unused places; NaN for pairs to ask.
         groups: (Q,) queries of one image share a group.
+        items: (Q, J) which item of the gallery it is; -1 at unused places.
         truth: (K, M) metrics against every match there is, not the pool's alone; None where nobody knows them.
         judge: (Q, J) a machine judge's answers on all pairs, NaN at unused places; None without one.
     """
@@ -45,6 +46,7 @@ class Bed:
     gains: Floats
     known: Floats
     groups: NDArray[np.int64]
+    items: NDArray[np.int64]
     truth: Floats | None = None
     judge: Floats | None = None
 
@@ -118,7 +120,8 @@ def bed_of(
     ranks = np.stack([np.where(used, places[model][rows, items], UNLISTED) for model in names])
     listed = np.stack([np.where(used, scores[model][rows, items], np.nan) for model in annotators])
     listed = np.where(ranks[: len(annotators)] <= DEPTH, listed, np.nan)
-    return Bed(name, names, ranks, listed, gains, np.where(is_free | ~used, gains, np.nan), np.array(list(groups)))
+    known = np.where(is_free | ~used, gains, np.nan)
+    return Bed(name, names, ranks, listed, gains, known, np.array(list(groups)), items)
 
 
 def judged(bed: Bed, auc: float, *, seed: int = 11) -> Bed:
@@ -170,12 +173,39 @@ def _unit(vectors: Floats) -> Floats:
 
 
 def eccv_beds(data: Path) -> list[Bed]:
-    """The queries of ECCV Caption in both directions, its positives as truth, unlisted pairs as no matches.
+    """The queries of ECCV Caption in both directions, its positives as truth, unlisted pairs as no matches."""
+    return [world.bed() for world in eccv_worlds(data)]
+
+
+@dataclass(frozen=True)
+class World:
+    """The queries of one direction of ECCV Caption, with every model's score of every item of the gallery.
+
+    Attributes:
+        asking: (Q,) place of each query among the images or captions of COCO, five captions an image in a row.
+        scores: model → (Q, N).
+        true, free: items of each query that match, and those that are known beforehand.
+    """
+
+    name: str
+    to_captions: bool
+    asking: NDArray[np.int64]
+    scores: Mapping[str, NDArray[np.float32]]
+    true: Pairs
+    free: Pairs
+
+    def bed(self) -> Bed:
+        groups = self.asking if self.to_captions else self.asking // 5
+        return bed_of(self.name, self.scores, ANNOTATORS, self.true, self.free, groups)
+
+
+def eccv_worlds(data: Path) -> Iterator[World]:
+    """Yield the queries that ask for captions, then those that ask for images.
 
     An image is the text of its captions; a caption that is the query, or an own caption that is searched, is left out
     of its image. Three text annotators and seven models that see the truth through noise stand for image models.
     """
-    place_of, image_of, vectors = _coco(data)
+    place_of, image_of, vectors = coco_texts(data)
 
     def matches(name: str, queries: Mapping[int, int], items: Mapping[int, int]) -> dict[int, set[int]]:
         table = json.loads((data / "eccv_caption" / f"{name}.json").read_text())
@@ -185,7 +215,6 @@ def eccv_beds(data: Path) -> list[Bed]:
             if int(query) in queries
         }
 
-    beds = []
     for side, (queries, items) in {
         "image_to_caption": (image_of, place_of),
         "caption_to_image": (place_of, image_of),
@@ -199,15 +228,13 @@ def eccv_beds(data: Path) -> list[Bed]:
         true = [truth[query] | free[row] for row, query in enumerate(asking.tolist())]
         scores = {name: _standard(_similarities(one, asking, to_captions)) for name, one in vectors.items()}
         scores |= _seeing(scores, true, np.random.default_rng(7 + to_captions))
-        groups = asking if to_captions else asking // 5
-        beds.append(bed_of(f"ECCV Caption {side.replace('_', ' ')}", scores, ANNOTATORS, true, free, groups))
-    return beds
+        yield World(f"ECCV Caption {side.replace('_', ' ')}", to_captions, asking, scores, true, free)
 
 
 def cxc_bed(data: Path, least: int = 6) -> Bed:
     """Images of Crisscrossed Captions for which people scored ``least`` captions of other images or more, one of them
     with 3 or more, which is a match. Models as in ``eccv_beds`` rank these captions alone: every label is people's."""
-    place_of, image_of, vectors = _coco(data)
+    place_of, image_of, vectors = coco_texts(data)
     found: dict[int, dict[int, float]] = {}
     with gzip.open(data / "cxc" / "sits_test.csv.gz", "rt", newline="") as file:
         for row in csv.DictReader(file):
@@ -229,7 +256,7 @@ def cxc_bed(data: Path, least: int = 6) -> Bed:
 
 
 @cache
-def _coco(data: Path) -> tuple[dict[int, int], dict[int, int], dict[str, NDArray]]:
+def coco_texts(data: Path) -> tuple[dict[int, int], dict[int, int], dict[str, NDArray]]:
     """Return caption id → place among the 25,000 captions, image id → place, and vectors of the captions."""
     with gzip.open(data / "coco_test_captions.jsonl.gz", "rt") as lines:
         rows = [json.loads(line) for line in lines]
