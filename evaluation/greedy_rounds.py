@@ -63,9 +63,7 @@ def _enough(planned: PlannedTopUp, design: JudgeDesign) -> str:
         return ""
     if design.stop_width and width <= design.stop_width:
         return f"No interval of mAP@R is wider than {width:.3f}. {likely.said}"
-    if likely.recall >= design.stop_recall:
-        return f"{likely.said} The other matches cost most."
-    return f"Every other query is judged. {likely.said}" if likely.is_complete else ""
+    return likely.enough
 
 
 def why_stopped(round: Round) -> str:

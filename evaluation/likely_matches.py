@@ -111,6 +111,13 @@ class LikelyMatches:
             f"{self.closed.sum():,} of {len(self.closed):,}."
         )
 
+    @property
+    def enough(self) -> str:
+        """Say why no batch need follow; empty where one must."""
+        if self.recall >= self.stop_recall:
+            return f"{self.said} The other matches cost most."
+        return f"Every other query is judged. {self.said}" if self.is_complete else ""
+
     def next_batch(self, size: int) -> "Batch":
         """Return the likeliest pairs that the order has not come to, until ``size`` of them lack a verdict. Pairs of
         closed queries follow only once no other pair lacks one.

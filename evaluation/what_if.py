@@ -91,7 +91,8 @@ class Replayed:
     Attributes:
         packed: codes of the pairs that are asked, those of the audit and of each batch by themselves.
         queries: that are judged whole, of all directions; the design of first hits counts none.
-        cost: US dollars, in HITs, with replication, reward and fees of the round.
+        cost: US dollars, in HITs, with reward and fees of the round; without further votes on single pairs, which are
+            among the judgments where the round had some.
         matches: that its verdicts find, without those known beforehand.
         recall: share of the round's matches that are among them.
         expected_recall: what the probabilities say of it at the end; None where nothing is learned.
@@ -189,14 +190,10 @@ def _asked(finished: FinishedRound, wholes: Wholes, design: JudgeDesign, seed: i
     packed = [np.intersect1d(finished.asked, np.concatenate([codes.ravel() for codes in whole]))]
     steps = selection_steps(drawing, repeat(BATCH * round.design["candidates"]), stop_recall=design.stop_recall)
     last = next(steps)
-    while design.greedy and not _enough(last, design) and (step := next(steps, None)):
+    while design.greedy and not last.likely.enough and (step := next(steps, None)):
         packed.append(step.asked)
         last = step
     return tuple(packed), last
-
-
-def _enough(step: Step, design: JudgeDesign) -> bool:
-    return step.likely.recall >= design.stop_recall or step.likely.is_complete
 
 
 def _scores(full: Wholes, known: Wholes, *, estimated: bool) -> Iterator[ModelScores]:
