@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scipy.stats import binomtest
-
 from dataset.merging import Pair
 from hits.models import Item, Round, TopUp
 
@@ -69,6 +67,8 @@ def most_matches(matches: int, asked: int, confidence: float = CONFIDENCE) -> fl
     >>> round(most_matches(0, 148), 3)
     0.02
     """
+    from scipy.stats import binomtest  # half a second of every start
+
     if not asked:
         return 1.0
     return float(binomtest(matches, asked, alternative="less").proportion_ci(confidence, method="exact").high)

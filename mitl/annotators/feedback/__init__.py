@@ -9,5 +9,5 @@ An own caption moves neither its image nor itself: it is known to match, and tel
 
 from mitl.options import Text
 
-OPTIONS = {"of": Text("", "annotator with an embedding an image and a caption, which are moved")}
+OPTIONS = {"of": Text("", "annotator whose embeddings of images and captions are moved")}
 LEARNS = True

@@ -60,8 +60,9 @@ class Feedback(EmbeddingAnnotator):
         return self._moved("image", rows, images), self._moved("caption", columns, captions)
 
     def _moved(self, side: str, embeddings: Embeddings, rows: Sequence[Image] | Sequence[Caption]) -> Embeddings:
-        moves, still = self._moves[side], np.zeros(embeddings.shape[1], np.float32)
-        return embeddings + np.stack([moves.get(row.key, still) for row in rows])
+        moves, still = self._moves[side], np.zeros(embeddings.shape[-1], np.float32)
+        moved = np.stack([moves.get(row.key, still) for row in rows])
+        return embeddings + (moved if embeddings.ndim == 2 else moved[:, None])
 
 
 def open_annotator(annotator: Annotator, device: str) -> Feedback:
@@ -70,8 +71,8 @@ def open_annotator(annotator: Annotator, device: str) -> Feedback:
 
 
 def opened(base: Annotator, device: str = "cpu") -> EmbeddingAnnotator:
-    """Load the annotator whose embeddings are moved. Raises CounterpartError unless it has one for each image and each
-    caption, and compares them by their inner product."""
+    """Load the annotator whose embeddings are moved. Raises CounterpartError unless it compares those of images with
+    those of captions by their inner product."""
     found = load(base, device)
     if not isinstance(found, EmbeddingAnnotator) or isinstance(found, ComparingAnnotator):
         raise CounterpartError(f"{base} does not compare embeddings by their inner product: feedback cannot move them.")
@@ -79,14 +80,11 @@ def opened(base: Annotator, device: str = "cpu") -> EmbeddingAnnotator:
 
 
 def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
-    """Choose the shares and compute the moves. Raises CounterpartError as ``opened`` does, and for several embeddings
-    an item."""
+    """Choose the shares and compute the moves. Raises CounterpartError as ``opened`` does."""
     base = _base(plan.settings)
     images, captions = opened(base, plan.device).encode(
         examples.images, examples.captions, cache=open_cache(base), progress=progress
     )
-    if images.ndim != 2 or captions.ndim != 2:
-        raise CounterpartError(f"{base} has several embeddings an item: feedback moves one.")
     judged = _Judged.of(examples, images, captions)
     shares, auc = judged.best_shares(plan.seed)
     moves = judged.moves(shares)
@@ -112,8 +110,8 @@ def _base(settings: Settings) -> Annotator:
 
 @dataclass(frozen=True)
 class _Judged:
-    """Embeddings (N, D) and (M, D), and the judged pairs (E, 2) of their rows with what they say: match or not. Own
-    captions of an image are not among them."""
+    """Embeddings (N, K, D) and (M, K, D), and the judged pairs (E, 2) of their rows with what they say: match or not.
+    Own captions of an image are not among them. All K embeddings of an item move alike."""
 
     images: Floats
     captions: Floats
@@ -127,7 +125,8 @@ class _Judged:
         image_ids = np.array([image.pk for image in examples.images])
         own = np.array([caption.image_id for caption in examples.captions])
         others = image_ids[pairs[:, 0]] != own[pairs[:, 1]]
-        return cls(images, captions, pairs[others], matches[others])
+        several = [side if side.ndim == 3 else side[:, None] for side in (images, captions)]
+        return cls(several[0], several[1], pairs[others], matches[others])
 
     def moves(self, shares: tuple[float, float]) -> tuple[Floats, Floats]:
         """Return by how much each row of both sides moves, for shares of the matches' and the rejected items' means."""
@@ -135,12 +134,12 @@ class _Judged:
         return shares[0] * towards[0] - shares[1] * away[0], shares[0] * towards[1] - shares[1] * away[1]
 
     def _means(self, pairs: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Return the mean of the other side's embeddings over each row's pairs; zeros for a row without one."""
+        """Return the mean (N, D) and (M, D) of the other side's embeddings over each row's pairs; zeros without one."""
         linked = sparse.csr_array(
             (np.ones(len(pairs), np.float32), pairs.T), shape=(len(self.images), len(self.captions))
         )
         counts = [np.maximum(linked.sum(axis=axis), 1)[:, None] for axis in (1, 0)]
-        return (linked @ self.captions) / counts[0], (linked.T @ self.images) / counts[1]
+        return linked @ self.captions.mean(axis=1) / counts[0], linked.T @ self.images.mean(axis=1) / counts[1]
 
     def best_shares(self, seed: int) -> tuple[tuple[float, float], float | None]:
         """Return the shares by which the moved embeddings tell held-out matches from held-out rejected pairs best, and
@@ -157,8 +156,8 @@ class _Judged:
             images, captions = self.pairs[held].T
             for shares, found in scores.items():
                 moves = known.moves(shares)
-                moved = (self.images + moves[0])[images], (self.captions + moves[1])[captions]
-                found[held] = (moved[0] * moved[1]).sum(axis=1)
+                moved = self.images[images] + moves[0][images, None], self.captions[captions] + moves[1][captions, None]
+                found[held] = (moved[0] @ moved[1].transpose(0, 2, 1)).max(axis=(1, 2))
         areas = {shares: float(roc_auc_score(self.matches, found)) for shares, found in scores.items()}
         best = max(areas, key=lambda shares: (areas[shares], -sum(shares)))
         return best, areas[best]

@@ -74,6 +74,7 @@ def test_starting_a_training_opens_a_job_with_what_was_filled_in(researcher, eye
         "loss": "max",
         "seed": 3,
         "validation": "none",
+        "gallery": False,
         "device": "cpu",
     }
 

@@ -123,9 +123,18 @@ def test_an_annotator_without_embeddings_cannot_be_moved(zoo):
         taught(zoo)
 
 
-def test_several_embeddings_an_item_cannot_be_moved(zoo, base, monkeypatch):
+def test_all_embeddings_of_an_item_move_by_the_mean_of_those_of_its_matches(zoo, base, monkeypatch):
     judge(zoo, {(0, 1): 1})
-    twice = [np.zeros((4, 2, SIZE), np.float32)] * 2
-    monkeypatch.setattr("mitl.annotators.base.EmbeddingAnnotator.encode", lambda self, *rows, **how: twice)
-    with pytest.raises(CounterpartError, match="base has several embeddings an item"):
-        taught(zoo)
+    rng = np.random.default_rng(2)
+    images, captions = (rng.standard_normal((4, 2, SIZE)).astype(np.float32) for _ in range(2))
+    monkeypatch.setattr("mitl.annotators.files.KeyedEmbeddings.encode_images", lambda self, rows: images[_places(rows)])
+    monkeypatch.setattr(
+        "mitl.annotators.files.KeyedEmbeddings.encode_captions", lambda self, rows: captions[_places(rows)]
+    )
+    moved, _ = rows_of(taught(zoo), zoo)
+    np.testing.assert_allclose(moved[0], images[0] + 0.5 * captions[1].mean(axis=0), atol=1e-6)
+    np.testing.assert_array_equal(moved[3], images[3])
+
+
+def _places(rows) -> list[int]:
+    return [int(row.key) for row in rows]
