@@ -18,6 +18,7 @@ from dataset.rejections import Rejections
 from dataset.review_rows import Row
 from dataset.turns import lineage_of
 from dataset.version_files import FORM, GALLERY
+from hits.judge_designs import queries_of
 from hits.models import Round
 from hits.top_ups import design_of
 from mitl.annotators import kind_of, kinds
@@ -101,7 +102,10 @@ def _protocol(version: Version, contents: Contents, files: dict[str, dict[str, A
 
 def _describe_round(round: Round) -> dict[str, Any]:
     retrievals = round.pool.retrievals.select_related("annotator").order_by("annotator__name")
-    judge = design_of(round, finished=True).as_json()
+    design = design_of(round, finished=True)
+    judge = design.as_json()
+    is_greedy = design.greedy or round.top_ups.filter(opened__isnull=False).exists()
+    guard = design.guard_note(queries_of(round.pool)) if is_greedy else ""
     topped_up_for = [one for one in round.top_ups.order_by("number").values_list("rankings", flat=True) if one]
     return {
         "name": round.name,
@@ -115,6 +119,7 @@ def _describe_round(round: Round) -> dict[str, Any]:
         "replication": round.replication,
         "reward": str(round.reward),
         **({"judge": judge} if judge else {}),
+        **({"guard": guard} if guard else {}),
         "pool": {
             "name": round.pool.name,
             "seed": round.pool.seed,

@@ -18,6 +18,7 @@ from evaluation.greedy_rounds import ask_in_open_rounds
 from evaluation.models import Run
 from evaluation.runs import forget_file, register_file
 from evaluation.score_checks import check_scores
+from evaluation.score_guards import rounds_to_guard
 from evaluation.scoring import evaluate_version, score_all_runs, score_everywhere, unscored
 
 
@@ -101,8 +102,9 @@ def start_scoring_annotators(version: Version, *, by: User) -> Job:
 
 
 def start_scoring(version: Version, *, by: User | None = None) -> Job | None:
-    """Open a job that scores the registered runs on a version, or return the unfinished one; None if all are scored."""
-    if not unscored(version):
+    """Open a job that scores the registered runs on a version and guards the scores, or return the unfinished one; None
+    if that is done."""
+    if not unscored(version) and not rounds_to_guard(version):
         return None
     params = {"version": version.name}
     return open_once(f"Score runs on {version}", score_version.name, params, lock=version.collection, by=by)

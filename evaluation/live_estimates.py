@@ -22,6 +22,7 @@ from core.progress import Progress, silent, tracked
 from core.version import software_version
 from evaluation.asked_pairs import waiting_hits
 from evaluation.estimation import METRICS, width_ratio
+from evaluation.likely_matches import LikelyMatches
 from evaluation.live_effect import Saving, waiting_pairs
 from evaluation.round_estimates import (
     EstimateParameters,
@@ -30,6 +31,7 @@ from evaluation.round_estimates import (
     model_differences,
     model_estimates,
 )
+from evaluation.score_guards import ModelGuard, model_guards
 from evaluation.whole_queries import WholeQueries, whole_queries
 from hits.judge_designs import JudgeDesign
 from hits.models import Round, Seat
@@ -139,12 +141,20 @@ class LiveDirection:
 
 @dataclass(frozen=True)
 class LiveEstimates:
-    """An audit at its looks, by direction. ``saving`` is what closing it now saves; None unless it is open."""
+    """An audit at its looks, by direction.
+
+    Attributes:
+        saving: what closing it now saves; None unless it is open.
+        likely: the pairs by their probability, where likely matches follow the audit or have followed; else None.
+        guards: where they have, what the last look of each direction says of the scores of a version.
+    """
 
     round: Round
     parameters: LiveParameters
     directions: tuple[LiveDirection, ...]
     saving: Saving | None
+    likely: LikelyMatches | None
+    guards: tuple[ModelGuard, ...]
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -187,12 +197,21 @@ def measure_live(
         )
     late = _half_judged(round) if round.state == "open" else []
     before = {look.inputs: look for look in known}
+    wholes = list(whole_queries(round, merge=given.merge, progress=progress))
     found = [
         _Side(whole, {pair[_side_of(whole.direction)] for pair in late}, given, before).looked_at(progress)
-        for whole in whole_queries(round, merge=given.merge, progress=progress)
+        for whole in wholes
     ]
     saving = saving_now(round) if round.state == "open" else None
-    return LiveEstimates(round, given, tuple(found), saving)
+    guards = [
+        guard
+        for whole, side in zip(wholes, found, strict=True)
+        if side.last
+        for guard in model_guards(whole, side.last.models)
+    ]
+    follow = design.greedy or guards
+    likely = LikelyMatches.of(wholes, stop_recall=design.stop_recall) if follow else None
+    return LiveEstimates(round, given, tuple(found), saving, likely, tuple(guards))
 
 
 def saving_now(round: Round) -> Saving:

@@ -5,9 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.errors import CounterpartError
+from core.progress import Progress, silent
+from dataset.models import Version
+from dataset.version_guards import keep_guards, kept_guards
+from evaluation.analyses import plain
 from evaluation.estimation import METRICS, Guard, guard_report, pool_metrics
-from evaluation.round_estimates import ModelEstimate
-from evaluation.whole_queries import WholeQueries
+from evaluation.round_estimates import EstimateParameters, ModelEstimate, model_estimates
+from evaluation.whole_queries import WholeQueries, whole_queries
+from hits.models import Round
 
 
 @dataclass(frozen=True)
@@ -44,3 +50,31 @@ def model_guards(whole: WholeQueries, estimates: Sequence[ModelEstimate]) -> lis
         (guard,) = guard_report([benchmark], [one.estimate])
         found.append(ModelGuard(one, benchmark, guard))
     return found
+
+
+def rounds_to_guard(version: Version) -> list[Round]:
+    """Return the rounds of a version that asked likely matches, while nothing is kept of their guard."""
+    greedy = version.rounds.filter(top_ups__opened__isnull=False).select_related("pool__collection", "pool__sample")
+    rounds = list(greedy.distinct())
+    return rounds if rounds and kept_guards(version) is None else []
+
+
+def guard_scores(version: Version, *, progress: Progress = silent) -> None:
+    """Keep with a version what the audits of its rounds with likely matches say of the scores on it: of mAP@R, with the
+    matches that the version merges. Once, as the rounds may change afterwards."""
+    if rounds := rounds_to_guard(version):
+        merge = version.manifest["policies"]["merge"]
+        keep_guards(version, [_guarded(round, merge, progress) for round in rounds])
+
+
+def _guarded(round: Round, merge: str, progress: Progress) -> dict[str, object]:
+    given = EstimateParameters(metric=("mAP@R",))
+    try:
+        rows = [
+            plain(guard.row())
+            for whole in whole_queries(round, merge=merge, progress=progress)
+            for guard in model_guards(whole, model_estimates(whole, given))
+        ]
+    except CounterpartError as error:
+        return {"round": round.name, "rows": [], "trouble": str(error)}
+    return {"round": round.name, "rows": rows, "trouble": ""}

@@ -20,6 +20,7 @@ from evaluation.models import Run, Score
 from evaluation.policies import DEFAULT, Policies
 from evaluation.ranking_files import Block, model_names
 from evaluation.runs import forget_file, read_run, register_annotators, register_file
+from evaluation.score_guards import guard_scores
 from evaluation.significance import bootstrap_interval
 from evaluation.targets import Reading, Target, Truncation
 from mitl.models import Direction
@@ -82,6 +83,7 @@ def evaluate_version(
             target = target_of(version)
             every = tracked(runs, "models", progress, every=1)
             scored = [score_run(run, version, target, progress=progress) for run in every]
+            guard_scores(version, progress=progress)
             if policies == DEFAULT:
                 return scored
             return [one for run in runs for one in score_rankings(run.model, read_run(run), [target], policies)[0]]
@@ -176,7 +178,9 @@ def score_everywhere(run: Run, *, progress: Progress = silent) -> str:
 
 
 def score_all_runs(version: Version, *, progress: Progress = silent) -> str:
-    """Score on a version every run of its collection that is not yet; return a sentence about it."""
+    """Score on a version every run of its collection that is not yet, and guard its scores; return a sentence about
+    it."""
+    guard_scores(version, progress=progress)
     target = target_of(version)
     failures = []
     done = 0

@@ -71,11 +71,13 @@ def run_register(request: StaffRequest, name: str) -> HttpResponse:
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """One run: its marks, and its figures on every version in both directions."""
     found = get_object_or_404(Run.objects.select_related("collection", "retrieval", "registered_by"), pk=run_id)
-    boards = [(version, board_of_run(found, version)) for version in found.collection.versions.all()]
+    boards = [
+        (version, board_of_run(found, version), caution_of(version)) for version in found.collection.versions.all()
+    ]
     context = {
         "run": found,
-        "boards": [(version, board) for version, board in boards if board.rows],
-        "unscored": [version for version, board in boards if not board.rows],
+        "boards": [one for one in boards if one[1].rows],
+        "unscored": [version for version, board, _ in boards if not board.rows],
         "estimates": estimates_of_run(found),
     }
     return render(request, "console/leaderboard/run.html", context)
@@ -111,6 +113,7 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "metric": metric,
         "metrics": SCORED,
         "moving": names,
+        "partly": [one for one in collection.versions.all() if one.name in names and caution_of(one)],
         "history": _history(metric, names, values),
         "moves": [(model, [one.get(name) for name in names]) for model, one in _best_first(names, values)],
         "runs": page_of(request, collection.runs.order_by("-created_at").select_related("registered_by")),

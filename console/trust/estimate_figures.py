@@ -78,6 +78,8 @@ def _of_audit(live: LiveEstimates) -> Figures:
         "chart": drawn(live_chart(live), CHART),
         "is_finished": live.is_finished,
         "judges": _judges(live),
+        "likely": live.likely and live.likely.said,
+        "guards": [plain(one.row()) | {"label": one.estimate.direction.label} for one in live.guards],
         "saving": live.saving,
         "without": [side.direction.label for side in live.directions if not side.looks],
         "widest": [

@@ -18,7 +18,7 @@ from dataset.jobs import start_export, start_release
 from dataset.models import Case, Version
 from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
 from evaluation.jobs import last_verification, start_scoring_annotators, start_verification
-from evaluation.leaderboard import board_of
+from evaluation.leaderboard import board_of, caution_of
 from evaluation.score_checks import score_changes, score_table
 
 CHANGES_SHOWN = 200
@@ -40,6 +40,7 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
         "files": found.manifest.get("files", {}),
         "rounds": found.rounds.all(),
         "board": board_of(found),
+        "caution": caution_of(found),
         "export": ExportForm(),
         "downloads": downloads_of(found),
         "verification": last_verification(found),

@@ -1,8 +1,9 @@
 """The card of a version: a README that goes with every export, about the files that it lies beside."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -12,6 +13,13 @@ from dataset.exports.citing import authors_of, citation_of, credits_of, missing_
 from dataset.exports.columns import meaning_of
 from dataset.models import Version
 from dataset.version_files import sha256_of
+from dataset.version_guards import kept_guards
+
+GUARD = (
+    "Pairs that nobody judged count as no match, so that scores on this version are biased. The audit of random "
+    "queries tells by how much. Tables of it have the score of each model as the verdicts on the pool give it, the "
+    "estimate, their deviation, and z, the deviation in standard errors; it is off where that is no chance."
+)
 
 
 def card(version: Version, files: Mapping[str, Path]) -> str:
@@ -41,6 +49,7 @@ def card(version: Version, files: Mapping[str, Path]) -> str:
             *_section("Agreement", [statements.agreement(version)] if manifest["rounds"] else []),
             *_section("Known biases", statements.biases(version)),
             *_section("Limits", statements.limits(version)),
+            *_guards(version),
             *_section("Files", (_file(name, path, columns[name]) for name, path in files.items())),
             *_section("Columns", _meanings(columns.values())),
             "",
@@ -89,6 +98,29 @@ def _meanings(tables: Iterable[list[pa.Field]]) -> Iterable[str]:
     """Return the meaning of every column that the files have, once."""
     told = {(column.name, meaning_of(column)) for columns in tables for column in columns}
     return (f"`{name}`: {meaning}" for name, meaning in sorted(told) if meaning)
+
+
+def _guards(version: Version) -> Iterator[str]:
+    """Yield what audits say of the scores of a version with likely matches; nothing of another one."""
+    small = [f"Round {one['name']}: guard: {one['guard']}." for one in version.manifest["rounds"] if "guard" in one]
+    kept = kept_guards(version)
+    if not small and kept is None:
+        return
+    yield from _section("Guard of the scores", [*small, GUARD])
+    for one in kept or []:
+        yield from ("", f"Round {one['round']}:", "")
+        yield from _guard_table(one["rows"]) if one["rows"] else [one["trouble"]]
+
+
+def _guard_table(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    yield "| model | metric | direction | counted | estimate | deviation | z | |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for one in rows:
+        z = "–" if one["z"] is None else f"{one['z']:+.1f}"
+        yield (
+            f"| {one['model']} | {one['metric']} | {one['direction']} | {one['benchmark']:.3f} | {one['estimate']:.3f} "
+            f"| {one['deviation']:+.3f} | {z} | {'off' if one['flagged'] else ''} |"
+        )
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:

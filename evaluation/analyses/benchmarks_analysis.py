@@ -17,7 +17,7 @@ from dataset.models import Version
 from evaluation.analyses import Findings, plain
 from evaluation.board_tables import SOURCE
 from evaluation.correlation import correlations, spearman, tau_b
-from evaluation.leaderboard import Moves, averages_of, board_of, ranks_of
+from evaluation.leaderboard import Moves, averages_of, board_of, caution_of, ranks_of
 from mitl.charts import Spec, heat_map, heat_maps
 
 HELP = "How similarly metrics rank the same models: tau-b and Spearman over a leaderboard or a CSV file (table 5)."
@@ -63,7 +63,9 @@ def analyse(parameters: BenchmarksParameters, *, progress: Progress) -> Findings
         "ranks": ranks_of(table),
         **{name: plain(matrix.tolist()) for name, matrix in matrices.items()},
     }
-    return Findings(figures, _text(metrics, matrices, len(table)), _chart(metrics, matrices), _rows(metrics, matrices))
+    versions = Version.objects.filter(name__in=parameters.versions)
+    text = "\n\n".join([_text(metrics, matrices, len(table)), *filter(None, map(caution_of, versions))])
+    return Findings(figures, text, _chart(metrics, matrices), _rows(metrics, matrices))
 
 
 def _of_versions(names: Sequence[str]) -> Moves:

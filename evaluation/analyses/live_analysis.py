@@ -74,6 +74,8 @@ def _given_up(live: LiveEstimates, side: LiveDirection) -> str:
 
 def _text(live: LiveEstimates) -> str:
     parts = [_side_text(live, side) for side in live.directions]
+    if live.likely:
+        parts.append(f"Likely matches: {live.likely.said}")
     if stop := stop_text(live):
         parts.append(f"Stop here: {stop}")
     return "\n\n".join(parts)
@@ -124,13 +126,15 @@ def _reached(look: LiveLook) -> list[str]:
 
 
 def _figures(live: LiveEstimates) -> dict[str, Any]:
-    saving, given = live.saving, live.parameters
+    saving, given, likely = live.saving, live.parameters, live.likely
     return {
         "round": live.round.name,
         "looks": given.looks,
         "confidence": given.confidence,
         "directions": [_of_side(side) for side in live.directions],
         "stop": saving and {"hits": saving.hits, "answer_sets": saving.answer_sets, "dollars": str(saving.dollars)},
+        "likely": likely
+        and {"recall": likely.recall, "queries": len(likely.closed), "closed": int(likely.closed.sum())},
     }
 
 

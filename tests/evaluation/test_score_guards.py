@@ -1,0 +1,149 @@
+"""What the audit of a greedy round says of the scores on its version: kept with it, on pages and in the card."""
+
+import pytest
+from django.core.management import call_command
+
+from dataset.exports.card import card
+from dataset.release import release_version
+from dataset.version_guards import keep_guards, kept_guards
+from evaluation.live_estimates import LiveParameters, measure_live
+from evaluation.round_estimates import EstimateParameters, model_estimates
+from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.score_guards import guard_scores, model_guards
+from evaluation.scoring import evaluate_version, score_all_runs
+from evaluation.whole_queries import whole_queries
+from tests.evaluation.analysing import figures_of
+from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
+from tests.hits.pools import pack
+
+pytestmark = pytest.mark.django_db
+
+GREEDY = {"design": SMALL, "judge": "audit+greedy", "audit_share": 0.3, "seed": 4}
+
+
+def batch(round):
+    add_planned(plan_top_up(round, TopUpParameters(likely=2)), actor="robin")
+    for hit in round.top_ups.last().hits.all():
+        judge(hit)
+
+
+@pytest.fixture
+def greedy():
+    made = judge_all(published(pack("greedy", known_pool(), **GREEDY)))
+    batch(made)
+    return made
+
+
+def release(round, name="v1", **options):
+    collection = round.pool.collection
+    return release_version(name, collection=collection, sample=round.pool.sample, rounds=[round], **options)
+
+
+def rows_of(round):
+    """The guard of mAP@R, as the round has it now."""
+    given = EstimateParameters(metric=("mAP@R",))
+    return [one.row() for whole in whole_queries(round) for one in model_guards(whole, model_estimates(whole, given))]
+
+
+def test_the_guard_is_kept_with_the_version_once_as_the_round_may_go_on(greedy):
+    version = release(greedy)
+    rows = rows_of(greedy)
+    guard_scores(version)
+    assert kept_guards(version) == [{"round": "greedy", "rows": rows, "trouble": ""}]
+    assert {(one["model"], one["direction"]) for one in rows} == {(n, d) for n in "abc" for d in ("i2t", "t2i")}
+    batch(greedy)
+    assert rows_of(greedy) != rows
+    guard_scores(version)
+    assert kept_guards(version)[0]["rows"] == rows
+
+
+@pytest.mark.parametrize("act", [evaluate_version, score_all_runs])
+def test_whoever_scores_a_version_guards_its_scores(greedy, act):
+    version = release(greedy)
+    assert kept_guards(version) is None
+    act(version)
+    assert len(kept_guards(version)[0]["rows"]) == 6
+
+
+def test_a_release_guards_its_scores_although_no_run_waits_for_one(
+    greedy, django_capture_on_commit_callbacks, settings
+):
+    settings.CELERY_TASK_ALWAYS_EAGER = True
+    with django_capture_on_commit_callbacks(execute=True):
+        version = release(greedy)
+    assert len(kept_guards(version)[0]["rows"]) == 6
+
+
+def test_a_version_without_likely_matches_has_no_guard(greedy):
+    plain = judge_all(published(pack("plain", greedy.pool, **GREEDY | {"judge": "audit"})))
+    version = release(plain)
+    guard_scores(version)
+    assert kept_guards(version) is None
+    assert "guard" not in version.manifest["rounds"][0]
+    assert "Guard of the scores" not in card(version, {})
+
+
+def test_what_cannot_be_estimated_says_why(greedy, monkeypatch):
+    version = release(greedy)
+    greedy.pool.retrievals.clear()
+    guard_scores(version)
+    (kept,) = kept_guards(version)
+    assert kept["rows"] == []
+    assert "has no lists of annotators" in kept["trouble"]
+    assert kept["trouble"] in card(version, {})
+
+
+def test_manifest_and_card_say_how_few_queries_guard_the_scores_and_by_how_much_these_are_off(greedy):
+    version = release(greedy)
+    small = "5 queries, fewer than the 150 advised"
+    assert version.manifest["rounds"][0]["guard"] == small
+    assert f"- Round greedy: guard: {small}." in card(version, {})
+    row = {"model": "a", "metric": "mAP@R", "direction": "i2t", "benchmark": 0.5, "estimate": 0.6, "deviation": -0.1}
+    sure, unknown = row | {"z": -4.25, "flagged": True}, row | {"z": None, "flagged": False}
+    keep_guards(version, [{"round": "greedy", "rows": [sure, unknown], "trouble": ""}])
+    lines = card(version, {}).splitlines()
+    assert "## Guard of the scores" in lines
+    assert "| a | mAP@R | i2t | 0.500 | 0.600 | -0.100 | -4.2 | off |" in lines
+    assert "| a | mAP@R | i2t | 0.500 | 0.600 | -0.100 | – |  |" in lines
+
+
+def test_an_audit_to_which_likely_matches_were_added_by_hand_is_guarded_too(greedy):
+    made = judge_all(published(pack("audit", greedy.pool, **GREEDY | {"judge": "audit"})))
+    batch(made)
+    assert release(made).manifest["rounds"][0]["guard"] == "5 queries, fewer than the 150 advised"
+
+
+def test_live_estimates_tell_closed_queries_and_the_guard_of_the_last_look(greedy):
+    live = measure_live(greedy, LiveParameters(metric=("mAP@R",), looks=1))
+    assert [one.row() for one in live.guards] == rows_of(greedy)
+    told = figures_of("live", "greedy", "--metric", "mAP@R", "--looks", "1")["likely"]
+    assert told == {
+        "recall": pytest.approx(live.likely.recall),
+        "queries": len(live.likely.closed),
+        "closed": live.likely.closed.sum(),
+    }
+    plain = judge_all(published(pack("plain", greedy.pool, **GREEDY | {"judge": "audit"})))
+    without = measure_live(plain, LiveParameters(looks=1))
+    assert (without.likely, without.guards) == (None, ())
+
+
+def test_the_page_of_estimates_shows_the_guard_of_each_model(greedy, member, monkeypatch):
+    monkeypatch.setattr("console.trust.estimate_figures.LOOKS", LiveParameters(looks=1))
+    shown = member.get("/rounds/greedy/estimates/").text
+    assert "Closed queries, whose pools are estimated complete:" in shown
+    table = shown.split('aria-label="Table of the guard"')[1].split("</table>")[0]
+    rows = rows_of(greedy)
+    assert table.count("<td>mAP@R</td>") == len(rows)
+    for one in rows:
+        assert f'<td class="n">{100 * one["benchmark"]:.1f}</td><td class="n">{100 * one["estimate"]:.1f}</td>' in table
+
+
+def test_no_page_shows_scores_of_a_part_of_the_pairs_without_saying_so(greedy, member, capsys):
+    version = release(greedy)
+    (scored, *_) = evaluate_version(version)
+    caution = "v1 holds judgments on a part of a pool (round greedy)."
+    for page in ("/versions/v1/", f"/runs/{scored.run.pk}/", "/collections/zoo/leaderboard/?version=v1"):
+        assert caution in member.get(page).text
+    assert "v1 holds judgments on a part of a pool: pairs" in member.get("/collections/zoo/leaderboard/").text
+    call_command("analyse", "benchmarks", "--versions", "v1")
+    assert caution in capsys.readouterr().out
