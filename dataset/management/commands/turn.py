@@ -21,5 +21,5 @@ class Command(ActCommand):
         planned = take_turn(parameters, actor="command", progress=progress)
         pool = planned.pool
         annotators = list(pool.retrievals.order_by("annotator__name").values_list("annotator__name", flat=True))
-        lineage = {"turn": turn_of(pool), "beyond": pool.beyond, "annotators": annotators}
+        lineage = {"turn": turn_of(pool), "beyond": pool.beyond, "annotators": ", ".join(annotators)}
         return {**figures_of(planned), **lineage}
