@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
@@ -11,6 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Judgment, Payment
+from evaluation.greedy_rounds import why_stopped
 from hits.models import Round, Seat
 from tests.conftest import client_of
 from tests.crowd.killing import Killer
@@ -40,10 +42,15 @@ def run(name: str, *arguments: str, **options: object) -> dict:
 
 
 def pack(name: str, folder, **options: object) -> Round:
+    run_pack(folder, name, **options)
+    return Round.objects.get(name=name)
+
+
+def run_pack(folder, name: str, **options: object) -> dict:
+    """Pack a round; what the command prints."""
     design = folder / "small.json"
     design.write_text(json.dumps(SMALL.as_json()))
-    run("pack", name, pool="pool", design=str(design), seed=4, reward="2.00", **options)
-    return Round.objects.get(name=name)
+    return run("pack", name, pool="pool", design=str(design), seed=4, reward="2.00", **options)
 
 
 def work_killed_once(made: Round, killed: str, **options: object) -> None:
@@ -134,3 +141,24 @@ def test_verify_diff_exports_and_the_leaderboard_know_an_audit(tmp_path):
         assert {"reason", "inclusion"} <= set(next(csv.reader(file)))
     caution = "holds judgments on a part of a pool (round audit)."
     assert caution in client_of("researcher").get("/collections/zoo/leaderboard/?version=v1").text
+
+
+def test_a_greedy_round_stops_by_its_own_rule_and_is_released_with_its_guard(tmp_path, profile):
+    pool = known_pool(images=QUERIES)
+    packed = run_pack(tmp_path, "greedy", judge="audit+greedy", audit_share=0.3, stop_recall=0.8, top_up=1)
+    assert packed["guard"] == "5 queries, fewer than the 150 advised"
+    channel = {"channel": "browser", "expected_minutes": Decimal(8), "skip_missing": True}
+    call_command("publish", "greedy", stdout=StringIO(), **channel)
+    call_command("simulate", "greedy", workers=60, seed=1, profile=profile(), stdout=StringIO())
+    made = Round.objects.get(name="greedy")
+    assert {one.opened is None for one in made.top_ups.all()} == {True, False}  # further votes, and likely matches
+    stopped = re.search(r"About (\d+)% of the matches are found", why_stopped(made))
+    assert int(stopped.group(1)) >= 80
+    call_command("close", "greedy", stdout=StringIO())
+    run("release", "v1", collection="zoo", queries=pool.sample.name, rounds="greedy")
+    call_command("evaluate", version="v1", stdout=StringIO(), stderr=StringIO())
+    assert not failure_of("v1")
+    call_command("export", "v1", format="judgments-long", out=tmp_path / "out", stdout=StringIO())
+    (card,) = (tmp_path / "out").rglob("README.md")
+    assert card.read_text().count("| mAP@R | i2t |") == 3
+    assert "Round greedy: guard: 5 queries, fewer than the 150 advised." in card.read_text()
