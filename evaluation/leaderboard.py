@@ -14,6 +14,7 @@ from core.files import read_arrays
 from core.text import counted
 from corpus.models import Collection
 from dataset.models import Version
+from dataset.version_guards import kept_guards
 from evaluation.models import Run, Score
 from evaluation.scoring import SCORED, Figure, Scored, Values
 from evaluation.significance import randomisation_pvalues
@@ -244,7 +245,9 @@ def caution_of(version: Version) -> str:
     )
     audits = [name for name, judge in partly.items() if judge == "audit"]
     if audits:
-        return f"{found}. estimate {audits[0]} tells what the judgments say, with intervals."
+        off = [abs(row["deviation"]) for one in kept_guards(version) or [] for row in one["rows"]]
+        by = f": by up to {max(off):.3f} in mAP@R, as the audit of random queries says" if off else ""
+        return f"{found}{by}. estimate {audits[0]} tells what the judgments say, with intervals."
     return f"{found}, but for R@1 of the annotators whose first hits were judged."
 
 

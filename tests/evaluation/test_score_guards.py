@@ -6,6 +6,7 @@ from django.core.management import call_command
 from dataset.exports.card import card
 from dataset.release import release_version
 from dataset.version_guards import keep_guards, kept_guards
+from evaluation.leaderboard import caution_of
 from evaluation.live_estimates import LiveParameters, measure_live
 from evaluation.round_estimates import EstimateParameters, model_estimates
 from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
@@ -142,6 +143,8 @@ def test_no_page_shows_scores_of_a_part_of_the_pairs_without_saying_so(greedy, m
     version = release(greedy)
     (scored, *_) = evaluate_version(version)
     caution = "v1 holds judgments on a part of a pool (round greedy)."
+    off = max(abs(one["deviation"]) for one in rows_of(greedy))
+    assert caution_of(version).count(f"biased: by up to {off:.3f} in mAP@R, as the audit of random queries says.") == 1
     for page in ("/versions/v1/", f"/runs/{scored.run.pk}/", "/collections/zoo/leaderboard/?version=v1"):
         assert caution in member.get(page).text
     assert "v1 holds judgments on a part of a pool: pairs" in member.get("/collections/zoo/leaderboard/").text
