@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from core.errors import CounterpartError
+from dataset.aggregation import conclude
 from dataset.release import release_version
 from evaluation.finished_rounds import FinishedRound, matches_in
 from evaluation.policy_effects import Spread, effects_of, figures
@@ -94,6 +95,18 @@ def test_another_aggregation_counts_what_a_version_with_it_counts(finished, meth
         assert score.counted == pytest.approx(scores[score.model, score.direction], abs=1e-12)
     if method == "dawid-skene":
         assert any(score.counted != score.full for score in of_map)
+
+
+def test_another_aggregation_of_an_audit_hears_the_votes_that_it_asked_alone(finished):
+    given = WhatIfParameters(round="all", judge="audit", audit_share=0.3, aggregation="dawid-skene", replays=1)
+    (one,) = what_if(finished, given)["audit"]
+    votes = finished.votes[finished.votes["code"].isin(one.packed[0]) | (finished.votes["control"] != "")]
+    verdicts = conclude(votes, method="dawid-skene")
+    judged = set(map(tuple, verdicts.loc[verdicts["level"] <= 2, ["image", "caption"]].to_numpy().tolist()))
+    original = finished.round.pool.collection.matches.filter(source="original")
+    known = set(original.values_list("image__key", "caption__key"))
+    assert one.matches == len(judged - known)
+    assert one.matches < len(finished.matches)
 
 
 def test_a_level_that_a_reviewer_gave_stays_whatever_votes_are_drawn(finished, person):
