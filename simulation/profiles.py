@@ -23,6 +23,8 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "speed_spread": (0, 3),
     "excluded": (0, 1),
     "misreading_workers": (0, 1),
+    "following_workers": (0, 1),
+    "follows": (0, 1),
     **dict.fromkeys(CONDUCT, (0, 1)),
 }
 
@@ -38,10 +40,12 @@ class Profile:
     between workers. ``excluded``: share of flagged assignments that a simulated reviewer excludes; the others count;
     None leaves all of them to people.
 
-    The others default to 0. ``misreading_workers``: share of workers who read the scale in reverse. On a platform,
-    shares of all turns: ``returns`` returns the HIT, ``abandons`` lets its time run out, ``double_clicks`` sends every
-    form twice at once, ``stale_tabs`` sends other answers from a second tab afterwards, ``lost_codes`` ends without the
-    completion code, ``second_devices`` goes on at another device.
+    The others default to 0. ``misreading_workers``: share of workers who read the scale in reverse.
+    ``following_workers``: share of workers who give the share ``follows`` (default 1) of their answers by the ranking
+    of the annotator ``followed`` of the round's pool, in place of looking. On a platform, shares of all turns:
+    ``returns`` returns the HIT, ``abandons`` lets its time run out, ``double_clicks`` sends every form twice at once,
+    ``stale_tabs`` sends other answers from a second tab afterwards, ``lost_codes`` ends without the completion code,
+    ``second_devices`` goes on at another device.
     """
 
     confusion: tuple[tuple[float, ...], ...]
@@ -52,6 +56,9 @@ class Profile:
     speed_spread: float
     excluded: float | None
     misreading_workers: float = 0.0
+    following_workers: float = 0.0
+    follows: float = 1.0
+    followed: str = ""
     returns: float = 0.0
     abandons: float = 0.0
     double_clicks: float = 0.0
@@ -96,6 +103,8 @@ def _checked(path: Path, read: Any) -> Profile:
             continue
         if not _is_number(value) or not least <= value <= most:
             raise CounterpartError(f"Invalid {name} {value!r} in the crowd profile {path}: use {least:g} to {most:g}.")
+    if not isinstance(read["followed"], str) or (read["following_workers"] and not read["followed"]):
+        raise CounterpartError(f"Invalid followed {read['followed']!r} in the crowd profile {path}: name an annotator.")
     if (total := sum(read[name] for name in CONDUCT)) > 1:
         raise CounterpartError(
             f"{', '.join(CONDUCT)} in the crowd profile {path} sum to {total:g}; the sum must be at most 1."

@@ -1,7 +1,8 @@
 """A simulated crowd works on a round until nobody finds another HIT."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import Any
 
@@ -56,7 +57,7 @@ def simulate_round(
 
     The workers are marked as simulated, and so are their votes in every release. Raises CounterpartError for a round
     that is not open or is on a platform where people work for money, one in which people took HITs unless
-    ``among_people``, an unknown profile or source, and invalid numbers.
+    ``among_people``, an unknown profile or source, a followed annotator that is not of the pool, and invalid numbers.
     """
     _check(round, workers, seed)
     _check_people(round, among_people)
@@ -65,7 +66,8 @@ def simulate_round(
         raise CounterpartError(f"Round {round} is on {round.channel}, whose site is used. Leave --through-http out.")
     shape = load_profile(profile or (site.profile if site else DEFAULT))
     source = truth or round.summary.get("positives_of") or default_source(round.pool.collection)
-    seen = true_levels(round, source=source, seed=seed)
+    truth_of = partial(true_levels, round, source=source, seed=seed, followed=shape.followed)
+    seen = truth_of()
     people = make_crowd(shape, workers=workers, seed=seed)
     reviewer = Reviewer(shape.excluded, seen)
     door: Door
@@ -75,7 +77,7 @@ def simulate_round(
         _check_conduct(shape, round)
         own = PagesDoor(round, reviewer, site=through_http) if through_http else None
         door = own or DirectDoor(round, reviewer, seed=seed)
-    Crowd(round, door, people, seen, source, seed, progress).work()
+    Crowd(round, door, people, seen, truth_of, seed, progress).work()
     return _figures(round, workers, door)
 
 
@@ -109,14 +111,14 @@ def _check_conduct(profile: Profile, round: Round) -> None:
 
 @dataclass
 class Crowd:
-    """People who work on one round through one door. ``seen`` is HIT id → its items and their true levels by
-    ``source``."""
+    """People who work on one round through one door. ``seen`` is HIT id → its items and their true levels, as
+    ``truth_of`` reads them."""
 
     round: Round
     door: Door
     people: Sequence[Person]
     seen: dict[int, list[Seen]]
-    source: str
+    truth_of: Callable[[], dict[int, list[Seen]]]
     seed: int
     progress: Progress
 
@@ -159,7 +161,7 @@ class Crowd:
         if not turn.can_work:
             return person.seconds_per_pair, False
         if turn.hit_id not in self.seen:  # added since for disputed pairs
-            self.seen.update(true_levels(self.round, source=self.source, seed=self.seed))
+            self.seen.update(self.truth_of())
             self._numbers.update(self.round.hits.values_list("pk", "number"))
         rng = np.random.default_rng([self.seed, person.index, self._numbers[turn.hit_id]])
         answers, seconds = answer_hit(

@@ -31,18 +31,19 @@ WRONG_WAYS = dict(zip(WrongWay, (25.3, 20.3, 12.3, 5.0, 2.0, 14.8, 1.0, 3.9, 12.
 @dataclass(frozen=True)
 class Person:
     """One simulated worker. ``confusion`` (4, 4): row = true level, column = share of answers at level 1-4.
-    ``misreads``: reads the scale in reverse, 1 as 4."""
+    ``misreads``: reads the scale in reverse, 1 as 4. ``follows``: the share of answers by an annotator's ranking."""
 
     index: int
     confusion: NDArray[np.float64]
     random_clicks: float
     seconds_per_pair: float
     misreads: bool = False
+    follows: float = 0.0
 
 
 def make_crowd(profile: Profile, *, workers: int, seed: int) -> list[Person]:
     """Draw ``workers`` people. The profile's share of careless workers, rounded, is spread evenly over all speeds; its
-    share of workers who misread the scale is drawn from the others."""
+    shares of workers who misread the scale, and who follow an annotator, are drawn from the others."""
     crowd = [_draw_person(profile, index, seed) for index in range(workers)]
     by_pace = sorted(crowd, key=lambda person: person.seconds_per_pair)
     # Fast workers do more, so the careless are spaced evenly by speed: else their share of the answers would vary.
@@ -51,10 +52,17 @@ def make_crowd(profile: Profile, *, workers: int, seed: int) -> list[Person]:
     careless = {by_pace[int((place + start) * workers / wanted)].index for place in range(wanted)}
     attentive = [person.index for person in crowd if person.index not in careless]
     shuffled = np.random.default_rng([seed, workers, 1]).permutation(attentive)
-    misreading = set(shuffled[: round(profile.misreading_workers * workers)].tolist())
+    misreads = round(profile.misreading_workers * workers)
+    misreading = set(shuffled[:misreads].tolist())
+    following = set(shuffled[misreads:][: round(profile.following_workers * workers)].tolist())
     clicks = dict.fromkeys(careless, profile.random_clicks)
     return [
-        replace(person, random_clicks=clicks.get(person.index, 0.0), misreads=person.index in misreading)
+        replace(
+            person,
+            random_clicks=clicks.get(person.index, 0.0),
+            misreads=person.index in misreading,
+            follows=profile.follows if person.index in following else 0.0,
+        )
         for person in crowd
     ]
 
@@ -69,6 +77,9 @@ def answer_hit(
     at_random = rng.random(len(seen)) < person.random_clicks
     levels = np.where(at_random, rng.integers(1, 5, len(seen)), levels)
     levels = 5 - levels if person.misreads else levels
+    if person.follows:
+        as_ranked = np.where([item.is_first for item in seen], 1, 4)
+        levels = np.where(rng.random(len(seen)) < person.follows, as_ranked, levels)
     seconds = person.seconds_per_pair * len(seen) * rng.lognormal(0, 0.2)
     answers = [
         Answer(item.item_id, task.nearest(level), *(_reason(rng) if reasons and level in task.asks else ()))

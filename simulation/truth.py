@@ -8,12 +8,13 @@ from hashlib import blake2b
 from math import log2
 from typing import Any, NamedTuple
 
-from core.errors import CounterpartError
+from core.errors import CounterpartError, some_of
 from corpus.models import Collection, Match
 from dataset.merging import MergeTerm, check_sources, parse_merge
 from hits.models import Item, Round
 from hits.question import RIGHT_LEVELS, Level
 from hits.task_types import DETERMINATE, task_type_of
+from mitl.models import Pool
 
 # ECCV Caption, table B.2: means over the five machines' rows "Avg.", as shares within yes and within no.
 YES_OF_POSITIVE = 36.38 / (36.38 + 36.74)
@@ -21,17 +22,22 @@ MOSTLY_NO_OF_NEGATIVE = 17.40 / (17.40 + 9.48)
 FEW = 3
 """Images that a determinate caption matches at most: this project's guess, as no paper has a number."""
 
+FIRST = 2
+"""Places of an annotator's lists that its followers call a match."""
+
 Grades = Mapping[tuple[int, int], int | None]
 """(image id, caption id) → the level that a source gives the pair, if it has levels."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """An item of a HIT and its true level. ``polarity`` is that of a control, and empty for a candidate."""
+    """An item of a HIT and its true level. ``polarity`` is that of a control, and empty for a candidate. ``is_first``:
+    the annotator whom some workers follow ranks it among the first FIRST."""
 
     item_id: int
     level: int
     polarity: str = ""
+    is_first: bool = False
 
     def is_slip(self, level: int) -> bool:
         """Whether an answer fails a control whose own polarity is right."""
@@ -45,8 +51,8 @@ def default_source(collection: Collection) -> str:
     return "truth" if known else Match.ORIGINAL
 
 
-def true_levels(round: Round, *, source: str, seed: int) -> dict[int, list[Seen]]:
-    """Return HIT id → its items in order, with their true levels.
+def true_levels(round: Round, *, source: str, seed: int, followed: str = "") -> dict[int, list[Seen]]:
+    """Return HIT id → its items in order, with their true levels, and what the annotator ``followed`` ranks first.
 
     ``source`` is a match source, optionally with a score (``cxc>=3``). A pair that it grades has that grade. Of the
     others, those that the source lists or that are original are matches. Their level is drawn in the shares of
@@ -55,15 +61,26 @@ def true_levels(round: Round, *, source: str, seed: int) -> dict[int, list[Seen]
 
     Where the answers are not about pairs, 1 is the first answer and 4 the second: a caption is determinate with matches
     of at most FEW images, and of two rankings the one with the higher gain is better (``_gain``; of equal ones either).
-    A sentence that workers write has no truth. Raises CounterpartError for an unknown source.
+    A sentence that workers write has no truth. Raises CounterpartError for an unknown source, and for an annotator that
+    is not of the pool.
     """
     level_of = _levels_by(round, source, seed)
+    first = _first_pairs(round.pool, followed) if followed else frozenset()
     seen: dict[int, list[Seen]] = {}
     columns = ("hit_id", "pk", "image_id", "caption_id", "image__key", "caption__key", "control__polarity", "content")
     items = Item.objects.filter(hit__round=round).order_by("hit_id", "place").values_list(*columns)
     for item in map(_Asked._make, items):
-        seen.setdefault(item.hit, []).append(Seen(item.pk, level_of(item), item.polarity or ""))
+        is_first = (item.image, item.caption) in first
+        seen.setdefault(item.hit, []).append(Seen(item.pk, level_of(item), item.polarity or "", is_first))
     return seen
+
+
+def _first_pairs(pool: Pool, followed: str) -> frozenset[tuple[int, int]]:
+    proposed = pool.proposals.filter(annotator__name=followed)
+    if not proposed.exists():
+        names = pool.retrievals.order_by("annotator__name").values_list("annotator__name", flat=True)
+        raise CounterpartError(f"Pool {pool} has no annotator {followed} to follow. It has {some_of(list(names))}.")
+    return frozenset(proposed.filter(rank__lte=FIRST).values_list("image_id", "caption_id"))
 
 
 class _Asked(NamedTuple):

@@ -100,3 +100,23 @@ def test_the_careless_and_those_who_misread_are_different_people_and_the_rest_st
     assert not any(person.misreads and person.random_clicks for person in crowd)
     assert [person.random_clicks for person in crowd] == [person.random_clicks for person in plain]
     assert all(np.array_equal(one.confusion, other.confusion) for one, other in zip(crowd, plain, strict=True))
+
+
+def test_who_follows_an_annotator_says_yes_to_what_it_ranks_first_in_their_share_of_answers():
+    ranked = [replace(seen, is_first=seen.item_id % 8 < 2) for seen in SEEN]
+    shares = []
+    for follows in (1.0, 0.5):
+        crowd = replace(EXACT, following_workers=1.0, followed="vse", follows=follows)
+        (person,) = make_crowd(crowd, workers=1, seed=0)
+        answers, _ = answer_hit(person, ranked, task=LEVELS, reasons=False, rng=np.random.default_rng(0))
+        as_ranked = [answer.level == (1 if seen.is_first else 4) for seen, answer in zip(ranked, answers, strict=True)]
+        shares.append(np.mean(as_ranked))
+    truly = np.mean([seen.level == (1 if seen.is_first else 4) for seen in ranked])
+    assert shares == [1.0, pytest.approx(0.5 + 0.5 * truly, abs=0.03)]
+
+
+def test_followers_are_neither_careless_nor_misread():
+    profile = replace(EXACT, careless_workers=0.3, misreading_workers=0.2, following_workers=0.2, followed="vse")
+    crowd = make_crowd(profile, workers=50, seed=7)
+    assert sum(person.follows > 0 for person in crowd) == 10
+    assert not any(person.follows and (person.misreads or person.random_clicks) for person in crowd)
