@@ -1,0 +1,185 @@
+"""Mimicry: workers whose answers follow an annotator's ranking beyond what it says of the pairs' matches."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.parameters import POSITIONAL, Parameters
+from core.progress import Progress
+from core.seeds import SeedField
+from core.text import counted
+from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.answer_sets import MATCH, AnswersParameters, read_answers
+from evaluation.asked_pairs import added_pairs
+from evaluation.estimation import pair_features
+from evaluation.estimation_inputs import PooledQueries, load_pooled_queries, pair_codes
+from evaluation.mimicry import FEWEST, LEVEL, Followed, expected_answers, find_followers, others_votes
+from hits.models import Round
+from mitl.charts import COLOURS, INK_SOFT, Spec
+
+HELP = "Workers whose answers follow an annotator's ranking beyond what it says of the pairs' matches."
+FLAGGED, TOO_FEW = "flagged", "too few answers"
+SHOWN = 20  # workers on the terminal
+NOTE = (
+    f"Flagged: p, adjusted for the number of workers tested, is at most {LEVEL}; so anybody is flagged in at most\n"
+    f"{LEVEL:.0%} of the rounds of honest workers. A test needs {FEWEST} answers. A flag rejects nothing: look at the\n"
+    "worker's answers, times and controls. AUC: how well the annotator's rank or score separates the worker's yes and\n"
+    "no; expected: how well it would if they had looked at the pairs, as far as the others' answers tell."
+)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MimicryParameters(Parameters):
+    round: Annotated[str, "name of the round", POSITIONAL]
+    seed: Annotated[int, SeedField(help_text="seed of the drawn honest answers")] = 0
+
+
+def analyse(parameters: MimicryParameters, *, progress: Progress) -> Findings:
+    """Test the workers by all answers on candidates that they submitted; what is expected of them is learned from those
+    that count.
+
+    Raises CounterpartError as ``read_answers`` does, and for a round whose pairs no annotator of its pool ranks.
+    """
+    round = Round.objects.select_related("pool__collection").named(parameters.round)
+    answered = read_answers(AnswersParameters(round=(round.name,)), progress=progress)
+    table = answered.answers[answered.answers["control"] == ""]
+    pooled = load_pooled_queries(round.pool, None, added=added_pairs(round), progress=progress)
+    pairs = pair_codes(table["image"], table["caption"])
+    said = _what_annotators_say(pooled.values(), pairs) if pooled else None
+    if said is None or not (ranked := said.query >= 0).any():
+        raise CounterpartError(
+            f"No annotator of pool {round.pool} ranks the judged pairs of round {round}, so nobody can follow one."
+        )
+    progress("testing workers", 0, None)
+    names, worker = np.unique(table["worker"][ranked].to_numpy(str), return_inverse=True)
+    yes = table["level"].isin(MATCH).to_numpy(float)
+    counting = np.where(table["counted"], yes, np.nan)
+    features = np.hstack([said.features, others_votes(pairs, counting)])[ranked]
+    expected = expected_answers(features, counting[ranked], worker, seed=parameters.seed)
+    found = find_followers(
+        yes[ranked], worker, said.query[ranked], expected, said.signals[:, ranked], seed=parameters.seed
+    )
+    rows = [_row(one, names[one.worker], said.names) for one in sorted(found, key=lambda one: (np.isnan(one.p), one.p))]
+    figures = {"round": round.name, "level": LEVEL, "fewest": FEWEST, "workers": plain(rows)}
+    return Findings(figures, _text(rows), _chart(round, rows), rows)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What the annotators say of pairs (N,): ``features`` (N, F) and ``signals`` (S, N): the ranks of the annotators
+    with these ``names``, then their scores. ``query`` (N,) numbers the pairs' queries, -1 in no pooled list."""
+
+    features: Floats
+    signals: Floats
+    query: NDArray[np.int64]
+    names: list[str]
+
+
+def _what_annotators_say(pooled: Iterable[PooledQueries], pairs: NDArray[np.int64]) -> _Said:
+    """Read the features and signals of pairs in each direction. A pair that both ask has the better rank and score, and
+    the first direction's query."""
+    query = np.full(len(pairs), -1)
+    features, ranks, scores = [], [], []
+    names: list[str] = []
+    before = 0
+    for queries in pooled:
+        names = list(queries.models[: len(queries.scores)])
+        order = queries.codes.ravel().argsort()
+        place = order[np.searchsorted(queries.codes.ravel(), pairs, sorter=order).clip(max=len(order) - 1)]
+        found = queries.codes.ravel()[place] == pairs
+        row, column = np.unravel_index(place, queries.codes.shape)
+        listed = queries.ranks[: len(names)]
+        said = pair_features(listed, queries.scores, queries.depth)[row, column]
+        features += [np.where(found[:, None], said, 0), found[:, None]]
+        ranks.append(np.where(found, np.minimum(listed, queries.depth + 1)[:, row, column], queries.depth + 1))
+        scores.append(np.where(found, queries.scores[:, row, column], np.nan))
+        query = np.where(found & (query < 0), before + row, query)
+        before += len(queries.keys)
+    score = np.fmax.reduce(scores)
+    lowest = np.where(np.isnan(score), np.inf, score).min(axis=1, keepdims=True)
+    score = np.where(np.isnan(score), np.where(np.isinf(lowest), 0, lowest), score)
+    signals = np.concatenate([-np.minimum.reduce(ranks), score]).astype(np.float64)
+    return _Said(np.hstack(features), signals, query, names)
+
+
+def _row(one: Followed, worker: str, names: Sequence[str]) -> dict[str, Any]:
+    is_tested = one.signal >= 0
+    return {
+        "worker": worker,
+        "answers": one.answers,
+        "tested": one.tested,
+        "annotator": names[one.signal % len(names)] if is_tested else "",
+        "by": ("rank", "score")[one.signal // len(names)] if is_tested else "",
+        "auc": one.auc,
+        "expected_auc": one.expected_auc,
+        "share": one.share,
+        "p": one.p,
+        "adjusted_p": one.adjusted,
+        "result": (FLAGGED if one.is_flagged else "not flagged") if is_tested else TOO_FEW,
+    }
+
+
+def _text(rows: Sequence[Mapping[str, Any]]) -> str:
+    tested = sum(row["result"] != TOO_FEW for row in rows)
+    flagged = sum(row["result"] == FLAGGED for row in rows)
+    heads = ["worker", "annotator", "by", "answers", "tested", "AUC", "expected", "p", "adjusted p", ""]
+    table = [
+        [
+            row["worker"],
+            row["annotator"] or "-",
+            row["by"] or "-",
+            f"{row['answers']:,}",
+            f"{row['tested']:,}",
+            *(shown(row[name], ".2f") for name in ("auc", "expected_auc")),
+            *(shown(row[name], ".5f") for name in ("p", "adjusted_p")),
+            row["result"],
+        ]
+        for row in rows[:SHOWN]
+    ]
+    more = f"\n... and {len(rows) - SHOWN:,} more workers; --json and --csv list all." if len(rows) > SHOWN else ""
+    summary = f"{counted(tested, 'worker')} tested, {flagged:,} flagged, {len(rows) - tested:,} with too few answers."
+    return f"{summary}\n\n{text_table(heads, table, left=3)}{more}\n\n{NOTE}"
+
+
+def _chart(round: Round, rows: Sequence[Mapping[str, Any]]) -> Spec:
+    """Draw the workers by both areas: who follows an annotator is far above the diagonal."""
+    axis = {"type": "quantitative", "scale": {"domain": [0, 1]}}
+    colours = {FLAGGED: COLOURS[3], "not flagged": COLOURS[0]}
+    dots = [
+        {"expected": row["expected_auc"], "found": row["auc"], "worker": row["worker"], "result": row["result"]}
+        for row in rows
+        if row["result"] != TOO_FEW
+    ]
+    line = [{"expected": one, "found": one} for one in (0, 1)]
+    encoding = {
+        "x": {"field": "expected", "title": "AUC expected of who looks at the pairs", **axis},
+        "y": {"field": "found", "title": "AUC of the worker's answers", **axis},
+    }
+    colour = {"field": "result", "type": "nominal", "title": None}
+    scale = {"scale": {"domain": list(colours), "range": list(colours.values())}, "legend": {"symbolType": "circle"}}
+    return {
+        "title": {
+            "text": f"Workers who follow an annotator, round {round}",
+            "subtitle": "How well the rank or score of the annotator that fits best separates a worker's yes and no.",
+        },
+        "width": 360,
+        "height": 360,
+        "layer": [
+            {
+                "data": {"values": line},
+                "mark": {"type": "line", "strokeWidth": 1, "color": INK_SOFT, "strokeDash": [4, 4]},
+                "encoding": encoding,
+            },
+            {
+                "data": {"values": plain(dots)},
+                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+                "encoding": {**encoding, "color": {**colour, **scale}},
+            },
+        ],
+    }

@@ -1,0 +1,81 @@
+"""A simulated round in which a worker follows an annotator, and what the analysis says of it."""
+
+import csv
+
+import pytest
+from django.core.management import CommandError
+
+from annotation.models import Judgment, Worker
+from core.errors import CounterpartError
+from evaluation.analyses.mimicry_analysis import FLAGGED, TOO_FEW
+from hits.models import Round
+from simulation.simulated_rounds import simulate_round
+from tests.evaluation.analysing import analyse, figures_of
+from tests.evaluation.worlds import known_round
+from tests.factories import make_round
+
+
+@pytest.fixture
+def made(transactional_db) -> Round:
+    return known_round(images=70, candidates=16)
+
+
+def follower_of(made: Round) -> Worker:
+    """The worker who says yes to exactly the pairs that ``a`` has first."""
+    first = set(made.pool.proposals.filter(annotator__name="a", rank__lte=2).values_list("image", "caption"))
+    votes = Judgment.objects.filter(item__control=None).values_list("worker", "image", "caption", "level")
+    odd = {worker for worker, *pair, level in votes if (tuple(pair) in first) != (level == 1)}
+    return Worker.objects.exclude(pk__in=odd).get()
+
+
+def test_a_worker_who_follows_an_annotator_is_flagged_and_nobody_else(made, profile, tmp_path):
+    simulate_round(
+        made, workers=6, profile=profile(following_workers=0.17, followed="a", excluded=0.0, speed_spread=0), seed=2
+    )
+    figures = figures_of("mimicry", "round-1")
+    rows = {row["worker"]: row for row in figures["workers"]}
+    follower = follower_of(made).pseudonym
+    assert {name for name, row in rows.items() if row["result"] == FLAGGED} == {follower}
+    found = rows[follower]
+    assert (found["annotator"], found["auc"]) == ("a", 1)
+    assert found["expected_auc"] < 0.8
+    assert found["adjusted_p"] < 0.01
+    assert figures["workers"][0] == found
+    table, chart = tmp_path / "table.csv", tmp_path / "chart.svg"
+    told = analyse("mimicry", "round-1", "--csv", str(table), "--plot", str(chart))
+    assert told.startswith("6 workers tested, 1 flagged, 0 with too few answers.")
+    assert {row["worker"] for row in csv.DictReader(table.open())} == set(rows)
+    assert chart.read_bytes().startswith(b"<svg")
+
+
+def test_of_an_honest_crowd_nobody_is_flagged_though_all_say_the_truth(made, profile):
+    simulate_round(made, workers=6, profile=profile(excluded=0.0), seed=2)
+    assert {row["result"] for row in figures_of("mimicry", "round-1")["workers"]} <= {"not flagged", TOO_FEW}
+
+
+def test_a_worker_of_few_answers_is_named_without_a_test(transactional_db, profile):
+    simulate_round(known_round(), workers=3, profile=profile(), seed=1)
+    rows = figures_of("mimicry", "round-1")["workers"]
+    assert {(row["result"], row["p"]) for row in rows} == {(TOO_FEW, None)}
+    assert "3 with too few answers" in analyse("mimicry", "round-1")
+
+
+def test_a_round_whose_pairs_no_annotator_ranks_is_refused(transactional_db, profile):
+    simulate_round(make_round(hits=2), workers=1, profile=profile())
+    with pytest.raises(CommandError, match="has no lists of annotators"):
+        figures_of("mimicry", "round-1")
+
+
+def test_a_pool_whose_annotators_lists_lack_its_directions_is_refused(transactional_db, profile):
+    made = known_round()
+    simulate_round(made, workers=2, profile=profile())
+    made.pool.directions = []
+    made.pool.save()
+    with pytest.raises(CommandError, match="No annotator of pool pool ranks the judged pairs of round round-1"):
+        figures_of("mimicry", "round-1")
+
+
+def test_an_annotator_that_is_not_of_the_pool_cannot_be_followed(made, profile):
+    with pytest.raises(CounterpartError, match="no annotator z to follow. It has a, b, c"):
+        simulate_round(made, profile=profile(following_workers=0.5, followed="z"))
+    assert not Judgment.objects.exists()
