@@ -57,6 +57,12 @@ PLOTS = {
         "How far workers agree with each other, with controls, reviewers and annotators; 95% intervals. Reviewers look "
         "mostly at doubtful pairs, so that agreement with them is low by choice.",
     ),
+    "mimicry": Plot(
+        "Workers who follow an annotator",
+        "Whether workers answer as one annotator's ranking says, beyond what it says of the pairs' matches. Above the "
+        "line, it separates a worker's yes and no better than it would if they had looked. In at most 5% of the rounds "
+        "of honest workers anybody is flagged. A flag rejects nothing: look at the worker's answers.",
+    ),
     "estimates": Plot(
         "Scores of models",
         "Metrics of the pool's annotators and of the models registered for the collection, with 95% intervals: counted "
@@ -97,7 +103,7 @@ PLOTS = {
 }
 OF_TASKS = ("determinate", "preference")  # named as the types of task, which are not about pairs, that have one
 OF_ANSWERS = ("workers", "annotators", "reasons", "agreement")
-OF_ROUNDS = (*OF_ANSWERS, "estimates", "calibration")
+OF_ROUNDS = (*OF_ANSWERS, "mimicry", "estimates", "calibration")
 OFFERED = {
     "round": (*OF_ROUNDS, *OF_TASKS),
     "version": ("positives", *OF_ANSWERS, "uncertainty"),

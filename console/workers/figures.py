@@ -1,11 +1,15 @@
-"""What a worker's page shows of the platforms they came from."""
+"""What a worker's page shows of the platforms they came from, and of annotators that they seem to follow."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from annotation.models import Worker
 from annotation.people.workers import mask_workers
+from console.charts.measured_charts import stored_rows
 from crowd.channels import CHANNELS, market_of
 from crowd.models import Message
+from evaluation.analyses.mimicry_analysis import FLAGGED
+from hits.models import Round
 
 
 @dataclass(frozen=True)
@@ -27,3 +31,14 @@ def messages_to(worker: Worker) -> list[Sent]:
     rows = list(worker.messages.order_by("-pk")[:50])
     failures = mask_workers([row.failure for row in rows])
     return [Sent(row, failure) for row, failure in zip(rows, failures, strict=True)]
+
+
+def flags_of(worker: Worker) -> list[dict[str, Any]]:
+    """Return the worker's row and its ``round`` of each chart of mimicry that flags them, as jobs made it last."""
+    rounds = Round.objects.filter(hits__assignments__worker=worker).distinct().order_by("name")
+    return [
+        {**row, "round": round}
+        for round in rounds
+        for row in stored_rows(round, "mimicry")
+        if row["worker"] == worker.pseudonym and row["result"] == FLAGGED
+    ]

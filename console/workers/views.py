@@ -19,7 +19,7 @@ from annotation.people.workers import exclude, readmit, renew_links
 from annotation.work.worker_records import current_exclusion, record_of, rounds_of
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, payers_only, stewards_only
-from console.workers.figures import messages_to, origins_of
+from console.workers.figures import flags_of, messages_to, origins_of
 from core.errors import CounterpartError
 from core.text import counted
 from crowd.channels import platforms
@@ -68,6 +68,7 @@ def worker(request: HttpRequest, pseudonym: str) -> HttpResponse:
         "round": round,
         "record": record_of(found, round),
         "rounds": rounds_of(found),
+        "flags": flags_of(found),
         "origins": origins_of(found),
         "exclusion": current_exclusion(found),
         "exclusions": found.exclusions.exclude(lifted_at=None).order_by("-pk"),

@@ -1,14 +1,18 @@
 """Workers by pseudonym: what staff see of them; excluding, writing to and forgetting them."""
 
+import json
+
 import pytest
 
 from annotation.models import Assignment, Exclusion, Payment, Worker, WorkerIdentity
 from annotation.people.admission import join_round
 from annotation.people.workers import exclude
 from annotation.work.grading import grade
+from console.charts.measured_charts import chart_path
+from core.files import write_file
 from core.models import Event
 from crowd.models import Message, Outbox
-from hits.models import Seat
+from hits.models import Round, Seat
 from tests.annotation.answering import home_of
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_assignment, make_round, make_worker
@@ -48,6 +52,28 @@ def test_what_is_owed_and_what_was_paid_are_told_apart(member, db):
         shown.append((str(line.owed), str(line.paid)))
         Payment.objects.update(state="paid")
     assert shown == [("0.65", "0.00"), ("0.00", "0.65")]
+
+
+def test_a_worker_whom_the_chart_of_mimicry_flags_is_shown_with_the_evidence(member, worker):
+    made = Round.objects.get()
+    row = {"annotator": "vse", "auc": 0.973, "expected_auc": 0.81, "adjusted_p": 0.0004, "result": "flagged"}
+    others = [{**row, "worker": "someone-else", "annotator": "clip"}]
+    keep_chart(made, [{**row, "worker": worker.pseudonym}, *others])
+    page = page_of(member, worker)
+    assert "Answers follow the ranking of vse beyond the pairs' matches: AUC 0.97, 0.81 expected" in page
+    assert "adjusted p &lt; 0.001, in round" in page
+    assert 'href="/charts/round/round-1/mimicry/"' in page
+    assert "clip" not in page
+
+
+def test_a_worker_who_is_not_flagged_has_no_line_of_it(member, worker):
+    assert "Answers follow" not in page_of(member, worker)
+    keep_chart(Round.objects.get(), [{"worker": worker.pseudonym, "result": "not flagged"}])
+    assert "Answers follow" not in page_of(member, worker)
+
+
+def keep_chart(made: Round, rows: list[dict]) -> None:
+    write_file(chart_path(made, "mimicry", ""), json.dumps({"rows": rows}).encode())
 
 
 def test_nobody_is_shown_a_platform_id(releaser, worker):
@@ -197,7 +223,7 @@ def test_a_workers_page_asks_no_more_for_more_work(member, django_assert_max_num
     made, worker = make_round(hits=6), make_worker()
     for hit in made.hits.all():
         Assignment.objects.create(seat=hit.seats.get(), hit=hit, worker=worker, deadline="2027-01-01T00:00Z")
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(18):
         assert member.get(f"/workers/{worker.pseudonym}/").status_code == 200
 
 
