@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.progress import Progress, silent
-from evaluation.estimation import given_labels, query_effect
 from evaluation.whole_queries import WholeQueries, whole_queries
 from hits.judge_designs import STOP_RECALL
 from hits.models import Round
@@ -53,7 +52,7 @@ class LikelyMatches:
         parts = []
         for whole in wholes:
             asked = whole.queries.asked
-            probability = _probability(whole)[asked]
+            probability = whole.after_opened[asked]
             side = np.full(len(probability), whole.direction == Direction.CAPTION_TO_IMAGE)
             parts.append(
                 (whole.queries.codes[asked], probability, whole.queries.gains[asked], whole.opened[asked], side)
@@ -168,15 +167,6 @@ def likely_matches(round: Round, *, progress: Progress = silent) -> LikelyMatche
     """Return the pairs of an audit by their probability. Raises CounterpartError as ``whole_queries`` does."""
     recall = design_of(round).stop_recall
     return LikelyMatches.of(whole_queries(round, progress=progress), stop_recall=recall)
-
-
-def _probability(whole: WholeQueries) -> Floats:
-    """Return (Q, J) the probabilities after the labels of opened pairs of each query itself, the same ones whether it
-    is audited or not."""
-    queries = whole.queries
-    labels = np.where(queries.asked & ~np.isnan(queries.gains), queries.gains > 0, np.nan)
-    tau = query_effect(whole.probability, np.where(whole.audited[:, None], labels, np.nan), whole.audited)
-    return given_labels(whole.probability, np.where(whole.opened, labels, np.nan), tau)
 
 
 def pairs_of(codes: NDArray[np.int64]) -> list[Pair]:

@@ -15,6 +15,7 @@ from evaluation.asked_pairs import added_pairs, opened_pairs, unasked_pairs, wai
 from evaluation.estimation import (
     expected_metric,
     folds_of,
+    given_labels,
     level_thresholds,
     pair_features,
     pool_metrics,
@@ -122,12 +123,29 @@ class WholeQueries:
         folds = folds_of(queries.images, seed=self.round.seed)
         return level_thresholds(features, levels, folds, thresholds=thresholds)
 
+    @cached_property
+    def after_opened(self) -> Floats:
+        """(Q, J): the ``probability`` after the labels of the query's own opened pairs, which tell whether it has many
+        matches. They are known in audited queries and in others alike."""
+        return np.where(self.queries.asked, self._after_opened(self._thresholds)[0][..., 0], 0.0)
+
+    def _after_opened(self, thresholds: Floats) -> tuple[Floats, float]:
+        """Return the probabilities (Q, J, T) after those labels, and the spread of what the pairs of a query share."""
+        queries = self.queries
+        matches = np.where(queries.asked & self.audited[:, None], queries.gains > 0, np.nan)
+        tau = query_effect(thresholds[..., 0], matches, self.audited)
+        opened = np.where(self.opened & queries.asked, queries.gains, np.nan)
+        after = [
+            given_labels(one, np.where(np.isnan(opened), np.nan, opened >= gain), tau)
+            for gain, one in zip((0.5, 1.0), np.moveaxis(thresholds, -1, 0), strict=False)
+        ]
+        return np.minimum.accumulate(np.stack(after, axis=-1), axis=-1), tau
+
     def _expected(self, thresholds: Floats) -> Floats:
         queries = self.queries
-        labels = np.where(queries.asked & self.audited[:, None], queries.gains > 0, np.nan)
-        tau = query_effect(thresholds[..., 0], labels, self.audited)
+        after, tau = self._after_opened(thresholds)
         known = np.where(self.opened, queries.gains, queries.known)
-        return expected_metric(queries.ranks, thresholds, known, tau, seed=self.round.seed).mean
+        return expected_metric(queries.ranks, after, known, tau, seed=self.round.seed).mean
 
 
 def whole_queries(
