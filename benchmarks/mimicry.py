@@ -54,7 +54,7 @@ class World:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=20, help="number of drawn rounds of each kind (default 20)")
+    parser.add_argument("--rounds", type=int, default=10, help="number of drawn rounds of each kind (default 10)")
     parser.add_argument("--write", action="store_true", help="write the tables of docs/benchmarks.md")
     options = parser.parse_args()
     lines = [

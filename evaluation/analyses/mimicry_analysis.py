@@ -128,7 +128,7 @@ def _row(one: Followed, worker: str, names: Sequence[str]) -> dict[str, Any]:
 def _text(rows: Sequence[Mapping[str, Any]]) -> str:
     tested = sum(row["result"] != TOO_FEW for row in rows)
     flagged = sum(row["result"] == FLAGGED for row in rows)
-    heads = ["worker", "annotator", "by", "answers", "tested", "AUC", "expected", "p", "adjusted p", ""]
+    heads = ["worker", "annotator", "by", "answers", "tested", "AUC", "expected", "p", "adjusted p", "result"]
     table = [
         [
             row["worker"],
@@ -162,7 +162,8 @@ def _chart(round: Round, rows: Sequence[Mapping[str, Any]]) -> Spec:
         "y": {"field": "found", "title": "AUC of the worker's answers", **axis},
     }
     colour = {"field": "result", "type": "nominal", "title": None}
-    scale = {"scale": {"domain": list(colours), "range": list(colours.values())}, "legend": {"symbolType": "circle"}}
+    legend = {"symbolType": "circle", "symbolSize": 120}
+    scale = {"scale": {"domain": list(colours), "range": list(colours.values())}, "legend": legend}
     return {
         "title": {
             "text": f"Workers who follow an annotator, round {round}",
