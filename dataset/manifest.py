@@ -70,7 +70,7 @@ def rejection_figures(rejections: Sequence[Rejections], contents: Contents, poli
     if not rejections:
         return {}
     by_round = {one.round: one.figures(contents.verdicts, policies.positive_levels) for one in rejections}
-    return {"rejections": by_round, "rejected_automatically": len(contents.automatic)}
+    return {"rejections": by_round, "automatic_rejections": len(contents.automatic)}
 
 
 def describe_sample(sample: Sample) -> dict[str, Any]:

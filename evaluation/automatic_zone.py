@@ -10,6 +10,8 @@ from evaluation.likely_matches import LikelyMatches
 
 MOST = 0.02
 """The greatest probability of a match up to which a pair may be rejected."""
+SAMPLE = 160
+"""Pairs of a zone that people are asked about, filled up to whole HITs: without a match they prove at most 1.9%."""
 CAP = 0.5
 """The greatest share of a round's pairs that may be rejected: of more, the least likely ones."""
 

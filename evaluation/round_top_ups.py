@@ -1,9 +1,11 @@
-"""Top-ups of new pairs and their cost: first items of models, further queries of an audit, or likely matches."""
+"""Top-ups of new pairs and their cost: first items of models, further queries of an audit, likely matches, or a sample
+of pairs to reject."""
 
 from collections.abc import Collection as Names
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import ceil
 from typing import Annotated, Any
 
 from django import forms
@@ -14,10 +16,12 @@ from annotation.platforms import want_seats_posted
 from core.errors import CounterpartError, some_of
 from core.parameters import NamesField, Option, Parameters
 from core.progress import Progress, silent
+from core.seeds import derived_seed
 from core.text import counted
 from corpus.models import Caption, Image
 from evaluation.asked_pairs import Pairs, added_pairs, asked_pairs, of_drawn_queries, unasked_pairs
-from evaluation.likely_matches import Batch, LikelyMatches
+from evaluation.automatic_zone import MOST, SAMPLE, Zone, zone_of
+from evaluation.likely_matches import Batch, LikelyMatches, pairs_of
 from evaluation.model_rankings import places_of_run, registered_runs
 from evaluation.models import Run
 from evaluation.round_estimates import EstimateParameters, model_estimates
@@ -63,11 +67,26 @@ class TopUpParameters(Parameters):
         ),
         Option(metavar="HITS"),
     ] = None
+    reject_below: Annotated[
+        float | None,
+        forms.FloatField(
+            required=False,
+            min_value=0.001,
+            max_value=MOST,
+            label="Reject automatically up to",
+            help_text=f"in place of models, reject the unjudged pairs whose probability of a match is at most this, at "
+            f"most {MOST}, once a random sample of {SAMPLE} of them is judged; versions mark them and state how many "
+            "matches they may hide",
+        ),
+        Option(metavar="P"),
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if sum(map(bool, (self.models, self.audit_share, self.likely))) > 1:
-            raise CounterpartError("Choose one of --models, --audit-share and --likely. Top up one after the other.")
+        if sum(map(bool, (self.models, self.audit_share, self.likely, self.reject_below))) > 1:
+            raise CounterpartError(
+                "Choose one of --models, --audit-share, --likely and --reject-below. Top up one after the other."
+            )
 
 
 @dataclass(frozen=True)
@@ -82,6 +101,7 @@ class PlannedTopUp:
         batch: of likely matches; None where none are asked.
         likely: what the probabilities said before it.
         width: of the widest interval of mAP@R, of any model and direction, before it.
+        zone: of pairs to reject, of which a sample is asked; None where none are.
     """
 
     round: Round
@@ -95,6 +115,7 @@ class PlannedTopUp:
     batch: Batch | None = None
     likely: LikelyMatches | None = None
     width: float | None = None
+    zone: Zone | None = None
 
     @property
     def models(self) -> list[str]:
@@ -109,9 +130,11 @@ def plan_top_up(
     For models, these are the first items of their rankings: as deep as the pool is, of the audited queries, or of all
     queries where the round asks all pairs; first hits alone where it asks those. For a greater share of an audit, they
     are the pairs of the next queries in its order, in the pool and among the first items of models that it was topped
-    up for. Likely matches come by their probabilities, which are learned from the audited queries.
+    up for. Likely matches come by their probabilities, which are learned from the audited queries; so do the unlikely
+    pairs that are rejected.
 
-    Raises CounterpartError for a closed round, unknown models, a share that is not greater, and where nothing lacks.
+    Raises CounterpartError for a closed round, unknown models, a share that is not greater, a second zone of rejected
+    pairs, and where nothing lacks.
     """
     given = parameters or TopUpParameters()
     require_pairs(round)
@@ -124,6 +147,8 @@ def plan_top_up(
         return _longer_audit(round, given.audit_share)
     if given.likely:
         return _likely(round, given.likely, progress)
+    if given.reject_below:
+        return _rejecting(round, given.reject_below, progress)
     return _for_models(round, given.models)
 
 
@@ -168,6 +193,26 @@ def _longer_audit(round: Round, share: float) -> PlannedTopUp:
 
 
 def _likely(round: Round, hits: int, progress: Progress) -> PlannedTopUp:
+    wholes = _audited(round, progress)
+    likely = LikelyMatches.of(wholes, stop_recall=design_of(round).stop_recall)
+    batch = likely.next_batch(hits * round.design["candidates"])
+    nothing = f"Every pair of round {round} is judged: nothing to add."
+    width = _widest_interval(wholes)
+    return _planned(round, set(batch.asked), nothing=nothing, batch=batch, likely=likely, width=width)
+
+
+def _rejecting(round: Round, below: float, progress: Progress) -> PlannedTopUp:
+    if round.top_ups.exclude(rejected__isnull=True).exists():
+        raise CounterpartError(f"Round {round} rejects pairs already: their sample was drawn once, and stays.")
+    candidates = round.design["candidates"]
+    seed = derived_seed(round.seed, round.top_ups.count() + 1)
+    sample = ceil(SAMPLE / candidates) * candidates
+    zone = zone_of(LikelyMatches.of(_audited(round, progress)), below=below, sample=sample, seed=seed)
+    return _planned(round, set(pairs_of(zone.asked)), nothing="", zone=zone)
+
+
+def _audited(round: Round, progress: Progress) -> list[WholeQueries]:
+    """Return the queries of an audit that is judged, with every top-up of new pairs."""
     if design_of(round).judge != "audit":
         raise CounterpartError(f"Round {round} is no audit: nothing says which of its pairs are likely matches.")
     if TopUp.objects.unfinished().filter(round=round).exists():
@@ -178,11 +223,7 @@ def _likely(round: Round, hits: int, progress: Progress) -> PlannedTopUp:
             f"{counted(lacking, 'audited query lacks', 'audited queries lack')} verdicts in round {round}. Likely "
             "matches follow once the audit is judged."
         )
-    likely = LikelyMatches.of(wholes, stop_recall=design_of(round).stop_recall)
-    batch = likely.next_batch(hits * round.design["candidates"])
-    nothing = f"Every pair of round {round} is judged: nothing to add."
-    width = _widest_interval(wholes)
-    return _planned(round, set(batch.asked), nothing=nothing, batch=batch, likely=likely, width=width)
+    return wholes
 
 
 def _widest_interval(wholes: Sequence[WholeQueries]) -> float:
@@ -215,9 +256,14 @@ def add_planned(planned: PlannedTopUp, *, actor: str) -> None:
         rankings={run.model: run.sha256 for run in planned.runs},
         audit_share=planned.audit_share,
         opened=_keys(planned.round, planned.batch.audited) if planned.batch else None,
+        rejected=_rejected(planned.round, planned.zone) if planned.zone else None,
         actor=actor,
     )
     want_seats_posted(current)
+
+
+def _rejected(round: Round, zone: Zone) -> dict[str, Any]:
+    return {"below": zone.below, "pairs": _keys(round, pairs_of(zone.pairs))}
 
 
 def _keys(round: Round, pairs: list[tuple[int, int]]) -> list[list[str]]:

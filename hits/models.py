@@ -171,6 +171,17 @@ class TopUp(models.Model):
     def __str__(self) -> str:
         return f"top-up {self.number} of {self.round_id}"
 
+    @property
+    def purpose(self) -> str:
+        """What its HITs ask, in words."""
+        if self.rankings:
+            return f"the first items of {', '.join(sorted(self.rankings))}"
+        if self.audit_share is not None:
+            return f"an audit of {self.audit_share:.0%} of the queries"
+        if self.rejected is not None:
+            return f"a random sample of {len(self.rejected['pairs']):,} pairs to reject"
+        return "pairs on which workers disagree" if self.opened is None else "likely matches"
+
 
 class HIT(models.Model):
     """A task of 18 pairs (by default) that one worker judges in one sitting."""

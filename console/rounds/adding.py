@@ -31,7 +31,8 @@ class TopUpForm(forms.Form):
             help_text=declared.help_text if offered else "No rankings are registered beside the pool.",
         )
         if design_of(round).judge != "audit":
-            del self.fields["audit_share"], self.fields["likely"]
+            for name in ("audit_share", "likely", "reject_below"):
+                del self.fields[name]
 
 
 @researchers_only.fills

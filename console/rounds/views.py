@@ -101,17 +101,7 @@ def _stops(found: Round) -> dict[str, str]:
 
 def _added_for(found: Round) -> list[tuple[str, int]]:
     """Return for what new pairs the round was topped up, and the HITs of each top-up."""
-    return [
-        (
-            f"the first items of {', '.join(sorted(one.rankings))}"
-            if one.rankings
-            else "likely matches"
-            if one.audit_share is None
-            else f"an audit of {one.audit_share:.0%} of the queries",
-            one.n_hits,
-        )
-        for one in found.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))
-    ]
+    return [(one.purpose, one.n_hits) for one in found.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))]
 
 
 @members_only.reads

@@ -16,7 +16,8 @@ class Command(ActCommand):
     help = (
         "Plan HITs for the first items of registered models that a round has not asked: without them, items that no "
         "annotator of its pool found count as no match. With --audit-share, for the next queries of an audit; with "
-        "--likely, for the pairs that are most likely matches. "
+        "--likely, for the pairs that are most likely matches; with --reject-below, for a random sample of unlikely "
+        "pairs, all of which the round then rejects. "
         "Prints pairs, HITs and cost; --add adds the HITs."
     )
     figures = True
@@ -49,6 +50,8 @@ class Command(ActCommand):
 
 
 def _purpose(planned: PlannedTopUp) -> dict[str, Any]:
+    if planned.zone:
+        return {"reject_below": planned.zone.below, "pairs_to_reject": len(planned.zone.pairs)}
     if planned.batch is None or planned.likely is None or planned.width is None:
         return {"models": ", ".join(planned.models)} if planned.runs else {"audit_share": planned.audit_share}
     return {
