@@ -57,12 +57,17 @@ def round_of(bed: Bed, seed: int) -> WholeQueries:
     )
 
 
-def guarded_round(bed: Bed, *, share: float, audit: float, seed: int, batches: int = 5) -> Guarded:
+def guarded_round(bed: Bed, *, share: float, audit: float, seed: int, batches: int = 5, part: int = 0) -> Guarded:
     """Judge ``share`` of the pairs: whole random queries for ``audit`` of them, then the likeliest matches, in batches
-    after each of which the probabilities are learned again."""
+    after each of which the probabilities are learned again.
+
+    ``part``: which part of the draw is audited. The parts of one seed have no query in common, so that what one of them
+    hits by chance does not come back in the next: the mean over all parts shows the bias.
+    """
     order = audit_order(np.arange(len(bed.groups)), seed).order
     budget = share * bed.pairs.sum()
-    drawn = order[: np.searchsorted(np.cumsum(bed.pairs[order]), audit * budget) + 1]
+    before = np.cumsum(bed.pairs[order]) - bed.pairs[order]
+    drawn = order[before // (audit * budget) == part]
     left = max(int(budget - bed.pairs[drawn].sum()), 1)
     sizes = np.diff(left * np.arange(batches + 1) // batches).tolist()
     *_, last = selection_steps([round_of(bed, seed).drawing(map(str, drawn))], sizes)
