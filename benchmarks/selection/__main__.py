@@ -58,7 +58,7 @@ def tables(data: Path, seeds: int) -> Iterator[str]:
         turns += several_turns(Listed.of(world, bed), texts, seeds)
     found += savings("the demo's round", demo_round(), seeds)
     drawn = synthetic_bed()
-    found += savings("drawn world", [round_of(drawn, 0)], seeds)
+    found += savings(drawn.name, [round_of(drawn, 0)], seeds)
     guards.append(guard(drawn))
     yield f"{date.today():%d %B %Y}, {process_time() / 60:.0f} minutes of processor time.\n"
     yield f"Judgments until the pool's matches are found, median of {seeds} seeds (lowest to highest):\n"
@@ -83,15 +83,14 @@ def tables(data: Path, seeds: int) -> Iterator[str]:
 
 def savings(name: str, wholes: Sequence, seeds: int) -> list[str]:
     """Return the rows of every policy on a round's directions."""
-    from benchmarks.selection.policies import POLICIES, Labelled
+    from benchmarks.selection.policies import POLICIES, RECALLS, Labelled
 
     pairs = Labelled.of(wholes)
-    title = f"{name}: {len(pairs.codes):,} pairs, {pairs.matches.mean():.0%} matches"
-    rows = []
+    rows = [f"| {name} | **{len(pairs.codes):,} pairs**, {pairs.matches.mean():.0%} matches |" + " |" * len(RECALLS)]
     for policy, order in POLICIES.items():
         shares = 100 * np.array([pairs.shares(order(wholes, seed)) for seed in range(seeds)])
         cells = [spread(column) for column in shares.T]
-        rows.append(f"| {title} | {policy} | {' | '.join(cells)} |")
+        rows.append(f"| {name} | {policy} | {' | '.join(cells)} |")
     return rows
 
 
