@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.text import counted
 from dataset.merging import Pair
 from hits.models import Item, Round, TopUp
 
@@ -72,6 +73,16 @@ def most_matches(matches: int, asked: int, confidence: float = CONFIDENCE) -> fl
     if not asked:
         return 1.0
     return float(binomtest(matches, asked, alternative="less").proportion_ci(confidence, method="exact").high)
+
+
+def sentence_of(figures: Mapping[str, Any]) -> str:
+    """Say what ``Rejections.figures`` tell."""
+    sample = f"of {counted(figures['asked'], 'random pair')} of them that people judged, {figures['matches']} matched"
+    zone = f"{figures['pairs']:,} pairs of a probability of a match up to {figures['below']}"
+    if not figures["counted"]:
+        return f"{zone} were not rejected: {sample}, too many."
+    bound = f"at most {figures['at_most']:.1%} are matches, with {figures['confidence']:.0%} confidence"
+    return f"{zone} are rejected without judging them: {sample}, so {bound}."
 
 
 def rejections_of(rounds: Iterable[Round]) -> list[Rejections]:

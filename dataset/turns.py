@@ -40,6 +40,7 @@ class TurnParameters(Parameters):
         str,
         forms.CharField(
             required=False,
+            label="Beyond version",
             help_text="the version whose matches and rejected pairs teach, and which the next round goes beyond "
             "(default: the newest with the round)",
         ),

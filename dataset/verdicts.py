@@ -15,8 +15,9 @@ from core.inserts import insert_rows
 from core.progress import Progress, silent
 from core.seeds import check_seed
 from dataset.aggregation import METHODS, POSITIVE, TIES, FullConclusion, Method, Ties, full_conclusion
-from dataset.contents import proposals_of
+from dataset.contents import Policies, proposals_of, verdicts_on
 from dataset.models import Aggregation, Verdict
+from dataset.rejections import rejections_of, sentence_of
 from hits.models import Control, Item, Round
 from hits.question import Level
 from hits.task_types import require_pairs, task_type_of
@@ -62,6 +63,16 @@ def aggregate_round(
     _write(aggregation, conclusion.verdicts, progress)
     record("aggregated", round, actor=actor, method=method, ties=ties, seed=seed, judgments=judgments)
     return {"judgments": judgments, **_figures(conclusion, task_type_of(round), workers)}
+
+
+def rejections_so_far(round: Round) -> str:
+    """Say which pairs the round rejects automatically, by its verdicts of today; empty without any."""
+    rejections = rejections_of([round])
+    if not rejections:
+        return ""
+    policies = Policies()
+    verdicts = verdicts_on(votes_of(round), policies=policies)
+    return sentence_of(rejections[0].figures(verdicts, policies.positive_levels))
 
 
 def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:

@@ -19,7 +19,9 @@ class TurnForm(forms.Form):
     def __init__(self, data: QueryDict | None, *, round: Round) -> None:
         super().__init__(data)
         self.fields = TurnParameters.form_fields()
-        choose(self, "beyond", forms.ModelChoiceField(round.versions.order_by("-released_at"), required=False))
+        versions = round.versions.order_by("-released_at", "-pk")
+        newest = forms.ModelChoiceField(versions, required=False, empty_label=f"The newest: {versions.first()}")
+        choose(self, "beyond", newest)
         annotators = forms.ModelMultipleChoiceField(
             Annotator.objects.all(), required=False, widget=forms.CheckboxSelectMultiple
         )

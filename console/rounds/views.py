@@ -40,7 +40,8 @@ from crowd.channels import market_of, usable_markets
 from crowd.publication import close_round, join_link, quote
 from dataset import jobs
 from dataset.cases import update_queue
-from dataset.verdicts import aggregate_round
+from dataset.turns import turn_of
+from dataset.verdicts import aggregate_round, rejections_so_far
 from evaluation.greedy_rounds import why_stopped
 from evaluation.round_quality import quality_of
 from hits.judge_designs import queries_of
@@ -83,6 +84,8 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
             "n_added": found.hits.filter(top_up__in=found.top_ups.for_disputes()).count() if found.top_up else 0,
             "added_for": _added_for(found),
             **_stops(found),
+            "turn": turn_of(found.pool),
+            "rejections": rejections_so_far(found),
             "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
             "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
         }

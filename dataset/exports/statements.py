@@ -10,6 +10,7 @@ from core.text import counted
 from dataset.exports.tables import pair_batches
 from dataset.models import Version
 from dataset.provenance import mixed_tasks
+from dataset.rejections import AUTOMATIC, sentence_of
 from hits.question import Level
 from hits.task_types import LEVELS
 
@@ -141,24 +142,14 @@ def limits(version: Version) -> Iterator[str]:
     """Say what the version does not hold."""
     yield "Pairs that are not listed are unknown, not wrong. Judged pairs that do not match are listed too."
     for round, zone in version.manifest.get("rejections", {}).items():
-        yield _rejected(round, zone)
+        yield (
+            f"Round {round}: {sentence_of(zone)} Tables mark such pairs as {AUTOMATIC}; qrels and MTEB leave them out."
+        )
     if version.manifest["partial"]:
         yield "The version is partial: it was released before its rounds were complete."
     if mixed := mixed_tasks_of(version):
         yield mixed
     yield simulated_votes(version)
-
-
-def _rejected(round: str, zone: dict[str, Any]) -> str:
-    sample = f"of {counted(zone['asked'], 'random pair')} of them that people judged, {zone['matches']} matched"
-    bound = f"at most {zone['at_most']:.1%} are matches, with {zone['confidence']:.0%} confidence"
-    if not zone["counted"]:
-        return f"Round {round} would have rejected {zone['pairs']:,} pairs; {sample}: too many. They stay unjudged."
-    return (
-        f"Round {round} rejected {zone['pairs']:,} pairs automatically, as their probability of a match was at most "
-        f"{zone['below']}; {sample}: {bound}. Nobody judged the others; tables mark them as automatic, and qrels and "
-        "MTEB leave them out."
-    )
 
 
 def mixed_tasks_of(version: Version) -> str:

@@ -23,6 +23,7 @@ from evaluation.estimation import folds_of, match_probability
 from evaluation.likely_matches import LikelyMatches
 from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from hits.models import Round
+from tests.conftest import client_of
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
 
@@ -126,7 +127,9 @@ def test_a_version_lists_rejected_pairs_apart_and_says_what_they_may_hide(made):
     assert (told["pairs"], told["asked"]) == (len(zone), 4)
     assert automatic < zone
     assert len(automatic) == version.manifest["automatic_rejections"] > 0
-    assert f"at most {told['at_most']:.1%} are matches, with 95% confidence" in card(version, {})
+    said = f"so at most {told['at_most']:.1%} are matches, with 95% confidence"
+    assert said in card(version, {})
+    assert said in client_of(None).get("/rounds/round-1/").text
 
 
 def test_rejected_pairs_teach_nothing_and_are_no_matches_of_the_collection(made):

@@ -39,6 +39,7 @@ def test_the_page_plans_the_turn_by_a_job(first, researcher):
     assert job.message == f"Round second is packed: {made.hits.count()} HITs of pairs beyond v1."
     assert Annotator.objects.filter(name="seen-v1").exists()
     assert "v1: the pairs that it knows are left out" in researcher.get("/pools/second-pool/").text
+    assert '2, beyond <a href="/versions/v1/">v1</a>' in researcher.get("/rounds/second/").text
 
 
 def test_two_clicks_open_one_job(first, researcher):
