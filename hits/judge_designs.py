@@ -20,10 +20,11 @@ POLICY = 1
 """Version of the rules by which pairs are chosen; a round keeps it."""
 STOP_RECALL = 0.95
 """The recall at which batches of likely matches have been measured to stop well: the last matches cost most."""
-GUARD_SHARE, GUARD_QUERIES, LARGEST_GUARD = 0.2, 150, 0.5
-"""Of an audit that guards a greedy order: its least share of the queries, the queries of each direction that it should
-have, as smaller guards held less often in replays, and the largest share to which it is enlarged for them. A larger one
-would leave too few pairs to a greedy order."""
+GUARD_SHARE, GUARD_QUERIES, LARGEST_GUARD = 0.1, 150, 0.5
+"""Of an audit that guards a greedy order: its least share of the queries, about a fifth of what is judged where likely
+matches end near half of the pairs; the queries of each direction that it should have, as smaller guards held less often
+in replays; and the largest share to which it is enlarged for them. A larger one would leave too few pairs to a greedy
+order."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def guard_share(queries: Iterable[int]) -> float:
     ``queries`` each.
 
     >>> guard_share([1500, 2000]), guard_share([400, 2000]), guard_share([60, 60])
-    (0.2, 0.375, 0.5)
+    (0.1, 0.375, 0.5)
     """
     fewest = min((count for count in queries if count), default=inf)
     wanted = ceil(1000 * GUARD_QUERIES / fewest) / 1000

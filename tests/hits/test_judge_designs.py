@@ -139,13 +139,13 @@ GREEDY = {"design": SMALL, "judge": "audit+greedy", "seed": 4}
 @pytest.mark.parametrize(
     ("queries", "share"),
     [
-        ([2000, 750], 0.2),  # a fifth of 750 are 150
-        ([2000, 749], 0.201),
+        ([2000, 1500], 0.1),  # a tenth of 1,500 are 150
+        ([2000, 1499], 0.101),
         ([400, 2000], 0.375),
         ([400, 0], 0.375),  # one direction alone has queries
         ([300, 300], 0.5),
         ([60, 60], 0.5),  # at most a half
-        ([], 0.2),
+        ([], 0.1),
     ],
 )
 def test_the_guard_of_a_greedy_order_has_150_queries_of_each_direction_or_half_of_them(queries, share):

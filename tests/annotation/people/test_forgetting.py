@@ -121,6 +121,7 @@ def test_every_column_of_text_is_declared_free_or_known_to_hold_no_words_about_p
         "hits.TopUp.avoided",
         "hits.TopUp.opened",
         "hits.TopUp.rankings",
+        "hits.TopUp.rejected",
         "hits.Item.content",
         "annotation.TestAttempt.answers",
         "annotation.TestItem.sentence",

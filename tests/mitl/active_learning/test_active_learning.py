@@ -182,7 +182,7 @@ def test_the_command_prints_a_table_and_draws_a_chart(colours, little, capsys, t
     ("given", "message"),
     [
         ({"collection": "absent"}, "absent"),
-        ({"kind": "overlap"}, "kind overlap do not learn; use one of .*embedding, kcca, little"),
+        ({"kind": "overlap"}, "kind overlap do not learn; use one of .*embedding, feedback, kcca, little"),
         ({"kind": "vilt"}, "kind vilt score pair by pair"),
         ({"score": ("surplus", "best")}, "Invalid score .*use some of surplus, count, core-set, random"),
         ({"score": ("count", "count")}, "each once"),
