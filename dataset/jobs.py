@@ -18,7 +18,7 @@ from dataset.exports.downloads import make_download
 from dataset.models import Version
 from dataset.release import release as release_version
 from dataset.release_parameters import ReleaseParameters
-from dataset.turns import TurnParameters, take_turn, version_of
+from dataset.turns import TurnParameters, next_name, take_turn, version_of
 from hits.models import Round
 
 
@@ -95,10 +95,11 @@ def start_turn(parameters: TurnParameters, *, by: User) -> Job:
     in no version, and a name that is taken."""
     round = Round.objects.named(parameters.round)
     version_of(round, parameters.beyond)
-    if Round.objects.filter(name=parameters.name).exists():
-        raise CounterpartError(f"There is a round {parameters.name} already. Choose another name.")
-    title = f"Plan round {parameters.name}"
-    return open_once(title, turn.name, parameters.as_json(), lock=round, by=by)
+    name = parameters.name or next_name(round)
+    if Round.objects.filter(name=name).exists():
+        raise CounterpartError(f"There is a round {name} already. Choose another name.")
+    params = parameters.as_json() | {"name": name}
+    return open_once(f"Plan round {name}", turn.name, params, lock=round, by=by)
 
 
 def start_export(version: Version, what: str, *, by: User) -> Job:

@@ -35,7 +35,15 @@ class TurnParameters(Parameters):
     """The next round after a released one: who proposes, and what differs from the released round."""
 
     round: Annotated[str, "the released round", POSITIONAL, OFF_PAGE]
-    name: Annotated[str, NameField(max_length=MAX_NAME - len("-pool"), help_text="name of the next round"), POSITIONAL]
+    name: Annotated[
+        str,
+        NameField(
+            required=False,
+            max_length=MAX_NAME - len("-pool"),
+            help_text="name of the next round (default: that of the first one, -turn and the number of the turn)",
+        ),
+        POSITIONAL,
+    ] = ""
     beyond: Annotated[
         str,
         forms.CharField(
@@ -100,7 +108,13 @@ def take_turn(parameters: TurnParameters, *, actor: str, progress: Progress = si
             f"others by train_annotator --matches {version} --gallery, and name them with --annotators."
         )
     run_pipeline(_next_round(round, version, annotators, parameters), actor=actor, progress=progress)
-    return Round.objects.named(parameters.name)
+    return Round.objects.named(parameters.name or next_name(round))
+
+
+def next_name(round: Round) -> str:
+    """Return the usual name of the next turn, such as pilot-turn3 after pilot-turn2."""
+    turn = turn_of(round.pool)
+    return f"{round.name.removesuffix(f'-turn{turn}')}-turn{turn + 1}"
 
 
 def version_of(round: Round, name: str = "") -> Version:
@@ -139,7 +153,7 @@ def _next_round(
 ) -> RoundParameters:
     pool = round.pool
     return RoundParameters(
-        round=parameters.name,
+        round=parameters.name or next_name(round),
         collection=pool.collection.name,
         queries=pool.sample.name,
         annotators=tuple(annotators),

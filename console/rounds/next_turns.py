@@ -8,7 +8,7 @@ from console.fields import choose, refuse
 from console.permissions import StaffRequest, researchers_only
 from core.errors import CounterpartError
 from dataset.jobs import start_turn
-from dataset.turns import TurnParameters, version_of
+from dataset.turns import TurnParameters, next_name, version_of
 from hits.models import Round
 from mitl.models import Annotator
 
@@ -17,7 +17,7 @@ class TurnForm(forms.Form):
     """The parameters of a turn, with the versions of the round and the annotators that there are."""
 
     def __init__(self, data: QueryDict | None, *, round: Round) -> None:
-        super().__init__(data)
+        super().__init__(data, initial={"name": next_name(round)})
         self.fields = TurnParameters.form_fields()
         versions = round.versions.order_by("-released_at", "-pk")
         newest = forms.ModelChoiceField(versions, required=False, empty_label=f"The newest: {versions.first()}")

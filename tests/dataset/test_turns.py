@@ -10,7 +10,7 @@ from core.errors import CounterpartError
 from corpus.models import Match
 from dataset.changes import designs_of
 from dataset.models import Version
-from dataset.turns import TurnParameters, take_turn, turn_of
+from dataset.turns import TurnParameters, next_name, take_turn, turn_of
 from dataset.verification import verify_version
 from evaluation.whole_queries import whole_queries
 from hits.models import Round
@@ -135,10 +135,12 @@ def test_the_next_turn_teaches_by_both_rounds(first):
     release("v1", first)
     second = judge_all(published(turn()))
     release("v2", first, second)
-    third = turn("third", round="second", top_k=4)
+    third = turn("", round="second", top_k=4)
     (taught,) = Annotator.objects.filter(retrievals__pools=third.pool)
     assert (taught.name, taught.options["of"]) == ("seen-v2", "seen")
     assert [turn_of(made.pool) for made in (first, second, third)] == [1, 2, 3]
+    assert third.name == "second-turn3"
+    assert next_name(third) == "second-turn4"
 
 
 def test_the_manifest_and_the_differences_tell_the_turn(first):

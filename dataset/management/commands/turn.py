@@ -1,4 +1,4 @@
-"""turn ROUND NAME: teach annotators by the version with a round, and pack what they propose beyond it."""
+"""turn ROUND [NAME]: teach annotators by the version with a round, and pack what they propose beyond it."""
 
 from typing import Any
 
