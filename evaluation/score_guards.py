@@ -5,15 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import CounterpartError
+from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
 from dataset.models import Version
 from dataset.version_guards import keep_guards, kept_guards
-from evaluation.analyses import plain
+from evaluation.analyses import plain, text_table
 from evaluation.estimation import METRICS, Guard, guard_report, pool_metrics
 from evaluation.round_estimates import EstimateParameters, ModelEstimate, model_estimates
 from evaluation.whole_queries import WholeQueries, whole_queries
 from hits.models import Round
+from mitl.models import Direction
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class ModelGuard:
             "direction": self.estimate.direction.value,
             "benchmark": self.benchmark,
             "estimate": self.estimate.estimate.value,
+            "low": self.estimate.estimate.low,
+            "high": self.estimate.estimate.high,
             "deviation": self.guard.deviation,
             "z": self.guard.z,
             "flagged": self.guard.flagged,
@@ -65,6 +68,25 @@ def guard_scores(version: Version, *, progress: Progress = silent) -> None:
     if rounds := rounds_to_guard(version):
         merge = version.manifest["policies"]["merge"]
         keep_guards(version, [_guarded(round, merge, progress) for round in rounds])
+
+
+def guard_table(version: Version) -> str:
+    """Return the guarded estimates of the scores on a version, as ``evaluate`` prints them; empty without any."""
+    rows = [[round["round"], row] for round in kept_guards(version) or [] for row in round["rows"]]
+    if not rows:
+        return ""
+    cells = [
+        [
+            str(row["model"]),
+            Direction(row["direction"]).label,
+            *(f"{100 * row[name]:.1f}" for name in ("benchmark", "estimate", "low", "high")),
+            "off" if row["flagged"] else "",
+        ]
+        for _, row in rows
+    ]
+    table = text_table(["model", "direction", "counted", "estimate", "low", "high", "guard"], cells, left=2)
+    rounds = some_of(sorted({round for round, _ in rows}))
+    return f"mAP@R of the pool of {rounds}, counted and as its audit estimates it; off: by more than chance.\n{table}"
 
 
 def _guarded(round: Round, merge: str, progress: Progress) -> dict[str, object]:

@@ -1,5 +1,8 @@
 """What the audit of a greedy round says of the scores on its version: kept with it, on pages and in the card."""
 
+import json
+from io import StringIO
+
 import pytest
 from django.core.management import call_command
 
@@ -64,6 +67,20 @@ def test_whoever_scores_a_version_guards_its_scores(greedy, act):
     assert kept_guards(version) is None
     act(version)
     assert len(kept_guards(version)[0]["rows"]) == 6
+
+
+def test_evaluate_prints_the_guarded_estimates_beside_the_counted_scores(greedy):
+    version = release(greedy)
+    rows = rows_of(greedy)
+    told = StringIO()
+    call_command("evaluate", version="v1", stdout=told, stderr=StringIO())
+    table = told.getvalue().split("counted and as its audit estimates it")[1].splitlines()[2:]
+    assert [line.split()[:1] + line.split()[-4:] for line in table if line] == [
+        [row["model"], *(f"{100 * row[name]:.1f}" for name in ("benchmark", "estimate", "low", "high"))] for row in rows
+    ]
+    printed = StringIO()
+    call_command("evaluate", version="v1", json=True, stdout=printed, stderr=StringIO())
+    assert json.loads(printed.getvalue())["guards"] == kept_guards(version)
 
 
 def test_a_release_guards_its_scores_although_no_run_waits_for_one(

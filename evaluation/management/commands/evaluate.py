@@ -9,11 +9,13 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from dataset.models import Version
+from dataset.version_guards import kept_guards
 from evaluation.benchmark_scores import ORDER, evaluate_benchmarks
 from evaluation.board_tables import csv_table, figures_of, latex_table, plain_table
 from evaluation.evaluate_parameters import EvaluateParameters
 from evaluation.leaderboard import board_from, caution_of, estimand_of
 from evaluation.policies import Policies
+from evaluation.score_guards import guard_table
 from evaluation.scoring import evaluate_version
 
 
@@ -78,7 +80,9 @@ class Command(ActCommand):
             board = board_from(scored, estimand=estimand_of(version), compare=not policies.leave_interval)
             if caution := caution_of(version):
                 self.stderr.write(caution)
+        guards = [] if names else kept_guards(version) or []
         if options["json"]:
-            return figures_of(board)
-        table = latex_table if options["latex"] else csv_table if options["csv"] else plain_table
-        return table(board)
+            return figures_of(board) | ({"guards": guards} if guards else {})
+        if options["latex"] or options["csv"]:
+            return (latex_table if options["latex"] else csv_table)(board)
+        return "\n\n".join(filter(None, [plain_table(board), guard_table(version) if guards else ""]))
