@@ -15,6 +15,7 @@ from evaluation.asked_pairs import added_pairs, opened_pairs, unasked_pairs, wai
 from evaluation.estimation import (
     expected_metric,
     folds_of,
+    given_item_labels,
     given_labels,
     level_thresholds,
     pair_features,
@@ -125,27 +126,39 @@ class WholeQueries:
 
     @cached_property
     def after_opened(self) -> Floats:
-        """(Q, J): the ``probability`` after the labels of the query's own opened pairs, which tell whether it has many
-        matches. They are known in audited queries and in others alike."""
-        return np.where(self.queries.asked, self._after_opened(self._thresholds)[0][..., 0], 0.0)
+        """(Q, J): the ``probability`` after the labels of opened pairs, for the order of likely matches alone. Those of
+        its own query tell whether that has many matches, those of other queries on its item whether that matches many.
 
-    def _after_opened(self, thresholds: Floats) -> tuple[Floats, float]:
-        """Return the probabilities (Q, J, T) after those labels, and the spread of what the pairs of a query share."""
-        queries = self.queries
-        matches = np.where(queries.asked & self.audited[:, None], queries.gains > 0, np.nan)
-        tau = query_effect(thresholds[..., 0], matches, self.audited)
-        opened = np.where(self.opened & queries.asked, queries.gains, np.nan)
-        after = [
-            given_labels(one, np.where(np.isnan(opened), np.nan, opened >= gain), tau)
-            for gain, one in zip((0.5, 1.0), np.moveaxis(thresholds, -1, 0), strict=False)
-        ]
-        return np.minimum.accumulate(np.stack(after, axis=-1), axis=-1), tau
+        Both are known in audited queries and in others alike, so that the order treats them alike (docs/estimation.md,
+        formula 12). Of what was judged but not opened, only the spread of what the pairs of a query share is learned.
+        """
+        asked, p = self.queries.asked, self._thresholds[..., 0]
+        opened = self._labels(self.opened)
+        known = self._labels(self.opened | self.audited[:, None])
+        tau = query_effect(p, known, ~np.isnan(known).all(axis=1))
+        to_captions = self.direction == Direction.IMAGE_TO_CAPTION
+        items = self.queries.codes & 0xFFFFFFFF if to_captions else self.queries.codes >> 32
+        found = np.zeros(p.shape)
+        found[asked] = given_item_labels(given_labels(p, opened, tau)[asked], opened[asked], items[asked])
+        return found
+
+    def _labels(self, which: NDArray[np.bool_], gain: float = 0.5) -> Floats:
+        """Return (Q, J): whether the gain of those of ``which`` that were judged is at least ``gain``; else NaN."""
+        gains = np.where(self.queries.asked & which, self.queries.gains, np.nan)
+        return np.where(np.isnan(gains), np.nan, gains >= gain)
 
     def _expected(self, thresholds: Floats) -> Floats:
+        """Return (K, M, Q): the expected metrics after the labels of the query's own opened pairs. The spread of what
+        the pairs of a query share is learned from the audit alone."""
         queries = self.queries
-        after, tau = self._after_opened(thresholds)
+        tau = query_effect(thresholds[..., 0], self._labels(self.audited[:, None]), self.audited)
+        after = [
+            given_labels(one, self._labels(self.opened, gain), tau)
+            for gain, one in zip((0.5, 1.0), np.moveaxis(thresholds, -1, 0), strict=False)
+        ]
+        falling = np.minimum.accumulate(np.stack(after, axis=-1), axis=-1)
         known = np.where(self.opened, queries.gains, queries.known)
-        return expected_metric(queries.ranks, after, known, tau, seed=self.round.seed).mean
+        return expected_metric(queries.ranks, falling, known, tau, seed=self.round.seed).mean
 
 
 def whole_queries(

@@ -36,6 +36,8 @@ class Guarded:
 
 def round_of(bed: Bed, seed: int) -> WholeQueries:
     """Return a testbed as the judged queries of a finished round of this seed, of which no audit has drawn any."""
+    rows, places = np.indices(bed.items.shape)
+    items = np.where(bed.items < 0, bed.items.max() + 1 + places, bed.items)  # unused places have codes of their own
     queries = PooledQueries(
         bed.models,
         bed.ranks,
@@ -43,7 +45,7 @@ def round_of(bed: Bed, seed: int) -> WholeQueries:
         DEPTH,
         np.where(bed.gains > 0, float(Level.YES), float(Level.NO)),
         bed.known,
-        codes=pair_codes(*np.indices(bed.gains.shape)),
+        codes=pair_codes(rows, items),
         keys=tuple(map(str, range(len(bed.groups)))),
         images=bed.groups,
     )

@@ -30,6 +30,7 @@ from evaluation.estimation.priors import prior_probability, simulated_gains
 from evaluation.estimation.probabilities import (
     LOWEST_MATCH,
     folds_of,
+    given_item_labels,
     given_labels,
     level_thresholds,
     match_probability,
@@ -63,6 +64,7 @@ __all__ = [
     "expected_metric",
     "folds_of",
     "front",
+    "given_item_labels",
     "given_labels",
     "guard_report",
     "inclusion_of",

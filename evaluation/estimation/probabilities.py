@@ -129,8 +129,9 @@ def query_effect(probabilities: ArrayLike, labels: ArrayLike, audited: ArrayLike
 
     Args:
         probabilities: (Q, J).
-        labels: (Q, J), NaN for pairs that are not asked.
-        audited: (Q,), whether every asked pair of the query has its label.
+        labels: (Q, J), NaN for pairs that are not asked, or have no label.
+        audited: (Q,), whether every asked pair of the query has its label. Queries of which some pairs were chosen to
+            be judged can count too, where an order rests on τ and no interval does.
     """
     rows = np.asarray(audited, bool)
     known = np.asarray(labels, np.float64)[rows]
@@ -171,6 +172,30 @@ def given_labels(probabilities: ArrayLike, labels: ArrayLike, tau: float) -> Flo
     weights = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
     after = (shifted @ (weights / weights.sum(axis=1, keepdims=True))[..., None])[..., 0]
     p[rows] = np.where(np.isnan(known[rows]), after, p[rows])
+    return p
+
+
+def given_item_labels(probabilities: ArrayLike, labels: ArrayLike, items: ArrayLike) -> Floats:
+    """Return (P,): the probabilities after labels of other queries on the same item, as popular items match more
+    queries. A pair with a label, and one whose item has none, keep what they had.
+
+    The pairs of an item share a shift of their logits: one Newton step towards the most probable one under a normal
+    prior, whose variance is estimated by moments. No shift is greater than ``LARGEST_EFFECT``.
+
+    Args:
+        probabilities: (P,), between 0 and 1.
+        labels: (P,), 1 for a match, 0 for none, NaN for a pair without a label.
+        items: (P,) the item of each pair.
+    """
+    p, known = np.array(probabilities, np.float64), np.asarray(labels, np.float64)
+    distinct, item = np.unique(np.asarray(items), return_inverse=True)
+    seen = ~np.isnan(known)
+    off = np.bincount(item[seen], known[seen] - p[seen], len(distinct))
+    spread = np.bincount(item[seen], p[seen] * (1 - p[seen]), len(distinct))
+    variance = max((off**2 - spread).sum() / max((spread**2).sum(), 1e-12), 0.0)
+    shift = np.clip(variance * off / (1 + variance * spread), -LARGEST_EFFECT, LARGEST_EFFECT)[item]
+    told = ~seen & (shift != 0)
+    p[told] = expit(logit(p[told]) + shift[told])
     return p
 
 

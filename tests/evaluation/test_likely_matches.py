@@ -12,12 +12,13 @@ from dataset.exports.judgments_long import chances_of
 from dataset.packing_replay import check_packing
 from dataset.release import release_version
 from evaluation.asked_pairs import opened_pairs
-from evaluation.estimation import given_labels, pool_metrics
+from evaluation.estimation import given_item_labels, given_labels, pool_metrics
 from evaluation.likely_matches import LikelyMatches, likely_matches
 from evaluation.round_estimates import EstimateParameters, estimate_round
 from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from evaluation.whole_queries import whole_queries
 from hits.models import Item
+from mitl.models import Direction
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
 
@@ -130,13 +131,42 @@ def test_opened_pairs_tell_of_the_others_of_their_query_in_audited_queries_and_i
         asked = whole.queries.asked
         labels = np.where(asked & whole.opened, whole.queries.gains > 0, NAN)  # what was known beforehand tells nothing
         expected = given_labels(whole.probability, labels, 1.2)
-        np.testing.assert_allclose(whole.after_opened[asked], expected[asked])
+        item = 1 if whole.direction == Direction.IMAGE_TO_CAPTION else 0
+        items = np.array([divmod(code, 2**32)[item] for code in whole.queries.codes[asked].tolist()])
+        np.testing.assert_allclose(
+            whole.after_opened[asked], given_item_labels(expected[asked], labels[asked], items), rtol=1e-6
+        )
         assert not whole.after_opened[~asked].any()
         told = (whole.after_opened != whole.probability).any(axis=1)
         assert (told & whole.audited).any()
         assert (told & ~whole.audited).any()
         places = np.searchsorted(likely.codes, whole.queries.codes[asked])
         assert (likely.probability[places] >= whole.after_opened[asked]).all()
+
+
+def test_expected_metrics_learn_the_spread_of_queries_from_the_audit_alone_and_the_order_from_opened_pairs_too(
+    audit, monkeypatch
+):
+    add_planned(batch(audit), actor="robin")
+    judged(audit)
+    rows = []
+
+    def effect(p, labels, counting):
+        rows.append((np.asarray(counting), ~np.isnan(labels)))
+        return 0.5
+
+    monkeypatch.setattr("evaluation.whole_queries.query_effect", effect)
+    for whole in whole_queries(audit):
+        rows.clear()
+        asked, audited, opened = whole.queries.asked, whole.audited, whole.opened
+        assert whole.after_opened.any()
+        assert whole.proxy.any()
+        (order, seen), (expected, judged_whole) = rows
+        np.testing.assert_array_equal(seen, asked & (audited[:, None] | opened))
+        np.testing.assert_array_equal(order, seen.any(axis=1))
+        assert (order & ~audited).any()
+        np.testing.assert_array_equal(expected, audited)
+        np.testing.assert_array_equal(judged_whole, asked & audited[:, None])
 
 
 def test_batch_after_batch_finds_all_matches_and_then_there_is_nothing_to_add(audit):

@@ -6,7 +6,14 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from evaluation.estimation import folds_of, given_labels, match_probability, pair_features, query_effect
+from evaluation.estimation import (
+    folds_of,
+    given_item_labels,
+    given_labels,
+    match_probability,
+    pair_features,
+    query_effect,
+)
 from evaluation.estimation.probabilities import shift_logits
 
 
@@ -124,3 +131,66 @@ def test_labels_of_a_query_change_neither_labelled_pairs_nor_other_queries_nor_a
     assert (found[0, 1:] > p[0, 1:]).all()
     np.testing.assert_allclose(given_labels(p, labels, 0.0), p)
     assert given_labels(np.zeros((0, 3)), np.zeros((0, 3)), 1.0).shape == (0, 3)
+
+
+def test_labels_of_an_item_by_hand():
+    """Item 7 is 1 match above its expectation, of variance 0.5; item 8 is 0.5 below, of variance 0.25. The variance of
+    the shift is (1² - 0.5 + 0.5² - 0.25) / (0.5² + 0.25²) = 1.6, item 7 moves by 1.6 · 1 / (1 + 1.6 · 0.5) = 0.889 and
+    item 8 by 1.6 · -0.5 / (1 + 1.6 · 0.25) = -0.571."""
+    found = given_item_labels(np.full(7, 0.5), [1, 1, np.nan, 0, np.nan, np.nan, np.nan], [7, 7, 7, 8, 8, 9, 7])
+    np.testing.assert_allclose(found, [0.5, 0.5, 0.7087, 0.5, 0.3609, 0.5, 0.7087], atol=1e-4)
+
+
+def test_labels_of_items_as_a_slow_reference_says(rng):
+    items = rng.integers(0, 40, 400)
+    p = rng.uniform(0.05, 0.6, 400)
+    labels = np.where(rng.random(400) < 0.4, rng.random(400) < expit(logit(p) + rng.normal(0, 1.5, 40)[items]), np.nan)
+    labels[items < 4] = np.nan
+    residuals = {}
+    for chance, label, item in zip(p.tolist(), labels.tolist(), items.tolist(), strict=True):
+        off, spread = residuals.get(item, (0.0, 0.0))
+        if not np.isnan(label):
+            residuals[item] = off + label - chance, spread + chance * (1 - chance)
+    variance = sum(off**2 - spread for off, spread in residuals.values()) / sum(
+        spread**2 for _, spread in residuals.values()
+    )
+    assert variance > 0.5
+    expected = []
+    for chance, label, item in zip(p.tolist(), labels.tolist(), items.tolist(), strict=True):
+        off, spread = residuals.get(item, (0.0, 0.0))
+        odds = chance / (1 - chance) * np.exp(off / (spread + 1 / variance))
+        expected.append(odds / (1 + odds) if np.isnan(label) else chance)
+    found = given_item_labels(p, labels, items)
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_array_equal(found[items < 4], p[items < 4])
+
+
+def test_a_shift_that_items_share_makes_probabilities_better(rng):
+    """The squared error of the other half of the pairs, and no change to speak of where items share nothing."""
+    items = np.repeat(np.arange(500), 12)
+    p = rng.uniform(0.1, 0.6, len(items))
+    given = np.arange(len(items)) % 2 == 0
+    for spread, least, most in ((1.2, 0.75, 0.92), (0.0, 0.98, 1.02)):
+        labels = rng.random(len(p)) < expit(logit(p) + rng.normal(0, spread, 500)[items])
+        found = given_item_labels(p, np.where(given, labels, np.nan), items)
+        errors = [((one - labels)[~given] ** 2).mean() for one in (found, p)]
+        assert least < errors[0] / errors[1] < most
+
+
+def test_without_labels_items_tell_nothing():
+    p = [0.2, 0.7]
+    np.testing.assert_array_equal(given_item_labels(p, [np.nan, np.nan], [1, 1]), p)
+    assert given_item_labels([], [], []).shape == (0,)
+
+
+def test_items_that_vary_less_than_chance_change_nothing():
+    p = [0.5, 0.5, 0.5]
+    np.testing.assert_array_equal(given_item_labels(p, [1, 0, np.nan], [1, 1, 1]), p)
+
+
+@pytest.mark.parametrize(("p", "label"), [(0.002, 1), (0.998, 0), (1e-12, 1)])
+def test_labels_of_an_item_against_all_expectation_leave_probabilities_between_0_and_1(p, label):
+    """Without a bound, ten unexpected labels would move the logit by hundreds."""
+    found = given_item_labels(np.full(11, p), [label] * 10 + [np.nan], np.ones(11))
+    assert logit(found[-1]) - logit(p) == pytest.approx(3 if label else -3)
+    assert 0 < found[-1] < 1

@@ -24,6 +24,17 @@ def test_the_oracle_needs_as_many_judgments_as_there_are_matches_to_find(tiny):
     assert pairs.shares(oracle(tiny, 0)) == pytest.approx([1 / 9, 2 / 9, 2 / 9, 2 / 9, 2 / 9])
 
 
+def test_queries_of_a_replay_share_their_items_and_no_two_places_a_code():
+    bed = synthetic_bed(queries=60, items=120)
+    queries = round_of(bed, 0).queries
+    used = bed.items >= 0
+    assert not used.all()
+    np.testing.assert_array_equal((queries.codes & 0xFFFFFFFF)[used], bed.items[used])
+    np.testing.assert_array_equal(queries.codes >> 32, np.indices(bed.items.shape)[0])
+    assert len(np.unique(queries.codes)) == queries.codes.size
+    assert not np.isin(queries.codes[~used] & 0xFFFFFFFF, bed.items).any()
+
+
 def test_ranks_ask_the_first_places_first(tiny):
     """The matches are in the second and the fourth place, of nine pairs in the places 1 to 5."""
     half, *_, last = Labelled.of(tiny).shares(by_rank(tiny, 0))
