@@ -20,7 +20,7 @@ from dataset.version_files import load_positives
 from demo.collection import make_demo_collection
 from demo.demo_annotators import add_demo_annotators
 from evaluation.metrics import Coverage, coverage
-from evaluation.scoring import evaluate_version
+from evaluation.scores.scoring import evaluate_version
 from hits.models import Round
 from hits.pipeline import run_pipeline
 from hits.question import Level

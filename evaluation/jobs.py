@@ -14,12 +14,12 @@ from core.text import counted
 from corpus.models import Collection
 from dataset.models import Version
 from dataset.verification import verify_version
-from evaluation.greedy_rounds import ask_in_open_rounds
+from evaluation.asking.greedy_rounds import ask_in_open_rounds
+from evaluation.auditing.score_guards import rounds_to_guard
 from evaluation.models import Run
-from evaluation.runs import forget_file, register_file
-from evaluation.score_checks import check_scores
-from evaluation.score_guards import rounds_to_guard
-from evaluation.scoring import evaluate_version, score_all_runs, score_everywhere, unscored
+from evaluation.scores.runs import forget_file, register_file
+from evaluation.scores.score_checks import check_scores
+from evaluation.scores.scoring import evaluate_version, score_all_runs, score_everywhere, unscored
 
 
 @job("evaluation.tasks.register")

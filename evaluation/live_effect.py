@@ -26,7 +26,7 @@ from dataset.contents import proposals_of
 from dataset.verdicts import votes_of
 from evaluation.correlation import tau_b
 from evaluation.judged_pairs import WEIGHTS
-from evaluation.model_rankings import pair_weights
+from evaluation.scores.model_rankings import pair_weights
 from evaluation.settling import Look, Packed, look_at
 from hits.models import Item, Round, Seat
 from hits.question import Level

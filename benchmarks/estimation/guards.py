@@ -12,10 +12,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()  # a replay is made of the objects of a round; none is stored
 
 from benchmarks.estimation.beds import DEPTH, Bed
+from evaluation.asking.selection_replay import selection_steps
+from evaluation.auditing.estimation_inputs import PooledQueries, pair_codes
+from evaluation.auditing.whole_queries import WholeQueries
 from evaluation.estimation import METRICS, Guard, audit_order, estimate, guard_report, pool_metrics
-from evaluation.estimation_inputs import PooledQueries, pair_codes
-from evaluation.selection_replay import selection_steps
-from evaluation.whole_queries import WholeQueries
 from hits.models import Round
 from hits.question import Level
 from mitl.models import Direction

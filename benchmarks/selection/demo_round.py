@@ -8,8 +8,8 @@ from corpus.models import Match
 from demo.collection import TRUTH, make_demo_collection
 from demo.demo_annotators import add_demo_annotators
 from demo.walkthrough import CASCADE, CASCADE_DEPTH, CEILING, COLLECTION, JUDGED, REWARD
-from evaluation.estimation_inputs import load_pooled_queries, pair_codes
-from evaluation.whole_queries import WholeQueries
+from evaluation.auditing.estimation_inputs import load_pooled_queries, pair_codes
+from evaluation.auditing.whole_queries import WholeQueries
 from hits.models import Round
 from hits.pipeline import run_pipeline
 from hits.question import Level

@@ -10,9 +10,9 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.asking.selection_replay import selection_steps
+from evaluation.auditing.whole_queries import WholeQueries
 from evaluation.estimation import audit_order
-from evaluation.selection_replay import selection_steps
-from evaluation.whole_queries import WholeQueries
 from hits.models import Round
 
 Ids = NDArray[np.int64]

@@ -14,10 +14,10 @@ from core.errors import CounterpartError
 from core.files import write_file
 from core.jobs import JobProgress
 from core.models import Job
-from evaluation.benchmark_scores import evaluate_benchmarks
-from evaluation.board_tables import figures_of
-from evaluation.leaderboard import LABELS, Board, Cell, Column, Row
-from evaluation.scoring import Figure
+from evaluation.scores.benchmark_scores import evaluate_benchmarks
+from evaluation.scores.board_tables import figures_of
+from evaluation.scores.leaderboard import LABELS, Board, Cell, Column, Row
+from evaluation.scores.scoring import Figure
 from mitl.models import Retrieval
 from mitl.search.gallery import rankings_of
 

@@ -4,10 +4,10 @@ from functools import partial
 
 from console.kept_figures import Kept, kept_if_slow
 from core.errors import CounterpartError
-from evaluation.estimate_boards import EstimateBoard, audits_of, boards_of
+from evaluation.auditing.estimate_boards import EstimateBoard, audits_of, boards_of
+from evaluation.auditing.round_estimates import EstimateParameters, RoundEstimates, estimate_round
 from evaluation.estimation import METRICS
 from evaluation.models import Run
-from evaluation.round_estimates import EstimateParameters, RoundEstimates, estimate_round
 from hits.models import Round
 
 BY_ALL = EstimateParameters(metric=METRICS)

@@ -15,10 +15,11 @@ from console.versions.forms import RankingsForm
 from core.middleware import takes_uploads
 from corpus.models import Collection
 from dataset.models import Version
-from evaluation.estimate_boards import audits_of
+from evaluation.auditing.estimate_boards import audits_of
 from evaluation.estimation import METRICS
 from evaluation.jobs import start_registration, start_scoring_run
-from evaluation.leaderboard import (
+from evaluation.models import Run
+from evaluation.scores.leaderboard import (
     Board,
     Moves,
     averages_of,
@@ -29,8 +30,7 @@ from evaluation.leaderboard import (
     notes_of,
     ranks_of,
 )
-from evaluation.models import Run
-from evaluation.scoring import SCORED
+from evaluation.scores.scoring import SCORED
 from hits.models import Round
 from mitl.rank_chart import rank_chart
 

@@ -9,8 +9,8 @@ from console.fields import refuse
 from console.permissions import StaffRequest, researchers_only
 from core.errors import CounterpartError
 from core.text import counted
-from evaluation.model_rankings import registered_runs
-from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.scores.model_rankings import registered_runs
 from hits.models import Round
 from hits.top_ups import design_of
 

@@ -15,10 +15,10 @@ from core.errors import CounterpartError
 from core.files import write_file
 from core.jobs import JobProgress, job, open_once
 from core.models import Job
-from evaluation.audit_options import AuditOptions, terms_of
+from evaluation.designing.audit_options import AuditOptions, terms_of
+from evaluation.designing.plan_basis import AUDITED_TASKS, PlanBasis, Prior, basis_of, unpacked_round
+from evaluation.designing.predictions import Prediction, predict
 from evaluation.models import Run
-from evaluation.plan_basis import AUDITED_TASKS, PlanBasis, Prior, basis_of, unpacked_round
-from evaluation.predictions import Prediction, predict
 from hits.judge_designs import queries_of
 from hits.models import Round, Seat
 from hits.round_parameters import PackParameters

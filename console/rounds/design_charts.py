@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from evaluation.audit_options import Design
-from evaluation.plan_basis import Side
+from evaluation.designing.audit_options import Design
+from evaluation.designing.plan_basis import Side
 from mitl.charts import COLOURS, DASHES, INK, Spec
 from mitl.models import Direction
 

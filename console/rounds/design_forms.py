@@ -8,9 +8,9 @@ from django.http import QueryDict
 
 from console.rounds.design_bases import Source, find_about, judged_rounds, pools_of_pairs, usual_prior, usual_source
 from core.errors import CounterpartError
-from evaluation.audit_options import AuditOptions
+from evaluation.designing.audit_options import AuditOptions
+from evaluation.designing.plan_basis import Prior
 from evaluation.estimation import METRICS
-from evaluation.plan_basis import Prior
 from hits.kept_predictions import PREDICTED
 from hits.models import Round
 from hits.round_parameters import DollarField

@@ -15,7 +15,7 @@ from console.rounds.design_bases import Source, StoredBasis, pools_of_pairs, sta
 from console.rounds.design_charts import matches_chart, pareto_chart
 from console.rounds.design_forms import DesignForm, KeepForm
 from core.errors import CounterpartError
-from evaluation.audit_options import (
+from evaluation.designing.audit_options import (
     Design,
     audit_options,
     cheapest_of,
@@ -24,9 +24,9 @@ from evaluation.audit_options import (
     front_of,
     terms_of,
 )
+from evaluation.designing.plan_basis import PlanBasis
+from evaluation.designing.predictions import beside_real, keep_for, queries_of
 from evaluation.estimation import METRICS
-from evaluation.plan_basis import PlanBasis
-from evaluation.predictions import beside_real, keep_for, queries_of
 from mitl.models import Direction
 
 NEAR = 0.05  # a pool of so many times the wished queries, more or less, is offered

@@ -42,7 +42,7 @@ from dataset import jobs
 from dataset.cases import update_queue
 from dataset.turns import turn_of
 from dataset.verdicts import aggregate_round, rejections_so_far
-from evaluation.greedy_rounds import why_stopped
+from evaluation.asking.greedy_rounds import why_stopped
 from evaluation.round_quality import quality_of
 from hits.judge_designs import queries_of
 from hits.models import HIT, Item, Round, Seat

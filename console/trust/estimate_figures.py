@@ -9,15 +9,15 @@ from console.charts.plots import drawn
 from core.errors import CounterpartError
 from evaluation.analyses import plain
 from evaluation.analyses.live_analysis import live_chart, state_text
-from evaluation.live_estimates import LiveEstimates, LiveLook, LiveParameters, measure_live
-from evaluation.machine_judges import MACHINE_JUDGES, machine_judges
-from evaluation.round_estimates import (
+from evaluation.auditing.live_estimates import LiveEstimates, LiveLook, LiveParameters, measure_live
+from evaluation.auditing.machine_judges import MACHINE_JUDGES, machine_judges
+from evaluation.auditing.round_estimates import (
     EstimateParameters,
     ModelDifference,
     ModelEstimate,
     estimate_round,
 )
-from evaluation.whole_queries import FEW, whole_queries
+from evaluation.auditing.whole_queries import FEW, whole_queries
 from hits.judge_designs import JudgeDesign
 from hits.models import Round
 from mitl.models import Direction

@@ -14,10 +14,10 @@ from dataset.exports.downloads import choices
 from dataset.models import Version
 from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
 from dataset.release_parameters import MergeParameters, ReleaseParameters
-from evaluation.benchmark_scores import ORDER
-from evaluation.evaluate_parameters import EvaluateParameters
 from evaluation.ranking_files import FORMS
-from evaluation.runs import check_model
+from evaluation.scores.benchmark_scores import ORDER
+from evaluation.scores.evaluate_parameters import EvaluateParameters
+from evaluation.scores.runs import check_model
 from hits.models import Round
 from hits.task_types import ON_PAIRS
 from mitl.models import Retrieval

@@ -18,8 +18,8 @@ from dataset.jobs import start_export, start_release
 from dataset.models import Case, Version
 from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
 from evaluation.jobs import last_verification, start_scoring_annotators, start_verification
-from evaluation.leaderboard import board_of, caution_of
-from evaluation.score_checks import score_changes, score_table
+from evaluation.scores.leaderboard import board_of, caution_of
+from evaluation.scores.score_checks import score_changes, score_table
 
 CHANGES_SHOWN = 200
 LARGEST_COMPARED = 50_000_000  # bytes of both versions: what a page can read in a few seconds

@@ -15,9 +15,9 @@ from core.progress import Progress
 from core.text import counted
 from dataset.models import Version
 from evaluation.analyses import Findings, plain
-from evaluation.board_tables import SOURCE
 from evaluation.correlation import correlations, spearman, tau_b
-from evaluation.leaderboard import Moves, averages_of, board_of, caution_of, ranks_of
+from evaluation.scores.board_tables import SOURCE
+from evaluation.scores.leaderboard import Moves, averages_of, board_of, caution_of, ranks_of
 from mitl.charts import Spec, heat_map, heat_maps
 
 HELP = "How similarly metrics rank the same models: tau-b and Spearman over a leaderboard or a CSV file (table 5)."

@@ -9,8 +9,8 @@ from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from core.text import counted
 from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.auditing.whole_queries import FEW, WholeQueries, whole_queries
 from evaluation.estimation import Calibration, calibration_of
-from evaluation.whole_queries import FEW, WholeQueries, whole_queries
 from hits.models import Round
 from mitl.charts import COLOURS, DASHES, INK_SOFT, Spec
 from mitl.models import Direction

@@ -8,9 +8,9 @@ from core.parameters import POSITIONAL
 from core.progress import Progress
 from core.text import counted
 from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.estimate_boards import said_of
-from evaluation.machine_judges import MachineJudge, machine_judges
-from evaluation.round_estimates import (
+from evaluation.auditing.estimate_boards import said_of
+from evaluation.auditing.machine_judges import MachineJudge, machine_judges
+from evaluation.auditing.round_estimates import (
     EstimateParameters,
     ModelDifference,
     ModelEstimate,
@@ -18,7 +18,7 @@ from evaluation.round_estimates import (
     model_estimates,
     queries_for,
 )
-from evaluation.score_guards import ModelGuard, model_guards
+from evaluation.auditing.score_guards import ModelGuard, model_guards
 from hits.models import Round
 from mitl.charts import Spec, interval_chart
 from mitl.models import Direction

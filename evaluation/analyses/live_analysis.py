@@ -7,8 +7,8 @@ from core.parameters import POSITIONAL, Option
 from core.progress import Progress
 from core.text import counted
 from evaluation.analyses import Findings, shown, text_table
-from evaluation.live_estimates import LiveDirection, LiveEstimates, LiveLook, LiveParameters, measure_live
-from evaluation.whole_queries import FEW
+from evaluation.auditing.live_estimates import LiveDirection, LiveEstimates, LiveLook, LiveParameters, measure_live
+from evaluation.auditing.whole_queries import FEW
 from hits.models import Round
 from mitl.charts import Spec, look_chart
 

@@ -14,9 +14,9 @@ from core.seeds import SeedField
 from core.text import counted
 from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.answer_sets import MATCH, AnswersParameters, read_answers
-from evaluation.asked_pairs import added_pairs
+from evaluation.auditing.asked_pairs import added_pairs
+from evaluation.auditing.estimation_inputs import PooledQueries, load_pooled_queries, pair_codes
 from evaluation.estimation import pair_features
-from evaluation.estimation_inputs import PooledQueries, load_pooled_queries, pair_codes
 from evaluation.mimicry import FEWEST, LEVEL, Followed, expected_answers, find_followers, others_votes
 from hits.models import Round
 from mitl.charts import COLOURS, INK_SOFT, Spec

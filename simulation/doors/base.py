@@ -15,7 +15,7 @@ from annotation.models import Assignment
 from annotation.work.answers import Answer, places_of
 from annotation.work.disputes import top_up
 from core.errors import CounterpartError
-from evaluation.greedy_rounds import ask_likely_matches
+from evaluation.asking.greedy_rounds import ask_likely_matches
 from hits.models import Round
 from simulation.http_browser import Page
 from simulation.simulated_workers import Reviewer

@@ -10,7 +10,7 @@ from core.models import Job
 from core.progress import silent
 from crowd.models import Audit, Message, Outbox
 from evaluation.models import Run
-from evaluation.scoring import evaluate_version
+from evaluation.scores.scoring import evaluate_version
 from hits.models import Round
 from simulation.simulated_rounds import simulate_round
 from tests.annotation.money.moneyed import flagged, posted

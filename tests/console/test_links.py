@@ -10,7 +10,7 @@ from annotation.models import Assignment
 from core.models import Job
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
-from evaluation.scoring import evaluate_version
+from evaluation.scores.scoring import evaluate_version
 from hits.models import Round
 from simulation.simulated_rounds import simulate_round
 from tests.annotation.answering import address, home_of, leased

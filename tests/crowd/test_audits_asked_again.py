@@ -10,7 +10,7 @@ from django.core.management import call_command
 from annotation.models import Assignment, Judgment
 from annotation.review.decisions import decide, reject
 from core.progress import silent
-from evaluation.round_estimates import EstimateParameters, estimate_round
+from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from hits.models import Round, Seat
 from tests.crowd import platform
 from tests.crowd.prolific_rehearsal import Rehearsal, rehearsal, robin, sync

@@ -12,7 +12,7 @@ from dataset.changes import designs_of
 from dataset.models import Version
 from dataset.turns import TurnParameters, next_name, take_turn, turn_of
 from dataset.verification import verify_version
-from evaluation.whole_queries import whole_queries
+from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
 from mitl.models import Annotator, Pool
 from mitl.search.gallery import load_lists

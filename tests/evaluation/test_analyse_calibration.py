@@ -8,8 +8,8 @@ from django.core.management import CommandError
 from sklearn.metrics import brier_score_loss
 
 from annotation.models import Judgment
+from evaluation.auditing.whole_queries import whole_queries
 from evaluation.estimation import folds_of, match_probability, pair_features
-from evaluation.whole_queries import whole_queries
 from tests.evaluation.analysing import analyse, figures_of
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack

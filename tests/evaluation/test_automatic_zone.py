@@ -17,11 +17,11 @@ from dataset.rejections import most_matches
 from dataset.release import release_version
 from dataset.verification import verify_version
 from dataset.version_files import load_pairs
-from evaluation import automatic_zone, round_top_ups
-from evaluation.automatic_zone import CAP, zone_of
+from evaluation.asking import automatic_zone, round_top_ups
+from evaluation.asking.automatic_zone import CAP, zone_of
+from evaluation.asking.likely_matches import LikelyMatches
+from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from evaluation.estimation import folds_of, match_probability
-from evaluation.likely_matches import LikelyMatches
-from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from hits.models import Round
 from tests.conftest import client_of
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published

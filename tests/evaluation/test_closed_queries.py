@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluation.likely_matches import CLOSING, LikelyMatches, likely_matches
-from evaluation.whole_queries import whole_queries
+from evaluation.asking.likely_matches import CLOSING, LikelyMatches, likely_matches
+from evaluation.auditing.whole_queries import whole_queries
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack
 

@@ -5,17 +5,17 @@ import json
 import pytest
 
 from corpus.models import Collection
-from evaluation.estimate_boards import audits_of, boards_of
-from evaluation.estimation import METRICS, Estimate
-from evaluation.leaderboard import Column
-from evaluation.round_estimates import (
+from evaluation.auditing.estimate_boards import audits_of, boards_of
+from evaluation.auditing.round_estimates import (
     EstimateParameters,
     ModelDifference,
     ModelEstimate,
     RoundEstimates,
     estimate_round,
 )
-from evaluation.runs import register_file
+from evaluation.estimation import METRICS, Estimate
+from evaluation.scores.leaderboard import Column
+from evaluation.scores.runs import register_file
 from hits.models import Round
 from mitl.models import Direction
 from tests.evaluation.worlds import SMALL, judge, known_pool, published

@@ -7,11 +7,11 @@ import pytest
 from django.core.management import call_command
 
 from core.models import Event
-from evaluation import greedy_rounds
-from evaluation.greedy_rounds import ask_in_open_rounds, ask_likely_matches, why_stopped
-from evaluation.likely_matches import likely_matches
-from evaluation.round_estimates import EstimateParameters, estimate_round
-from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.asking import greedy_rounds
+from evaluation.asking.greedy_rounds import ask_in_open_rounds, ask_likely_matches, why_stopped
+from evaluation.asking.likely_matches import likely_matches
+from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from hits.models import Round
 from hits.rounds import figures_of
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
@@ -102,7 +102,7 @@ def test_the_round_stops_at_its_own_recall_says_how_many_queries_are_closed_and_
 
 def test_the_round_stops_where_all_other_queries_are_closed(made, monkeypatch):
     """A recall that the round does not reach, as closed queries lack more than they may."""
-    monkeypatch.setattr("evaluation.likely_matches.CLOSING", 1000.0)
+    monkeypatch.setattr("evaluation.asking.likely_matches.CLOSING", 1000.0)
     judge_all(made)
     assert ask_likely_matches(made, actor="reconciler") == 0
     assert why_stopped(made).startswith("Every other query is judged. About")

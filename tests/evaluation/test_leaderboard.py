@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dataset.release import release_version
-from evaluation.board_tables import csv_table, latex_table
-from evaluation.leaderboard import Column, averages_of, board_from, history_of, joined, ranks_of
 from evaluation.models import Run, Score
-from evaluation.scoring import Scored, scored_from
+from evaluation.scores.board_tables import csv_table, latex_table
+from evaluation.scores.leaderboard import Column, averages_of, board_from, history_of, joined, ranks_of
+from evaluation.scores.scoring import Scored, scored_from
 from mitl.models import Direction
 from tests.factories import make_collection, make_sample
 

@@ -11,12 +11,12 @@ from core.errors import CounterpartError
 from dataset.exports.judgments_long import chances_of
 from dataset.packing_replay import check_packing
 from dataset.release import release_version
-from evaluation.asked_pairs import opened_pairs
+from evaluation.asking.likely_matches import LikelyMatches, likely_matches
+from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.auditing.asked_pairs import opened_pairs
+from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
+from evaluation.auditing.whole_queries import whole_queries
 from evaluation.estimation import given_item_labels, given_labels, pool_metrics
-from evaluation.likely_matches import LikelyMatches, likely_matches
-from evaluation.round_estimates import EstimateParameters, estimate_round
-from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
-from evaluation.whole_queries import whole_queries
 from hits.models import Item
 from mitl.models import Direction
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
@@ -121,7 +121,7 @@ def test_labels_that_the_order_came_to_are_known_in_audited_queries_and_others_a
 
 
 def test_opened_pairs_tell_of_the_others_of_their_query_in_audited_queries_and_in_others_alike(audit, monkeypatch):
-    monkeypatch.setattr("evaluation.whole_queries.query_effect", lambda *_: 1.2)
+    monkeypatch.setattr("evaluation.auditing.whole_queries.query_effect", lambda *_: 1.2)
     for whole in whole_queries(audit):
         np.testing.assert_array_equal(whole.after_opened, whole.probability)
     add_planned(batch(audit), actor="robin")
@@ -155,7 +155,7 @@ def test_expected_metrics_learn_the_spread_of_queries_from_the_audit_alone_and_t
         rows.append((np.asarray(counting), ~np.isnan(labels)))
         return 0.5
 
-    monkeypatch.setattr("evaluation.whole_queries.query_effect", effect)
+    monkeypatch.setattr("evaluation.auditing.whole_queries.query_effect", effect)
     for whole in whole_queries(audit):
         rows.clear()
         asked, audited, opened = whole.queries.asked, whole.audited, whole.opened

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import Assignment, Judgment
 from core.errors import CounterpartError
 from evaluation.live_effect import EffectParameters, measure_effect, saving_of
-from evaluation.runs import register_file
+from evaluation.scores.runs import register_file
 from hits.models import Item, Round
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists

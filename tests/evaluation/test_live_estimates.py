@@ -12,10 +12,10 @@ from django.utils import timezone
 from annotation.models import Assignment, Judgment
 from annotation.money.payments import owe
 from core.errors import CounterpartError
+from evaluation.auditing.live_estimates import LiveParameters, look_sizes, measure_live
+from evaluation.auditing.round_estimates import EstimateParameters, estimate_round, model_estimates
+from evaluation.auditing.whole_queries import whole_queries
 from evaluation.estimation import estimate
-from evaluation.live_estimates import LiveParameters, look_sizes, measure_live
-from evaluation.round_estimates import EstimateParameters, estimate_round, model_estimates
-from evaluation.whole_queries import whole_queries
 from hits.models import Round, Seat
 from tests.evaluation.analysing import analyse, figures_of, table_of
 from tests.evaluation.worlds import SMALL, START, judge, judge_all, known_pool, published
@@ -155,7 +155,7 @@ def test_looks_that_are_known_are_not_estimated_again_until_a_verdict_changes(au
     live = measure_live(audit, TWO)
     asked = []
     monkeypatch.setattr(
-        "evaluation.live_estimates.model_estimates", lambda *args: asked.append(args) or model_estimates(*args)
+        "evaluation.auditing.live_estimates.model_estimates", lambda *args: asked.append(args) or model_estimates(*args)
     )
     assert measure_live(audit, TWO, known=live.looks) == live
     assert not asked

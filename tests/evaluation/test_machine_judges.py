@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
+from evaluation.auditing.machine_judges import area_under_curve, machine_judges
+from evaluation.auditing.whole_queries import whole_queries
 from evaluation.estimation import METRICS
-from evaluation.machine_judges import area_under_curve, machine_judges
-from evaluation.whole_queries import whole_queries
 from mitl.models import Annotator, Direction
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Assignment
 from core.models import Event
-from evaluation.audit_options import audit_options, front_of, terms_of
-from evaluation.plan_basis import PlanBasis, Prior, basis_of, planned_round
+from evaluation.designing.audit_options import audit_options, front_of, terms_of
+from evaluation.designing.plan_basis import PlanBasis, Prior, basis_of, planned_round
 from hits.models import Round
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack

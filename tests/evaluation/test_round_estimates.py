@@ -13,9 +13,9 @@ from core.errors import CounterpartError
 from core.progress import silent
 from dataset.release import release_version
 from evaluation.analyses.estimates_analysis import EstimatesParameters, analyse
-from evaluation.leaderboard import caution_of
-from evaluation.round_estimates import EstimateParameters, estimate_round
-from evaluation.scoring import evaluate_version
+from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
+from evaluation.scores.leaderboard import caution_of
+from evaluation.scores.scoring import evaluate_version
 from hits.judge_designs import JudgeDesign, audited_queries
 from mitl.models import Direction
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published

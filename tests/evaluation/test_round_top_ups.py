@@ -11,10 +11,10 @@ from core.errors import CounterpartError
 from core.models import Event
 from dataset.packing_replay import check_packing
 from dataset.release import release_version
+from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from evaluation.models import Run
-from evaluation.round_estimates import EstimateParameters, estimate_round
-from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
-from evaluation.runs import register_file
+from evaluation.scores.runs import register_file
 from hits.judge_designs import JudgeDesign, audited_queries
 from hits.models import Item, Round
 from mitl.models import Direction

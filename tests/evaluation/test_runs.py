@@ -9,8 +9,8 @@ from core.files import read_arrays
 from corpus.models import Match
 from dataset.release import release_version
 from evaluation.models import Run, Score
-from evaluation.runs import register_file
-from evaluation.scoring import Truncation, evaluate_version, score_all_runs, score_everywhere, unscored
+from evaluation.scores.runs import register_file
+from evaluation.scores.scoring import Truncation, evaluate_version, score_all_runs, score_everywhere, unscored
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import RankedLists, store_lists
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round, make_sample

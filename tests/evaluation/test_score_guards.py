@@ -9,13 +9,13 @@ from django.core.management import call_command
 from dataset.exports.card import card
 from dataset.release import release_version
 from dataset.version_guards import keep_guards, kept_guards
-from evaluation.leaderboard import caution_of
-from evaluation.live_estimates import LiveParameters, measure_live
-from evaluation.round_estimates import EstimateParameters, model_estimates
-from evaluation.round_top_ups import TopUpParameters, add_planned, plan_top_up
-from evaluation.score_guards import guard_scores, model_guards
-from evaluation.scoring import evaluate_version, score_all_runs
-from evaluation.whole_queries import whole_queries
+from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.auditing.live_estimates import LiveParameters, measure_live
+from evaluation.auditing.round_estimates import EstimateParameters, model_estimates
+from evaluation.auditing.score_guards import guard_scores, model_guards
+from evaluation.auditing.whole_queries import whole_queries
+from evaluation.scores.leaderboard import caution_of
+from evaluation.scores.scoring import evaluate_version, score_all_runs
 from tests.evaluation.analysing import figures_of
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack

@@ -5,10 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from evaluation import greedy_rounds
-from evaluation.greedy_rounds import ask_likely_matches
-from evaluation.unsure_pairs import accuracy_of, match_posterior, unsure_pairs
-from evaluation.whole_queries import whole_queries
+from evaluation.asking import greedy_rounds
+from evaluation.asking.greedy_rounds import ask_likely_matches
+from evaluation.asking.unsure_pairs import accuracy_of, match_posterior, unsure_pairs
+from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Control, Item
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, level_of, published
 from tests.hits.pools import pack

@@ -13,7 +13,7 @@ from core.files import write_file
 from dataset.models import Version
 from dataset.release import release_version
 from evaluation.models import Run, Score
-from evaluation.scoring import SCORED, evaluate_version
+from evaluation.scores.scoring import SCORED, evaluate_version
 from hits.designs import Design
 from tests.annotation.cast import answer
 from tests.factories import make_collection, make_sample

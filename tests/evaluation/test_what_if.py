@@ -5,13 +5,14 @@ from django.db.models import Q
 
 from core.errors import CounterpartError
 from dataset.release import release_version
-from evaluation import greedy_rounds, what_if
-from evaluation.finished_rounds import FinishedRound, codes_of
-from evaluation.greedy_rounds import ask_likely_matches
-from evaluation.likely_matches import likely_matches
-from evaluation.round_estimates import EstimateParameters, estimate_round
-from evaluation.scoring import evaluate_version
-from evaluation.what_if import WhatIfParameters
+from evaluation.asking import greedy_rounds
+from evaluation.asking.greedy_rounds import ask_likely_matches
+from evaluation.asking.likely_matches import likely_matches
+from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
+from evaluation.designing import what_if
+from evaluation.designing.finished_rounds import FinishedRound, codes_of
+from evaluation.designing.what_if import WhatIfParameters
+from evaluation.scores.scoring import evaluate_version
 from hits.models import Item
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack

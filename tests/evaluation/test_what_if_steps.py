@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.estimation.beds import synthetic_bed
 from benchmarks.estimation.guards import round_of
-from evaluation.likely_matches import LikelyMatches
-from evaluation.selection_replay import knowing, selection_steps
+from evaluation.asking.likely_matches import LikelyMatches
+from evaluation.asking.selection_replay import knowing, selection_steps
 
 DRAWN = tuple(map(str, range(3, 40)))
 

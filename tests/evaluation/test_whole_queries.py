@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from evaluation.auditing.estimation_inputs import PooledQueries, pair_codes
+from evaluation.auditing.whole_queries import WholeQueries
 from evaluation.estimation import expected_metric
-from evaluation.estimation_inputs import PooledQueries, pair_codes
-from evaluation.whole_queries import WholeQueries
 from hits.models import Round
 from mitl.models import Direction
 
@@ -19,8 +19,8 @@ def world(monkeypatch, levels, *, effect, direction=Direction.IMAGE_TO_CAPTION):
     """The first query is judged whole, the items 1 and 2 of the next four were opened, the last one was asked
     nothing."""
     chances = np.broadcast_to([FULL, MATCH], (6, 3, 2))
-    monkeypatch.setattr("evaluation.whole_queries.level_thresholds", lambda *_, **__: chances)
-    monkeypatch.setattr("evaluation.whole_queries.query_effect", lambda *_: effect)
+    monkeypatch.setattr("evaluation.auditing.whole_queries.level_thresholds", lambda *_, **__: chances)
+    monkeypatch.setattr("evaluation.auditing.whole_queries.query_effect", lambda *_: effect)
     sides = (QUERIES, ITEMS) if direction == Direction.IMAGE_TO_CAPTION else (ITEMS, QUERIES)
     queries = PooledQueries(
         ("words",),
@@ -52,7 +52,7 @@ def test_a_pair_becomes_likelier_where_its_item_matches_other_queries(monkeypatc
 def test_matches_in_part_make_others_of_their_query_likelier_and_full_matches_less_likely(monkeypatch):
     told = []
     monkeypatch.setattr(
-        "evaluation.whole_queries.expected_metric",
+        "evaluation.auditing.whole_queries.expected_metric",
         lambda ranks, after, *given, **options: told.append(after) or expected_metric(ranks, after, *given, **options),
     )
     assert world(monkeypatch, np.full((6, 3), 2.0), effect=1.5).proxy.any()

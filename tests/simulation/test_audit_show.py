@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Judgment, Payment
-from evaluation.greedy_rounds import why_stopped
+from evaluation.asking.greedy_rounds import why_stopped
 from hits.models import Round, Seat
 from tests.conftest import client_of
 from tests.crowd.killing import Killer

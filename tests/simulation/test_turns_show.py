@@ -13,8 +13,8 @@ from django.test import Client
 from core.models import Job
 from corpus.models import Match
 from dataset.models import Version
-from evaluation import greedy_rounds
-from evaluation.greedy_rounds import why_stopped
+from evaluation.asking import greedy_rounds
+from evaluation.asking.greedy_rounds import why_stopped
 from hits.models import Round
 from mitl.models import Annotator, Pool
 from mitl.registration import add_annotator

@@ -10,7 +10,7 @@ from core.progress import TerminalBar
 from core.text import counted
 from dataset.changes import Cause, Change, changes_between, count_causes, designs_of
 from dataset.models import Version
-from evaluation.score_checks import score_changes, score_table
+from evaluation.scores.score_checks import score_changes, score_table
 
 SHOWN = 3  # pairs of each cause that are printed
 

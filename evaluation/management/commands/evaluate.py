@@ -10,13 +10,13 @@ from core.errors import CounterpartError
 from core.progress import TerminalBar
 from dataset.models import Version
 from dataset.version_guards import kept_guards
-from evaluation.benchmark_scores import ORDER, evaluate_benchmarks
-from evaluation.board_tables import csv_table, figures_of, latex_table, plain_table
-from evaluation.evaluate_parameters import EvaluateParameters
-from evaluation.leaderboard import board_from, caution_of, estimand_of
-from evaluation.policies import Policies
-from evaluation.score_guards import guard_table
-from evaluation.scoring import evaluate_version
+from evaluation.auditing.score_guards import guard_table
+from evaluation.scores.benchmark_scores import ORDER, evaluate_benchmarks
+from evaluation.scores.board_tables import csv_table, figures_of, latex_table, plain_table
+from evaluation.scores.evaluate_parameters import EvaluateParameters
+from evaluation.scores.leaderboard import board_from, caution_of, estimand_of
+from evaluation.scores.policies import Policies
+from evaluation.scores.scoring import evaluate_version
 
 
 class Command(ActCommand):

@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 from annotation.money.wages import was_played
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from evaluation.audit_options import (
+from evaluation.designing.audit_options import (
     AuditOptions,
     Design,
     Terms,
@@ -19,8 +19,8 @@ from evaluation.audit_options import (
     front_of,
     terms_of,
 )
-from evaluation.plan_basis import PlanBasis, Side, basis_of, is_judged, planned_round
-from evaluation.predictions import Compared, beside_real, keep_for
+from evaluation.designing.plan_basis import PlanBasis, Side, basis_of, is_judged, planned_round
+from evaluation.designing.predictions import Compared, beside_real, keep_for
 from hits.models import Round
 from mitl.models import Direction
 

@@ -7,8 +7,8 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from evaluation.round_top_ups import PlannedTopUp, TopUpParameters, add_planned, plan_top_up
-from evaluation.runs import register_file
+from evaluation.asking.round_top_ups import PlannedTopUp, TopUpParameters, add_planned, plan_top_up
+from evaluation.scores.runs import register_file
 from hits.models import Round
 
 

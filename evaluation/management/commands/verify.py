@@ -6,7 +6,7 @@ from core.commands import ActCommand, as_json
 from core.progress import TerminalBar
 from dataset.models import Version
 from dataset.verification import Check, verify_version
-from evaluation.score_checks import check_scores
+from evaluation.scores.score_checks import check_scores
 
 
 class Command(ActCommand):

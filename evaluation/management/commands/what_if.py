@@ -7,9 +7,9 @@ from core.commands import ActCommand
 from core.progress import TerminalBar
 from core.text import counted
 from evaluation.analyses import shown, text_table
-from evaluation.finished_rounds import FinishedRound
-from evaluation.policy_effects import Spread, effects_of, policy_row, savings_of
-from evaluation.what_if import SCORED, ModelScores, Replayed, WhatIfParameters, what_if
+from evaluation.designing.finished_rounds import FinishedRound
+from evaluation.designing.policy_effects import Spread, effects_of, policy_row, savings_of
+from evaluation.designing.what_if import SCORED, ModelScores, Replayed, WhatIfParameters, what_if
 from hits.models import Round
 
 COLUMNS = {"queries": ",.0f", "judgments": ",.0f", "hits": ",.0f", "cost": ",.2f", "matches": ",.0f"}

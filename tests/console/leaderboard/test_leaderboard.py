@@ -12,7 +12,7 @@ from core.models import Job
 from dataset.release import release_version
 from evaluation.jobs import register, score_version
 from evaluation.models import Run, Score
-from evaluation.scoring import evaluate_version
+from evaluation.scores.scoring import evaluate_version
 from tests.factories import make_collection
 
 UPLOAD = "/collections/zoo/leaderboard/register/"

@@ -11,8 +11,8 @@ from console.rounds.design_charts import pareto_chart
 from core.errors import CounterpartError
 from core.models import Job
 from dataset.models import Review
-from evaluation.audit_options import Design
-from evaluation.plan_basis import Prior
+from evaluation.designing.audit_options import Design
+from evaluation.designing.plan_basis import Prior
 from hits.models import Round
 from hits.round_parameters import PackParameters
 from mitl.models import Pool

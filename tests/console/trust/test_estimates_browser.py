@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.live_estimates import LiveParameters
+from evaluation.auditing.live_estimates import LiveParameters
 from hits.models import Round
 from tests.browser import barriers_in_light_and_dark, faults_of, width_on_a_phone
 from tests.console.test_console_browser import log_in

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.live_estimates import LiveParameters
+from evaluation.auditing.live_estimates import LiveParameters
 from hits.models import Round
 from tests.evaluation.test_round_top_ups import register
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published

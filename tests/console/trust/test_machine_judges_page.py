@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from evaluation.live_estimates import LiveParameters
+from evaluation.auditing.live_estimates import LiveParameters
 from mitl.models import Annotator
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack

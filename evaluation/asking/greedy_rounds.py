@@ -1,0 +1,98 @@
+"""Rounds of --judge audit+greedy: batches of likely matches follow the audit by themselves, until enough are found.
+
+A batch comes once every seat is filled, as the probabilities and the guard count only batches that are judged. So no
+open HIT is ever planned again, and nobody's work is taken: at most ten HITs wait, and they are the likeliest pairs by
+all that was known when the last seat before them was filled.
+"""
+
+import logging
+from typing import Any
+
+from django.db import transaction
+
+from annotation.money.budget import locked
+from core.errors import CounterpartError
+from core.events import record
+from core.text import counted
+from evaluation.asking.round_top_ups import PlannedTopUp, TopUpParameters, add_planned, plan_top_up
+from evaluation.asking.unsure_pairs import ask_about_unsure
+from hits.judge_designs import JudgeDesign
+from hits.models import Round, Seat
+from hits.top_ups import design_of
+
+logger = logging.getLogger(__name__)
+
+BATCH = 10
+"""HITs of a batch."""
+STOPPED = "stopped"
+"""The key in a round's summary: why it asks no further batch, and the number of its top-ups and its ceiling then."""
+
+
+def ask_likely_matches(round: Round, *, actor: str) -> int:
+    """Add the next batch to an open round of audit+greedy in which every seat is filled; return its HITs. Further votes
+    on unsure pairs come before it, where the round has them.
+
+    The round stops once its design says that enough is found, once every query is closed or judged, and where its
+    ceiling does not leave the cost of a batch: the event says why. It goes on where somebody raises the ceiling, or
+    adds a batch.
+    """
+    design = design_of(round)
+    if round.state != "open" or not design.greedy or why_stopped(round):
+        return 0
+    if Seat.objects.filter(round=round, state__in=Seat.UNFILLED).exists():
+        return 0
+    asked = round.top_ups.count()
+    if round.top_up and (added := ask_about_unsure(round, actor=actor)):
+        return added
+    try:
+        planned = plan_top_up(round, TopUpParameters(likely=BATCH))
+        if reason := _enough(planned, design):
+            raise CounterpartError(reason)
+        add_planned(planned, actor=actor)
+    except CounterpartError as error:
+        if round.top_ups.count() == asked:  # else another process was faster
+            _stop(round, str(error), actor)
+        return 0
+    return planned.plan.n_hits
+
+
+def _enough(planned: PlannedTopUp, design: JudgeDesign) -> str:
+    """Return why the batch need not be asked; empty where it must."""
+    likely, width = planned.likely, planned.width
+    if likely is None or width is None:
+        return ""
+    if design.stop_width and width <= design.stop_width:
+        return f"No interval of mAP@R is wider than {width:.3f}. {likely.said}"
+    return likely.enough
+
+
+def why_stopped(round: Round) -> str:
+    """Return why the round asks no further batches; empty while it does."""
+    stopped = round.summary.get(STOPPED)
+    if not stopped or _state(round) != {name: stopped[name] for name in ("top_ups", "ceiling")}:
+        return ""
+    return str(stopped["reason"])
+
+
+@transaction.atomic
+def _stop(round: Round, reason: str, actor: str) -> None:
+    held = locked(round)
+    held.summary[STOPPED] = _state(held) | {"reason": reason}
+    held.save(update_fields=["summary"])
+    record("stopped asking", held, actor=actor, reason=reason)
+    round.summary = held.summary
+
+
+def _state(round: Round) -> dict[str, Any]:
+    return {"top_ups": round.top_ups.count(), "ceiling": str(round.ceiling)}
+
+
+def ask_in_open_rounds() -> str:
+    """Add the next batch to every open round that wants one. A round that fails is logged."""
+    added = 0
+    for round in Round.objects.filter(summary__judge__greedy=True, published_at__isnull=False, closed_at=None):
+        try:
+            added += ask_likely_matches(round, actor="reconciler")
+        except Exception:
+            logger.exception("round %s could not ask its next likely matches", round)
+    return f"{counted(added, 'HIT')} added."

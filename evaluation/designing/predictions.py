@@ -1,0 +1,129 @@
+"""What a plan predicted of a round, kept with it before it is judged, beside what the round then brought."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Sum
+from django.utils import timezone
+
+from annotation.models import Assignment
+from annotation.money.ledger import commitment_of
+from core.errors import CounterpartError
+from evaluation.designing.audit_options import Design, Terms, design_of, terms_of
+from evaluation.designing.plan_basis import PlanBasis, is_judged
+from hits.judge_designs import JudgeDesign
+from hits.kept_predictions import PREDICTED, keep_prediction
+from hits.models import Round
+from hits.task_types import require_pairs
+from mitl.models import Direction, Pool
+
+Prediction = dict[str, Any]
+UNITS = {"count": "{:,.0f}", "dollars": "${:,.2f}", "hours": "{:,.1f}", "width": "{:.3f}"}
+"""How figures of each unit are written."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One figure; ``unit`` is a key of UNITS, ``real`` None where the round says nothing of it yet."""
+
+    name: str
+    predicted: float
+    real: float | None
+    unit: str
+
+    @property
+    def ratio(self) -> float | None:
+        """The real figure by the predicted one."""
+        return self.real / self.predicted if self.real is not None and self.predicted else None
+
+    @property
+    def predicted_text(self) -> str:
+        return _text(self.predicted, self.unit)
+
+    @property
+    def real_text(self) -> str:
+        return "–" if self.real is None else _text(self.real, self.unit)
+
+    def row(self) -> dict[str, Any]:
+        """Return what ``plan --json`` prints."""
+        return {"figure": self.name, "predicted": self.predicted, "real": self.real}
+
+
+def predict(basis: PlanBasis, pool: Pool, judge: JudgeDesign, terms: Terms) -> Prediction:
+    """Return what the plan says of a round of the pool, as JSON. Raises CounterpartError for a round of first hits."""
+    if judge.judge == "first-hits":
+        raise CounterpartError(
+            "A round of first hits gives R@1 exactly: a plan predicts audits and rounds of all pairs."
+        )
+    spread = queries_of(pool) / basis.queries
+    design = design_of(basis, terms, judge.share * spread, spread)
+    return {"at": timezone.now().isoformat(timespec="seconds"), "basis": str(basis), **_figures(design, terms)}
+
+
+def _figures(design: Design, terms: Terms) -> Prediction:
+    return {
+        "share": round(design.share, 4),
+        "spread": round(design.spread, 4),
+        "hits": design.hits,
+        "cost": str(design.cost),
+        "hours": round(design.hours, 2),
+        "wage": str(terms.wage),
+        "matches": round(design.matches, 1),
+        "widths": [[side, metric, round(width, 5)] for (side, metric), width in design.widths.items()],
+    }
+
+
+def queries_of(pool: Pool) -> int:
+    """Return the queries of a pool, those of both directions together."""
+    sizes = {"i2t": pool.sample.images.count(), "t2i": pool.sample.captions.count()}
+    return sum(size for direction, size in sizes.items() if direction in pool.directions)
+
+
+def keep_for(round: Round, basis: PlanBasis, *, actor: str) -> Prediction:
+    """Keep what the plan says of a packed round in its summary.
+
+    Raises CounterpartError for a round that has a prediction, that was judged already, or that asks the first hits.
+    """
+    if kept := round.summary.get(PREDICTED):
+        raise CounterpartError(
+            f"Round {round} has a prediction of {kept['at'][:10]}, from {kept['basis']}. It stays as it is."
+        )
+    if is_judged(round):
+        raise CounterpartError(f"Round {round} is judged already: keep a prediction before the first judgment.")
+    require_pairs(round)
+    judge = JudgeDesign.from_json(round.summary.get("judge"))
+    return keep_prediction(round, predict(basis, round.pool, judge, terms_of(round)), actor=actor)
+
+
+def beside_real(round: Round, basis: PlanBasis) -> list[Compared]:
+    """Return each predicted figure of the round beside the real one, as its own judgments, the ``basis``, tell; nothing
+    without a prediction."""
+    predicted = round.summary.get(PREDICTED)
+    return list(_compared(round, predicted, basis)) if predicted else []
+
+
+def _compared(round: Round, predicted: Prediction, basis: PlanBasis) -> Iterator[Compared]:
+    measured = basis.measured
+    spent = Assignment.objects.filter(hit__round=round, submitted_at__isnull=False)
+    active = spent.aggregate(sum=Sum("active_seconds"))["sum"] or 0
+    hours = active / 3600
+    paid = float(commitment_of(round).gone)
+    yield Compared("HITs", predicted["hits"], round.summary["hits"], "count")
+    yield Compared("cost", float(predicted["cost"]), paid, "dollars")
+    yield Compared("active hours", predicted["hours"], hours, "hours")
+    yield Compared("wage an hour", float(predicted["wage"]), _wage_of(round, hours), "dollars")
+    yield Compared("matches", predicted["matches"], measured.matches if measured else None, "count")
+    for side, metric, width in predicted["widths"]:
+        real = measured.widths.get((side, metric)) if measured else None
+        yield Compared(f"width of {metric}, {Direction(side).label}", width, real, "width")
+
+
+def _wage_of(round: Round, hours: float) -> float | None:
+    """Return the rewards of the work that was submitted by its active hours."""
+    timed = Assignment.objects.filter(hit__round=round, submitted_at__isnull=False, active_seconds__isnull=False)
+    return float(timed.count() * round.reward) / hours if hours else None
+
+
+def _text(value: float, unit: str) -> str:
+    return UNITS[unit].format(value)

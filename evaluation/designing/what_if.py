@@ -1,0 +1,213 @@
+"""What a finished round would have told, and cost, had it asked, repeated or counted its judgments in another way."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import repeat
+from math import ceil
+from typing import Annotated
+
+import numpy as np
+from django import forms
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.parameters import POSITIONAL, Option, Parameters, choices
+from core.progress import Progress, silent
+from core.seeds import SeedField
+from core.text import counted
+from dataset.aggregation import METHODS, Method
+from evaluation.asking.greedy_rounds import BATCH
+from evaluation.asking.selection_replay import Ids, Step, knowing, selection_steps
+from evaluation.auditing.round_estimates import EstimateParameters, ModelEstimate, model_estimates
+from evaluation.auditing.whole_queries import WholeQueries, check_judged
+from evaluation.designing.finished_rounds import FinishedRound, Wholes, codes_of, matches_in
+from evaluation.estimation import METRICS, pool_metrics
+from hits.judge_designs import JUDGES, JudgeDesign, audited_queries, queries_of
+from hits.round_parameters import PackParameters
+from mitl.models import Direction
+
+SCORED = METRICS[:3]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatIfParameters(Parameters):
+    """Under which policy a round is replayed."""
+
+    round: Annotated[str, "a finished round that asked all pairs", POSITIONAL]
+    judge: Annotated[
+        str,
+        forms.ChoiceField(
+            required=False,
+            choices=[("", "all of them"), *choices(*JUDGES)],
+            help_text="which pairs are asked, as of pack (default: each policy, side by side)",
+        ),
+    ] = ""
+    audit_share: Annotated[
+        float | None,
+        forms.FloatField(
+            required=False,
+            min_value=0.01,
+            max_value=1,
+            help_text="share of the queries that an audit judges whole (default: as of pack)",
+        ),
+        Option(metavar="SHARE"),
+    ] = None
+    replication: Annotated[
+        int | None,
+        forms.IntegerField(
+            required=False, min_value=1, help_text="votes of each pair, drawn from the round's (default: all of them)"
+        ),
+    ] = None
+    aggregation: Annotated[
+        Method,
+        forms.ChoiceField(choices=choices(*METHODS), help_text="how the votes become the verdicts that are scored"),
+    ] = "majority"
+    seed: Annotated[int, SeedField(help_text="seed of the draws of the first replay; the next ones count from it")] = 0
+    replays: Annotated[
+        int,
+        forms.IntegerField(min_value=1, max_value=1000, help_text="replays of a policy that draws queries or votes"),
+    ] = 5
+
+
+@dataclass(frozen=True)
+class ModelScores:
+    """One model's score in one direction: in the round as it was run, as a version of the replayed round counts it,
+    with unjudged pairs as no matches, and as it is estimated; None where only first hits are asked."""
+
+    model: str
+    metric: str
+    direction: Direction
+    full: float
+    counted: float
+    estimated: ModelEstimate | None
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """One replay of one policy.
+
+    Attributes:
+        packed: codes of the pairs that are asked, those of the audit and of each batch by themselves.
+        queries: that are judged whole, of all directions; the design of first hits counts none.
+        cost: US dollars, in HITs, with reward and fees of the round; without further votes on single pairs, which are
+            among the judgments where the round had some.
+        matches: that its verdicts find, without those known beforehand.
+        recall: share of the round's matches that are among them.
+        expected_recall: what the probabilities say of it at the end; None where nothing is learned.
+    """
+
+    judge: str
+    seed: int
+    packed: tuple[Ids, ...]
+    queries: int
+    judgments: int
+    hits: int
+    cost: Decimal
+    matches: int
+    recall: float
+    expected_recall: float | None
+    scores: tuple[ModelScores, ...]
+
+    @property
+    def pairs(self) -> int:
+        return sum(map(len, self.packed))
+
+
+def what_if(
+    finished: FinishedRound, given: WhatIfParameters, *, progress: Progress = silent
+) -> dict[str, tuple[Replayed, ...]]:
+    """Return the replays of the wished policy, or of each. A policy that draws nothing is replayed once.
+
+    Batches of likely matches are chosen by majority, as in a real round; ``given.aggregation`` decides what is scored.
+    Raises CounterpartError for more votes than the round has, and an audit of fewer than two queries.
+    """
+    own = finished.round.replication
+    if given.replication and given.replication > own:
+        raise CounterpartError(
+            f"Round {finished.round} asks {counted(own, 'answer set')} of each HIT: a replay cannot draw "
+            f"{given.replication}. Choose --replication {own} or less."
+        )
+    draws_votes = (given.replication or own) < own
+    found = {}
+    for judge in [given.judge] if given.judge else JUDGES:
+        seeds = range(given.seed, given.seed + (given.replays if draws_votes or "audit" in judge else 1))
+        replays = []
+        for number, seed in enumerate(seeds):
+            progress(f"replaying {judge}", number, len(seeds))
+            replays.append(replay(finished, judge, given, seed))
+        found[judge] = tuple(replays)
+    return found
+
+
+def replay(finished: FinishedRound, judge: str, given: WhatIfParameters, seed: int) -> Replayed:
+    """Return what the round would have brought under one policy with the draws of one seed."""
+    round, votes, wholes = finished.round, finished.votes, finished.wholes
+    replication = given.replication or round.replication
+    if replication < round.replication:
+        votes = finished.voted(replication, seed)
+        wholes = finished.deciding(wholes, votes, "majority", seed)
+    share = given.audit_share if "audit" in judge else None
+    design = PackParameters(judge=judge, audit_share=share).judge_design(queries_of(round.pool))
+    packed, last = _asked(finished, wholes, design, seed)
+    known = last.wholes
+    if given.aggregation != "majority":
+        judged = np.isin(votes["code"], np.concatenate(packed)) | (votes["control"] != "")
+        known = finished.deciding(known, votes[judged], given.aggregation, seed)
+    hits = sum(ceil(len(codes) / round.design["candidates"]) for codes in packed)
+    matches, true = matches_in(known), finished.matches
+    estimated = design.judge != "first-hits"
+    return Replayed(
+        judge,
+        seed,
+        packed,
+        queries=sum(int(one.audited.sum()) for one in known) if estimated else 0,
+        judgments=int(np.isin(votes["code"][votes["control"] == ""], np.concatenate(packed)).sum()),
+        hits=hits,
+        cost=round.seat_cost * hits * replication,
+        matches=len(matches),
+        recall=float(np.isin(true, matches).mean()) if len(true) else 1.0,
+        expected_recall=last.likely.recall if design.judge == "audit" else None,
+        scores=tuple(_scores(finished.wholes, known, estimated=estimated)),
+    )
+
+
+def _asked(finished: FinishedRound, wholes: Wholes, design: JudgeDesign, seed: int) -> tuple[tuple[Ids, ...], Step]:
+    """Return the pairs that a policy asks, by HITs that are packed together, and the last step of it."""
+    round = finished.round
+    if design.judge == "all":
+        return (finished.asked,), Step(finished.asked, tuple(wholes))
+    if design.judge == "first-hits":
+        first = codes_of(round.pool.proposals.filter(rank=1).values_list("image_id", "caption_id").distinct())
+        asked = np.intersect1d(finished.asked, first)
+        return (asked,), Step(asked, knowing(wholes, asked))
+    drawn = audited_queries(round.pool, design, seed)
+    drawing = [one.drawing(drawn[one.direction]) for one in wholes]
+    for one in drawing:
+        check_judged(one, design)
+    whole = [one.queries.codes[one.drawn] for one in drawing]
+    packed = [np.intersect1d(finished.asked, np.concatenate([codes.ravel() for codes in whole]))]
+    steps = selection_steps(drawing, repeat(BATCH * round.design["candidates"]), stop_recall=design.stop_recall)
+    last = next(steps)
+    while design.greedy and not last.likely.enough and (step := next(steps, None)):
+        packed.append(step.asked)
+        last = step
+    return tuple(packed), last
+
+
+def _scores(full: Wholes, known: Wholes, *, estimated: bool) -> Iterator[ModelScores]:
+    for truth, one in zip(full, known, strict=True):
+        true, counting = _counted(truth), _counted(one)
+        estimates = model_estimates(one, EstimateParameters(metric=SCORED)) if estimated else []
+        by_name = {(found.model, found.metric): found for found in estimates}
+        for number, metric in enumerate(SCORED):
+            for place, model in enumerate(one.queries.models):
+                cell = number, place
+                found = by_name.get((model, metric))
+                yield ModelScores(model, metric, one.direction, float(true[cell]), float(counting[cell]), found)
+
+
+def _counted(whole: WholeQueries) -> Floats:
+    """Return (K, M): the scores of a version, with unjudged pairs as no matches."""
+    return np.asarray(pool_metrics(whole.queries.ranks, np.nan_to_num(whole.queries.gains)).mean(axis=2))

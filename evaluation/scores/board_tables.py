@@ -1,0 +1,122 @@
+"""A leaderboard printed: as text, CSV, LaTeX or figures."""
+
+import csv
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from evaluation.scores.leaderboard import AVERAGE, Board, Cell, Row, notes_of
+
+SOURCE = ("kind", "estimand", "n_queries")
+"""The last columns of a CSV, which are no scores."""
+
+
+def plain_table(board: Board) -> str:
+    """Return a table of percentages for each part (and benchmark), narrow enough for a terminal: one row per model;
+    ``*`` marks the best, ``~`` those no worse for sure."""
+    width = max([5, *(len(row.model) for row in board.rows)])
+    lines = []
+    for title, columns in board.blocks().items():
+        wide = [max(6, len(column.metric)) for column in columns]
+        heads = [column.metric.rjust(size) for column, size in zip(columns, wide, strict=True)]
+        lines += ["", title, "  ".join(["model".ljust(width), *heads])]
+        for row in board.rows:
+            cells = [_marked(row.cells.get(column)).rjust(size) for column, size in zip(columns, wide, strict=True)]
+            lines.append("  ".join([row.model.ljust(width), *cells]).rstrip())
+    if len(board.rows) > 1 and any(cell.best for row in board.rows for cell in row.cells.values()):
+        lines += [
+            "",
+            "* best   ~ not significantly different from the best (randomisation test over queries, p ≥ 0.05)",
+        ]
+    sources = [f"{source} --json has the 95% intervals." for source in board.sources]
+    return "\n".join([*lines[1:], *sources, *notes_of(board)])
+
+
+def csv_table(board: Board) -> str:
+    """Return a row a model: the model, for each column its percentage, and the ``SOURCE`` of its figures."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["model", *map(str, board.columns), *SOURCE])
+    writer.writerows(
+        [row.model, *(cell.percent if cell else "" for cell in cells), *_source(row)] for row, cells in board.lines()
+    )
+    return text.getvalue().rstrip("\n")
+
+
+def latex_table(board: Board) -> str:
+    """Return a tabular for LaTeX's booktabs: the best of a column is bold, those no worse for sure are underlined. A
+    comment says what the figures are."""
+    over = [rf"\multicolumn{{{len(columns)}}}{{c}}{{{_escaped(title)}}}" for title, columns in board.blocks().items()]
+    head = ["Model", *(_escaped(column.metric) for column in board.columns)]
+    rows = [" & ".join([_escaped(row.model), *map(_in_latex, cells)]) + r" \\" for row, cells in board.lines()]
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{l{'r' * len(board.columns)}}}",
+            r"\toprule",
+            " & ".join(["", *over]) + r" \\",
+            " & ".join(head) + r" \\",
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(f"% {source}" for source in board.sources),
+        ]
+    )
+
+
+def figures_of(board: Board) -> dict[str, Any]:
+    """Return model → part → metric → value in 0..1, its interval, number of queries, kind, estimand and marks."""
+    found: dict[str, Any] = {}
+    for row in board.rows:
+        one: dict[str, Any] = {}
+        for column, cell in row.cells.items():
+            place = one.setdefault(column.benchmark, {}) if column.benchmark else one
+            place.setdefault(column.part, {})[column.metric] = {
+                **{name: None if np.isnan(value) else value for name, value in vars(cell.figure).items()},
+                "kind": cell.kind,
+                "estimand": cell.estimand,
+                "n_queries": cell.figure.queries,
+                "best": cell.best,
+                "not_significantly_worse": cell.best or cell.tied,
+            }
+        found[row.model] = one | {"notes": list(row.notes)}
+    return found
+
+
+def _source(row: Row) -> list[str]:
+    """Return what the CSV says of a row's figures, each different value once: n_queries as ``i2t 14; t2i 14``."""
+    sides = [(column, cell) for column, cell in row.cells.items() if column.part != AVERAGE]
+    found = (
+        [cell.kind for _, cell in sides],
+        [cell.estimand for _, cell in sides],
+        [f"{column.benchmark} {column.part} {cell.figure.queries}".strip() for column, cell in sides],
+    )
+    return ["; ".join(dict.fromkeys(values)) for values in found]
+
+
+def _marked(cell: Cell | None) -> str:
+    if cell is None:
+        return "- "
+    return cell.percent + ("*" if cell.best else "~" if cell.tied else " ")
+
+
+def _in_latex(cell: Cell | None) -> str:
+    if cell is None:
+        return "--"
+    return (
+        rf"\textbf{{{cell.percent}}}" if cell.best else rf"\underline{{{cell.percent}}}" if cell.tied else cell.percent
+    )
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in text)
+
+
+_LATEX = {sign: f"\\{sign}" for sign in "_&%$#{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "→": r"$\rightarrow$",
+    "ζ": r"$\zeta$",
+}

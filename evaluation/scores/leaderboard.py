@@ -1,0 +1,350 @@
+"""The leaderboard: models by metrics in the layout of ECCV Caption's table 4, shared by page and command.
+
+Averages of both directions come first, then each direction. Of several runs of a model the newest counts.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from core.errors import CounterpartError, some_of
+from core.files import read_arrays
+from core.text import counted
+from corpus.models import Collection
+from dataset.models import Version
+from dataset.version_guards import kept_guards
+from evaluation.models import Run, Score
+from evaluation.scores.scoring import SCORED, Figure, Scored, Values
+from evaluation.significance import randomisation_pvalues
+from mitl.models import Direction
+
+Moves = dict[str, dict[str, float]]
+"""Model → column (a metric or a version) → value."""
+
+AVERAGE = "average"
+LABELS = {AVERAGE: "average of both"} | {direction.value: direction.label for direction in Direction}
+PARTS = tuple(LABELS)
+LEVEL = 0.05  # of significance
+QUERIES = {Direction.IMAGE_TO_CAPTION: "image", Direction.CAPTION_TO_IMAGE: "caption"}
+"""What the queries of a direction are."""
+
+Kind = Literal["counted", "estimated"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """``part`` is ``average`` or a direction. ``benchmark`` is empty where a board is about one version."""
+
+    part: str
+    metric: str
+    benchmark: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(word for word in (self.benchmark, self.part, self.metric) if word)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure and what it says.
+
+    Attributes:
+        best: the highest of its column.
+        tied: not significantly different from the best.
+        kind: counted, or estimated from a part of the judgments.
+        estimand: what the figure is the mean of over queries: a metric with, for example, ``matches of version v1``.
+        is_open: the interval of its difference to the next lower figure of its column holds 0.
+    """
+
+    figure: Figure
+    best: bool = False
+    tied: bool = False
+    kind: Kind = "counted"
+    estimand: str = ""
+    is_open: bool = False
+
+    @property
+    def percent(self) -> str:
+        return f"{100 * self.figure.value:.1f}"
+
+    @property
+    def interval(self) -> str:
+        """The 95% interval in percent, empty if there is none."""
+        if np.isnan(self.figure.low):
+            return ""
+        return f"{100 * self.figure.low:.1f}–{100 * self.figure.high:.1f}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model with its cells; ``run`` is None for rankings that are not registered."""
+
+    model: str
+    cells: Mapping[Column, Cell]
+    run: Run | None = None
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Board:
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+
+    @property
+    def parts(self) -> list[str]:
+        return list(dict.fromkeys(column.part for column in self.columns))
+
+    @property
+    def metrics(self) -> list[str]:
+        return list(dict.fromkeys(column.metric for column in self.columns))
+
+    @property
+    def groups(self) -> list[tuple[str, str, int]]:
+        """Each part with its label and its number of columns."""
+        return [(part, LABELS[part], sum(column.part == part for column in self.columns)) for part in self.parts]
+
+    def blocks(self) -> dict[str, list[Column]]:
+        """The columns of each part, by its title; of several benchmarks, of each part of each."""
+        blocks: dict[str, list[Column]] = {}
+        for column in self.columns:
+            blocks.setdefault(" ".join(filter(None, (column.benchmark, LABELS[column.part]))), []).append(column)
+        return blocks
+
+    def lines(self) -> list[tuple[Row, list[Cell | None]]]:
+        """Each row with its cells in the order of the columns."""
+        return [(row, [row.cells.get(column) for column in self.columns]) for row in self.rows]
+
+    @property
+    def sources(self) -> list[str]:
+        """A sentence for each kind and estimand: what the figures are, and from how many queries."""
+        queries: dict[tuple[Kind, str], dict[Direction, set[int]]] = {}
+        for row in self.rows:
+            for column, cell in row.cells.items():
+                if column.part != AVERAGE and cell.estimand:
+                    sides = queries.setdefault((cell.kind, cell.estimand), {})
+                    sides.setdefault(Direction(column.part), set()).add(cell.figure.queries)
+        return [
+            f"{kind.capitalize()} of the {estimand}, from {' and '.join(_numbers(sides))}."
+            for (kind, estimand), sides in queries.items()
+        ]
+
+
+def estimand_of(version: Version) -> str:
+    """Return what scores on a version are the means of."""
+    return f"matches of version {version}"
+
+
+def board_of(version: Version) -> Board:
+    """Return the board of a version from its stored scores, best average mAP@R first."""
+    runs: dict[str, Run] = {}
+    scores: dict[int, list[Score]] = {}
+    for one in Score.objects.filter(version=version).select_related("run").order_by("run__created_at", "run_id", "pk"):
+        runs[one.run.model] = one.run
+        scores.setdefault(one.run_id, []).append(one)
+    return board_from((_stored(run, scores[run.pk]) for run in runs.values()), estimand=estimand_of(version))
+
+
+def board_of_run(run: Run, version: Version) -> Board:
+    """Return the stored scores of one run on a version as a board; without rows if there are none."""
+    scores = list(run.scores.filter(version=version).order_by("pk"))
+    return board_from([_stored(run, scores)] if scores else [], estimand=estimand_of(version))
+
+
+def board_from(scored: Iterable[Scored], *, estimand: str = "", compare: bool = True) -> Board:
+    """Return the board of scored models; ``compare``: with the marks of the best and of significance."""
+    models = list(scored)
+    known = dict.fromkeys(metric for one in models for metrics in one.figures.values() for metric in metrics)
+    metrics = sorted(known, key=lambda metric: SCORED.index(metric) if metric in SCORED else len(SCORED))
+    columns = [Column(part, metric) for part in PARTS for metric in metrics]
+    figures = {one.model: _figures(one, metrics) for one in models}
+    columns = [column for column in columns if any(column in found for found in figures.values())]
+    by_name = {one.model: one for one in models}
+    marks = {column: _marks(column, figures, by_name) if compare else {} for column in columns}
+    rows = [
+        Row(
+            one.model,
+            {
+                column: Cell(figure, *marks[column].get(one.model, (False, False)), estimand=estimand)
+                for column, figure in figures[one.model].items()
+            },
+            one.run,
+            _notes(one),
+        )
+        for one in models
+    ]
+    first = columns[0] if columns else None
+    return Board(columns, sorted(rows, key=lambda row: _place(row, first)))
+
+
+def joined(named: Iterable[tuple[str, Board]]) -> Board:
+    """Return the boards of several benchmarks, each with its name, as one: all averages first, then each direction."""
+    boards = list(named)
+    columns = {
+        (name, column): Column(column.part, column.metric, name)
+        for part in PARTS
+        for name, board in boards
+        for column in board.columns
+        if column.part == part
+    }
+    rows: dict[str, Row] = {}
+    for name, board in boards:
+        for row in board.rows:
+            cells = {columns[name, column]: cell for column, cell in row.cells.items()}
+            before = rows.get(row.model, Row(row.model, {}))
+            notes = [*before.notes, *(f"{name}, {note}" for note in row.notes)]
+            rows[row.model] = Row(row.model, {**before.cells, **cells}, notes=notes)
+    return Board(list(columns.values()), list(rows.values()))
+
+
+def history_of(collection: Collection, metric: str) -> Moves:
+    """Return model → version → mean of both directions, versions by date, of a model's newest run on each version.
+
+    A model that was scored in one direction alone is left out.
+    """
+    sides: dict[tuple[str, str], dict[str, float]] = {}
+    scores = Score.objects.filter(run__collection=collection, metric=metric).select_related("run", "version")
+    for one in scores.order_by("version__released_at", "run__created_at", "run_id"):
+        sides.setdefault((one.run.model, one.version.name), {})[one.direction] = one.value
+    found: Moves = {}
+    for (model, version), values in sides.items():
+        if len(values) == len(Direction):
+            found.setdefault(model, {})[version] = sum(values.values()) / len(values)
+    return found
+
+
+def averages_of(board: Board) -> Moves:
+    """Return model → metric → mean of both directions, or the only direction's where a board has one."""
+    part = board.parts[0] if board.columns else AVERAGE
+    return {
+        row.model: {column.metric: cell.figure.value for column, cell in row.cells.items() if column.part == part}
+        for row in board.rows
+    }
+
+
+def ranks_of(values: Moves) -> dict[str, dict[str, int]]:
+    """Return the rank of every value in its column, 1 for the highest; equal values share a rank."""
+    columns = dict.fromkeys(column for one in values.values() for column in one)
+    ordered = {
+        column: sorted((one[column] for one in values.values() if column in one), reverse=True) for column in columns
+    }
+    return {
+        model: {column: ordered[column].index(value) + 1 for column, value in one.items()}
+        for model, one in values.items()
+    }
+
+
+def caution_of(version: Version) -> str:
+    """Say that scores on the version are biased, where a round of it asked a part of its pool; empty elsewhere."""
+    partly = {one["name"]: one["judge"]["judge"] for one in version.manifest["rounds"] if "judge" in one}
+    if not partly:
+        return ""
+    found = (
+        f"{version} holds judgments on a part of a pool (round {some_of(list(partly))}). Pairs that nobody judged "
+        "count as no match, so that these scores are biased"
+    )
+    audits = [name for name, judge in partly.items() if judge == "audit"]
+    if audits:
+        off = [abs(row["deviation"]) for one in kept_guards(version) or [] for row in one["rows"]]
+        by = f": by up to {max(off):.3f} in mAP@R, as the audit of random queries says" if off else ""
+        return f"{found}{by}. estimate {audits[0]} tells what the judgments say, with intervals."
+    return f"{found}, but for R@1 of the annotators whose first hits were judged."
+
+
+def notes_of(board: Board) -> list[str]:
+    """Return the notes of all rows, a sentence each, with the model's name."""
+    return [f"{row.model} {note}" for row in board.rows for note in row.notes]
+
+
+def _numbers(sides: Mapping[Direction, set[int]]) -> list[str]:
+    """``14 images``, ``12 to 14 captions``: the least and the greatest number of queries of each direction."""
+    return [
+        f"{min(found):,} to " * (len(found) > 1) + counted(max(found), QUERIES[direction])
+        for direction, found in sides.items()
+    ]
+
+
+def _stored(run: Run, scores: Sequence[Score]) -> Scored:
+    figures: dict[Direction, dict[str, Figure]] = {}
+    values: dict[Direction, dict[str, Values]] = {}
+    try:
+        arrays = read_arrays(scores[0].values_of_queries) if scores[0].values_file else {}
+    except CounterpartError:  # missing or changed; costs the marks of significance alone
+        arrays = {}
+    for one in scores:
+        direction = Direction(one.direction)
+        nan = float("nan")
+        low, high = (nan, nan) if one.low is None or one.high is None else (one.low, one.high)
+        figures.setdefault(direction, {})[one.metric] = Figure(one.value, low, high, one.queries)
+        if (kept := arrays.get(f"{one.direction} {one.metric}")) is not None:
+            values.setdefault(direction, {})[one.metric] = kept
+    return Scored(run.model, figures, values, {}, run)
+
+
+def _figures(scored: Scored, metrics: Sequence[str]) -> dict[Column, Figure]:
+    found: dict[Column, Figure] = {}
+    for metric in metrics:
+        sides = {
+            direction: scored.figures[direction][metric]
+            for direction in Direction
+            if metric in scored.figures.get(direction, {})
+        }
+        if len(sides) == len(Direction):
+            found[Column(AVERAGE, metric)] = _average(list(sides.values()))
+        found |= {Column(direction.value, metric): figure for direction, figure in sides.items()}
+    return found
+
+
+def _average(sides: Sequence[Figure]) -> Figure:
+    """The mean of both directions' means. Their queries differ, so the halves of its interval add as squares."""
+    value = float(np.mean([one.value for one in sides]))
+    below = np.linalg.norm([one.value - one.low for one in sides]) / 2
+    above = np.linalg.norm([one.high - one.value for one in sides]) / 2
+    return Figure(value, float(value - below), float(value + above), sum(one.queries for one in sides))
+
+
+def _comparable(scored: Scored, column: Column) -> Values | None:
+    """Values of single queries whose mean is the figure of the column; of an average, each direction weighs half."""
+    directions = list(Direction) if column.part == AVERAGE else [Direction(column.part)]
+    sides = [scored.values.get(direction, {}).get(column.metric) for direction in directions]
+    kept = [side[~np.isnan(side)] for side in sides if side is not None]
+    if len(kept) < len(directions) or not all(map(len, kept)):
+        return None
+    total = sum(map(len, kept))
+    return np.concatenate([side * total / (len(kept) * len(side)) for side in kept])
+
+
+def _marks(
+    column: Column, figures: Mapping[str, Mapping[Column, Figure]], scored: Mapping[str, Scored]
+) -> dict[str, tuple[bool, bool]]:
+    """Return for each model of a column whether it is the best, and whether it is not significantly different."""
+    found = {model: columns[column].value for model, columns in figures.items() if column in columns}
+    if not found:
+        return {}
+    top = max(found.values())
+    marks = {model: (value == top, False) for model, value in found.items()}
+    best = _comparable(scored[next(model for model in found if found[model] == top)], column)
+    # The same queries in the same order: both are those of the version.
+    differences = {
+        model: best - one
+        for model, value in found.items()
+        if value < top and (one := _comparable(scored[model], column)) is not None
+        if best is not None and len(one) == len(best)
+    }
+    if differences:
+        pvalues = randomisation_pvalues(np.stack(list(differences.values()), 1))
+        marks |= {model: (False, bool(p >= LEVEL)) for model, p in zip(differences, pvalues, strict=True)}
+    return marks
+
+
+def _notes(scored: Scored) -> list[str]:
+    return [
+        f"{direction.label}: {counted(cut.queries, 'query has', 'queries have')} more positives than entries in their "
+        f"list, by up to {cut.depth}; the missing entries count as wrong."
+        for direction, cut in scored.truncated.items()
+    ]
+
+
+def _place(row: Row, first: Column | None) -> tuple[float, str]:
+    cell = row.cells.get(first) if first else None
+    return (-cell.figure.value if cell else 1.0, row.model)

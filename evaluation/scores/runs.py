@@ -1,0 +1,189 @@
+"""Runs: register a model's rankings of a collection, mark suspicious ones, and read them again."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from core.errors import CounterpartError, some_of
+from core.events import record
+from core.files import copy_file, local_copy, remove_file
+from core.progress import Progress, silent
+from corpus.matches import known_pairs
+from corpus.models import Collection, Match
+from dataset.models import Version
+from evaluation.metrics import METRICS, Qrels, Rankings
+from evaluation.models import Run
+from evaluation.ranking_files import Block, Ids, check_form, stream_rankings
+from evaluation.scores.suspicion import FEWEST, Watch
+from evaluation.scores.targets import Reading, Target
+from mitl.models import Direction, Retrieval
+from mitl.search.gallery import load_lists
+
+MAX_MODEL = 80
+
+
+def check_model(name: str) -> str:
+    """Return the name of a model without blanks at its ends. Raises CounterpartError if it is empty or too long."""
+    name = name.strip()
+    if not name or len(name) > MAX_MODEL or not name.isprintable():
+        raise CounterpartError(f"Invalid model name {name[:MAX_MODEL]!r}: use 1 to {MAX_MODEL} characters on one line.")
+    return name
+
+
+def register_file(
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str = "",
+    model: str = "",
+    by: User | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Read a file of rankings through, store it, and return its run. The same file under the same name is one run.
+
+    Args:
+        file_name: the name whose suffix tells the form; that of ``path`` by default.
+        model: name of the model; by default the file's, without its suffix.
+
+    Raises:
+        CounterpartError: for what ``ranking_files.stream_rankings`` refuses, and an invalid name; nothing is stored.
+    """
+    file_name = file_name or path.name
+    check_form(path, file_name)
+    model = check_model(model or Path(file_name).stem)
+    with path.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+    if known := Run.objects.filter(collection=collection, model=model, sha256=sha256).exclude(file="").first():
+        return known
+    blocks = stream_rankings(path, Ids.of_collection(collection), name=file_name, progress=progress)
+    digest, marks = _look_over(collection, model, blocks)
+    stored = f"runs/{collection.name}/{sha256}{Path(file_name).suffix.lower()}"
+    if not default_storage.exists(stored):
+        copy_file(path, stored)
+    # A run of an earlier program may lack its file.
+    return _register(
+        Run(
+            collection=collection,
+            model=model,
+            sha256=sha256,
+            file=stored,
+            file_name=file_name,
+            digest=digest,
+            marks=marks,
+            registered_by=by,
+        )
+    )
+
+
+def register_annotators(version: Version) -> list[Run]:
+    """Return the runs of the annotators behind a version's rounds, by name; the rankings are their retrieved lists.
+
+    Raises CounterpartError for a version without rounds.
+    """
+    retrievals = Retrieval.objects.filter(pools__rounds__versions=version).select_related("annotator").distinct()
+    latest = {retrieval.annotator.name: retrieval for retrieval in retrievals.order_by("annotator__name", "id")}
+    if not latest:
+        raise CounterpartError(f"Version {version} has no rounds and therefore no annotators. Pass --rankings FILE.")
+    return [_register_retrieval(version.collection, name, retrieval) for name, retrieval in latest.items()]
+
+
+def read_run(run: Run, *, progress: Progress = silent) -> Iterator[Block]:
+    """Yield the rankings of a run in blocks. Raises CounterpartError if they were not kept, or were changed."""
+    if run.retrieval is not None:
+        yield from _retrieved(run.retrieval)
+    elif run.file:
+        ids = Ids.of_collection(run.collection)
+        yield from stream_rankings(local_copy(run.stored), ids, name=run.file_name, progress=progress)
+    else:
+        raise CounterpartError(f"The rankings of {run} were not kept. Register their file again.")
+
+
+def forget_file(run: Run) -> None:
+    """Remove the file of a run that was not kept, unless another run has the same one."""
+    if run.file and not Run.objects.filter(file=run.file).exists():
+        remove_file(run.stored)
+
+
+def _retrieved(retrieval: Retrieval) -> Iterator[Block]:
+    for direction, lists in load_lists(retrieval).items():
+        order = np.argsort(lists.queries)
+        items = np.where(lists.items == 0, -1, lists.items)[order]  # shorter lists are padded with item 0
+        yield Block(direction, Rankings(lists.queries[order], items, lists.scores[order].astype(np.float64)))
+
+
+def _register_retrieval(collection: Collection, name: str, retrieval: Retrieval) -> Run:
+    known = Run.objects.filter(collection=collection, model=name, sha256=retrieval.sha256).first()
+    if known and known.retrieval_id:
+        return known
+    digest, marks = _look_over(collection, name, _retrieved(retrieval))
+    return _register(
+        Run(
+            collection=collection,
+            model=name,
+            sha256=retrieval.sha256,
+            retrieval=retrieval,
+            digest=digest,
+            marks=marks,
+        )
+    )
+
+
+@transaction.atomic
+def _register(run: Run) -> Run:
+    fields = ("file", "file_name", "retrieval", "digest", "marks", "registered_by")
+    found, created = Run.objects.update_or_create(
+        collection=run.collection,
+        model=run.model,
+        sha256=run.sha256,
+        defaults={name: getattr(run, name) for name in fields},
+    )
+    actor = str(run.registered_by or "command")
+    record("registered" if created else "restored", found, actor=actor, model=run.model, marks=list(run.marks))
+    return found
+
+
+def _look_over(collection: Collection, model: str, blocks: Iterator[Block]) -> tuple[str, dict[str, str]]:
+    """Read all rankings; return the digest of their lists and the marks of suspicion with their notes."""
+    watch = Watch()
+    original = Reading(model, _original(collection))
+    for block in blocks:
+        watch.add(list(Direction).index(block.direction), block.rankings)
+        original.add(block)
+    marks: dict[str, str] = {}
+    if _all_right(original):
+        marks[Run.Mark.ORIGINAL.value] = ""
+    if watch.constant:
+        marks[Run.Mark.CONSTANT.value] = ""
+    if watch.by_id:
+        marks[Run.Mark.BY_ID.value] = ""
+    if copies := _copies_of(collection, model, watch.digest):
+        marks[Run.Mark.COPY.value] = some_of(copies)
+    return watch.digest, marks
+
+
+def _copies_of(collection: Collection, model: str, digest: str) -> list[str]:
+    """Other models with the same lists. Under its own name a model may come again, with longer lists."""
+    alike = Run.objects.filter(collection=collection, digest=digest).exclude(model=model)
+    return sorted(set(alike.values_list("model", flat=True)))
+
+
+def _original(collection: Collection) -> Target:
+    has_any = Match.objects.filter(collection=collection, source=Match.ORIGINAL).exists()
+    pairs = known_pairs(collection, Match.ORIGINAL) if has_any else np.zeros((0, 2), np.int64)
+    images, captions = pairs[:, 0], pairs[:, 1]
+    qrels = {
+        Direction.IMAGE_TO_CAPTION: Qrels.of_pairs(images, captions),
+        Direction.CAPTION_TO_IMAGE: Qrels.of_pairs(captions, images),
+    }
+    return Target.of_collection("the original matches", collection, {"R-Precision": METRICS["R-Precision"]}, qrels)
+
+
+def _all_right(original: Reading) -> bool:
+    values = np.concatenate([values.ravel() for parts in original.low.values() for values in parts])
+    values = values[~np.isnan(values)]
+    return len(values) >= FEWEST and bool((values == 1).all())
