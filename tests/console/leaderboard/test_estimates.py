@@ -4,7 +4,7 @@ import pytest
 
 from dataset.release import release_version
 from evaluation.scores.scoring import evaluate_version
-from tests.evaluation.test_estimate_boards import AUDIT, half_judged, register
+from tests.evaluation.auditing.test_estimate_boards import AUDIT, half_judged, register
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.factories import make_collection
 from tests.hits.pools import pack

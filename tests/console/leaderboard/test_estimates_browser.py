@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser import barriers_in_light_and_dark, width_on_a_phone
 from tests.console.test_console_browser import log_in
-from tests.evaluation.test_estimate_boards import half_judged, register
+from tests.evaluation.auditing.test_estimate_boards import half_judged, register
 from tests.evaluation.worlds import known_pool
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.evaluation.test_round_top_ups import AUDIT, register
+from tests.evaluation.asking.test_round_top_ups import AUDIT, register
 from tests.evaluation.worlds import judge_all, known_pool, published
 from tests.hits.pools import pack
 

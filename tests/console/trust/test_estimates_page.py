@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from evaluation.auditing.live_estimates import LiveParameters
 from hits.models import Round
-from tests.evaluation.test_round_top_ups import register
+from tests.evaluation.asking.test_round_top_ups import register
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.factories import make_round
 from tests.hits.pools import pack
