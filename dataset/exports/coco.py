@@ -19,8 +19,9 @@ def write_coco(export: Export) -> None:
     """Write ``captions_<version>_<labels>.json``.
 
     ``annotations`` holds the pairs that match by the labels asked for, and ``negatives`` in the same form those that
-    were judged and do not. Each has COCO's ``id`` (from 1), ``image_id`` and ``caption``, then ``caption_id`` and the
-    columns of the version's pairs. Readers of COCO files ignore what they do not know.
+    were judged and do not, and those that were rejected automatically, whose ``sources`` say so. Each has COCO's ``id``
+    (from 1), ``image_id`` and ``caption``, then ``caption_id`` and the columns of the version's pairs. Readers of COCO
+    files ignore what they do not know.
     """
     version = export.version
     texts = {caption.key: caption.text for caption in gallery_captions(export.version)}

@@ -4,6 +4,7 @@ import json
 from io import StringIO
 
 import numpy as np
+import pandas as pd
 import pytest
 from django.core.management import call_command
 
@@ -11,6 +12,7 @@ from benchmarks.estimation.beds import synthetic_bed
 from core.errors import CounterpartError
 from corpus.models import Match
 from dataset.changes import Cause, changes_between
+from dataset.exports import export_version
 from dataset.exports.card import card
 from dataset.models import Version
 from dataset.rejections import most_matches
@@ -130,6 +132,28 @@ def test_a_version_lists_rejected_pairs_apart_and_says_what_they_may_hide(made):
     said = f"so at most {told['at_most']:.1%} are matches, with 95% confidence"
     assert said in card(version, {})
     assert said in client_of(None).get("/rounds/round-1/").text
+
+
+def test_every_export_marks_rejected_pairs_or_leaves_them_out(made, tmp_path):
+    version = released(answered(made), "v1")
+    automatic = {(row.image, row.caption) for row in load_pairs(version) if row.sources == "automatic"}
+    export_version(version, format="coco", out=tmp_path / "coco")
+    (file,) = (tmp_path / "coco").rglob("captions_*.json")
+    negatives = json.loads(file.read_text())["negatives"]
+    marked = {(str(one["image_id"]), str(one["caption_id"])) for one in negatives if one["sources"] == "automatic"}
+    assert marked == automatic
+    export_version(version, format="parquet", out=tmp_path / "parquet")
+    (pairs,) = [file for file in (tmp_path / "parquet").rglob("*.parquet") if "pairs" in file.name]
+    table = pd.read_parquet(pairs)
+    named = table[table["sources"] == "automatic"]
+    assert set(zip(named["image_id"], named["caption_id"], strict=True)) == automatic
+    export_version(version, format="qrels", out=tmp_path / "qrels")
+    lines = [line.split() for file in (tmp_path / "qrels").rglob("*image_to_caption*.qrels") for line in file.open()]
+    assert lines
+    assert not {(query, item) for query, _, item, _ in lines} & automatic
+    export_version(version, format="eccv-json", out=tmp_path / "json")
+    listed = json.loads((tmp_path / "json" / "v1_image_to_caption.json").read_text())
+    assert not {(image, str(item)) for image, items in listed.items() for item in items} & automatic
 
 
 def test_rejected_pairs_teach_nothing_and_are_no_matches_of_the_collection(made):
