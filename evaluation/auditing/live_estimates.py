@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from annotation.models import Assignment, Judgment, Payment
 from core.errors import CounterpartError
-from core.parameters import ConfidenceField, NamesField, Option, Parameters
 from core.progress import Progress, silent, tracked
 from core.version import software_version
 from evaluation.asking.likely_matches import LikelyMatches
@@ -26,6 +25,7 @@ from evaluation.auditing.round_estimates import (
     EstimateParameters,
     ModelDifference,
     ModelEstimate,
+    ScoreParameters,
     model_differences,
     model_estimates,
 )
@@ -41,18 +41,9 @@ from mitl.models import Direction
 
 
 @dataclass(frozen=True, kw_only=True)
-class LiveParameters(Parameters):
+class LiveParameters(ScoreParameters):
     """What is estimated at each look, and how many looks there are."""
 
-    metric: Annotated[
-        tuple[str, ...],
-        NamesField(help_text=f"metrics (default {','.join(METRICS[:3])}): {', '.join(METRICS)}; R-P is R-Precision"),
-        Option(metavar="A,B"),
-    ] = METRICS[:3]
-    merge: Annotated[str, "match sources that count without a judgment, as release merges them"] = "original"
-    confidence: Annotated[
-        float, ConfidenceField(help_text="confidence of an interval at all looks together"), Option(metavar="P")
-    ] = 0.95
     looks: Annotated[
         int,
         forms.IntegerField(
@@ -158,7 +149,7 @@ class LiveEstimates:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        return self.parameters.of_a_look.metrics
+        return self.parameters.metrics
 
     @property
     def looks(self) -> tuple[LiveLook, ...]:

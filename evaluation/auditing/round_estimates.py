@@ -101,14 +101,34 @@ class RoundEstimates:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimateParameters(Parameters):
-    """What is estimated of a round, and from what."""
+class ScoreParameters(Parameters):
+    """Which scores are estimated of a round."""
 
     metric: Annotated[
         tuple[str, ...],
         NamesField(help_text=f"metrics (default {','.join(METRICS[:3])}): {', '.join(METRICS)}; R-P is R-Precision"),
         Option(metavar="A,B"),
     ] = METRICS[:3]
+    merge: Annotated[str, "match sources that count without a judgment, as release merges them"] = "original"
+    confidence: Annotated[
+        float, ConfidenceField(help_text="confidence of each interval, at all looks together"), Option(metavar="P")
+    ] = 0.95
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unknown = [name for name in self.metric if name not in NAMES]
+        if unknown:
+            raise CounterpartError(f"Unknown metric {some_of(unknown)}: use {', '.join(METRICS)}.")
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return tuple(NAMES[name] for name in self.metric)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateParameters(ScoreParameters):
+    """What is estimated of a round, and from what."""
+
     design: Annotated[
         Design,
         forms.ChoiceField(
@@ -128,8 +148,6 @@ class EstimateParameters(Parameters):
         Option(metavar="SHARE"),
     ] = None
     seed: Annotated[int, SeedField(help_text="seed of the draw of that audit")] = 0
-    merge: Annotated[str, "match sources that count without a judgment, as release merges them"] = "original"
-    confidence: Annotated[float, ConfidenceField(help_text="confidence of each interval"), Option(metavar="P")] = 0.95
     looks: Annotated[
         int,
         forms.IntegerField(
@@ -140,15 +158,8 @@ class EstimateParameters(Parameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        unknown = [name for name in self.metric if name not in NAMES]
-        if unknown:
-            raise CounterpartError(f"Unknown metric {some_of(unknown)}: use {', '.join(METRICS)}.")
         if self.design == "all" and self.audit_share:
             raise CounterpartError("Invalid option --audit-share: --design all counts every pair. Leave one out.")
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        return tuple(NAMES[name] for name in self.metric)
 
     @property
     def level(self) -> float:
