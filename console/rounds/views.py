@@ -85,7 +85,7 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
             "added_for": _added_for(found),
             **_stops(found),
             "turn": turn_of(found.pool),
-            "rejections": rejections_so_far(found),
+            "rejections": kept_if_slow(f"rejections-of-round:{found.pk}", partial(rejections_so_far, found)).figures,
             "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
             "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
         }
