@@ -24,6 +24,8 @@ def made() -> Round:
 
 
 def write(page: Page, text: str) -> None:
+    # A sentence can be written once its picture is there; what is typed before is lost.
+    expect(page.locator("textarea.written:visible")).to_be_editable()
     page.keyboard.type(text)
     page.keyboard.press("Enter")
 
