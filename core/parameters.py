@@ -72,6 +72,15 @@ class NamesField(forms.Field):
         return ",".join(value) if isinstance(value, list | tuple) else value
 
 
+class ShareField(forms.FloatField):
+    """A share of queries or matches, from 0.01 to 1; None if it is left out."""
+
+    metavar = "SHARE"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, min_value=0.01, max_value=1, **kwargs)
+
+
 class ConfidenceField(forms.FloatField):
     """The confidence of intervals or statements: above 0 and below 1."""
 

@@ -9,7 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from core.errors import CounterpartError
-from core.parameters import POSITIONAL, Option, Parameters, choices
+from core.parameters import POSITIONAL, Option, Parameters, ShareField, choices
 from core.seeds import SeedField
 from core.text import MAX_NAME, NameField
 from hits.designs import DEFAULT, DESIGNS, Design, load_design, parse_design
@@ -162,25 +162,17 @@ class PackParameters(Parameters):
     ] = "all"
     audit_share: Annotated[
         float | None,
-        forms.FloatField(
-            required=False,
-            min_value=0.01,
-            max_value=1,
+        ShareField(
             help_text=f"share of the queries that an audit judges whole (default {AUDIT_SHARE}; with audit+greedy "
             f"{GUARD_SHARE}, and more, up to {LARGEST_GUARD}, where that is fewer than {GUARD_QUERIES} queries)",
         ),
-        Option(metavar="SHARE"),
     ] = None
     stop_recall: Annotated[
         float | None,
-        forms.FloatField(
-            required=False,
-            min_value=0.01,
-            max_value=1,
+        ShareField(
             help_text="with audit+greedy: stop once the probabilities say that this share of the matches is found "
             f"(default {STOP_RECALL})",
         ),
-        Option(metavar="SHARE"),
     ] = None
     stop_width: Annotated[
         float | None,

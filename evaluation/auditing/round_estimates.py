@@ -9,7 +9,7 @@ import numpy as np
 from django import forms
 
 from core.errors import CounterpartError, some_of
-from core.parameters import ConfidenceField, NamesField, Option, Parameters, choices
+from core.parameters import ConfidenceField, NamesField, Option, Parameters, ShareField, choices
 from core.progress import Progress, silent
 from core.seeds import SeedField
 from evaluation.auditing.whole_queries import Floats, WholeQueries, whole_queries
@@ -139,13 +139,9 @@ class EstimateParameters(ScoreParameters):
     ] = "packed"
     audit_share: Annotated[
         float | None,
-        forms.FloatField(
-            required=False,
-            min_value=0.01,
-            max_value=1,
-            help_text="of a finished round of all pairs: what an audit of this share of the queries would have told",
+        ShareField(
+            help_text="of a finished round of all pairs: what an audit of this share of the queries would have told"
         ),
-        Option(metavar="SHARE"),
     ] = None
     seed: Annotated[int, SeedField(help_text="seed of the draw of that audit")] = 0
     looks: Annotated[

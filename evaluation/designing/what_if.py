@@ -12,7 +12,7 @@ from django import forms
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.parameters import POSITIONAL, Option, Parameters, choices
+from core.parameters import POSITIONAL, Parameters, ShareField, choices
 from core.progress import Progress, silent
 from core.seeds import SeedField
 from core.text import counted
@@ -46,13 +46,7 @@ class WhatIfParameters(Parameters):
     ] = ""
     audit_share: Annotated[
         float | None,
-        forms.FloatField(
-            required=False,
-            min_value=0.01,
-            max_value=1,
-            help_text="share of the queries that an audit judges whole (default: as of pack)",
-        ),
-        Option(metavar="SHARE"),
+        ShareField(help_text="share of the queries that an audit judges whole (default: as of pack)"),
     ] = None
     replication: Annotated[
         int | None,
