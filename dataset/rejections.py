@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dataset.contents import PairVerdict
 
 AUTOMATIC = "automatic"
-"""What stands for a source of a pair that was rejected automatically."""
+"""The entry in the column ``sources`` of a pair that was rejected automatically."""
 CONFIDENCE = 0.95
 ALLOWED = 0.05
 """The share of matches among rejected pairs up to which they count: the bound that their sample proves."""
@@ -62,8 +62,8 @@ class Rejections:
 
 
 def most_matches(matches: int, asked: int, confidence: float = CONFIDENCE) -> float:
-    """Return the share of matches that a zone has at most, with this confidence, where a random sample of ``asked``
-    pairs holds so many (Clopper and Pearson 1934, one-sided; a sample without replacement errs on the safe side).
+    """Return the upper bound of the share of matches in a zone, given the number of matches among ``asked`` random
+    pairs of it (Clopper and Pearson 1934, one-sided; conservative, as the sample is drawn without replacement).
 
     >>> round(most_matches(0, 148), 3)
     0.02

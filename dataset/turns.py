@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from django import forms
 
 from core.errors import CounterpartError, some_of
-from core.parameters import OFF_PAGE, POSITIONAL, NamesField, Option, Parameters
+from core.parameters import OFF_PAGE, POSITIONAL, NamesField, Option, Parameters, ShareField
 from core.progress import Progress, silent
 from core.seeds import SeedField
 from core.text import MAX_NAME, NameField
@@ -70,13 +70,7 @@ class TurnParameters(Parameters):
     ] = None
     audit_share: Annotated[
         float | None,
-        forms.FloatField(
-            required=False,
-            min_value=0.01,
-            max_value=1,
-            help_text="share of the queries that the audit judges whole (default: as of audit+greedy)",
-        ),
-        Option(metavar="SHARE"),
+        ShareField(help_text="share of the queries that the audit judges whole (default: as of audit+greedy)"),
     ] = None
     ceiling: Annotated[
         Decimal | None,
@@ -184,7 +178,7 @@ def turn_of(pool: Pool) -> int:
 
 
 def lineage_of(pool: Pool) -> dict[str, Any]:
-    """Return what a manifest tells of a pool that goes beyond a version, or another match source; nothing of others."""
+    """Return the manifest's entries on the version that a pool goes beyond; empty for a pool that goes beyond none."""
     if not pool.beyond:
         return {}
     digests = Version.objects.filter(name=pool.beyond).values_list("manifest_sha256", flat=True)

@@ -1,4 +1,4 @@
-"""What audits say of the scores on a version whose rounds asked likely matches, kept beside it once it is estimated."""
+"""The guards of a version: the estimates that audits give of its scores, stored once when it is scored."""
 
 import json
 from typing import Any

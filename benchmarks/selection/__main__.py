@@ -95,7 +95,7 @@ def savings(name: str, wholes: Sequence, seeds: int) -> list[str]:
 
 
 def guard(bed) -> str:
-    """Return the row of guarded rounds, in each of which other queries are audited."""
+    """Return the row of ten guarded rounds. No two of them audit the same query."""
     from benchmarks.estimation.guards import guarded_round
 
     truth = bed.metrics[0].mean(axis=1)

@@ -30,7 +30,7 @@ class TurnForm(forms.Form):
 
 @researchers_only.fills
 def round_turn(request: StaffRequest, name: str) -> HttpResponse:
-    """What differs from the round; a job teaches annotators, searches, pools and packs."""
+    """Show the form of the next turn; a job then trains annotators, searches, pools and packs."""
     found = get_object_or_404(Round.objects.select_related("pool__sample"), name=name)
     form = TurnForm(request.POST or None, round=found)
     context: dict[str, object] = {"round": found, "form": form}

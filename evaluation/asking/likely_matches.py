@@ -30,8 +30,8 @@ class LikelyMatches:
 
     Attributes:
         codes: (P,) as of ``pair_codes``, ascending.
-        probability: (P,) of a match, learned from the labels of audited queries and of opened pairs, of other images
-            each, and from what the opened pairs of its own query tell of the query.
+        probability: (P,) of a match. It is learned from audited queries and opened pairs of other images, and then
+            corrected by the opened pairs of the same query and of the same item.
         gains: (P,) verdicts, NaN without one.
         opened: (P,) whether the order of likely matches has come to the pair before.
         asking: (2, P) whether the pair's image is a query, and its caption; None where no query is known, so that none

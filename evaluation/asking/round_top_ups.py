@@ -14,7 +14,7 @@ from django.db import transaction
 from annotation.money.budget import locked, room
 from annotation.platforms import want_seats_posted
 from core.errors import CounterpartError, some_of
-from core.parameters import NamesField, Option, Parameters
+from core.parameters import NamesField, Option, Parameters, ShareField
 from core.progress import Progress, silent
 from core.seeds import derived_seed
 from core.text import counted
@@ -47,13 +47,9 @@ class TopUpParameters(Parameters):
     ] = ()
     audit_share: Annotated[
         float | None,
-        forms.FloatField(
-            required=False,
-            min_value=0.01,
-            max_value=1,
-            help_text="in place of models, continue the audit to this share of the queries, in the order of its draw",
+        ShareField(
+            help_text="in place of models, continue the audit to this share of the queries, in the order of its draw"
         ),
-        Option(metavar="SHARE"),
     ] = None
 
     likely: Annotated[
@@ -101,7 +97,7 @@ class PlannedTopUp:
         batch: of likely matches; None where none are asked.
         likely: what the probabilities said before it.
         width: of the widest interval of mAP@R, of any model and direction, before it.
-        zone: of pairs to reject, of which a sample is asked; None where none are.
+        zone: the pairs to reject and the sample that is asked; None unless pairs are to be rejected.
     """
 
     round: Round
