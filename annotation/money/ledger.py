@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import Count, F, Q, Sum, TextChoices
+from django.db.models import Count, DecimalField, F, Q, Sum, TextChoices, Value
+from django.db.models.functions import Cast
 
 from annotation import platforms
 from annotation.models import Payment
@@ -198,35 +199,43 @@ def payments_as_csv(round: Round) -> Iterator[str]:
 def _commitments(rounds: Sequence[Round]) -> dict[int, Commitment]:
     settling = [round for round in rounds if round.settles]
     asked = platforms.postings.answer_sets_due(settling) if settling else {}
-    seats = _seats([round for round in rounds if not round.settles])
-    # After the seats: work that is accepted in between, which locks no round, is then counted twice instead of not.
-    payments = _payments(rounds)
+    sums = _sums(rounds)
     commitments = {}
     for round in rounds:
-        held, due = asked.get(round.pk, (0, seats[round.pk, Seat.State.TAKEN]))
-        free = seats[round.pk, Seat.State.OPEN]
-        commitments[round.pk] = Commitment(round.seat_cost, round.seat_cost * held, due, free, **payments[round.pk])
+        owed, fees_owed = sums[round.pk, Payment.State.OWED]
+        paid, fees = sums[round.pk, Payment.State.PAID]
+        held, due = asked.get(round.pk, (0, int(sums[round.pk, Seat.State.TAKEN][0])))
+        commitments[round.pk] = Commitment(
+            round.seat_cost,
+            held=round.seat_cost * held,
+            due=due,
+            open=int(sums[round.pk, Seat.State.OPEN][0]),
+            owed=cents(owed + fees_owed),
+            paid=cents(paid),
+            fees=cents(fees),
+        )
     return commitments
 
 
-def _payments(rounds: Sequence[Round]) -> dict[int, dict[str, Decimal]]:
-    """Return what each round owes with its fees, has paid, and paid as fees."""
-    sums: dict[int, dict[str, Decimal]] = defaultdict(dict)
+def _sums(rounds: Sequence[Round]) -> dict[tuple[int, str], tuple[Decimal, Decimal]]:
+    """Return, by round and state, the amounts and fees of its payments, and how many of its seats are open or taken,
+    with no fee; seats on platforms are not counted.
+
+    In one query: work is accepted without a lock of the round, and its pay would be counted as owed and as still to be
+    earned, or as neither, between two.
+    """
     earned = Payment.objects.filter(round__in=rounds, state__in=Payment.EARNED).order_by()
-    totals = earned.values_list("round", "state").annotate(rewards=Sum("amount"), fees=Sum("fee"))
-    for round, state, amount, fee in totals:
-        if state == Payment.State.OWED:
-            sums[round]["owed"] = cents(amount + fee)
-        else:
-            sums[round] |= {"paid": cents(amount), "fees": cents(fee)}
-    return sums
-
-
-def _seats(rounds: Sequence[Round]) -> Counter[tuple[int, str]]:
-    """Count the seats of each round that are open or taken: in one query, as one that is taken between two would be in
-    neither."""
-    if not rounds:
-        return Counter()
-    seats = Seat.objects.filter(round__in=rounds, state__in=Seat.UNFILLED).order_by()
-    counts = seats.values_list("round", "state").annotate(n=Count("pk"))
-    return Counter({(round, state): n for round, state, n in counts})
+    seats = Seat.objects.filter(round__in=[round for round in rounds if not round.settles], state__in=Seat.UNFILLED)
+    number = DecimalField(max_digits=12, decimal_places=2)
+    rows = (
+        earned.values_list("round", "state")
+        .annotate(sum=Sum("amount"), fees=Sum("fee"))
+        .union(
+            seats.order_by()
+            .values_list("round", "state")
+            .annotate(sum=Cast(Count("pk"), number), fees=Value(Decimal(0), number)),
+            all=True,
+        )
+    )
+    sums = {(round, state): (amount, fees) for round, state, amount, fees in rows}
+    return defaultdict(lambda: (NOTHING, NOTHING), sums)

@@ -8,7 +8,6 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from annotation.models import Assignment, Payment
-from annotation.money import ledger
 from annotation.money.budget import CeilingError, set_ceiling
 from annotation.money.ledger import balance_of, balances, commitment_of, earners_of, payments_as_csv
 from annotation.money.payments import mark_paid, mark_reward_paid, owe_bonus
@@ -40,30 +39,16 @@ def test_publishing_opens_the_books_and_plans_for_every_seat(db):
     assert books(made) == {"free": "498.70", "planned": "1.30"}
 
 
-def test_work_that_is_accepted_while_the_books_are_read_is_never_left_out(db, monkeypatch):
-    made = pooled(hits=2)
+def test_payments_and_seats_are_read_in_one_query_so_that_no_pay_is_counted_twice_or_not_at_all(
+    db, django_assert_num_queries
+):
+    made = pooled(hits=3)
+    accepted(made)
     lease_seat(made, worker=make_worker())
-    seats = ledger._seats
-
-    def accept_first(*asked):
-        if not Payment.objects.exists():
-            accepted(made)
-        return seats(*asked)
-
-    monkeypatch.setattr(ledger, "_seats", accept_first)
-    assert commitment_of(made).bound == Decimal("1.30")
-
-
-def test_a_seat_that_is_taken_while_the_books_are_read_keeps_its_money(db, monkeypatch):
-    made = pooled(hits=2)
-    payments = ledger._payments
-
-    def lease_first(*asked):
-        lease_seat(made, worker=make_worker())
-        return payments(*asked)
-
-    monkeypatch.setattr(ledger, "_payments", lease_first)
-    assert balance_of(made).planned == Decimal("1.30")
+    with django_assert_num_queries(1):
+        assert commitment_of(made).bound == Decimal("1.30")
+    with django_assert_num_queries(1):
+        assert balance_of(made).planned == Decimal("1.30")
 
 
 def test_the_accounts_of_a_draft_are_empty(db):
