@@ -1,0 +1,114 @@
+"""Parts of a gallery's items: Parquet files of images or of captions, in the gallery's order, that need no rows.
+
+An image has ``key``, ``file`` (its picture's path in the storage; empty where it has none) and ``sha256`` (of that
+file; may be empty). A caption has ``key``, ``text`` and ``image``, the place of its image among the gallery's images.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+from core.files import StoredFile, local_copy, write_file
+from corpus.models import Caption, Collection, Image
+
+IMAGES = "images"
+CAPTIONS = "captions"
+ROWS = 262_144  # of a part of an imported gallery
+SCHEMAS = {
+    IMAGES: pa.schema(
+        [
+            pa.field("key", pa.string(), nullable=False),
+            pa.field("file", pa.string(), nullable=False),
+            pa.field("sha256", pa.string(), nullable=False),
+        ]
+    ),
+    CAPTIONS: pa.schema(
+        [
+            pa.field("key", pa.string(), nullable=False),
+            pa.field("text", pa.string(), nullable=False),
+            pa.field("image", pa.int64(), nullable=False),
+        ]
+    ),
+}
+
+
+@dataclass(frozen=True)
+class ItemPart:
+    """The items ``first`` to ``first + rows`` (exclusive) of one side, as a file in the storage with its SHA-256."""
+
+    path: str
+    sha256: str
+    first: int
+    rows: int
+
+
+def write_part(prefix: str, items: pa.Table, first: int) -> ItemPart:
+    """Store items of one side as ``<prefix>-<first digits of the checksum>.parquet``. Equal items give equal bytes.
+
+    ``items`` has the columns of one of ``SCHEMAS``.
+    """
+    buffer = BytesIO()
+    # Spelled out, as another default of a later pyarrow would change the checksums of equal items.
+    parquet.write_table(
+        items.combine_chunks(),
+        buffer,
+        row_group_size=max(1, len(items)),
+        version="2.6",
+        data_page_version="1.0",
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=False,
+        write_statistics=False,
+    )
+    content = buffer.getvalue()
+    stored = write_file(f"{prefix}-{hashlib.sha256(content).hexdigest()[:12]}.parquet", content)
+    return ItemPart(stored.path, stored.sha256, first, len(items))
+
+
+def read_part(part: ItemPart) -> pa.Table:
+    """Return the items of a part. Raises CounterpartError if its file is missing or was changed."""
+    return parquet.read_table(local_copy(StoredFile(part.path, part.sha256)))
+
+
+def images_of(part: ItemPart) -> list[Image]:
+    """Return the images of a part as rows that are not saved: with key, file and sha256."""
+    return [Image(**item) for item in read_part(part).to_pylist()]
+
+
+def captions_of(part: ItemPart) -> list[Caption]:
+    """Return the captions of a part as rows that are not saved: with key and text."""
+    return [Caption(**item) for item in read_part(part).select(["key", "text"]).to_pylist()]
+
+
+def parts_of_rows(collection: Collection, folder: str, rows_a_part: int) -> dict[str, list[ItemPart]]:
+    """Store the gallery rows of a collection as parts, by side and in the order of their ids.
+
+    Memory: the rows of one part, and the ids of the images.
+    """
+    images = collection.images.gallery().order_by("pk")
+    captions = collection.captions.gallery().order_by("pk")
+    image_ids = np.fromiter(images.values_list("pk", flat=True).iterator(), np.int64)
+    rows = {
+        IMAGES: images.values_list("key", "file", "sha256").iterator(),
+        CAPTIONS: captions.values_list("key", "text", "image_id").iterator(),
+    }
+    return {side: list(_written(side, rows[side], folder, rows_a_part, image_ids)) for side in SCHEMAS}
+
+
+def _written(
+    side: str, rows: Iterator[tuple[Any, ...]], folder: str, rows_a_part: int, image_ids: np.ndarray
+) -> Iterator[ItemPart]:
+    first = 0
+    while taken := list(islice(rows, rows_a_part)):
+        columns: list[Any] = list(zip(*taken, strict=True))
+        if side == CAPTIONS:
+            columns[2] = np.searchsorted(image_ids, columns[2])
+        yield write_part(f"{folder}/{side}", pa.table(columns, schema=SCHEMAS[side]), first)
+        first += len(taken)
