@@ -5,6 +5,7 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 from environs import validate
+from kombu import Exchange, Queue
 
 from core.environment import (
     at_least_one,
@@ -211,6 +212,31 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+# Which tasks wait in which queue; a task's own name goes before a pattern. Old job rows keep names, so that many of the
+# console's tasks belong to other apps. Without -Q a worker serves all queues; one that serves some may be busy for
+# hours, and the others' work goes on.
+QUEUES = {
+    # Seconds each: the heartbeat, repair, mail.
+    "default": (
+        "core.tasks.*",
+        "crowd.tasks.reconcile",
+        "evaluation.tasks.ask_likely_matches",
+        "console.tasks.mail_forgotten",
+    ),
+    # Calls to platforms, among them payments, which people wait for.
+    "crowd": (
+        "crowd.tasks.*",
+        *(f"console.tasks.{act}" for act in ("publish", "sync", "audit", "repair", "close", "top_up")),
+    ),
+    # Minutes of reading and writing many rows: imports, packing, charts, scores, releases, exports.
+    "exports": ("console.tasks.*", "evaluation.tasks.*"),
+    # Minutes or hours of computing: searches, training, and plans of rounds, which search.
+    "retrieval": ("mitl.tasks.*", "hits.tasks.*", "dataset.tasks.turn"),
+}
+CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_CREATE_MISSING_QUEUES = False  # a worker of a misspelt queue does not start
+CELERY_TASK_ROUTES = {pattern: {"queue": name} for name, patterns in QUEUES.items() for pattern in patterns}
 RECONCILE_SECONDS = env.int("RECONCILE_SECONDS", 30, validate=at_least_one)
 # How often open rounds are synced with their platform, and how long its lists may be out of date.
 SYNC_SECONDS = env.int("SYNC_SECONDS", 60, validate=at_least_one)

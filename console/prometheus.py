@@ -1,6 +1,6 @@
 """Figures for Prometheus: the state of the work in the database."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from django.conf import settings
 from django.db.models import Count, Q
@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 from annotation.models import Assignment
 from core.health import last_beat
 from core.models import Job
+from core.queues import loads
 from crowd.models import Outbox
 from hits.models import Round
 
@@ -19,6 +20,7 @@ class Work(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         counts = dict(Job.objects.order_by().values_list("state").annotate(Count("pk")))
         yield _by("counterpart_jobs", "Jobs.", "state", {state: counts.get(state, 0) for state in Job.State.values})
+        yield from _queues()
         leased = Assignment.objects.filter(state=Assignment.State.LEASED).aggregate(
             running=Count("pk", filter=Q(deadline__gt=timezone.now())),
             overdue=Count("pk", filter=Q(deadline__lte=timezone.now())),
@@ -37,7 +39,18 @@ class Work(Collector):
         yield GaugeMetricFamily("counterpart_queue_heartbeat_interval_seconds", "Between heartbeats.", value=interval)
 
 
-def _by(name: str, text: str, label: str, counts: dict[str, int]) -> GaugeMetricFamily:
+def _queues() -> Iterator[GaugeMetricFamily]:
+    """The jobs of each queue: autoscaling adds workers where they wait."""
+    queues, now = loads(), timezone.now()
+    waiting = {name: load.waiting for name, load in queues.items()}
+    running = {name: load.running for name, load in queues.items()}
+    ages = {name: (now - load.oldest).total_seconds() if load.oldest else 0 for name, load in queues.items()}
+    yield _by("counterpart_queue_waiting", "Jobs that wait for a worker.", "queue", waiting)
+    yield _by("counterpart_queue_running", "Jobs that a worker runs.", "queue", running)
+    yield _by("counterpart_queue_oldest_seconds", "Since the first job that waits was opened.", "queue", ages)
+
+
+def _by(name: str, text: str, label: str, counts: Mapping[str, float]) -> GaugeMetricFamily:
     family = GaugeMetricFamily(name, text, labels=[label])
     for value, count in counts.items():
         family.add_metric([value], count)

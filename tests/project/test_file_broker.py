@@ -17,14 +17,14 @@ def broker(tmp_path: Path) -> Connection:
         yield connection
 
 
-def send(broker: Connection, *bodies: str) -> None:
+def send(broker: Connection, *bodies: str, queue: str = "work") -> None:
     with broker.Producer() as producer:
         for body in bodies:
-            producer.publish(body, routing_key="work", declare=[Queue("work", routing_key="work")])
+            producer.publish(body, routing_key=queue, declare=[Queue(queue, routing_key=queue)])
 
 
-def received(broker: Connection) -> list[str]:
-    queue, bodies = broker.SimpleQueue("work"), []
+def received(broker: Connection, queue: str = "work") -> list[str]:
+    queue, bodies = broker.SimpleQueue(queue), []
     while True:
         try:
             message = queue.get(block=False)
@@ -37,6 +37,13 @@ def received(broker: Connection) -> list[str]:
 def test_what_is_sent_arrives_once(broker):
     send(broker, "one", "two")
     assert (received(broker), received(broker)) == (["one", "two"], [])
+
+
+def test_each_queue_is_read_alone(broker):
+    send(broker, "search", queue="retrieval")
+    send(broker, "pay", queue="crowd")
+    assert (received(broker, "crowd"), received(broker, "crowd")) == (["pay"], [])
+    assert received(broker, "retrieval") == ["search"]
 
 
 def test_no_reader_finds_a_file_before_it_is_whole(broker, tmp_path):

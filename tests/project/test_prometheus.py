@@ -2,8 +2,10 @@
 
 import json
 import logging
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from config.logs import JsonFormatter
 from core.jobs import finish
@@ -49,6 +51,18 @@ def test_jobs_leases_requests_and_the_heartbeat_are_counted(scraped, stranger):
     assert any(line.startswith("counterpart_queue_heartbeat_age_seconds 0.") for line in lines)
     Heartbeat.objects.all().delete()
     assert not any(line.startswith("counterpart_queue_heartbeat_age_seconds ") for line in scraped())
+
+
+def test_each_queue_has_its_jobs_and_the_age_of_the_oldest_that_waits(scraped, db):
+    opened = timezone.now() - timedelta(seconds=90)
+    Job.objects.create(title="search", task="mitl.tasks.search_shard", created_at=opened)
+    Job.objects.create(title="search", task="mitl.tasks.search_shard", state=Job.State.RUNNING)
+    lines = scraped()
+    assert 'counterpart_queue_waiting{queue="retrieval"} 1.0' in lines
+    assert 'counterpart_queue_running{queue="retrieval"} 1.0' in lines
+    assert 'counterpart_queue_waiting{queue="crowd"} 0.0' in lines
+    age = next(line for line in lines if line.startswith('counterpart_queue_oldest_seconds{queue="retrieval"}'))
+    assert 90 <= float(age.split()[1]) < 120
 
 
 def test_made_up_methods_are_one_figure(scraped, stranger):
