@@ -6,11 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import wraps
+from mmap import mmap
 from time import monotonic
 from typing import Any
 from uuid import UUID
 
 from celery import Task, current_app, shared_task
+from celery.signals import worker_shutting_down
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Model, QuerySet
@@ -27,9 +29,22 @@ MAX_ATTEMPTS = 5
 STEP_LENGTH = 100  # length of the column
 LIVE = (Job.State.QUEUED, Job.State.RUNNING)
 
+# One byte that the worker shares with the processes it forks: only the worker itself is told to stop (SIGTERM).
+_stopping = mmap(-1, 1)
+
 
 class Cancelled(Exception):  # noqa: N818  a request, not an error
     """A user asked for this job to stop."""
+
+
+class HandedBack(Cancelled):
+    """This worker is being stopped, so another one has to go on with the job."""
+
+
+@worker_shutting_down.connect
+def stop_jobs(**_: object) -> None:
+    """Let the jobs that this worker runs stop at their next word of progress and wait for another worker."""
+    _stopping[0] = 1
 
 
 def open_job(title: str, task: str, params: dict[str, Any], *, by: User | None = None) -> Job:
@@ -77,7 +92,8 @@ def cancel(job: Job, *, actor: str) -> bool:
 
 class JobProgress:
     """Writes progress into a Job row, at most twice a second. Raises Cancelled when a user asked the job to stop, or
-    when this attempt was considered lost and another one may be running."""
+    when this attempt was considered lost and another one may be running; HandedBack when the worker is being stopped.
+    """
 
     def __init__(self, job_id: UUID | str, attempt: int) -> None:
         self._mine = {"pk": job_id, "state": Job.State.RUNNING, "attempts": attempt}
@@ -85,6 +101,8 @@ class JobProgress:
         self._step = ""
 
     def __call__(self, step: str, done: int, total: int | None) -> None:
+        if _stopping[0]:
+            raise HandedBack
         if step == self._step and monotonic() - self._written < 0.5 and done != total:
             return
         self._step, self._written = step, monotonic()
@@ -101,7 +119,7 @@ def running(job_id: UUID | str) -> Iterator[JobProgress | None]:
     Yields None if there is nothing to do: the job has ended, or another task of it is running. A CounterpartError
     becomes the job's message; any other error is logged and raised again. After an error of the database itself the
     reconciler sends the job again. On success the job is queued again for its next task; the last task calls
-    ``finish``.
+    ``finish``. A job that is handed back is sent again, without the loss of an attempt.
     """
     attempt = _start(job_id)
     if attempt is None:
@@ -111,6 +129,8 @@ def running(job_id: UUID | str) -> Iterator[JobProgress | None]:
     try:
         yield JobProgress(job_id, attempt)
         _queue_again(job_id, attempt)
+    except HandedBack:
+        _hand_back(job_id, attempt)
     except Cancelled:
         _end(job_id, Job.State.CANCELLED, "Cancelled.", only_if={"cancel_requested": True, **mine})
     except CounterpartError as error:
@@ -194,11 +214,22 @@ def _start(job_id: UUID | str) -> int | None:
     return None
 
 
-def _queue_again(job_id: UUID | str, attempt: int) -> None:
-    """Queue a running job for its next task, unless a user asked it to stop."""
+def _queue_again(job_id: UUID | str, attempt: int) -> bool:
+    """Queue a running job for its next task, unless a user asked it to stop. False if it is not ours to queue."""
     mine = Job.objects.filter(pk=job_id, state=Job.State.RUNNING, attempts=attempt)
-    if not mine.filter(cancel_requested=False).update(state=Job.State.QUEUED, heartbeat_at=timezone.now()):
-        _end(job_id, Job.State.CANCELLED, "Cancelled.", only_if={"cancel_requested": True, "attempts": attempt})
+    if mine.filter(cancel_requested=False).update(state=Job.State.QUEUED, heartbeat_at=timezone.now()):
+        return True
+    _end(job_id, Job.State.CANCELLED, "Cancelled.", only_if={"cancel_requested": True, "attempts": attempt})
+    return False
+
+
+@transaction.atomic
+def _hand_back(job_id: UUID | str, attempt: int) -> None:
+    if _queue_again(job_id, attempt):
+        job = Job.objects.get(pk=job_id)
+        record("handed back", job, actor="task")
+        # Robust: if the broker is down, the reconciler sends the job later.
+        transaction.on_commit(lambda: send(job), robust=True)
 
 
 @transaction.atomic

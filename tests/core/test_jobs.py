@@ -293,6 +293,56 @@ def test_a_job_that_reports_while_it_is_taken_for_lost_is_left_alone(job, sent):
     assert (state_of(job), sent) == (State.RUNNING, [])
 
 
+@pytest.fixture
+def stopped():
+    """Tell this process to stop, as SIGTERM tells a worker."""
+    yield jobs.stop_jobs
+    jobs._stopping[0] = 0
+
+
+def test_a_worker_that_is_stopped_hands_its_job_back_without_the_loss_of_an_attempt(job, sent, stopped, commit):
+    sent.clear()
+    with commit(execute=True), running(job.pk) as progress:
+        stopped()
+        progress("counting", 1, 2)
+        pytest.fail("went on")
+    assert (state_of(job), job.attempts, sent) == (State.QUEUED, 0, [job.pk])
+    assert verbs(job) == ["opened", "handed back"]
+
+
+def test_a_worker_that_is_stopped_starts_nothing_of_what_it_had_taken(job, sent, stopped, commit):
+    stopped()
+    with commit(execute=True):
+        count_once(str(job.pk))
+    assert (state_of(job), job.step, sent[-1]) == (State.QUEUED, "", job.pk)
+
+
+def test_a_job_that_ends_while_its_worker_is_stopped_is_not_done_again(job, sent, stopped, commit):
+    sent.clear()
+    with commit(execute=True), running(job.pk):
+        stopped()
+        finish(job.pk, "3 sheep.")
+    assert (state_of(job), sent) == (State.DONE, [])
+
+
+def test_a_job_that_was_asked_to_stop_is_cancelled_and_not_handed_back(job, sent, stopped, commit):
+    sent.clear()
+    with commit(execute=True), running(job.pk) as progress:
+        cancel(job, actor="bo")
+        stopped()
+        progress("counting", 1, 2)
+    assert (state_of(job), sent) == (State.CANCELLED, [])
+
+
+def test_a_task_given_up_for_lost_hands_back_nothing_of_its_successor(job, sent, stopped, commit):
+    sent.clear()
+    with commit(execute=True), running(job.pk) as lost:
+        Job.objects.update(attempts=1)  # The reconciler took the task for lost, and a successor runs.
+        stopped()
+        lost("counting", 2, 2)
+    assert (state_of(job), sent) == (State.RUNNING, [])
+
+
 def test_a_second_press_finds_the_unfinished_job_of_the_first(db, user):
     first = open_once("Count", "farm.tasks.count", {"farm": "a", "sheep": 3}, lock=user)
     assert open_once("Count", "farm.tasks.count", {"farm": "a", "sheep": 3}, lock=user) == first
