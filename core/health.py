@@ -3,6 +3,7 @@
 import os
 from datetime import datetime, timedelta
 from pathlib import Path
+from socket import gethostname
 from tempfile import TemporaryFile
 
 from celery import current_app
@@ -72,8 +73,9 @@ def _media_folder() -> Path:
 
 
 def beat() -> None:
-    """Note that the clock has sent a task and a worker has run it."""
-    Heartbeat.objects.update_or_create(pk=Heartbeat.QUEUE, defaults={"at": timezone.now()})
+    """Note that the clock has sent a task and a worker of this computer has run it."""
+    sign = {"at": timezone.now(), "by": gethostname()[:100]}
+    Heartbeat.objects.update_or_create(pk=Heartbeat.QUEUE, defaults=sign)
 
 
 def last_beat() -> datetime | None:

@@ -1,4 +1,4 @@
-"""Event, the audit log; Job, the state and progress of long work; Heartbeat, the last sign of the queue."""
+"""Event, the audit log; Job, the state and progress of long work; Heartbeat, the last sign of queue and clock."""
 
 import uuid
 
@@ -79,11 +79,14 @@ class Job(models.Model):
 
 
 class Heartbeat(models.Model):
-    """When a worker last ran a task that the clock had sent. There is one row."""
+    """The last sign of life, in two rows: of the queue, by the worker that ran a task of the clock, and of the clock
+    that leads."""
 
     QUEUE = 1
+    CLOCK = 2
 
     at = models.DateTimeField()
+    by = models.CharField(max_length=100, blank=True, help_text="Host of the worker; host and number of the clock.")
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M:%S}"
