@@ -1,11 +1,13 @@
-"""/healthz and /metrics, for machines: answered before hosts, redirects and logins, as probes come by any address.
+"""/livez, /readyz, /healthz and /metrics, for machines: answered before hosts, redirects and logins, as probes come by
+any address.
 
 As the outermost middleware it also counts and logs each request.
 """
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from time import monotonic
 
 from django.conf import settings
@@ -15,25 +17,48 @@ from django.utils.crypto import constant_time_compare
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
 from prometheus_client.registry import Collector
 
-LASTS = 2  # seconds that an answer of /healthz is repeated, so that nobody keeps the database busy with it
+LASTS = 2  # seconds that an answer is repeated, so that nobody keeps the database busy with it
+PATIENCE = 2  # seconds that /readyz waits for the broker and the storage, which do not decide its answer
 METHODS = ("GET", "HEAD", "POST")
 REQUESTS = Counter("counterpart_requests", "Requests answered.", ["method", "status"], registry=None)
 SECONDS = Histogram("counterpart_request_seconds", "Time to an answer.", registry=None)
 logger = logging.getLogger("requests")
+Check = Callable[[], str]  # says what is wrong; nothing if all is well
+_threads = ThreadPoolExecutor(2, thread_name_prefix="probe")
+
+
+class Health:
+    """The answers about this process: /livez that it runs, /readyz that it can serve pages, /healthz that all is well."""
+
+    def __init__(self) -> None:
+        from core import health  # once the apps are loaded
+
+        self._database = {"database": health.database_trouble}
+        self._beside = {"broker": health.broker_trouble, "storage": health.storage_trouble}
+        self._kept: dict[str, tuple[float, dict[str, bool]]] = {}
+
+    def livez(self) -> HttpResponse:
+        return JsonResponse({"process": True})
+
+    def readyz(self) -> HttpResponse:
+        found = self._known("/readyz", lambda: _in_turn(self._database) | _in_time(self._beside))
+        return JsonResponse(found, status=200 if found["database"] else 503)
+
+    def healthz(self) -> HttpResponse:
+        found = self._known("/healthz", lambda: _in_turn(self._database | self._beside))
+        return JsonResponse(found, status=200 if all(found.values()) else 503)
+
+    def _known(self, path: str, find: Callable[[], dict[str, bool]]) -> dict[str, bool]:
+        if path not in self._kept or monotonic() - self._kept[path][0] > LASTS:
+            self._kept[path] = (monotonic(), find())
+        return self._kept[path][1]
 
 
 def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
     from console.prometheus import Work  # once the apps are loaded
-    from core import health
 
-    checks = {"database": health.database_trouble, "broker": health.broker_trouble, "storage": health.storage_trouble}
-    kept: tuple[float, dict[str, bool]] = (0.0, {})
-
-    def healthz() -> HttpResponse:
-        nonlocal kept
-        if not kept[1] or monotonic() - kept[0] > LASTS:
-            kept = (monotonic(), {name: not check() for name, check in checks.items()})
-        return JsonResponse(kept[1], status=200 if all(kept[1].values()) else 503)
+    health = Health()
+    pages = {"/livez": health.livez, "/readyz": health.readyz, "/healthz": health.healthz}
 
     def figures(request: HttpRequest) -> HttpResponse:
         if not constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {settings.METRICS_TOKEN}"):
@@ -41,8 +66,8 @@ def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
         return HttpResponse(_as_text(Work()), content_type="text/plain; version=0.0.4; charset=utf-8")
 
     def answer(request: HttpRequest) -> HttpResponseBase:
-        if request.path == "/healthz":
-            return healthz()
+        if request.path in pages:
+            return pages[request.path]()
         if request.path == "/metrics" and settings.METRICS_TOKEN:
             return figures(request)
         began = monotonic()
@@ -60,6 +85,19 @@ def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
         return response
 
     return answer
+
+
+def _in_turn(checks: Mapping[str, Check]) -> dict[str, bool]:
+    return {name: not check() for name, check in checks.items()}
+
+
+def _in_time(checks: Mapping[str, Check]) -> dict[str, bool]:
+    """Make checks that do not touch the database side by side; one that has no answer in time has failed."""
+    asked = {name: _threads.submit(check) for name, check in checks.items()}
+    wait(asked.values(), timeout=PATIENCE)
+    for answer in asked.values():
+        answer.cancel()  # behind an earlier one that hangs
+    return {name: answer.done() and not answer.cancelled() and not answer.result() for name, answer in asked.items()}
 
 
 def _as_text(work: Collector) -> bytes:

@@ -1,5 +1,7 @@
 """What load balancers and Prometheus ask for."""
 
+import threading
+
 import pytest
 
 from config import probes
@@ -30,3 +32,31 @@ def test_healthz_does_not_ask_the_database_for_every_visitor(stranger, monkeypat
     stranger.get("/healthz")
     with django_assert_num_queries(0):
         stranger.get("/healthz")
+
+
+def test_livez_answers_while_nothing_else_does_and_touches_nothing(stranger, monkeypatch, django_assert_num_queries):
+    for part in ("database", "broker", "storage"):
+        monkeypatch.setattr(health, f"{part}_trouble", lambda: pytest.fail("was asked"))
+    with django_assert_num_queries(0):
+        answer = stranger.get("/livez", headers={"host": "10.0.0.7:8000"})
+    assert (answer.status_code, answer.json()) == (200, {"process": True})
+
+
+@pytest.mark.parametrize(("part", "status"), [("database", 503), ("broker", 200), ("storage", 200)])
+def test_readyz_fails_with_the_database_alone_and_reports_the_rest(stranger, monkeypatch, part, status):
+    monkeypatch.setattr(health, f"{part}_trouble", lambda: "password authentication failed for user me")
+    answer = stranger.get("/readyz")
+    well = {"database": True, "broker": True, "storage": True}
+    assert (answer.status_code, answer.json()) == (status, well | {part: False})
+
+
+def test_readyz_does_not_wait_for_a_storage_that_hangs(stranger, monkeypatch):
+    hangs = threading.Event()
+    monkeypatch.setattr(probes, "PATIENCE", 0.02)
+    monkeypatch.setattr(health, "storage_trouble", lambda: str(hangs.wait(60)))
+    try:
+        answers = [stranger.get("/readyz") for _ in range(4)]  # more than there are threads
+    finally:
+        hangs.set()
+    assert [answer.status_code for answer in answers] == [200] * 4
+    assert not any(answer.json()["storage"] for answer in answers)
