@@ -106,7 +106,7 @@ def candidates_of(votes: pd.DataFrame) -> pd.DataFrame:
 def ours(labels: pd.DataFrame, timer: Callable[[], float]) -> float:
     """Return the seconds of 20 iterations of our Dawid-Skene, from the table of labels to that of the shares."""
     from dataset.aggregation.dawid_skene import dawid_skene
-    from dataset.aggregation.votes import read_votes
+    from dataset.aggregation.sorted_votes import read_votes
 
     begun = timer()
     votes = read_votes(labels)

@@ -1,22 +1,26 @@
 """Aggregation of the labels that several workers gave to each item. Data frames in, data frames out.
 
-A method is a function of ``votes.Votes`` that returns a ``fit.Fit``: one module each, listed in ``_fit``.
+A method is a function of ``votes.Votes`` that returns a ``fit.Fit``: one module each, listed in ``fit_votes``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from dataset.aggregation.consensus import consensus
-from dataset.aggregation.crowdkit_models import glad, mace
 from dataset.aggregation.dawid_skene import dawid_skene
 from dataset.aggregation.fit import Fit, describe_workers
+from dataset.aggregation.glad import glad
+from dataset.aggregation.mace import mace
 from dataset.aggregation.ordinal import ordinal
-from dataset.aggregation.tied_levels import Ties, choose_levels
-from dataset.aggregation.votes import LEVELS, Votes, read_votes
+from dataset.aggregation.sorted_votes import read_votes
+from dataset.aggregation.spooled_rows import SpooledRows
+from dataset.aggregation.tied_levels import Ties, choose_levels, chosen_places
+from dataset.aggregation.votes import LEVELS, Floats, Votes
 
 Method = Literal["majority", "dawid-skene", "mace", "glad", "ordinal", "consensus"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -27,7 +31,6 @@ RIGHT = {"positive": (1, 2), "negative": (3, 4)}
 """The right levels of a gold control, by its polarity."""
 POSITIVE = {"strict": (1,), "lenient": (1, 2)}
 """The levels that are a match, by the name of the policy."""
-_DIGITS = 9  # of the shares of all methods but majority: what another order of summation cannot change
 
 __all__ = [
     "LEVELS",
@@ -36,12 +39,15 @@ __all__ = [
     "RIGHT",
     "TIES",
     "USE_GOLD",
+    "Concluded",
     "FullConclusion",
     "Method",
     "Ties",
     "aggregate",
     "choose_levels",
     "conclude",
+    "conclusions",
+    "fit_votes",
     "full_conclusion",
 ]
 
@@ -73,10 +79,13 @@ def aggregate(
     >>> aggregate(votes).round(2).to_dict("index")
     {'a': {1: 0.67, 2: 0.0, 3: 0.33, 4: 0.0}}
     """
-    if method not in METHODS:
-        raise ValueError(f"Unknown method {method!r}: use {' or '.join(METHODS)}.")
     votes = read_votes(labels, levels=levels, gold=gold)
-    return _table(votes, _fit(votes, method, proposals, seed))
+    names = pd.Index([] if votes.item_names is None else votes.item_names)
+    if proposals is not None:
+        codes = names.get_indexer(pd.Index(proposals["item"]))
+        proposals = proposals.assign(item=codes)[codes >= 0]
+    fit = fit_votes(votes, method, proposals=proposals, seed=seed)
+    return pd.DataFrame(fit.distribution, index=names.rename("item"), columns=list(votes.levels))
 
 
 def conclude(
@@ -117,24 +126,43 @@ def full_conclusion(
     seed: int = 0,
 ) -> FullConclusion:
     """Return the verdicts of ``conclude`` with what the method found out about workers and annotators."""
-    if method not in METHODS:
-        raise ValueError(f"Unknown method {method!r}: use {' or '.join(METHODS)}.")
     pairs, items = _numbered(votes)
     gold = {item: RIGHT[polarity] for item, polarity in pairs.loc[pairs["control"] != "", "control"].items()}
     labels = pd.DataFrame({"item": items, "worker": votes["worker"], "label": votes["level"]})
     read = read_votes(labels, levels=LEVELS, gold=gold)
     del labels, items
-    fit = _fit(read, method, _by_item(proposals, pairs), seed)
-    levels = choose_levels(_table(read, fit), ties=ties).to_numpy(int)
-    confidence = fit.distribution[np.arange(len(levels)), levels - 1]
-    shares = {f"share_{level}": fit.distribution[:, level - 1] for level in LEVELS}
-    verdicts = pairs.assign(level=levels, **shares, confidence=confidence)
-    kept = ["image", "caption", "level", *shares, "confidence", "votes"]
-    return FullConclusion(
-        verdicts.loc[pairs["control"] == "", kept].reset_index(drop=True),
-        describe_workers(read, fit, levels - 1),
-        fit.members,
-    )
+    fit = fit_votes(read, method, proposals=_by_item(proposals, pairs), seed=seed)
+    parts = list(conclusions(read, fit, ties))
+    shares = np.concatenate([part.shares for part in parts] or [np.empty((0, len(LEVELS)))])
+    verdicts = pairs.loc[pairs["control"] == "", ["image", "caption", "votes"]].reset_index(drop=True)
+    verdicts.insert(2, "level", np.concatenate([part.levels for part in parts] or [np.empty(0, int)]))
+    for level in LEVELS:
+        verdicts.insert(2 + level, f"share_{level}", shares[:, level - 1])
+    verdicts.insert(7, "confidence", np.concatenate([part.confidence for part in parts] or [np.empty(0)]))
+    return FullConclusion(verdicts, describe_workers(read, fit, ties), fit.members)
+
+
+@dataclass(frozen=True)
+class Concluded:
+    """The verdicts on the candidates of a batch: the codes of the items, their levels, the shares of all levels
+    (items, levels), the share of the level and the number of votes."""
+
+    codes: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    shares: Floats
+    confidence: Floats
+    votes: NDArray[np.int32]
+
+
+def conclusions(votes: Votes, fit: Fit, ties: Ties) -> Iterator[Concluded]:
+    """Yield the verdicts on the candidates, in the order of the items, a batch at a time."""
+    levels = np.array(votes.levels)
+    for batch in votes.batches():
+        candidates = ~batch.is_gold
+        shares = fit.of(batch)[candidates]
+        places = chosen_places(shares, ties)
+        rows = batch.rows[candidates]
+        yield Concluded(rows["code"], levels[places], shares, shares[np.arange(len(places)), places], rows["votes"])
 
 
 def _numbered(votes: pd.DataFrame) -> tuple[pd.DataFrame, "pd.Series[int]"]:
@@ -151,9 +179,16 @@ def _by_item(proposals: pd.DataFrame | None, pairs: pd.DataFrame) -> pd.DataFram
     return proposals.merge(candidates[candidates["control"] == ""], on=["image", "caption"])
 
 
-def _fit(votes: Votes, method: Method, proposals: pd.DataFrame | None, seed: int) -> Fit:
-    if method == "majority" or len(votes.levels) == 1 or votes.is_gold.all():
-        return Fit(votes.shares, pd.DataFrame(index=votes.worker_names))
+def fit_votes(votes: Votes, method: Method, *, proposals: pd.DataFrame | None = None, seed: int = 0) -> Fit:
+    """Return what the method finds out. ``proposals`` are those of ``aggregate``, with the code of each item.
+
+    Raises ValueError for an unknown method.
+    """
+    if method not in METHODS:
+        raise ValueError(f"Unknown method {method!r}: use {' or '.join(METHODS)}.")
+    if method == "majority" or len(votes.levels) == 1 or not votes.candidates:
+        shares = votes.passed(SpooledRows(np.float64, shape=(len(votes.levels),)), lambda batch: batch.shares)
+        return Fit(shares.distribution, pd.DataFrame(index=votes.worker_names))
     methods = {
         "dawid-skene": lambda: dawid_skene(votes),
         "mace": lambda: mace(votes, seed=seed),
@@ -162,8 +197,5 @@ def _fit(votes: Votes, method: Method, proposals: pd.DataFrame | None, seed: int
         "consensus": lambda: consensus(votes, proposals),
     }
     fit = methods[method]()
-    return replace(fit, distribution=fit.distribution.round(_DIGITS))
-
-
-def _table(votes: Votes, fit: Fit) -> pd.DataFrame:
-    return pd.DataFrame(fit.distribution, index=votes.item_names.rename("item"), columns=list(votes.levels))
+    fit.round(votes)
+    return fit

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dataset.aggregation.fit import Fit, describe_workers
+from dataset.aggregation.fit import Fit, reliability
 from dataset.aggregation.ordinal import ordinal
-from dataset.aggregation.votes import Codes, Floats, Votes
+from dataset.aggregation.spooled_rows import SpooledRows
+from dataset.aggregation.votes import Batch, Codes, Floats, Votes
 
 FOLDS = 5
 FEWEST = 50  # pairs from which a member's calibration is learned
@@ -17,35 +18,35 @@ _LEAST = 1e-6  # weight of a worker, so that items of bad workers keep a distrib
 def consensus(votes: Votes, proposals: pd.DataFrame | None = None) -> Fit:
     """Return the weighted means of the workers' distributions and the annotators' calibrated ones.
 
-    ``proposals`` has the columns ``item``, ``annotator``, ``direction``, ``rank`` and ``score``; without any, the
-    result is that of ``ordinal``. A member is an annotator in one direction. Its scores and ranks become
+    ``proposals`` has the columns ``item`` (its code), ``annotator``, ``direction``, ``rank`` and ``score``; without
+    any, the result is that of ``ordinal``. A member is an annotator in one direction. Its scores and ranks become
     probabilities of the levels by a logistic regression on the workers' distributions, learned on four fifths of its
     items for the last fifth. A vote weighs ``1 - e / e0``, at least 0: ``e`` is the expected share of wrong levels of a
     worker or member, ``e0`` that of always naming the most frequent level. A member's weight is multiplied by the
-    square root of the votes per item. Items that nobody voted on and gold controls are left out.
+    square root of the votes per item. Items that nobody voted on and gold controls are left out. It holds all votes in
+    memory.
     """
     people = ordinal(votes)
-    members = _members(votes, people.distribution, proposals)
+    whole = votes.whole
+    distribution = people.distribution
+    members = _members(whole, distribution, proposals)
     if not members:
         return people
-    baseline = people.distribution[~votes.is_gold].mean(axis=0).max()
-    described = describe_workers(votes, people, votes.shares.argmax(axis=1))
-    reliability = described["reliability"].reindex(votes.worker_names).to_numpy()
-    weights = np.maximum(_skill(reliability, baseline), _LEAST)
-    of_people = np.bincount(votes.items, weights=weights[votes.workers], minlength=len(people.distribution))
-    sums = of_people[:, None] * people.distribution
+    baseline = distribution[~whole.is_gold].mean(axis=0).max()
+    weights = np.maximum(_skill(reliability(votes, people), baseline), _LEAST)
+    of_people = np.bincount(whole.items, weights=weights[whole.workers], minlength=len(distribution))
+    sums = of_people[:, None] * distribution
     total = of_people.copy()
-    candidates = ~votes.is_gold
-    crowd = np.sqrt((~votes.on_gold).sum() / candidates.sum())
+    crowd = np.sqrt((~whole.on_gold).sum() / votes.candidates)
     rows = []
     for member in members:
-        accuracy, frequent = member.accuracy(people.distribution)
+        accuracy, frequent = member.accuracy(distribution)
         weight = max(0.0, float(_skill(accuracy, frequent))) * crowd
         np.add.at(sums, member.items, weight * member.probabilities)
         np.add.at(total, member.items, weight)
         rows.append((member.annotator, member.direction, len(member.items), accuracy, weight))
     table = pd.DataFrame(rows, columns=["annotator", "direction", "pairs", "accuracy", "weight"])
-    return Fit(sums / total[:, None], people.skills.assign(weight=weights), table)
+    return Fit(SpooledRows.of(sums / total[:, None]), people.skills.assign(weight=weights), table)
 
 
 def _skill(accuracy: Floats | float, baseline: float) -> Floats:
@@ -68,11 +69,11 @@ class _Member:
         return float(named.mean()), float(known.mean(axis=0).max())
 
 
-def _members(votes: Votes, distribution: Floats, proposals: pd.DataFrame | None) -> list[_Member]:
+def _members(votes: Batch, distribution: Floats, proposals: pd.DataFrame | None) -> list[_Member]:
     """Return the members that proposed at least 50 of the candidates, by annotator and direction."""
     if proposals is None or proposals.empty:
         return []
-    places = votes.item_names.get_indexer(pd.Index(proposals["item"]))
+    places = pd.Index(votes.rows["code"]).get_indexer(pd.Index(proposals["item"]))
     voted = (places >= 0) & ~votes.is_gold[places]
     # Of several rounds, each may have asked of a pair.
     table = proposals[voted].assign(item=places[voted]).sort_values(["annotator", "direction", "item", "rank", "score"])

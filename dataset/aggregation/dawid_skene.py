@@ -19,19 +19,17 @@ def dawid_skene(votes: Votes, *, trust: float = TRUST, iterations: int = ITERATI
     Gold controls keep their possible levels throughout, so that votes on them anchor the confusion matrices of their
     workers. The prior is learned for each kind of item. It stops when the shares change by less than 1e-7 on average.
     """
-    distribution = votes.start
+    estimate = votes.begin()
     for _ in range(iterations):
-        before = distribution
-        evidence = votes.by_item(np.log(confusions(votes, before, trust=trust)))
-        distribution = votes.posterior(before, evidence)
-        moved = distribution - before
-        if np.abs(moved, out=moved).mean() < TOLERANCE:
+        estimate = votes.update(estimate, confusions(estimate.by_worker, trust=trust), prior=estimate.by_kind)
+        if estimate.moved < TOLERANCE:
             break
-    return Fit(distribution, pd.DataFrame(index=votes.worker_names))
+    return Fit(estimate.distribution, pd.DataFrame(index=votes.worker_names))
 
 
-def confusions(votes: Votes, distribution: Floats, *, trust: float = TRUST) -> Floats:
-    """Return the probability of each answer, given the level: (workers, answers, levels); the answers sum to 1."""
-    counts = votes.by_worker(distribution) + trust * np.eye(len(votes.levels))
+def confusions(by_worker: Floats, *, trust: float = TRUST) -> Floats:
+    """Return the probability of each answer, given the level, from the expected votes (``votes.Estimate.by_worker``):
+    (workers, answers, levels); the answers sum to 1."""
+    counts = by_worker + trust * np.eye(by_worker.shape[-1])
     counts = np.maximum(counts, _LEAST)
     return counts / counts.sum(axis=1, keepdims=True)

@@ -4,57 +4,80 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from dataset.aggregation.votes import Floats, Votes
+from dataset.aggregation.spooled_rows import SpooledRows
+from dataset.aggregation.tied_levels import Ties, chosen_places
+from dataset.aggregation.votes import Batch, Floats, Votes
+
+_DIGITS = 9  # of the shares of all methods but majority: what another order of summation cannot change
 
 
 @dataclass(frozen=True)
 class Fit:
-    """``distribution`` (items, levels): rows sum to 1. ``skills``: the method's own figures of every worker, by name;
-    ``members``: those of every annotator, if it used any."""
+    """``rows`` (items, levels): the distributions, each sums to 1. ``skills``: the method's own figures of every
+    worker, by name; ``members``: those of every annotator, if it used any."""
 
-    distribution: Floats
+    rows: SpooledRows
     skills: pd.DataFrame
     members: pd.DataFrame = field(default_factory=pd.DataFrame)
 
+    @property
+    def distribution(self) -> Floats:
+        """The distributions of all items in memory."""
+        return self.rows.read()
 
-def describe_workers(votes: Votes, fit: Fit, chosen: Floats) -> pd.DataFrame:
+    def of(self, batch: Batch) -> Floats:
+        return self.rows.read(batch.first, batch.last)
+
+    def round(self, votes: Votes) -> None:
+        for batch in votes.batches():
+            self.rows.write(batch.first, self.of(batch).round(_DIGITS))
+
+
+def describe_workers(votes: Votes, fit: Fit, ties: Ties) -> pd.DataFrame:
     """Return a row per worker, by name, with what is known of their answers.
 
     votes: number of votes on candidates.
-    agreement: share of those that equal the item's ``chosen`` level (an array of places, one per item).
+    agreement: share of those that equal the level chosen for the item, with ``ties`` as of ``choose_levels``.
     controls: number of votes on gold controls.
     right: share of those at a right level.
-    reliability: mean probability that the level voted is the item's; on controls the share of the right levels.
+    reliability: as of ``reliability``.
     confusion: by level of the item, the estimated probabilities of the worker's answers (levels by levels), NaN for
         levels that none of their items has.
     The rest are the ``skills`` of the method. Figures of no votes are NaN.
     """
-    gold = votes.on_gold
-    voted = fit.distribution[votes.items, votes.labels]
-    right = votes.possible[votes.items, votes.labels]
-    table = pd.DataFrame(
-        {
-            "votes": _count(votes, ~gold),
-            "agreement": _mean(votes, chosen[votes.items] == votes.labels, ~gold),
-            "controls": _count(votes, gold),
-            "right": _mean(votes, right, gold),
-            "reliability": _mean(votes, np.where(gold, right, voted)),
-        },
-        index=votes.worker_names.rename("worker"),
-    )
-    counts = votes.by_worker(fit.distribution).transpose(0, 2, 1)
+    workers, levels = votes.given.shape
+    counts = np.zeros((4, workers))
+    sums = np.zeros((votes.width, levels))
+    for batch in votes.batches():
+        distribution = fit.of(batch)
+        agrees = chosen_places(distribution, ties)[batch.items] == batch.labels
+        right = batch.possible[batch.items, batch.labels]
+        gold = batch.on_gold
+        for row, which in enumerate((~gold, agrees & ~gold, gold, right & gold)):
+            counts[row] += np.bincount(batch.workers, weights=which, minlength=workers)
+        sums = batch.added(distribution, sums)
+    voted, agreed, controls, passed = counts
+    confusion = sums[: workers * levels].reshape(workers, levels, levels).transpose(0, 2, 1)
     with np.errstate(invalid="ignore"):
-        table["confusion"] = list((counts / counts.sum(axis=2, keepdims=True)).round(4).tolist())
-    return table.join(fit.skills).sort_index()
+        figures = {
+            "votes": voted.astype(int),
+            "agreement": agreed / voted,
+            "controls": controls.astype(int),
+            "right": passed / controls,
+            "reliability": reliability(votes, fit),
+            "confusion": (confusion / confusion.sum(axis=2, keepdims=True)).round(4).tolist(),
+        }
+    return pd.DataFrame(figures, index=votes.worker_names.rename("worker")).join(fit.skills).sort_index()
 
 
-def _count(votes: Votes, which: np.ndarray) -> np.ndarray:
-    return np.bincount(votes.workers, weights=which, minlength=len(votes.worker_names)).astype(int)
-
-
-def _mean(votes: Votes, values: np.ndarray, which: np.ndarray | None = None) -> np.ndarray:
-    which = np.ones(len(votes.workers), dtype=bool) if which is None else which
-    sums = np.bincount(votes.workers, weights=values * which, minlength=len(votes.worker_names))
-    with np.errstate(invalid="ignore"):
-        return sums / _count(votes, which)
+def reliability(votes: Votes, fit: Fit) -> NDArray[np.float64]:
+    """Return for every worker the mean probability that the level voted is the item's; on controls the share of the
+    right levels."""
+    sums = np.zeros(len(votes.worker_names))
+    for batch in votes.batches():
+        voted = fit.of(batch)[batch.items, batch.labels]
+        right = batch.possible[batch.items, batch.labels]
+        np.add.at(sums, batch.workers, np.where(batch.on_gold, right, voted))
+    return sums / votes.given.sum(axis=1)

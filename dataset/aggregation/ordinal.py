@@ -7,7 +7,7 @@ import pandas as pd
 import scipy
 
 from dataset.aggregation.fit import Fit
-from dataset.aggregation.votes import Floats, Votes
+from dataset.aggregation.votes import Codes, Floats, Votes
 
 ITERATIONS, TOLERANCE = 300, 1e-7
 # Priors, in levels: a worker's bias is about 0, the logarithm of their noise about that of half a level.
@@ -26,31 +26,28 @@ def ordinal(votes: Votes, *, iterations: int = ITERATIONS) -> Fit:
     they often do. The parameters are those of the highest posterior, by expectation maximisation with one step of
     Fisher scoring an iteration. Gold controls keep their possible levels.
     """
-    habits = _habits(votes)
-    given = np.bincount(votes.workers, minlength=len(habits))
+    habits = _habits(votes.given)
+    given = votes.given.sum(axis=1)
     crowd = _Crowd.before(len(habits))
-    distribution = votes.start
+    estimate = votes.begin()
     for number in range(iterations):
-        before = distribution
         looked = _Look.of(crowd, len(votes.levels))
         unlooked = crowd.lapses[:, None, None] * habits[:, :, None]
         likelihood = (1 - crowd.lapses)[:, None, None] * looked.probability + unlooked
-        distribution = votes.posterior(before, votes.by_item(np.log(likelihood)), pseudo_count=PSEUDO_COUNT)
-        if number and np.abs(distribution - before).mean() < TOLERANCE:
+        estimate = votes.update(estimate, likelihood, prior=estimate.by_kind + PSEUDO_COUNT)
+        if number and estimate.moved < TOLERANCE:
             break
-        looks = votes.by_worker(distribution) * (1 - unlooked / likelihood)
+        looks = estimate.by_worker * (1 - unlooked / likelihood)
         crowd = crowd.step(looks, looked, given)
     skills = pd.DataFrame(
         {"bias": crowd.bias, "noise": np.exp(crowd.log_noise), "lapses": crowd.lapses}, index=votes.worker_names
     )
-    return Fit(distribution, skills)
+    return Fit(estimate.distribution, skills)
 
 
-def _habits(votes: Votes) -> Floats:
+def _habits(given: Codes) -> Floats:
     """Return how often each worker gives each answer, with as many votes of the whole crowd as there are levels."""
-    _, workers, levels = votes.shape
-    counts = np.bincount(votes.workers * levels + votes.labels, minlength=workers * levels).reshape(workers, levels)
-    counts = counts + levels * counts.sum(axis=0) / counts.sum()
+    counts = given + given.shape[1] * given.sum(axis=0) / given.sum()
     return counts / counts.sum(axis=1, keepdims=True)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from dataset.aggregation import aggregate, full_conclusion
 from dataset.aggregation.consensus import consensus
-from dataset.aggregation.votes import read_votes
+from dataset.aggregation.sorted_votes import read_votes
 from tests.dataset.crowds import as_votes, draw_crowd, share_right
 
 

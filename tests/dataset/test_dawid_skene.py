@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from dataset.aggregation.dawid_skene import confusions, dawid_skene
-from dataset.aggregation.votes import Votes, read_votes
+from dataset.aggregation.sorted_votes import read_votes
+from dataset.aggregation.spooled_rows import SpooledRows
+from dataset.aggregation.votes import Votes
 from tests.dataset.crowds import LEVELS, draw_crowd
 
 
@@ -68,7 +70,8 @@ def test_it_equals_crowd_kits_where_there_is_no_gold():
 def test_confusions_of_a_case_worked_by_hand():
     labels = pd.DataFrame([(0, "x", 1), (1, "x", 2), (2, "x", 2)], columns=["item", "worker", "label"])
     truth = np.eye(4)[[0, 0, 1]]
-    first = confusions(read(labels), truth, trust=1)[0]
+    votes = read(labels)
+    first = confusions(votes.passed(SpooledRows(float, shape=(4,)), lambda _: truth).by_worker, trust=1)[0]
     assert first[:, 0].tolist() == pytest.approx([2 / 3, 1 / 3, 0, 0], abs=1e-9)
     assert first[:, 1].tolist() == pytest.approx([0, 1, 0, 0], abs=1e-9)
     assert first[:, 2].tolist() == pytest.approx([0, 0, 1, 0], abs=1e-9)

@@ -11,7 +11,7 @@ from tests.dataset.crowds import LEVELS, as_votes, draw_crowd, share_right
 
 every_method = pytest.mark.parametrize("method", METHODS)
 drawn_cases = pytest.mark.parametrize(
-    "method", [pytest.param(method, marks=[pytest.mark.slow] * (method in ("mace", "glad"))) for method in METHODS]
+    "method", [pytest.param(method, marks=[pytest.mark.slow] * (method == "glad")) for method in METHODS]
 )
 few = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 answer_sets = st.dictionaries(

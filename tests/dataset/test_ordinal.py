@@ -4,7 +4,8 @@ import pytest
 from scipy.stats import norm
 
 from dataset.aggregation.ordinal import BIAS_SD, LAPSES, LOG_NOISE_SD, LOOKS, NOISE, ordinal
-from dataset.aggregation.votes import Floats, read_votes
+from dataset.aggregation.sorted_votes import read_votes
+from dataset.aggregation.votes import Floats
 from tests.dataset.crowds import LEVELS, draw_crowd
 
 
