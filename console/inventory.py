@@ -14,7 +14,7 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.files import StoredFile, remove_file
 from core.models import Job
-from corpus.models import Collection, Sample
+from corpus.models import Collection, Gallery, Sample
 from dataset.models import Version
 from hits.models import Round
 from mitl.models import Annotator, Pool, Retrieval
@@ -62,6 +62,14 @@ THINGS: dict[str, Thing] = {
         rows_of.sample_needed,
         rows_of.delete_row,
     ),
+    "galleries": Thing(
+        Gallery.objects.select_related("collection"),
+        "import_gallery",
+        rows_of.gallery_line,
+        rows_of.gallery_details,
+        rows_of.gallery_needed,
+        rows_of.delete_gallery,
+    ),
     "retrievals": Thing(
         Retrieval.objects.select_related("annotator", "collection", "sample", "cascade"),
         "retrieve",
@@ -104,10 +112,15 @@ THINGS: dict[str, Thing] = {
 
 def thing_named(word: str) -> Thing:
     """Return a kind of thing by its word, singular or plural. Raises CounterpartError for another word."""
-    plural = word if word.endswith("s") else f"{word}s"
-    if plural not in THINGS:
-        raise CounterpartError(f"Unknown kind of thing {word!r}: use one of {', '.join(THINGS)}.")
-    return THINGS[plural]
+    for plural, thing in THINGS.items():
+        if word in (plural, singular(plural)):
+            return thing
+    raise CounterpartError(f"Unknown kind of thing {word!r}: use one of {', '.join(THINGS)}.")
+
+
+def singular(word: str) -> str:
+    """Return the word for one thing of a kind, given that for one or for many."""
+    return f"{word.removesuffix('ies')}y" if word.endswith("ies") else word.removesuffix("s")
 
 
 def find(word: str, name: str, *, lock: bool = False) -> tuple[Thing, Any]:
@@ -122,7 +135,7 @@ def find(word: str, name: str, *, lock: bool = False) -> tuple[Thing, Any]:
     if row is None:
         names = [str(key) for key in rows.values_list(thing.key, flat=True)]
         known = f"there is {some_of(names)}" if names else f"there is none yet; make one with {thing.made_by}"
-        raise CounterpartError(f"There is no {word.removesuffix('s')} {name!r}; {known}.")
+        raise CounterpartError(f"There is no {singular(word)} {name!r}; {known}.")
     return thing, row
 
 
@@ -137,7 +150,7 @@ def listed(word: str) -> list[Figures]:
 def shown(word: str, name: str) -> Figures:
     """Return all that is known of one thing. Raises CounterpartError as ``find`` does."""
     thing, row = find(word, name)
-    return {word.removesuffix("s"): _key(thing, row), **thing.line(row), **thing.details(row)}
+    return {singular(word): _key(thing, row), **thing.line(row), **thing.details(row)}
 
 
 def counts() -> dict[str, int]:

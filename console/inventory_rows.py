@@ -18,7 +18,8 @@ from console.leaderboard.benchmark_boards import figures_path
 from core.files import StoredFile
 from core.models import Job
 from core.text import counted
-from corpus.models import Collection, Sample
+from corpus.gallery_imports import files_of
+from corpus.models import Collection, Gallery, Sample
 from dataset.models import Review, Version
 from dataset.provenance import unfinished
 from evaluation.models import Run
@@ -53,6 +54,7 @@ def _pictures_missing(collection: Collection) -> str:
 def collection_needed(collection: Collection) -> Mapping[str, Iterable[Any]]:
     return {
         "samples": collection.samples.all(),
+        "galleries": collection.galleries.all(),
         "searches": collection.retrievals.all(),
         "pools": collection.pools.all(),
         "versions": collection.versions.all(),
@@ -119,6 +121,25 @@ def sample_details(sample: Sample) -> Figures:
 def sample_needed(sample: Sample) -> Mapping[str, Iterable[Any]]:
     searches = Retrieval.objects.filter(sample=sample)
     return {"pools": sample.pools.all(), "versions": Version.objects.filter(sample=sample), "searches": searches}
+
+
+def gallery_line(gallery: Gallery) -> Figures:
+    return {"collection": gallery.collection.name, "images": gallery.n_images, "captions": gallery.n_captions}
+
+
+def gallery_details(gallery: Gallery) -> Figures:
+    return {"digest": gallery.digest, "created": gallery.created_at.date(), "waits_for": "nothing"}
+
+
+def gallery_needed(gallery: Gallery) -> Mapping[str, Iterable[Any]]:
+    return {}
+
+
+def delete_gallery(gallery: Gallery) -> list[StoredFile]:
+    """Delete a gallery with its parts. Items that became rows stay, with their pictures."""
+    files = files_of(gallery)
+    gallery.delete()
+    return files
 
 
 def pool_line(pool: Pool) -> Figures:

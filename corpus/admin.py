@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from core.admin import ReadOnlyAdmin
-from corpus.models import Caption, Collection, Image, Match, Sample
+from corpus.models import Caption, Collection, Gallery, Image, Match, Sample
 
 
 @admin.register(Collection)
@@ -48,3 +48,11 @@ class SampleAdmin(ReadOnlyAdmin):
     list_display = ["name", "collection", "seed", "created_at"]
     list_filter = ["collection"]
     fields = ["name", "collection", "seed", "created_at"]
+
+
+@admin.register(Gallery)
+class GalleryAdmin(ReadOnlyAdmin):
+    list_display = ["name", "collection", "n_images", "n_captions", "created_at"]
+    list_filter = ["collection"]
+    list_select_related = ["collection"]
+    search_fields = ["name"]

@@ -86,6 +86,15 @@ class MatchesParameters(Parameters):
     ] = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class GalleryParameters(Parameters):
+    """Items to search that stay in files."""
+
+    name: Annotated[str, NameField(help_text="name of the gallery: letters, digits, - and _"), POSITIONAL]
+    path: Annotated[Path, "the folder of images-*.parquet and captions-*.parquet", POSITIONAL, Option(metavar="PATH")]
+    collection: Annotated[str, "the collection of the queries, whose rows found items become", Option(metavar="C")]
+
+
 class CountOrFileField(forms.Field):
     """A number to draw, or the path of a file of ids."""
 

@@ -5,8 +5,8 @@ file; may be empty). A caption has ``key``, ``text`` and ``image``, the place of
 """
 
 import hashlib
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice
 from typing import Any
@@ -16,7 +16,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from core.files import StoredFile, local_copy, write_file
-from corpus.models import Caption, Collection, Image
+from core.parts import Part
+from corpus.models import Caption, Collection, Gallery, Image
 
 IMAGES = "images"
 CAPTIONS = "captions"
@@ -39,17 +40,7 @@ SCHEMAS = {
 }
 
 
-@dataclass(frozen=True)
-class ItemPart:
-    """The items ``first`` to ``first + rows`` (exclusive) of one side, as a file in the storage with its SHA-256."""
-
-    path: str
-    sha256: str
-    first: int
-    rows: int
-
-
-def write_part(prefix: str, items: pa.Table, first: int) -> ItemPart:
+def write_part(prefix: str, items: pa.Table, first: int) -> Part:
     """Store items of one side as ``<prefix>-<first digits of the checksum>.parquet``. Equal items give equal bytes.
 
     ``items`` has the columns of one of ``SCHEMAS``.
@@ -69,25 +60,31 @@ def write_part(prefix: str, items: pa.Table, first: int) -> ItemPart:
     )
     content = buffer.getvalue()
     stored = write_file(f"{prefix}-{hashlib.sha256(content).hexdigest()[:12]}.parquet", content)
-    return ItemPart(stored.path, stored.sha256, first, len(items))
+    return Part(stored.path, stored.sha256, first, len(items))
 
 
-def read_part(part: ItemPart) -> pa.Table:
+def read_part(part: Part) -> pa.Table:
     """Return the items of a part. Raises CounterpartError if its file is missing or was changed."""
     return parquet.read_table(local_copy(StoredFile(part.path, part.sha256)))
 
 
-def images_of(part: ItemPart) -> list[Image]:
+def parts_of(gallery: Gallery) -> dict[str, list[Part]]:
+    """Return a gallery's parts by side, in order. Raises CounterpartError if their list is missing or was changed."""
+    listed = json.loads(local_copy(StoredFile(gallery.file, gallery.sha256)).read_text())
+    return {side: [Part(**part) for part in listed[side]] for side in SCHEMAS}
+
+
+def images_of(part: Part) -> list[Image]:
     """Return the images of a part as rows that are not saved: with key, file and sha256."""
     return [Image(**item) for item in read_part(part).to_pylist()]
 
 
-def captions_of(part: ItemPart) -> list[Caption]:
+def captions_of(part: Part) -> list[Caption]:
     """Return the captions of a part as rows that are not saved: with key and text."""
     return [Caption(**item) for item in read_part(part).select(["key", "text"]).to_pylist()]
 
 
-def parts_of_rows(collection: Collection, folder: str, rows_a_part: int) -> dict[str, list[ItemPart]]:
+def parts_of_rows(collection: Collection, folder: str, rows_a_part: int) -> dict[str, list[Part]]:
     """Store the gallery rows of a collection as parts, by side and in the order of their ids.
 
     Memory: the rows of one part, and the ids of the images.
@@ -104,7 +101,7 @@ def parts_of_rows(collection: Collection, folder: str, rows_a_part: int) -> dict
 
 def _written(
     side: str, rows: Iterator[tuple[Any, ...]], folder: str, rows_a_part: int, image_ids: np.ndarray
-) -> Iterator[ItemPart]:
+) -> Iterator[Part]:
     first = 0
     while taken := list(islice(rows, rows_a_part)):
         columns: list[Any] = list(zip(*taken, strict=True))

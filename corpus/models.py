@@ -1,4 +1,5 @@
-"""Collections of captioned images, the known matches between images and captions, and samples of queries."""
+"""Collections of captioned images, the known matches between images and captions, samples of queries, and galleries of
+items that need no rows."""
 
 from django.db import models
 from django.utils import timezone
@@ -170,6 +171,35 @@ class Sample(models.Model):
 
     class Meta:
         ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class GalleryQuerySet(NamedQuerySet["Gallery"]):
+    made_by = "import_gallery"
+
+
+class Gallery(models.Model):
+    """Images and captions to search that are no rows, but listed in files: parts, which ``file`` names.
+
+    The queries are rows of ``collection``; items that a search finds become its rows too.
+    """
+
+    name = models.SlugField(max_length=80, unique=True)
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="galleries")
+    n_images = models.PositiveBigIntegerField()
+    n_captions = models.PositiveBigIntegerField()
+    file = models.CharField(max_length=400, help_text="Path in the storage of the list of parts.")
+    sha256 = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the parts' checksums: of the items and their order.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = GalleryQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "galleries"
 
     def __str__(self) -> str:
         return self.name

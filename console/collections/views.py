@@ -68,6 +68,7 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
         "samples": found.samples.annotate(
             n_images=count_of(Sample.images.through, "sample"), n_captions=count_of(Sample.captions.through, "sample")
         ),
+        "galleries": found.galleries.all(),
         "tests": QualificationTest.objects.filter(collection=found).annotate(
             n_items=Count("items"), n_sentences=Count("items", filter=Q(items__image=None))
         ),

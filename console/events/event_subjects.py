@@ -24,7 +24,7 @@ from annotation.models import (
     Worker,
 )
 from core.models import Event, Job
-from corpus.models import Collection, Sample
+from corpus.models import Collection, Gallery, Sample
 from crowd.models import Outbox, Posting
 from dataset.models import Review, Version
 from evaluation.models import Run
@@ -131,6 +131,11 @@ KINDS = {
     "auth.user": SubjectKind(User.objects.all(), "", lambda row: row.username),
     "core.job": SubjectKind(Job.objects.select_related("created_by"), "the job", lambda row: row.title, _keyed("job")),
     "corpus.collection": SubjectKind(Collection.objects.all(), "collection", address=_named("collection")),
+    "corpus.gallery": SubjectKind(
+        Gallery.objects.select_related("collection"),
+        "gallery",
+        address=lambda row: reverse("collection", args=[row.collection.name]),
+    ),
     "corpus.sample": SubjectKind(Sample.objects.all(), "sample", lambda row: row.name),
     "crowd.outbox": SubjectKind(
         Outbox.objects.all(), "the platform call", lambda row: row.get_call_display(), lambda row: reverse("calls")

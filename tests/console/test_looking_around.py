@@ -13,12 +13,14 @@ from console.inventory import THINGS, shown
 from console.leaderboard.benchmark_boards import figures_path
 from core.files import write_file
 from core.models import Event, Job
+from corpus.gallery_imports import files_of, import_gallery
 from corpus.models import Collection, Image, Sample
 from dataset.release import release_version
 from hits.models import HIT, Round
 from mitl.models import Annotator, Pool, Retrieval
 from tests.annotation.cast import answer
 from tests.console.conftest import answer_rightly
+from tests.corpus.files import gallery_folder, gallery_items
 from tests.factories import (
     make_annotator,
     make_collection,
@@ -58,8 +60,8 @@ def draft(zoo) -> Round:
 
 def test_without_a_word_every_kind_is_counted(draft):
     assert figures("list") == {
-        "collections": 1, "annotators": 0, "samples": 1, "retrievals": 0, "pools": 1, "rounds": 1, "versions": 0,
-        "jobs": 0,
+        "collections": 1, "annotators": 0, "samples": 1, "galleries": 0, "retrievals": 0, "pools": 1, "rounds": 1,
+        "versions": 0, "jobs": 0,
     }  # fmt: skip
 
 
@@ -135,6 +137,18 @@ def test_everything_listed_can_be_shown(zoo):
             shown = figures("show", things.removesuffix("s"), next(iter(row.values())))
             assert shown["waits_for"]
             assert "None" not in run("show", things, next(iter(row.values())))
+
+
+def test_a_gallery_goes_with_its_files_and_before_its_collection(db, tmp_path, django_capture_on_commit_callbacks):
+    path = gallery_folder(tmp_path, *gallery_items())
+    files = files_of(import_gallery("sea", collection=make_collection("ports"), path=path))
+    assert figures("show", "gallery", "sea")["captions"] == 5
+    with pytest.raises(CommandError, match=r"ports cannot be removed: 1 galleries \(sea\) depend on it"):
+        removed("collection", "ports")
+    with django_capture_on_commit_callbacks(execute=True):
+        removed("gallery", "sea")
+    assert not any(default_storage.exists(file.path) for file in files)
+    removed("collection", "ports")
 
 
 def test_a_job_is_shown_by_its_number(db):

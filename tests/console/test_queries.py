@@ -78,7 +78,7 @@ def test_a_round_asks_no_more_for_more_hits_and_workers(member):
 
 def test_a_collection_asks_no_more_for_more_pictures(member, django_assert_max_num_queries):
     make_collection(images=24, captions_each=5)
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(18):
         assert member.get("/collections/zoo/").status_code == 200
 
 

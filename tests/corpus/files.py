@@ -2,7 +2,11 @@
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet
 
 from tests.factories import picture
 
@@ -38,3 +42,29 @@ def picture_folder(path: Path, *names: str) -> Path:
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(picture(size=(20 + i, 10)))
     return path
+
+
+def gallery_folder(
+    folder: Path,
+    images: Sequence[dict[str, object]],
+    captions: Sequence[dict[str, object]],
+    *,
+    rows_a_file: int = 1000,
+    rows_a_group: int = 1000,
+) -> Path:
+    """A folder of images-*.parquet and captions-*.parquet with these items."""
+    folder.mkdir(exist_ok=True)
+    for side, items in (("images", images), ("captions", captions)):
+        for number, start in enumerate(range(0, len(items), rows_a_file)):
+            table = pa.Table.from_pylist(items[start : start + rows_a_file])
+            parquet.write_table(table, folder / f"{side}-{number:03}.parquet", row_group_size=rows_a_group)
+    return folder
+
+
+def gallery_items(n: int = 5) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    """``n`` images without pictures, with keys from i00, and a caption of each, from c00, the last first."""
+    images = [{"key": f"i{place:02}", "file": "", "sha256": ""} for place in range(n)]
+    captions = [
+        {"key": f"c{place:02}", "text": f"a boat, number {place}", "image": n - 1 - place} for place in range(n)
+    ]
+    return images, captions

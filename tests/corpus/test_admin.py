@@ -14,7 +14,7 @@ def superuser(client, db):
 
 def test_rows_are_listed_in_few_queries_and_added_by_acts_only(superuser, django_assert_max_num_queries):
     make_sample(make_collection(images=20))
-    for model in ("collection", "image", "caption", "match", "sample"):
+    for model in ("collection", "image", "caption", "match", "sample", "gallery"):
         with django_assert_max_num_queries(6):
             page = superuser.get(reverse(f"admin:corpus_{model}_changelist"))
         assert page.status_code == 200

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from console.inventory import THINGS, check_removable, find, remove
+from console.inventory import THINGS, check_removable, find, remove, singular
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
@@ -19,7 +19,7 @@ class Command(ActCommand):
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        words = ", ".join(word.removesuffix("s") for word in THINGS)
+        words = ", ".join(singular(word) for word in THINGS)
         parser.add_argument("thing", metavar="THING", help=words)
         parser.add_argument("name", metavar="NAME", help="its name; of a retrieval or job its number, as list shows it")
         parser.add_argument("--yes", action="store_true", help="do not ask")
@@ -28,9 +28,9 @@ class Command(ActCommand):
         thing, name = options["thing"], options["name"]
         check_removable(*find(thing, name))
         if not options["yes"]:
-            _ask(f"Remove {thing.removesuffix('s')} {name}? This cannot be undone. [y/N] ")
+            _ask(f"Remove {singular(thing)} {name}? This cannot be undone. [y/N] ")
         remove(thing, name, actor="remove")
-        return {"removed": f"{thing.removesuffix('s')} {name}"}
+        return {"removed": f"{singular(thing)} {name}"}
 
 
 def _ask(question: str) -> None:

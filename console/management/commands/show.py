@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from console.inventory import THINGS, shown
+from console.inventory import THINGS, shown, singular
 from core.commands import ActCommand
 from core.progress import TerminalBar
 
@@ -14,7 +14,7 @@ class Command(ActCommand):
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        words = ", ".join(word.removesuffix("s") for word in THINGS)
+        words = ", ".join(singular(word) for word in THINGS)
         parser.add_argument("thing", metavar="THING", help=words)
         parser.add_argument("name", metavar="NAME", help="its name; of a retrieval or job its number, as list shows it")
 

@@ -1,4 +1,4 @@
-from corpus.models import Match
+from corpus.models import Gallery, Match
 from tests.factories import make_collection
 
 
@@ -37,3 +37,11 @@ def test_a_versions_judged_non_matches_are_told_apart(member, site):
     Match.objects.filter(source="v1").update(score=0, grade=4)
     n = Match.objects.filter(source="v1", grade=4).count()
     assert f"{n}, {n} of them judged to be no match" in member.get("/collections/zoo/").text
+
+
+def test_galleries_beyond_the_rows_are_listed_with_their_sizes(member, db):
+    Gallery.objects.create(name="sea", collection=make_collection(), n_images=10_000_000, n_captions=20_000_000)
+    page = member.get("/collections/zoo/").content.decode()
+    assert "Galleries beyond its rows" in page
+    assert "10,000,000" in page
+    assert "20,000,000" in page
