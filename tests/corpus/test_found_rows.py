@@ -13,6 +13,7 @@ from corpus import gallery_files
 from corpus.found_rows import rows_of
 from corpus.gallery_imports import import_gallery
 from corpus.models import Caption, Image, Match
+from tests.at_once import at_once
 from tests.corpus.files import gallery_folder, gallery_items
 from tests.factories import make_collection, picture
 
@@ -126,3 +127,12 @@ def test_a_broken_picture_makes_no_row(tmp_path):
     with pytest.raises(CounterpartError, match="2 found pictures cannot be used: .*not a complete picture"):
         rows_of(gallery, "images", np.array([0, 1]))
     assert not Image.objects.filter(key="i00").exists()
+
+
+def test_two_searches_at_once_make_each_row_once(transactional_db, tmp_path):
+    path = gallery_folder(tmp_path, *gallery_items(9))
+    gallery = import_gallery("sea", collection=make_collection(images=1), path=path)
+    places = [np.arange(0, 6), np.arange(3, 9)]
+    one, other = at_once(*(lambda some=some: rows_of(gallery, "captions", some) for some in places))
+    assert one[3:].tolist() == other[:3].tolist()
+    assert Caption.objects.filter(key__startswith="c").count() == Image.objects.filter(key__startswith="i").count() == 9
