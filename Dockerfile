@@ -9,7 +9,8 @@ RUN apt-get update && apt-get install -y --no-install-recommends postgresql-clie
 COPY requirements.txt .
 RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url $TORCH_INDEX} -r requirements.txt
 COPY . .
-RUN useradd --system --home-dir $VAR_DIR --create-home counterpart && chown counterpart $VAR_DIR && chmod 700 $VAR_DIR
-USER counterpart
+# By number, so that Kubernetes can tell that it is not root.
+RUN useradd --system --uid 999 --home-dir $VAR_DIR --create-home counterpart && chown counterpart $VAR_DIR && chmod 700 $VAR_DIR
+USER 999
 EXPOSE 8000
 CMD ["gunicorn", "--config", "config/gunicorn.py", "--bind", "0.0.0.0:8000"]

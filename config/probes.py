@@ -28,7 +28,7 @@ _threads = ThreadPoolExecutor(2, thread_name_prefix="probe")
 
 
 class Health:
-    """The answers about this process: /livez that it runs, /readyz that it can serve pages, /healthz that all is well."""
+    """Whether this process runs (/livez), can serve pages (/readyz), and has all that it needs (/healthz)."""
 
     def __init__(self) -> None:
         from core import health  # once the apps are loaded

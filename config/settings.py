@@ -241,7 +241,7 @@ RECONCILE_SECONDS = env.int("RECONCILE_SECONDS", 30, validate=at_least_one)
 # How often open rounds are synced with their platform, and how long its lists may be out of date.
 SYNC_SECONDS = env.int("SYNC_SECONDS", 60, validate=at_least_one)
 SYNC_LAG_SECONDS = env.int("SYNC_LAG_SECONDS", 120, validate=validate.Range(min=0))
-CELERY_BEAT_SCHEDULER = "core.clock:Clock"
+CELERY_BEAT_SCHEDULER = "core.scheduler:Clock"
 CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "core.tasks.heartbeat", "schedule": RECONCILE_SECONDS},
     "reconcile": {"task": "crowd.tasks.reconcile", "schedule": RECONCILE_SECONDS},

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from django.core.management import load_command_class
 
-ROOT = Path(__file__).resolve().parents[2]
+from config.settings import QUEUES
+from tests.project.deployed import ROOT, documented_settings, options_of
+
+WORKERS = tuple(f"worker-{queue}" for queue in QUEUES)
+OURS = ("site", *WORKERS, "clock", "migrate")
 
 
 @pytest.fixture(scope="module")
@@ -30,15 +33,74 @@ def test_no_key_stands_twice_which_compose_would_refuse():
     keys(yaml.compose((ROOT / "docker-compose.yml").read_text()))
 
 
-def test_site_worker_and_clock_share_one_environment(compose):
-    environments = [compose["services"][name]["environment"] for name in ("site", "worker", "clock", "migrate")]
-    assert all(environment == environments[0] for environment in environments)
+def test_all_our_services_share_one_environment_but_for_the_threads_of_searches(compose):
+    threads = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+    shared = [{**compose["services"][name]["environment"]} for name in OURS]
+    searching = shared[OURS.index("worker-retrieval")]
+    assert [searching.pop(name) for name in threads] == ["${RETRIEVAL_THREADS:-4}"] * 2
+    assert all(environment.pop(name) == 1 for environment in shared if environment is not searching for name in threads)
+    assert all(environment == shared[0] for environment in shared)
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_every_documented_setting_reaches_the_container(compose, service):
+    own = {"VAR_DIR", "DATABASE_URL", "REDIS_URL"}  # which compose itself has to know
+    assert compose["services"][service]["env_file"] == ".env"
+    environment = compose["services"][service]["environment"]
+    fixed = {name for name, value in environment.items() if f"${{{name}:" not in str(value)}
+    assert len(documented_settings()) > 40
+    assert fixed & documented_settings() == own
 
 
 def test_no_secret_has_a_default(compose):
     environment = compose["services"]["site"]["environment"]
     assert environment["SECRET_KEY"].startswith("${SECRET_KEY:?")
     assert "${POSTGRES_PASSWORD:?" in environment["DATABASE_URL"]
+    assert "${REDIS_PASSWORD:?" in environment["REDIS_URL"]
+
+
+def test_redis_asks_for_its_password_and_drops_nothing_that_waits(compose):
+    redis = compose["services"]["redis"]
+    options = dict(zip(redis["command"][1::2], redis["command"][2::2], strict=True))
+    assert options["--requirepass"].startswith("${REDIS_PASSWORD:?")
+    assert redis["environment"]["REDISCLI_AUTH"] == options["--requirepass"]  # for its health check
+    assert (options["--maxmemory-policy"], options["--appendonly"]) == ("noeviction", "yes")
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_every_queue_has_a_worker_of_its_own(compose, queue):
+    options = options_of(compose["services"][f"worker-{queue}"]["command"].split())
+    assert options["queues"] == [queue]
+    assert (options["concurrency"] == 1) == (queue == "retrieval")  # a search has all its threads
+
+
+def test_the_clock_and_the_migration_are_commands_that_there_are(compose):
+    assert "beat" in compose["services"]["clock"]["command"]
+    assert options_of(compose["services"]["clock"]["command"].split())
+    assert options_of(compose["services"]["migrate"]["command"].split())["interactive"] is False
+
+
+def seconds(period: str) -> int:
+    return int(period[:-1]) * {"s": 1, "m": 60}[period[-1]]
+
+
+def test_nothing_is_killed_before_it_could_end(compose):
+    graceful = runpy.run_path(str(ROOT / "config/gunicorn.py"))["graceful_timeout"]
+    assert seconds(compose["services"]["site"]["stop_grace_period"]) > graceful
+    assert {seconds(compose["services"][worker]["stop_grace_period"]) for worker in WORKERS} == {120}
+
+
+def test_no_service_gains_privileges_and_ours_have_none(compose):
+    assert all(one["security_opt"] == ["no-new-privileges:true"] for one in compose["services"].values())
+    for name in (*OURS, *EMULATORS):
+        service = compose["services"][name]
+        assert (service["cap_drop"], service["read_only"]) == (["ALL"], True)
+        assert [volume.split(":")[-1] for volume in service["volumes"]] == ["/var/lib/counterpart", "/tmp"]
+
+
+def test_every_service_that_stays_up_has_a_limit_of_memory(compose):
+    staying = [one for name, one in compose["services"].items() if name not in ("migrate", *EMULATORS)]
+    assert all(service["deploy"]["resources"]["limits"]["memory"] for service in staying)
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".dockerignore"])
@@ -62,10 +124,11 @@ def test_the_emulators_start_only_for_rehearsals(compose):
 
 def test_the_emulators_are_called_where_they_serve(compose):
     environment = compose["services"]["site"]["environment"]
-    assert environment["MTURK_EMULATOR_URL"] == "http://emulator:8900"
-    assert "http://127.0.0.1:8900" in environment["MTURK_EMULATOR_ORIGINS"].split(",")
-    assert environment["PROLIFIC_EMULATOR_URL"] == "http://prolific:8950"
-    assert environment["PROLIFIC_EMULATOR_ORIGIN"] == "http://127.0.0.1:8950"
+    usual = {name: str(value).partition(":-")[2].removesuffix("}") for name, value in environment.items()}
+    assert usual["MTURK_EMULATOR_URL"] == "http://emulator:8900"
+    assert "http://127.0.0.1:8900" in usual["MTURK_EMULATOR_ORIGINS"].split(",")
+    assert usual["PROLIFIC_EMULATOR_URL"] == "http://prolific:8950"
+    assert usual["PROLIFIC_EMULATOR_ORIGIN"] == "http://127.0.0.1:8950"
 
 
 @pytest.mark.parametrize(("service", "port"), EMULATORS.items())
@@ -75,17 +138,14 @@ def test_an_emulator_is_not_published_beyond_this_machine(compose, service, port
 
 @pytest.mark.parametrize(("service", "port"), EMULATORS.items())
 def test_an_emulators_command_is_one_that_there_is(compose, service, port):
-    program, script, name, *options = compose["services"][service]["command"].split()
-    parser = load_command_class("crowd", name).create_parser(script, name)
-    given = parser.parse_args(options)
-    assert (program, script) == ("python", "manage.py")
-    assert (given.host, given.port, given.open_controls) == ("0.0.0.0", port, True)
+    given = options_of(compose["services"][service]["command"].split())
+    assert (given["host"], given["port"], given["open_controls"]) == ("0.0.0.0", port, True)
 
 
 @pytest.mark.parametrize("service", EMULATORS)
 def test_an_emulators_journal_outlives_its_container(compose, service):
     emulator = compose["services"][service]
-    mounted = {volume.split(":")[1] for volume in emulator["volumes"]}
+    mounted = {volume.split(":")[-1] for volume in emulator["volumes"]}
     journal = emulator["command"].split("--journal ")[1].split()[0]
     assert any(journal.startswith(f"{folder}/") for folder in mounted)
 
@@ -112,7 +172,7 @@ def test_every_service_that_stays_up_has_a_health_check(compose):
     program, option, code = compose["services"]["site"]["healthcheck"]["test"][1:]
     assert (program, option) == ("python", "-c")
     compile(code, "healthcheck", "exec")
-    assert "/healthz" in code
+    assert "/readyz" in code
 
 
 def test_the_clocks_health_check_looks_for_the_file_that_beat_writes(compose, settings):
@@ -128,7 +188,7 @@ def test_every_requirement_is_pinned_so_that_an_audit_names_what_runs(name):
 
 def test_every_named_volume_exists(compose):
     used = {volume.split(":")[0] for service in compose["services"].values() for volume in service.get("volumes", [])}
-    assert used == set(compose["volumes"])
+    assert used - {"/tmp"} == set(compose["volumes"])
 
 
 def test_cpu_and_gpu_requirements_differ_in_faiss_alone():

@@ -7,8 +7,8 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from config.celery import app
-from core import clock
-from core.clock import Clock, leads
+from core import scheduler
+from core.scheduler import Clock, leads
 from core.models import Heartbeat
 from tests.at_once import at_once
 
@@ -46,8 +46,8 @@ def run(a_clock: Clock) -> float:
 
 def test_two_clocks_send_each_scheduled_task_once(db, sent, started):
     first, second = started(), started()
-    assert 0 < run(first) <= clock.PAUSE
-    assert run(second) == clock.PAUSE
+    assert 0 < run(first) <= scheduler.PAUSE
+    assert run(second) == scheduler.PAUSE
     assert sorted(sent) == sorted(entry.task for entry in first.schedule.values())
     assert len(sent) > 3
 
@@ -55,10 +55,10 @@ def test_two_clocks_send_each_scheduled_task_once(db, sent, started):
 def test_a_second_clock_takes_over_when_the_first_is_silent(db, sent, started):
     first, second = started(), started()
     run(first)
-    Heartbeat.objects.update(at=timezone.now() - clock.SILENT_FOR - timedelta(seconds=1))
+    Heartbeat.objects.update(at=timezone.now() - scheduler.SILENT_FOR - timedelta(seconds=1))
     run(second)
     assert len(sent) == 2 * len(first.schedule)
-    assert run(first) == clock.PAUSE
+    assert run(first) == scheduler.PAUSE
     assert len(sent) == 2 * len(first.schedule)
 
 
@@ -69,8 +69,8 @@ def test_a_clock_that_cannot_reach_the_database_goes_on_when_it_can(
         raise OperationalError("server closed the connection")
 
     with monkeypatch.context() as patch:
-        patch.setattr(clock, "leads", fail)
-        assert run(one := started()) == clock.PAUSE
+        patch.setattr(scheduler, "leads", fail)
+        assert run(one := started()) == scheduler.PAUSE
         assert sent == []
     run(one)
     assert sent != []
@@ -83,4 +83,4 @@ def test_of_clocks_that_start_at_once_one_leads(transactional_db):
 
 
 def test_the_settings_name_this_clock():
-    assert app.conf.beat_scheduler == "core.clock:Clock"
+    assert app.conf.beat_scheduler == "core.scheduler:Clock"
