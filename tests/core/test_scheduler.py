@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from config.celery import app
 from core import scheduler
-from core.scheduler import Clock, leads
 from core.models import Heartbeat
+from core.scheduler import Clock, leads
 from tests.at_once import at_once
 
 
