@@ -18,6 +18,7 @@ from core.events import record
 from corpus.models import Collection, Match
 from dataset.merging import MergeTerm
 from dataset.models import Case, CaseQuerySet, QueueCheck, Review
+from dataset.verdict_files import add_rows_under_review
 from hits.models import Item, Round
 from hits.question import Level
 
@@ -135,6 +136,7 @@ def open_cases(collection: Collection, reason: str, found: Mapping[Pair, str], *
     Case.objects.bulk_create(new, batch_size=_BATCH)
     Case.objects.bulk_update(changed, ["reasons", "priority"], batch_size=_BATCH)
     Case.objects.filter(pk__in=gone, done_at=None).delete()
+    add_rows_under_review(collection)
     return len(new)
 
 

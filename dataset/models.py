@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from django.dispatch import Signal
 from django.utils import timezone
 
+from core.files import StoredFile
 from core.text import NamedQuerySet
 from corpus.models import Caption, Collection, Image, Sample
 from hits.models import Round
@@ -17,13 +18,20 @@ from hits.task_types import task_type_of
 
 
 class Aggregation(models.Model):
-    """A round's counted judgments turned into verdicts by one method. Aggregating again replaces it."""
+    """A round's counted judgments turned into verdicts by one method. Aggregating again replaces it.
+
+    The verdicts of a large one are in a file; rows are then those of pairs under review (``dataset.verdict_files``).
+    """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="aggregations")
     method = models.CharField(max_length=20)
     ties = models.CharField(max_length=10, help_text="Policy for tied levels: median, lower or higher.")
     seed = models.BigIntegerField(default=0, help_text="Seed of the random starts of methods that have any.")
     judgments = models.PositiveIntegerField(help_text="Number of judgments counted.")
+    file = models.CharField(
+        max_length=400, blank=True, default="", help_text="Path of its verdicts in the storage; empty: they are rows."
+    )
+    sha256 = models.CharField(max_length=64, blank=True, default="", help_text="Checksum of the file.")
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -32,6 +40,10 @@ class Aggregation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.round} by {self.method}"
+
+    @property
+    def stored(self) -> StoredFile:
+        return StoredFile(self.file, self.sha256)
 
 
 class Verdict(models.Model):

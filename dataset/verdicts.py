@@ -1,24 +1,31 @@
 """Verdicts of a round, written from the judgments that count."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from django.db import transaction
 from numpy.typing import NDArray
 
-from annotation.models import Judgment, Worker
+from annotation.models import Worker
 from core.errors import CounterpartError
 from core.events import record
+from core.files import remove_file
 from core.inserts import insert_rows
 from core.progress import Progress, silent
 from core.seeds import check_seed
-from dataset.aggregation import METHODS, POSITIVE, TIES, FullConclusion, Method, Ties, full_conclusion
+from dataset.aggregation import METHODS, POSITIVE, TIES, Concluded, Method, Ties, conclusions, fit_votes
+from dataset.aggregation.fit import Fit, describe_workers
 from dataset.contents import Policies, proposals_of, verdicts_on
 from dataset.models import Aggregation, Verdict
 from dataset.rejections import rejections_of, sentence_of
-from hits.models import Control, Item, Round
+from dataset.round_votes import COLUMNS, RoundVotes, counted_rows, read_round
+from dataset.verdict_files import LARGE, SCHEMA, add_rows_under_review, write_verdicts
+from hits.models import Item, Round
 from hits.question import Level
 from hits.task_types import require_pairs, task_type_of
 from hits.task_types.task_type import TaskType
@@ -48,21 +55,30 @@ def aggregate_round(
     _check(ties, TIES, "policy for ties")
     check_seed(seed)
     Round.objects.select_for_update().get(pk=round.pk)
-    votes = votes_of(round, progress=progress)
-    judgments = int((votes["control"] == "").sum())
+    read = read_round(round, progress=progress)
+    judgments = read.judgments
     if not judgments:
         raise CounterpartError(f"Round {round} has no judgments that count. Aggregate it once work is accepted.")
     progress("aggregating", 0, None)
-    proposals = proposals_of([round]) if method == "consensus" else None
+    proposals = read.with_items(proposals_of([round])) if method == "consensus" else None
     try:
-        conclusion = full_conclusion(votes, method=method, ties=ties, proposals=proposals, seed=seed)
+        fit = fit_votes(read.votes, method, proposals=proposals, seed=seed)
     except ValueError as error:
         raise CounterpartError(f"Round {round}: {error}") from error
+    former = list(Aggregation.objects.filter(round=round, method=method))
     Aggregation.objects.filter(round=round, method=method).delete()
     aggregation = Aggregation.objects.create(round=round, method=method, ties=ties, seed=seed, judgments=judgments)
-    _write(aggregation, conclusion.verdicts, progress)
+    _write(aggregation, read, fit, progress)
+    for one in former:
+        if one.file and one.file != aggregation.file:
+            transaction.on_commit(partial(remove_file, one.stored))
     record("aggregated", round, actor=actor, method=method, ties=ties, seed=seed, judgments=judgments)
-    return {"judgments": judgments, **_figures(conclusion, task_type_of(round), workers)}
+    figures = _figures(conclusions(read.votes, fit, ties), task_type_of(round))
+    if len(fit.members):
+        figures["annotators"] = _rows(fit.members)
+    if workers:
+        figures["workers"] = _rows(describe_workers(read.votes, fit, ties).reset_index())
+    return {"judgments": judgments, **figures}
 
 
 def rejections_so_far(round: Round) -> str:
@@ -82,18 +98,13 @@ def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:
     the number of the HIT, and ``simulated`` is 1 if a program answered.
     """
     progress("reading judgments", 0, None)
-    columns = {
-        **{"image_id": "image", "caption_id": "caption", "worker_id": "worker"},
-        **{"level": "level", "item_id": "item", "item__hit__number": "hit"},
-    }
-    counted = Judgment.objects.counted().filter(assignment__hit__round=round).order_by()
-    rows: Any = counted.values_list(*columns).iterator(chunk_size=20_000)
-    read = np.fromiter(rows, dtype=[(name, np.int64) for name in columns.values()])
+    empty = np.empty(0, [(name, np.int64) for name in COLUMNS.values()])
+    read = np.concatenate([empty, *counted_rows(round)])
     collection = round.pool.collection
     workers = list(Worker.objects.filter(assignments__hit__round=round).distinct())
     programs = [worker.pk for worker in workers if worker.simulated or round.rehearsal]
     controls = Item.objects.filter(hit__round=round, control__isnull=False).values_list("pk", "control__polarity")
-    table = pd.DataFrame(
+    return pd.DataFrame(
         {
             "image": _renamed(read["image"], collection.images.values_list("pk", "key")),
             "caption": _renamed(read["caption"], collection.captions.values_list("pk", "key")),
@@ -104,8 +115,6 @@ def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:
             "simulated": np.isin(read["worker"], programs).astype(int),
         }
     )
-    retired = controls.filter(control__state=Control.State.RETIRED).values_list("pk", flat=True)
-    return table[~np.isin(read["item"], list(retired))].reset_index(drop=True)
 
 
 def _renamed(names: NDArray[np.int64], table: Iterable[tuple[int, str]]) -> "pd.Series[str]":
@@ -118,40 +127,59 @@ def _check(name: str, known: tuple[str, ...], what: str) -> None:
         raise CounterpartError(f"Unknown {what} {name!r}: use {', '.join(known)}.")
 
 
-def _write(aggregation: Aggregation, verdicts: pd.DataFrame, progress: Progress) -> None:
-    collection = aggregation.round.pool.collection
-    shares = verdicts[[f"share_{level}" for level in Level.values]].to_numpy()
+def _write(aggregation: Aggregation, read: RoundVotes, fit: Fit, progress: Progress) -> None:
+    """Write the verdicts as rows, or into a file where there are many."""
+    ties: Any = aggregation.ties
+    parts = conclusions(read.votes, fit, ties)
+    if read.votes.candidates > LARGE:
+        stored = write_verdicts(f"verdicts/{aggregation.round}-{aggregation.method}", _tables(read, parts, progress))
+        aggregation.file, aggregation.sha256 = stored.path, stored.sha256
+        aggregation.save(update_fields=["file", "sha256"])
+        add_rows_under_review(aggregation.round.pool.collection)
+        return
+    found = list(parts)
+    images, captions = read.pairs(np.concatenate([part.codes for part in found]))
+    shares = np.concatenate([part.shares for part in found])
     insert_rows(
         Verdict,
         {
             "aggregation_id": aggregation.pk,
-            "image_id": verdicts["image"].map(dict(collection.images.values_list("key", "pk"))).to_numpy(),
-            "caption_id": verdicts["caption"].map(dict(collection.captions.values_list("key", "pk"))).to_numpy(),
-            "level": verdicts["level"].to_numpy(),
+            "image_id": read.images.ids[images],
+            "caption_id": read.captions.ids[captions],
+            "level": np.concatenate([part.levels for part in found]),
             # As JSON writes them, three times as fast.
             "distribution": np.array(list(map(str, shares.tolist())), dtype=object),
-            "confidence": verdicts["confidence"].to_numpy(),
-            "votes": verdicts["votes"].to_numpy(),
+            "confidence": np.concatenate([part.confidence for part in found]),
+            "votes": np.concatenate([part.votes for part in found]),
         },
         step="writing verdicts",
         progress=progress,
     )
 
 
-def _figures(conclusion: FullConclusion, task: TaskType, workers: bool) -> dict[str, Any]:
-    by_level = conclusion.verdicts["level"].value_counts().reindex(Level.values, fill_value=0)
+def _tables(read: RoundVotes, parts: Iterable[Concluded], progress: Progress) -> Iterator[pa.Table]:
+    done = 0
+    for part in parts:
+        images, captions = read.pairs(part.codes)
+        keys = pa.array(read.images.keys[images]), pa.array(read.captions.keys[captions])
+        yield pa.table([*keys, part.levels, *part.shares.T, part.votes], schema=SCHEMA)
+        done += len(part.codes)
+        progress("writing verdicts", done, read.votes.candidates)
+
+
+def _figures(parts: Iterable[Concluded], task: TaskType) -> dict[str, Any]:
+    by_level = Counter(dict.fromkeys(Level.values, 0))
+    score = 0.0
+    for part in parts:
+        by_level.update(part.levels.tolist())
+        score += float(task.score(part.shares).sum()) if task.score_label else 0.0
     figures: dict[str, Any] = {
-        "pairs": len(conclusion.verdicts),
-        **{f"level {level}": int(count) for level, count in by_level.items()},
-        **{f"positive, {name}": int(by_level[list(levels)].sum()) for name, levels in POSITIVE.items()},
+        "pairs": by_level.total(),
+        **{f"level {level}": count for level, count in sorted(by_level.items())},
+        **{f"positive, {name}": sum(by_level[level] for level in levels) for name, levels in POSITIVE.items()},
     }
     if task.score_label:
-        shares = conclusion.verdicts[[f"share_{level}" for level in Level.values]].to_numpy()
-        figures[f"mean {task.score_label}"] = _plain(float(task.score(shares).mean()))
-    if len(conclusion.annotators):
-        figures["annotators"] = _rows(conclusion.annotators)
-    if workers:
-        figures["workers"] = _rows(conclusion.workers.reset_index())
+        figures[f"mean {task.score_label}"] = _plain(score / by_level.total())
     return figures
 
 

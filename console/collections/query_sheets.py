@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from console.pairs.pair_filters import Place
 from console.pairs.pair_lines import Line, Pair, lines_of
 from corpus.models import Caption, Image, Match
-from dataset.models import Review, Verdict
+from dataset.models import Review
+from dataset.verdict_files import judged_pairs
 from hits.question import Level
 
 MOST = 60
@@ -58,7 +59,7 @@ def _known_pairs(query: Image | Caption) -> list[Pair]:
     this = {"image": query} if isinstance(query, Image) else {"caption": query}
     rows = [
         Match.objects.filter(**this),
-        Verdict.objects.filter(**this),
         Review.objects.filter(**this).exclude(image=None).exclude(caption=None).order_by(),
     ]
-    return sorted({pair for found in rows for pair in found.values_list("image_id", "caption_id")})
+    listed = {pair for found in rows for pair in found.values_list("image_id", "caption_id")}
+    return sorted(listed | judged_pairs(query))

@@ -12,6 +12,7 @@ from django import forms
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Judgment, Report
+from core.errors import some_of
 from corpus.models import Collection, Match
 from dataset.models import Aggregation, Case, Verdict, Version
 from hits.models import Control, Item, Round, TopUp
@@ -76,6 +77,11 @@ class Place:
         rows = Aggregation.objects.filter(round__in=self.rounds).select_related("round").order_by("at", "pk")
         return list({row.round_id: row for row in rows}.values())
 
+    @property
+    def in_files(self) -> list[Round]:
+        """The rounds whose verdicts are in a file: filters and orders see those of their pairs under review only."""
+        return [one.round for one in self.aggregations if one.file and self.kind != "version"]
+
 
 class PairFilter(forms.Form):
     """The conditions on pairs, read from the address; an empty field sets none."""
@@ -106,6 +112,11 @@ class PairFilter(forms.Form):
             raise forms.ValidationError("Controls have no verdict: filter and sort them without one.")
         if chosen.get("verdict") == "none" and (chosen.get("sort") or chosen.get("disagreement")):
             raise forms.ValidationError("Pairs without a verdict cannot be filtered or sorted by it.")
+        if chosen.get("verdict") == "none" and self.place.in_files:
+            raise forms.ValidationError(
+                f"The verdicts of {some_of(self.place.in_files)} are in a file, which cannot be searched for pairs "
+                "without one. Choose another verdict."
+            )
         return chosen
 
     @property

@@ -12,6 +12,7 @@ from console.pairs.pair_filters import Place, votes_in
 from core.text import csv_line
 from corpus.models import Caption, Collection, Image, Match
 from dataset.models import Case, Review, Verdict, Version
+from dataset.verdict_files import verdicts_on
 from hits.models import Control, Round
 from hits.question import Level
 from mitl.models import Direction, Proposal
@@ -139,7 +140,8 @@ def lines_of(place: Place, pairs: Iterable[Pair]) -> list[Line]:
     lines = {pair: Line(images[pair[0]], captions[pair[1]]) for pair in pairs}
     for image, caption, name, level, n in _votes(place, some):
         _line(lines, image, caption).votes_by_round.setdefault(name, []).extend([level] * n)
-    for row in _rows(place, some):
+    judged = verdicts_on(place.aggregations, list(images.values()), list(captions.values()))
+    for row in chain(judged, _rows(place, some)):
         _line(lines, row.image_id, row.caption_id).add(row)
     return list(lines.values())
 
@@ -158,8 +160,6 @@ def _votes(place: Place, some: dict[str, Any]) -> QuerySet[Any, tuple[int, int, 
 def _rows(place: Place, some: dict[str, Any]) -> Iterator[Row]:
     proposals = Proposal.objects.filter(pool__in=place.pools, **some).select_related("annotator")
     yield from proposals.order_by("rank", "annotator__name", "direction")
-    verdicts = Verdict.objects.filter(aggregation__in=place.aggregations, **some)
-    yield from verdicts.select_related("aggregation__round").order_by("aggregation__at")
     yield from Review.objects.filter(**some).order_by("pk")
     yield from Case.objects.filter(done_at=None, **some)
     yield from Report.objects.filter(**some).order_by("pk")

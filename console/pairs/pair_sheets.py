@@ -11,9 +11,10 @@ from annotation.models import Assignment, Judgment, Report
 from annotation.work.control_records import Tally, tallies_of
 from annotation.work.pair_status import PairStatus, status_of
 from corpus.models import Caption, Image, Match
-from dataset.models import Case, Review, Verdict, Version
+from dataset.models import Aggregation, Case, Review, Verdict, Version
 from dataset.near_duplicates import group_of
 from dataset.reviews import latest_review
+from dataset.verdict_files import verdicts_on
 from hits.models import Round
 from hits.question import Level
 from mitl.models import Proposal
@@ -104,8 +105,8 @@ def _votes(image: Image, caption: Caption) -> list[Vote]:
 
 
 def _verdicts(image: Image, caption: Caption) -> list[Verdict]:
-    rows = Verdict.objects.filter(image=image, caption=caption).select_related("aggregation__round")
-    return list(rows.order_by("aggregation__round__name", "aggregation__method"))
+    made = Aggregation.objects.filter(round__pool__collection=image.collection_id).select_related("round")
+    return verdicts_on(list(made.order_by("round__name", "method")), [image], [caption])
 
 
 def _proposals(image: Image, caption: Caption) -> list[Proposal]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from django.core.cache import cache
 
 from dataset.models import Aggregation
+from dataset.verdict_files import count_verdicts
 
 
 @dataclass(frozen=True)
@@ -36,4 +38,4 @@ def level_bar(counts: Mapping[int, int], labels: Mapping[int, str]) -> list[Segm
 def verdict_count(aggregation: Aggregation) -> int:
     """Return how many verdicts an aggregation has. Cached: it has others only when it was made again."""
     key = f"verdicts:{aggregation.pk}:{aggregation.at.isoformat()}"
-    return int(cache.get_or_set(key, aggregation.verdicts.count, timeout=86_400) or 0)
+    return int(cache.get_or_set(key, partial(count_verdicts, aggregation), timeout=86_400) or 0)

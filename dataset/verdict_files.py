@@ -1,0 +1,137 @@
+"""Verdicts of large aggregations: a Parquet file by image and caption, and rows for the pairs under review only.
+
+Pages ask here, and get the same verdicts from rows and from files.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from core.files import StoredFile, copy_file, local_copy
+from corpus.models import Caption, Collection, Image
+from dataset.models import Aggregation, Case, Review, Verdict
+from hits.question import Level
+
+LARGE = 1_000_000
+"""Aggregations of more pairs have their verdicts in a file."""
+_IMAGES = 500  # whose pairs under review get their rows at once
+SHARES = [f"share_{level}" for level in Level.values]
+SCHEMA = pa.schema(
+    [
+        ("image", pa.string()),
+        ("caption", pa.string()),
+        ("level", pa.int8()),
+        *((share, pa.float64()) for share in SHARES),
+        ("votes", pa.int32()),
+    ]
+)
+
+
+def write_verdicts(prefix: str, parts: Iterable[pa.Table]) -> StoredFile:
+    """Store verdicts as ``<prefix>-<first digits of the checksum>.parquet``.
+
+    ``parts`` have the columns of SCHEMA and follow one another by image and caption; each becomes a row group, so that
+    a pair is found in one or two of them.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        local = Path(folder) / "verdicts.parquet"
+        with parquet.ParquetWriter(local, SCHEMA, compression="zstd", version="2.6") as writer:
+            for part in parts:
+                writer.write_table(part)
+        with local.open("rb") as content:
+            sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+        stored = StoredFile(f"{prefix}-{sha256[:12]}.parquet", sha256)
+        copy_file(local, stored.path)
+    return stored
+
+
+def count_verdicts(aggregation: Aggregation) -> int:
+    if not aggregation.file:
+        return aggregation.verdicts.count()
+    return int(parquet.read_metadata(local_copy(aggregation.stored)).num_rows)
+
+
+def verdicts_on(
+    aggregations: Sequence[Aggregation], images: Sequence[Image], captions: Sequence[Caption]
+) -> list[Verdict]:
+    """Return the verdicts on pairs of one of the images with one of the captions, in the order of the aggregations.
+
+    Those from a file have no database id.
+    """
+    in_rows = [one for one in aggregations if not one.file]
+    by_aggregation: dict[int, list[Verdict]] = {}
+    for row in Verdict.objects.filter(aggregation__in=in_rows, image__in=images, caption__in=captions):
+        by_aggregation.setdefault(row.aggregation_id, []).append(row)
+    found = []
+    for one in aggregations:
+        for verdict in _in_file(one, images, captions) if one.file else by_aggregation.get(one.pk, []):
+            verdict.aggregation = one
+            found.append(verdict)
+    return found
+
+
+def judged_pairs(query: Image | Caption) -> set[tuple[int, int]]:
+    """Return the pairs of an image or a caption on which there is a verdict."""
+    side, other = ("image", "caption") if isinstance(query, Image) else ("caption", "image")
+    rows = Verdict.objects.filter(**{side: query}).values_list(f"{other}_id", flat=True)
+    found = set(rows)
+    collection = query.collection if isinstance(query, Image) else query.image.collection
+    of_other = collection.captions if side == "image" else collection.images
+    for one in _with_files(collection):
+        keys = _read(one, pc.field(side) == query.key, columns=[other])[other].to_pylist()
+        found |= set(of_other.filter(key__in=keys).values_list("pk", flat=True))
+    return {(query.pk, one) if side == "image" else (one, query.pk) for one in found}
+
+
+def add_rows_under_review(collection: Collection) -> None:
+    """Give the pairs of cases and reviews their rows of the verdicts that are in files: filters of pages need them."""
+    for aggregation in _with_files(collection):
+        known = set(aggregation.verdicts.values_list("image_id", "caption_id"))
+        cases = Case.objects.filter(collection=collection).values_list("image_id", "caption_id")
+        reviews = Review.objects.filter(collection=collection, image__isnull=False, caption__isnull=False)
+        wanted = {*cases, *reviews.order_by().values_list("image_id", "caption_id")} - known
+        images = collection.images.filter(pk__in={image for image, _ in wanted}).order_by("key")
+        rows = images.iterator(chunk_size=_IMAGES)  # by key, as in the file: some of its row groups have them
+        while some := {image.pk: image for image in islice(rows, _IMAGES)}:
+            asked = {caption for image, caption in wanted if image in some}
+            captions = list(collection.captions.filter(pk__in=asked))
+            found = _in_file(aggregation, list(some.values()), captions)
+            under_review = [row for row in found if (row.image_id, row.caption_id) in wanted]
+            Verdict.objects.bulk_create(under_review, batch_size=2_000, ignore_conflicts=True)
+
+
+def _with_files(collection: Collection) -> Iterable[Aggregation]:
+    return Aggregation.objects.filter(round__pool__collection=collection).exclude(file="")
+
+
+def _in_file(aggregation: Aggregation, images: Sequence[Image], captions: Sequence[Caption]) -> list[Verdict]:
+    """Return the verdicts of the file on pairs of the images and captions, as rows that are not saved."""
+    image_ids = {image.key: image.pk for image in images}
+    caption_ids = {caption.key: caption.pk for caption in captions}
+    if not image_ids or not caption_ids:
+        return []
+    image = pc.field("image")
+    between = (image >= min(image_ids)) & (image <= max(image_ids))
+    wanted = between & image.isin(list(image_ids)) & pc.field("caption").isin(list(caption_ids))
+    return [
+        Verdict(
+            aggregation=aggregation,
+            image_id=image_ids[row["image"]],
+            caption_id=caption_ids[row["caption"]],
+            level=row["level"],
+            distribution=[row[share] for share in SHARES],
+            confidence=row[f"share_{row['level']}"],
+            votes=row["votes"],
+        )
+        for row in _read(aggregation, wanted).to_pylist()
+    ]
+
+
+def _read(aggregation: Aggregation, wanted: pc.Expression, columns: list[str] | None = None) -> pa.Table:
+    return parquet.read_table(local_copy(aggregation.stored), filters=wanted, columns=columns)
