@@ -9,6 +9,7 @@ from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from secrets import token_hex
+from socket import gethostname
 from urllib.parse import urlsplit
 
 import httpx
@@ -27,7 +28,8 @@ from annotation.people.consent import untold
 from console.people.login_lock import KNOWN_FOR
 from core import health
 from core.environment import is_local
-from core.models import Job
+from core.models import Heartbeat, Job
+from core.queues import loads
 from core.text import counted
 from hits.models import Round
 
@@ -63,6 +65,7 @@ def examine() -> Iterator[Finding]:
         _disk,
         _clock,
         _queue,
+        _computers,
         _consent,
         _gpu,
         _faiss,
@@ -224,6 +227,42 @@ def _queue(name: str) -> Findings:
         yield Finding(name, f"A worker runs, but no scheduled task ({when}).", "celery -A config beat")
     else:
         yield Finding(name, f"No worker runs scheduled tasks ({when}).", WORK)
+    yield from _unserved(name)
+
+
+def _unserved(name: str) -> Findings:
+    """Queues in which jobs wait and that no worker serves."""
+    waiting = {queue: load.waiting for queue, load in loads().items() if load.waiting and not load.running}
+    workers = (current_app.control.inspect(timeout=2).active_queues() or {}) if waiting else {}
+    served = {queue["name"] for queues in workers.values() for queue in queues}
+    for queue in waiting.keys() - served:
+        found = f"No worker serves the queue {queue}, in which {counted(waiting[queue], 'job')} wait."
+        yield Finding(name, found, f"celery -A config worker -Q {queue}")
+
+
+def _computers(name: str) -> Findings:
+    """What other computers would not see, though there seem to be some."""
+    alone = _of_this_computer()
+    other = Heartbeat.objects.filter(pk=Heartbeat.QUEUE).exclude(by__in=("", gethostname()[:100])).first()
+    if not alone:
+        yield Finding(name, "any number: tasks and rows are on servers")
+    elif not other and is_local(settings.SITE_URL):
+        yield Finding(name, f"this one alone: {' and '.join(alone)}")
+    for what, change in alone.items():
+        if other:
+            yield Finding(name, f"{other.by} runs a worker too, but here {what}.", change)
+        elif not is_local(settings.SITE_URL):
+            yield Finding(name, f"The site is public, but {what}: no other computer could share it.", change)
+
+
+def _of_this_computer() -> dict[str, str]:
+    """What is in files of this computer, each with the line that moves it to a server."""
+    found = {}
+    if not settings.REDIS_URL:
+        found["tasks are files in VAR_DIR"] = "REDIS_URL=redis://host:6379/0"
+    if connection.vendor == "sqlite":
+        found["the database is a file"] = "DATABASE_URL=postgres://user:password@host/name"
+    return found
 
 
 def _consent(name: str) -> Findings:

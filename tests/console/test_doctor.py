@@ -17,11 +17,18 @@ from django.utils import timezone
 
 from console import doctor
 from core import health
-from core.models import Job
+from core.models import Heartbeat, Job
 from hits.models import Round
 from tests.factories import make_round
 
 pytestmark = pytest.mark.django_db
+
+
+def serve(monkeypatch, *queues: str) -> None:
+    """Let one worker answer that it serves these queues."""
+    answer = {"w1@host": [{"name": queue} for queue in queues]}
+    inspect = SimpleNamespace(active_queues=lambda: answer)
+    monkeypatch.setattr(doctor.current_app.control, "inspect", lambda timeout: inspect)
 
 
 @pytest.fixture
@@ -32,8 +39,15 @@ def healthy(settings, tmp_path, monkeypatch):
         folder.chmod(0o700)
     monkeypatch.setattr(doctor, "LEAST_FREE", 0)
     monkeypatch.setattr(doctor.current_app.control, "ping", lambda timeout: [])
+    serve(monkeypatch, *settings.QUEUES)
     settings.PROXY_COUNT = 1
     health.beat()
+
+
+@pytest.fixture
+def servers(monkeypatch):
+    """A broker and a database that other computers reach, as a public site has."""
+    monkeypatch.setattr(doctor, "_of_this_computer", dict)
 
 
 def wrong() -> dict[str, str]:
@@ -46,13 +60,13 @@ def test_a_healthy_installation_has_nothing_to_change(healthy, capsys):
     assert told["wrong"] == 0
     assert {row["check"] for row in told["findings"]} == {
         *("settings", "https", "proxy", "addresses", "database", "migrations", "storage", "disk", "clock", "queue"),
-        *("consent", "gpu", "faiss"),
+        *("computers", "consent", "gpu", "faiss"),
     }
 
 
 def test_each_finding_is_one_line_and_the_command_fails(healthy, settings, capsys):
     settings.ALLOWED_HOSTS = ["elsewhere.example"]
-    with pytest.raises(CommandError, match="1 of 15 findings need a change"):
+    with pytest.raises(CommandError, match="1 of 16 findings need a change"):
         call_command("doctor")
     lines = [line for line in capsys.readouterr().out.splitlines() if "WRONG" in line]
     assert len(lines) == 1
@@ -68,13 +82,13 @@ def test_an_open_paid_round_whose_consent_sheet_lacks_the_terms(healthy, setting
     assert wrong() == {}
 
 
-def test_a_public_site_without_https(healthy, settings, monkeypatch):
+def test_a_public_site_without_https(healthy, servers, settings, monkeypatch):
     settings.SITE_URL, settings.ALLOWED_HOSTS = "http://judge.example", ["judge.example"]
     monkeypatch.setattr(httpx, "get", lambda url, timeout: httpx.Response(200))
     assert wrong() == {"https": "SITE_URL=https://judge.example"}
 
 
-def test_forms_by_https_that_are_refused(healthy, settings, monkeypatch):
+def test_forms_by_https_that_are_refused(healthy, servers, settings, monkeypatch):
     settings.SITE_URL, settings.ALLOWED_HOSTS, settings.BEHIND_TLS = "https://judge.example", ["judge.example"], False
     monkeypatch.setattr(httpx, "get", lambda url, timeout: httpx.Response(200))
     assert wrong() == {"https": "BEHIND_TLS=true"}
@@ -90,7 +104,7 @@ def test_forms_by_https_that_are_refused(healthy, settings, monkeypatch):
         (502, "Correct the proxy's address of the site."),
     ],
 )
-def test_a_proxy_that_leaves_out_a_header(healthy, settings, monkeypatch, status, change):
+def test_a_proxy_that_leaves_out_a_header(healthy, servers, settings, monkeypatch, status, change):
     settings.SITE_URL, settings.ALLOWED_HOSTS, settings.BEHIND_TLS = "https://judge.example", ["judge.example"], True
     answer = httpx.Response(status, headers={"location": "https://judge.example/login/"} if status == 301 else {})
     monkeypatch.setattr(httpx, "get", lambda url, timeout: answer)
@@ -109,7 +123,7 @@ def test_visitors_whose_address_a_proxy_does_not_tell(healthy, settings, client)
     assert wrong() == {}
 
 
-def test_a_site_that_does_not_answer(healthy, settings, monkeypatch):
+def test_a_site_that_does_not_answer(healthy, servers, settings, monkeypatch):
     def fail(url, timeout):
         raise httpx.ConnectError("refused")
 
@@ -152,6 +166,40 @@ def test_a_queue_without_a_worker_is_told_from_one_without_a_clock(healthy, monk
     assert wrong() == {"queue": "celery -A config worker --beat"}
     monkeypatch.setattr(doctor.current_app.control, "ping", lambda timeout: [{"worker@host": {"ok": "pong"}}])
     assert wrong() == {"queue": "celery -A config beat"}
+
+
+def test_a_queue_in_which_jobs_wait_and_that_no_worker_serves(healthy, monkeypatch):
+    serve(monkeypatch, "default", "crowd")
+    Job.objects.create(title="payments", task="console.tasks.sync")
+    search = Job.objects.create(title="a search", task="mitl.tasks.search_shard")
+    assert wrong() == {"queue": "celery -A config worker -Q retrieval"}
+    Job.objects.filter(pk=search.pk).update(state=Job.State.RUNNING)  # and its worker too busy to answer
+    assert wrong() == {}
+
+
+def test_a_public_site_whose_tasks_and_rows_are_files_of_one_computer(healthy, settings, monkeypatch):
+    changes = {"tasks are files in VAR_DIR": "REDIS_URL=…", "the database is a file": "DATABASE_URL=…"}
+    monkeypatch.setattr(doctor, "_of_this_computer", lambda: changes)
+    assert wrong() == {}
+    settings.SITE_URL = "https://judge.example"
+    assert [finding.change for finding in doctor._computers("computers")] == [*changes.values()]
+
+
+def test_a_worker_of_another_computer_that_reads_other_files(healthy, settings, monkeypatch):
+    monkeypatch.setattr(doctor, "_of_this_computer", lambda: {"tasks are files in VAR_DIR": "REDIS_URL=…"})
+    Heartbeat.objects.update(by="elsewhere")
+    assert wrong() == {"computers": "REDIS_URL=…"}
+    monkeypatch.setattr(doctor, "_of_this_computer", dict)
+    assert wrong() == {}
+
+
+def test_files_are_told_from_servers(settings, monkeypatch):
+    monkeypatch.setattr(doctor, "connection", SimpleNamespace(vendor="sqlite"))
+    settings.REDIS_URL = ""
+    assert [change.split("=")[0] for change in doctor._of_this_computer().values()] == ["REDIS_URL", "DATABASE_URL"]
+    monkeypatch.setattr(doctor, "connection", SimpleNamespace(vendor="postgresql"))
+    settings.REDIS_URL = "redis://host"
+    assert doctor._of_this_computer() == {}
 
 
 def test_two_builds_of_faiss_at_once(healthy, monkeypatch):
