@@ -40,7 +40,7 @@ def import_gallery(
     """
     check_name(name)
     # A folder of its own, so that a failed import removes its files and no others.
-    folder = f"galleries/{collection.name}/{name}-{uuid4().hex[:8]}"
+    folder = f"galleries/{name}-{uuid4().hex[:8]}"
     try:
         parts = _write_parts(folder, collection, path, progress)
         gallery = _store(name, collection, folder, parts, actor)

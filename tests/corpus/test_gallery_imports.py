@@ -30,7 +30,7 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(gallery_files, "BATCH", 2)
 
 
-def stored(folder: str = "galleries/zoo") -> list[str]:
+def stored(folder: str = "galleries") -> list[str]:
     return default_storage.listdir(folder)[0] if default_storage.exists(folder) else []
 
 
