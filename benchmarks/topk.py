@@ -21,7 +21,7 @@ import faiss
 import numpy as np
 import torch
 
-from mitl.topk import bidirectional_topk, topk_of_strip
+from mitl.topk import bidirectional_topk
 
 K, TILE = 25, 4_096
 COCO = 123_287, 616_767
@@ -189,12 +189,9 @@ def coco(options: argparse.Namespace) -> None:
         compare("COCO whole", (images, captions), options.repeats, {"ours": ours, "FAISS": by_faiss})
         return
 
-    def one_strip(some: np.ndarray, captions: np.ndarray, k: int):
-        return topk_of_strip(some, captions, k)
-
     strips = -(-COCO[0] // STRIP)
     print(f"One strip of {STRIP:,} images and all {COCO[1]:,} captions; COCO has {strips}.", flush=True)
-    contenders = {"ours": one_strip} | {name: CONTENDERS[name] for name in options.peers}
+    contenders = {"ours": ours} | {name: CONTENDERS[name] for name in options.peers}
     compare("COCO, one strip", (images[:STRIP], captions), options.repeats, contenders)
 
 

@@ -47,6 +47,11 @@ def stop_jobs(**_: object) -> None:
     _stopping[0] = 1
 
 
+def is_stopping() -> bool:
+    """Whether the worker of this process is being stopped."""
+    return bool(_stopping[0])
+
+
 def open_job(title: str, task: str, params: dict[str, Any], *, by: User | None = None) -> Job:
     """Create a queued job and send its task once the surrounding transaction has committed."""
     with transaction.atomic():
@@ -101,7 +106,7 @@ class JobProgress:
         self._step = ""
 
     def __call__(self, step: str, done: int, total: int | None) -> None:
-        if _stopping[0]:
+        if is_stopping():
             raise HandedBack
         if step == self._step and monotonic() - self._written < 0.5 and done != total:
             return

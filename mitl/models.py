@@ -105,6 +105,16 @@ class Retrieval(models.Model):
         return f"{self.annotator} over {self.collection}"
 
 
+class UnitLease(models.Model):
+    """Somebody is at work on a unit of a search by parts (``mitl.search.leases``)."""
+
+    name = models.CharField(max_length=200, unique=True, help_text="Folder and number of the unit.")
+    until = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class PoolQuerySet(NamedQuerySet["Pool"]):
     made_by = "the command pool"
 

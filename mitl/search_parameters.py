@@ -8,7 +8,7 @@ from django import forms
 from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters, choices
 from core.seeds import SeedField
 from mitl.models import Direction
-from mitl.search.request import CASCADE_DEPTH, DEPTH, ENGINES
+from mitl.search.request import CASCADE_DEPTH, DEPTH, ENGINES, RUN_ON
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +58,28 @@ class RetrieveParameters(SearchParameters):
     tune: Annotated[
         bool, "choose the settings of the corrections, and how many there are, on the split val, and print all trials"
     ] = False
+    engine_on: Annotated[
+        str,
+        forms.ChoiceField(
+            choices=choices(*RUN_ON),
+            help_text="where searches of embeddings run, part by part: local, in this process; celery, shared among "
+            "all workers; ray, on the cluster that RAY_ADDRESS names, or one on this computer; celery and ray open a "
+            "job an annotator and return; the lists are those of a single run",
+        ),
+    ] = "local"
     shards: Annotated[
         int | None,
-        "share each search of embeddings over the whole gallery among Celery workers on any number of "
-        "computers, in N parts: opens a job an annotator and returns; the lists are those of a single run",
+        "search in N parts of the longer side, each in bounded memory (default: one run here; parts of 65,536 rows on "
+        "celery and ray)",
     ] = None
-    wait: Annotated[bool, "with --shards: work on the parts here too, until they are joined; needs no worker"] = False
+    wait: Annotated[
+        bool, "with --engine-on celery or ray: make the search from here and wait; needs no worker for the job"
+    ] = False
+
+    @property
+    def by_parts(self) -> bool:
+        """Whether the search is made part by part."""
+        return self.shards is not None or self.engine_on != "local"
 
 
 @dataclass(frozen=True, kw_only=True)

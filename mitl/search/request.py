@@ -14,6 +14,7 @@ from mitl.search.gallery import Gallery
 from mitl.search.rerank import Steps, written
 
 ENGINES = ("blocked", "faiss")
+RUN_ON = ("local", "celery", "ray")
 DEPTH = 25
 CASCADE_DEPTH = 100
 

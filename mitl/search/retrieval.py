@@ -75,7 +75,7 @@ def estimate_retrieval(search: Search) -> list[Estimate]:
 
 def _tuned(search: Search, annotator: Annotator, report: ReportChoice, progress: Progress) -> Search:
     """Return the search with the steps that are best for this annotator."""
-    with _errors_of(annotator):
+    with errors_of(annotator):
         choice = choose_steps(
             annotators.load(annotator, search.device),
             search.gallery.collection,
@@ -92,7 +92,7 @@ def _retrieved(
     first = _first_lists(search, annotator, actor, progress)
     kept = open_checkpoints(search, annotator)
     started = perf_counter()
-    with _errors_of(annotator):
+    with errors_of(annotator):
         lists = _searched(search, annotator, _context(search, annotator, first, kept, confirm, progress))
     retrieval = store_retrieval(search, annotator, lists, perf_counter() - started, actor=actor)
     kept.clear()
@@ -153,7 +153,7 @@ def _context(
 
 def _estimated(search: Search, annotator: Annotator) -> Estimate:
     context = _context(search, annotator, _stored_first_lists(search), open_checkpoints(search, annotator))
-    with _errors_of(annotator):
+    with errors_of(annotator):
         opened = cast(CrossEncoder, annotators.load(annotator, search.device))
         return estimate(annotator.name, opened.scoring(search.gallery, context), search.cascade, device=search.device)
 
@@ -164,7 +164,7 @@ def _progress_of(annotator: Annotator, progress: Progress) -> Progress:
 
 
 @contextmanager
-def _errors_of(annotator: Annotator) -> Iterator[None]:
+def errors_of(annotator: Annotator) -> Iterator[None]:
     """Prefix errors with the annotator's name."""
     try:
         yield

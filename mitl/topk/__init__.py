@@ -1,25 +1,19 @@
 """Exact top-k of similarities, both directions from one computation of every tile, in bounded memory."""
 
 from mitl.topk.exact import (
-    Strip,
     TopK,
     best_products,
     bidirectional_topk,
     bidirectional_topk_of_scores,
-    join_strips,
     topk_of_products,
     topk_of_scores,
-    topk_of_strip,
 )
 
 __all__ = [
-    "Strip",
     "TopK",
     "best_products",
     "bidirectional_topk",
     "bidirectional_topk_of_scores",
-    "join_strips",
     "topk_of_products",
     "topk_of_scores",
-    "topk_of_strip",
 ]

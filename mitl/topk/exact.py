@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.progress import Progress, silent
 from mitl.topk.products import choose_products
-from mitl.topk.ranking import NOWHERE, Ranking, empty_ranking, float64_topk, join, spread
+from mitl.topk.ranking import NOWHERE, Ranking, empty_ranking, float64_topk, spread
 from mitl.topk.sides import Places, Side, all_different, check_k, fit_together, group_equals, open_side, slices
 from mitl.topk.sweep import Store, Sweep, TooManyCandidatesError, sweep
 from mitl.topk.tiles import AcceleratedTiles, CentredTiles, ProductTiles, Score, ScoreTiles, Tiles
@@ -69,43 +69,10 @@ def bidirectional_topk(
         ValueError: for wrong shapes or dtypes, NaN or infinite entries, zero vectors, k out of range, a device that
             torch does not find, or memory that is no number of bytes.
     """
-    strip = topk_of_strip(images, captions, k, device=device, memory=memory, progress=progress, store=store)
-    return join_strips([strip])
-
-
-@dataclass(frozen=True)
-class Strip:
-    """The result of one part of a search: the lists of its images, and the lists of all captions among its images only.
-
-    ``images``: the rows of its images. Empty places of the captions' lists are -1.
-    """
-
-    images: slice
-    by_image: Ranking
-    by_caption: Ranking
-    precision: str
-
-
-def topk_of_strip(
-    images: ArrayLike,
-    captions: ArrayLike,
-    k: int,
-    strip: slice | None = None,
-    *,
-    device: str = "cpu",
-    memory: int = MEMORY,
-    progress: Progress = silent,
-    store: Store | None = None,
-) -> Strip:
-    """Search a strip of consecutive images against all captions, so that several computers can share one search.
-
-    ``strip``: rows of ``images``, all of them by default. Everything else as for ``bidirectional_topk``.
-    """
     images, captions = _an_array(images, "images"), _an_array(captions, "captions")
     check_k(k, min(len(images), len(captions)))
-    rows = _rows_of(strip, len(images))
     several = _several(images), _several(captions)
-    sides = open_side(_flat(images[rows]), "images"), open_side(_flat(captions), "captions")
+    sides = open_side(_flat(images), "images"), open_side(_flat(captions), "captions")
     fit_together(*sides)
     # The k best items of an embedding are among its k * several best embeddings.
     search = _Search(k * max(several), _passes(device), _bytes(memory), progress, store)
@@ -113,28 +80,7 @@ def topk_of_strip(
     if max(several) > 1:
         by_image = _of_items(by_image, *several, k)
         by_caption = _of_items(by_caption, *several[::-1], k)
-    return Strip(rows, by_image, _moved(by_caption, rows.start), precision)
-
-
-def join_strips(strips: list[Strip]) -> TopK:
-    """Join the parts of one search, in any order, into the result of a single run, bit by bit.
-
-    Raises ValueError where strips overlap or one is missing between them.
-    """
-    strips = sorted(strips, key=lambda strip: strip.images.start)
-    if any(one.images.stop != other.images.start for one, other in zip(strips, strips[1:], strict=False)):
-        raise ValueError("The strips of images do not follow one another; every image must be in exactly one.")
-    by_caption = strips[0].by_caption if len(strips) == 1 else empty_ranking(*strips[0].by_caption.places.shape)
-    if len(strips) > 1:
-        for strip in strips:
-            join(by_caption, strip.by_caption)
-    return TopK(
-        np.concatenate([strip.by_image.places for strip in strips]),
-        np.concatenate([strip.by_image.scores for strip in strips]),
-        by_caption.places,
-        by_caption.scores,
-        " and ".join(sorted({strip.precision for strip in strips})),
-    )
+    return TopK(by_image.places, by_image.scores, by_caption.places, by_caption.scores, precision)
 
 
 def topk_of_products(
@@ -150,11 +96,16 @@ def topk_of_products(
 
     Returns indices and scores, each (N, k). Raises ValueError as ``bidirectional_topk`` does.
     """
-    rows, columns = open_side(queries, "queries"), open_side(items, "items")
+    queries, items = _an_array(queries, "queries"), _an_array(items, "items")
+    check_k(k, len(items))
+    several = _several(queries), _several(items)
+    rows, columns = open_side(_flat(queries), "queries"), open_side(_flat(items), "items")
     fit_together(rows, columns)
-    check_k(k, len(columns))
     passes = _passes(device)
-    found = _Search(k, passes, _bytes(memory), progress).one_way(rows, columns, passes)
+    depth = min(k * max(several), len(columns))
+    found = _Search(depth, passes, _bytes(memory), progress).one_way(rows, columns, passes)
+    if max(several) > 1:
+        found = _of_items(found, *several, k)
     return found.places, found.scores
 
 
@@ -198,18 +149,6 @@ def _an_array(embeddings: ArrayLike, name: str) -> NDArray:
     if array.ndim not in (2, 3) or 0 in array.shape:
         raise ValueError(f"{name} must have shape (N, D) or (N, K, D), none of them 0, not {array.shape}.")
     return array
-
-
-def _rows_of(strip: slice | None, n: int) -> slice:
-    rows = slice(0, n) if strip is None else strip
-    if not 0 <= rows.start < rows.stop <= n:
-        raise ValueError(f"The strip {rows.start}:{rows.stop} does not lie within the {n} images.")
-    return rows
-
-
-def _moved(found: Ranking, start: int) -> Ranking:
-    """Count places from the first image instead of the strip's first."""
-    return Ranking(np.where(found.places == NOWHERE, NOWHERE, found.places + start), found.scores) if start else found
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ import numpy as np
 from mitl.models import Annotator
 from mitl.registration import add_annotator
 from mitl.search import retrieval
-from mitl.search import shards as sharing
 from mitl.search.gallery import open_gallery
 from mitl.search.request import Search
 
@@ -28,7 +27,3 @@ def retrieve(collection, *, annotators, sample=None, tune=None, confirm=None, pr
 
 def estimate_retrieval(collection, *, annotators, sample=None, **how):
     return retrieval.estimate_retrieval(search(collection, annotators, sample, **how))
-
-
-def open_shared_retrieval(collection, *, annotator, shards, **how):
-    return sharing.open_shared_retrieval(search(collection, [annotator], **how), annotator, shards=shards)

@@ -1,4 +1,4 @@
-"""retrieve COLLECTION --annotators A,B [--queries SAMPLE] [--cascade A] [--rerank csls,rgm] [--shards N]: top lists."""
+"""retrieve COLLECTION --annotators A,B [--queries SAMPLE] [--rerank csls,rgm] [--engine-on E --shards N]: top lists."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -14,12 +14,12 @@ from core.models import Job
 from core.progress import TerminalBar
 from corpus.models import Collection, Sample
 from mitl.models import Annotator, Retrieval
+from mitl.search.by_parts import open_retrieval, retrieve_by_parts
 from mitl.search.estimates import Estimate
 from mitl.search.gallery import open_gallery
 from mitl.search.request import Cascade, Search
 from mitl.search.rerank import parse_steps, written
 from mitl.search.retrieval import estimate_retrieval, retrieve
-from mitl.search.shards import open_shared_retrieval, take_part
 from mitl.search.tuning import Choice
 from mitl.search_parameters import RetrieveParameters
 
@@ -39,17 +39,17 @@ class Command(ActCommand):
         self, progress: TerminalBar, *, parameters: RetrieveParameters, json: bool = False, **options: Any
     ) -> str | dict[str, Any]:
         search = _search(parameters)
-        _check_shards(parameters)
+        _check_by_parts(parameters)
         if parameters.estimate:
             return _estimates(estimate_retrieval(search), as_figures=json)
 
         tried: dict[str, Choice] = {}
         started = timezone.now()
-        if parameters.shards is not None:
-            jobs = _shared(search, parameters.shards)
-            if not parameters.wait:
-                return _opened(jobs, as_figures=json)
-            retrievals = [take_part(job, progress) for job in jobs]
+        if parameters.by_parts:
+            how: dict[str, Any] = {"engine": parameters.engine_on, "shards": parameters.shards}
+            if parameters.engine_on != "local" and not parameters.wait:
+                return _opened(_open_all(search, **how), as_figures=json)
+            retrievals = [retrieve_by_parts(search, one, **how, progress=progress) for one in search.annotators]
         else:
             retrievals = retrieve(
                 search,
@@ -92,34 +92,29 @@ def _search(parameters: RetrieveParameters) -> Search:
     )
 
 
-def _check_shards(parameters: RetrieveParameters) -> None:
-    if parameters.shards is None:
-        if parameters.wait:
-            raise CounterpartError("--wait needs --shards N.")
-        return
-    alone = ("queries", "cascade", "rerank", "tune", "estimate")
-    others = [f"--{name}" for name in alone if getattr(parameters, name)]
+def _check_by_parts(parameters: RetrieveParameters) -> None:
+    if parameters.wait and parameters.engine_on == "local":
+        raise CounterpartError("--wait needs --engine-on celery or ray.")
+    others = [f"--{name}" for name in ("cascade", "rerank", "tune", "estimate") if getattr(parameters, name)]
     others += ["--engine faiss"] if parameters.engine == "faiss" else []
-    if others:
+    if parameters.by_parts and others:
         raise CounterpartError(
-            f"--shards is only for plain, exact searches of the whole gallery, not with {', '.join(others)};"
+            f"--engine-on and --shards are only for plain, exact searches, not with {', '.join(others)};"
             " leave one or the other out."
         )
 
 
 @transaction.atomic
-def _shared(search: Search, shards: int) -> list[Job]:
+def _open_all(search: Search, **how: Any) -> list[Job]:
     """Open the jobs of all annotators, or none."""
-    return [open_shared_retrieval(search, annotator, shards=shards) for annotator in search.annotators]
+    return [open_retrieval(search, annotator, **how) for annotator in search.annotators]
 
 
 def _opened(jobs: list[Job], *, as_figures: bool) -> str | dict[str, Any]:
     if as_figures:
-        return {
-            job.params["annotator"]: {"job": job.pk, "state": job.state, "shards": job.params["shards"]} for job in jobs
-        }
-    lines = [f"{job.title}: job {job.pk} is {job.state}, {job.params['shards']} shards." for job in jobs]
-    return "\n".join([*lines, "Celery workers continue: see the page Jobs, or pass --wait to work on it here too."])
+        return {job.params["annotator"]: {"job": job.pk, "state": job.state} for job in jobs}
+    lines = [f"{job.title}: job {job.pk} is {job.state}." for job in jobs]
+    return "\n".join([*lines, "A worker makes the search: see the page Jobs, or pass --wait to make it from here."])
 
 
 def _estimates(estimates: list[Estimate], *, as_figures: bool) -> str | dict[str, Any]:

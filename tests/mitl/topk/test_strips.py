@@ -2,35 +2,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from mitl.topk import bidirectional_topk, join_strips, topk_of_strip
+from mitl.topk import bidirectional_topk
 from tests.mitl.topk.first_passes import take_first
 from tests.mitl.topk.inputs import crowded_near_some, random, tight, with_duplicates
 from tests.mitl.topk.references import Reference, assert_best
-
-
-@settings(max_examples=12, deadline=None)
-@given(st.sets(st.integers(1, 299), max_size=6), st.randoms(use_true_random=False))
-def test_strips_searched_apart_join_to_the_very_same_bits(cuts, shuffler):
-    images, captions = with_duplicates(np.random.default_rng(8))
-    whole = bidirectional_topk(images, captions, 25)
-    edges = [0, *sorted(cuts), 300]
-    strips = [topk_of_strip(images, captions, 25, slice(*edge)) for edge in zip(edges, edges[1:], strict=False)]
-    shuffler.shuffle(strips)
-    joined = join_strips(strips)
-    for part in ("i2t_indices", "i2t_scores", "t2i_indices", "t2i_scores"):
-        assert getattr(joined, part).tobytes() == getattr(whole, part).tobytes()
-
-
-def test_strips_that_leave_a_gap_are_refused():
-    images, captions = random(np.random.default_rng(8))
-    strips = [topk_of_strip(images, captions, 3, part) for part in (slice(0, 100), slice(101, 300))]
-    with pytest.raises(ValueError, match="do not follow one another"):
-        join_strips(strips)
-    with pytest.raises(ValueError, match="The strip 200:301 does not lie within the 300 images"):
-        topk_of_strip(images, captions, 3, slice(200, 301))
 
 
 class KilledError(Exception):

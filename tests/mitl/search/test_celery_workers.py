@@ -1,4 +1,4 @@
-"""A sharded retrieval on real worker processes, one of which is killed during a shard."""
+"""A search by parts on real worker processes, one of which is killed at a unit: the helper, or the driver."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ import redis
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 300  # seconds, far more than is needed
 
-SHARE = """
+SINGLE = """
 import django; django.setup()
 import numpy as np
 from pathlib import Path
@@ -24,19 +24,19 @@ from django.conf import settings
 from mitl.models import Retrieval
 from mitl.registration import add_annotator
 from tests.factories import make_collection
-from tests.mitl.searches import open_shared_retrieval, retrieve
+from tests.mitl.searches import retrieve
 rng, path = np.random.default_rng(3), settings.VAR_DIR / "embeddings.npz"
-np.savez(path, image_ids=[str(i) for i in range(400)], images=rng.standard_normal((400, 32), np.float32),
-         caption_ids=[str(c) for c in range(800)], captions=rng.standard_normal((800, 32), np.float32))
-zoo, theirs = make_collection(images=400), add_annotator("theirs", kind="files", checkpoint=Path(path))
+np.savez(path, image_ids=[str(i) for i in range(3000)], images=rng.standard_normal((3000, 32), np.float32),
+         caption_ids=[str(c) for c in range(6000)], captions=rng.standard_normal((6000, 32), np.float32))
+zoo, theirs = make_collection(images=3000), add_annotator("theirs", kind="files", checkpoint=Path(path))
 print(retrieve(zoo, annotators=[theirs])[0].sha256)
 Retrieval.objects.all().delete()
-open_shared_retrieval(zoo, annotator=theirs, shards=9)
 """
+SEARCH = ("manage.py", "retrieve", "zoo", "--annotators", "theirs", "--engine-on", "celery", "--shards", "24", "--wait")
 
 
 class Site:
-    """A site of its own: its folder, its SQLite database, its broker and its workers."""
+    """A site of its own: its folder, its SQLite database, its broker and its processes."""
 
     def __init__(self, folder: Path, redis_url: str) -> None:
         self.folder = folder
@@ -46,7 +46,7 @@ class Site:
         self._environment = (
             os.environ | places | broker | {"DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "config.settings"}
         )
-        self._workers: list[subprocess.Popen] = []
+        self._processes: list[subprocess.Popen] = []
 
     def python(self, *arguments: str) -> str:
         done = subprocess.run(
@@ -66,21 +66,19 @@ class Site:
         # Open from now on: whoever closes the last connection locks the file, and may be stopped while it does.
         self._database = sqlite3.connect(self.folder / "counterpart.sqlite3", timeout=30, isolation_level=None)
 
-    def start_worker(self) -> subprocess.Popen:
-        number = len(self._workers)
-        command = ["-m", "celery", "-A", "config", "worker", "--pool", "solo", "--hostname", f"w{number}@here"]
-        with (self.folder / f"worker-{number}.log").open("wb") as log:
-            worker = subprocess.Popen(
-                [sys.executable, *command], cwd=ROOT, env=self._environment, stdout=log, stderr=log
+    def start(self, *arguments: str) -> subprocess.Popen:
+        with (self.folder / f"process-{len(self._processes)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, *arguments], cwd=ROOT, env=self._environment, stdout=log, stderr=log
             )
-        self._workers.append(worker)
-        return worker
+        self._processes.append(process)
+        return process
 
     def close(self) -> None:
         self._database.close()
-        for worker in self._workers:
-            worker.kill()
-            worker.wait()
+        for process in self._processes:
+            process.kill()
+            process.wait()
         if self._redis_url:
             server = redis.from_url(self._redis_url)
             for key in server.scan_iter(f"{self._redis_prefix}*"):
@@ -88,9 +86,6 @@ class Site:
 
     def rows(self, query: str) -> list[tuple]:
         return self._database.execute(query).fetchall()
-
-    def states(self, task: str) -> list[tuple[str, int]]:
-        return self.rows(f"SELECT state, attempts FROM core_job WHERE task = 'mitl.tasks.{task}'")
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -111,30 +106,33 @@ def site(request, tmp_path, migrated) -> Iterator[Site]:
     site.close()
 
 
-def hold_in_a_shard(site: Site, worker: subprocess.Popen) -> bool:
-    """Stop the worker where it stands; let it go on if that is not within a shard."""
-    worker.send_signal(signal.SIGSTOP)
-    if any(state == "running" for state, _ in site.states("search_shard")):
+def held_at_units(site: Site, *processes: subprocess.Popen) -> bool:
+    """Stop all processes where they stand; let them go on if not each of them is at a unit."""
+    for process in processes:
+        process.send_signal(signal.SIGSTOP)
+    if len(site.rows("SELECT name FROM mitl_unitlease")) == len(processes):
         return True
-    worker.send_signal(signal.SIGCONT)
+    for process in processes:
+        process.send_signal(signal.SIGCONT)
+    time.sleep(0.02)
     return False
 
 
 @pytest.mark.slow
-def test_a_worker_killed_in_a_shard_changes_no_bit_of_the_result(site):
-    single = site.python("-c", SHARE).split()[-1]
-    killed = site.start_worker()
-    wait_until(lambda: hold_in_a_shard(site, killed))
+@pytest.mark.parametrize("lost", ["helper", "driver"])
+def test_a_process_killed_at_a_unit_changes_no_bit_of_the_result(site, lost):
+    single = site.python("-c", SINGLE).split()[-1]
+    helper = site.start("-m", "celery", "-A", "config", "worker", "--pool", "solo")
+    driver = site.start(*SEARCH)
+    wait_until(lambda: held_at_units(site, driver, helper))
+    killed, left = (helper, driver) if lost == "helper" else (driver, helper)
     killed.kill()
     killed.wait()
-    # Minutes pass.
-    site.rows("UPDATE core_job SET heartbeat_at = '2020-01-01 00:00:00' WHERE state IN ('queued', 'running')")
-    site.manage("reconcile")
-    site.start_worker(), site.start_worker()
-    wait_until(lambda: site.states("share_retrieval")[0][0] not in ("queued", "running"))
+    left.send_signal(signal.SIGCONT)
+    if lost == "driver":
+        driver = site.start(*SEARCH)
+    assert driver.wait(PATIENCE) == 0
 
-    assert site.states("share_retrieval") == [("done", 0)]
-    assert sorted(site.states("search_shard")) == [("done", 0)] * 8 + [("done", 1)]
     assert site.rows("SELECT sha256, depth FROM mitl_retrieval") == [(single, 25)]
-    assert (site.folder / "media" / "shards").exists()
-    assert [file for file in (site.folder / "media" / "shards").rglob("*") if file.is_file()] == []
+    wait_until(lambda: site.rows("SELECT name FROM mitl_unitlease") == [])
+    assert [file for file in (site.folder / "media" / "searches").rglob("*") if file.is_file()] == []

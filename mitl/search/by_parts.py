@@ -1,0 +1,231 @@
+"""A search by parts: encode the items part by part, scan the parts, merge what they gave, on one of the engines.
+
+The lists are those of ``retrieve``, byte for byte, where all processes have the same kind of processor. All that is
+between is in the storage, in the folder of the search, so that whoever makes the same search goes on there.
+"""
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import islice
+from time import perf_counter
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from core.errors import CounterpartError
+from core.files import StoredFile, local_copy
+from core.jobs import Cancelled, JobProgress, open_once
+from core.models import Job
+from core.parts import Part
+from core.progress import Progress, silent
+from corpus.item_parts import CAPTIONS, IMAGES, parts_of_rows
+from corpus.models import Collection, Sample
+from mitl.models import Annotator, Direction, Retrieval
+from mitl.search.embeddings import CHUNK, Embeddings
+from mitl.search.engines import Engine, engine_of
+from mitl.search.gallery import BothFound, Found, Gallery, Places, open_gallery, with_ids
+from mitl.search.leases import remove_leases
+from mitl.search.plans import Plan, remove_folder, store_array
+from mitl.search.request import Search
+from mitl.search.retrieval import errors_of
+from mitl.search.scan import merge, unpacked
+from mitl.search.store import find_retrieval, store_retrieval
+from mitl.search.units import Encode, Scan, Unit, encoder_of, read_embeddings
+
+TASK = "mitl.tasks.retrieve_by_parts"
+ROWS = 65_536  # of a part, unless their number is given: 128 MB of embeddings of 512 dimensions
+ASKING = {Direction.IMAGE_TO_CAPTION: IMAGES, Direction.CAPTION_TO_IMAGE: CAPTIONS}
+ASKED = {Direction.IMAGE_TO_CAPTION: CAPTIONS, Direction.CAPTION_TO_IMAGE: IMAGES}
+STEPS = ("items", "encode-images", "encode-captions", "queries", "scan-i2t", "scan-t2i")
+
+
+def open_retrieval(
+    search: Search, annotator: Annotator, *, engine: str, shards: int | None, by: User | None = None
+) -> Job:
+    """Open the job of one annotator's search by parts. A live job of the same search is returned as it is.
+
+    Raises CounterpartError as ``retrieve_by_parts`` does.
+    """
+    gallery, device = search.gallery, search.device
+    search = replace(search, device="cpu").checked()  # the workers' device, not that of this process
+    with errors_of(annotator):
+        _check(annotator, shards)
+    engine_of(engine)
+    same = {
+        "collection": gallery.collection.name,
+        "queries": gallery.sample.name if gallery.sample else "",
+        "annotator": annotator.name,
+        "depth": search.depth,
+        "fingerprint": search.fingerprint(annotator),
+    }
+    how = {"device": device, "engine": engine, "shards": shards}
+    title = f"Retrieve {annotator} over {gallery.sample or gallery.collection}"
+    return open_once(title, TASK, same | how, lock=annotator, same=same, by=by)
+
+
+def retrieve_for(job: Job, progress: JobProgress) -> Retrieval:
+    """Make the search of a job. Raises CounterpartError where annotator or gallery changed since it was opened."""
+    params = job.params
+    annotator = Annotator.objects.named(params["annotator"])
+    sample = Sample.objects.named(params["queries"]) if params["queries"] else None
+    gallery = open_gallery(Collection.objects.named(params["collection"]), sample)
+    search = Search(gallery, [annotator], params["depth"], device=params["device"])
+    if search.fingerprint(annotator) != params["fingerprint"]:
+        raise CounterpartError(f"{annotator} or the gallery changed during the search; start it again.")
+    how = {"engine": params["engine"], "shards": params["shards"]}
+    try:
+        return retrieve_by_parts(search, annotator, **how, actor=job.actor, progress=progress)
+    except Cancelled:
+        job.refresh_from_db(fields=["cancel_requested"])
+        if job.cancel_requested:  # else another worker goes on from these files
+            _remove(_folder_of(search, annotator, _rows_a_part(gallery, params["shards"])))
+        raise
+
+
+def retrieve_by_parts(
+    search: Search,
+    annotator: Annotator,
+    *,
+    engine: str,
+    shards: int | None = None,
+    actor: str = "retrieve",
+    progress: Progress = silent,
+) -> Retrieval:
+    """Return the stored result of one annotator's plain, exact search, made now where it is missing.
+
+    Args:
+        engine: one of ``engines.ENGINES``, where the units run.
+        shards: number of parts of the longer side; None: parts of 65,536 rows.
+
+    Raises:
+        CounterpartError: as ``retrieve``; for annotators that do not search by inner products, for an engine that
+            cannot be used here, for less than one part, and while another process makes the same search.
+    """
+    search = search.checked()
+    if stored := find_retrieval(search, annotator):
+        return stored
+    started, rows = perf_counter(), _rows_a_part(search.gallery, shards)
+    folder = _folder_of(search, annotator, rows)
+    try:
+        with errors_of(annotator):
+            _check(annotator, shards)
+            found = _Run(search, annotator, engine_of(engine), folder, rows, progress).found()
+    except CounterpartError:
+        _remove(folder)
+        if stored := find_retrieval(search, annotator):
+            return stored  # by another process, which removed the files under our hands
+        raise
+    lists = with_ids(search.gallery, found)
+    with transaction.atomic():
+        Annotator.objects.select_for_update(no_key=True).get(pk=annotator.pk)
+        seconds = perf_counter() - started
+        made = find_retrieval(search, annotator) or store_retrieval(search, annotator, lists, seconds, actor=actor)
+    _remove(folder)
+    return made
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One search under way: its steps, each from the results of the one before."""
+
+    search: Search
+    annotator: Annotator
+    engine: Engine
+    folder: str
+    rows: int
+    progress: Progress
+
+    def found(self) -> BothFound:
+        """Return the best places and their scores, by direction."""
+        sides = {side: self.embeddings(side, items) for side, items in self.items().items()}
+        gallery = self.search.gallery
+        return {
+            direction: self.scanned(
+                direction, self.queries(direction, sides[ASKING[direction]]), sides[ASKED[direction]]
+            )
+            for direction in gallery.directions
+        }
+
+    def items(self) -> dict[str, list[Part]]:
+        """Store what is to be encoded, by side."""
+        self.progress(f"{self.annotator.name}: writing items", 0, None)
+        return parts_of_rows(self.search.gallery.collection, f"{self.folder}/items", self.rows)
+
+    def embeddings(self, side: str, items: list[Part]) -> list[Part]:
+        """Encode one side, part by part."""
+        import torch
+
+        encoder, threads = encoder_of(self.annotator), torch.get_num_threads()
+        units: list[Unit] = [Encode(encoder, side, part, self.search.device, threads) for part in items]
+        results = self.results(f"encode-{side}", f"encoding parts of {side}", units)
+        return [
+            Part(stored.path, stored.sha256, part.first, part.rows) for part, stored in zip(items, results, strict=True)
+        ]
+
+    def queries(self, direction: Direction, side: list[Part]) -> list[Part]:
+        """Return the embeddings of the queries in blocks: all parts of their side, or new parts of some of its rows."""
+        places = self.search.gallery.asks(direction)
+        if len(places) == side[-1].first + side[-1].rows:
+            return side
+        blocks = []
+        for first in range(0, len(places), self.rows):
+            asked = _rows_of(side, places[first : first + self.rows])
+            stored = store_array(f"{self.folder}/queries/{direction.value}-{first}", asked)
+            blocks.append(Part(stored.path, stored.sha256, first, len(asked)))
+        return blocks
+
+    def scanned(self, direction: Direction, queries: list[Part], items: list[Part]) -> Found:
+        """Search a side for blocks of queries. One block meets each part apart; of several, each meets all parts, so
+        that no more than one list a query is ever stored."""
+        groups = [tuple(items)] if len(queries) > 1 else [(part,) for part in items]
+        k, device = self.search.depth, self.search.device
+        units: list[Unit] = [Scan(block, group, k, device) for block in queries for group in groups]
+        results = self.results(f"scan-{direction.value}", f"scanning parts, {direction.value}", units)
+        rankings = (unpacked(np.load(local_copy(stored))) for stored in results)
+        blocks = [reduce(merge, islice(rankings, len(groups))) for _ in queries]
+        return np.concatenate([block.places for block in blocks]), np.concatenate([block.scores for block in blocks])
+
+    def results(self, name: str, step: str, units: list[Unit]) -> list[StoredFile]:
+        """Have units run, and return their results in order."""
+        plan = Plan(f"{self.folder}/{name}", units)
+        plan.write()
+        self.engine.run(plan, lambda done: self.progress(f"{self.annotator.name}: {step}", done, len(units)))
+        results = list(plan.results().values())
+        if len(results) < len(units):
+            raise CounterpartError("the search was ended by another process; start it again.")
+        return results
+
+
+def _check(annotator: Annotator, shards: int | None) -> None:
+    if shards is not None and shards < 1:
+        raise CounterpartError(f"a search needs at least 1 part, not {shards}.")
+    encoder_of(annotator)
+
+
+def _rows_a_part(gallery: Gallery, shards: int | None) -> int:
+    """Return the rows of a part: whole batches of an encoder, so that each is encoded in the same batch as ever."""
+    longest = max(len(gallery.image_ids), len(gallery.caption_ids))
+    return ROWS if shards is None else -(-longest // (max(shards, 1) * CHUNK)) * CHUNK
+
+
+def _folder_of(search: Search, annotator: Annotator, rows: int) -> str:
+    """Return the folder of a search: another one for everything that may change a bit of what is in it."""
+    import torch
+
+    decides = (search.fingerprint(annotator), search.depth, search.device, rows, CHUNK, torch.get_num_threads())
+    return f"searches/{hashlib.sha256('|'.join(map(str, decides)).encode()).hexdigest()}"
+
+
+def _remove(folder: str) -> None:
+    for step in STEPS:
+        remove_folder(f"{folder}/{step}")
+    remove_leases(folder)
+
+
+def _rows_of(side: list[Part], places: Places) -> Embeddings:
+    """Return the embeddings at some places, ascending, of a side."""
+    bounds = np.searchsorted(places, [part.first for part in side] + [side[-1].first + side[-1].rows])
+    taken = zip(side, bounds, bounds[1:], strict=False)
+    return np.concatenate([read_embeddings(part)[places[a:b] - part.first] for part, a, b in taken if a < b])

@@ -1,0 +1,33 @@
+"""Where the units of a search by parts run: in this process, in Celery workers, or on a Ray cluster.
+
+Each module is an engine: ``check()`` raises CounterpartError where it cannot be used here, and ``run(plan, tell)``
+returns when every unit of a stored plan has its result. ``tell`` is called with the number of results, at least every
+second or as often as a unit advances; it may raise ``core.jobs.Cancelled``. All engines come to the same bytes, and
+raise what a unit raises.
+"""
+
+from importlib import import_module
+from typing import Protocol, cast
+
+from mitl.search.plans import Plan
+
+
+class Tell(Protocol):
+    """Is told how many units have a result."""
+
+    def __call__(self, done: int) -> None: ...
+
+
+class Engine(Protocol):
+    """What each module of this package is."""
+
+    def check(self) -> None: ...
+
+    def run(self, plan: Plan, tell: Tell) -> None: ...
+
+
+def engine_of(name: str) -> Engine:
+    """Return one of ``request.RUN_ON``. Raises CounterpartError where it cannot be used here."""
+    engine = cast(Engine, import_module(f"{__name__}.on_{name}"))
+    engine.check()
+    return engine

@@ -1,0 +1,199 @@
+"""A search by parts: the bytes of a single run, on a grid of parts of both sides, resumed, cancelled and refused."""
+
+import numpy as np
+import pytest
+from django.core.files.storage import default_storage
+
+from core import jobs
+from core.errors import CounterpartError
+from core.jobs import cancel
+from core.models import Job
+from corpus.models import Collection
+from mitl.jobs import retrieve_by_parts as run_job
+from mitl.models import Annotator, Retrieval, UnitLease
+from mitl.search.by_parts import open_retrieval, retrieve_by_parts
+from mitl.search.engines import on_celery
+from mitl.search.plans import Plan
+from tests.factories import make_annotator, make_collection, make_sample
+from tests.mitl.searches import add_embeddings, retrieve, search
+
+IMAGES = 300
+
+
+@pytest.fixture
+def zoo(db) -> Collection:
+    return make_collection(images=IMAGES)
+
+
+@pytest.fixture
+def annotator(zoo, tmp_path) -> Annotator:
+    """Whole numbers, so that many scores are equal and ties decide."""
+    rng = np.random.default_rng(2)
+    return add_embeddings(tmp_path, *(rng.integers(-2, 3, (n, 6)) + np.float32(0.5) for n in (IMAGES, 2 * IMAGES)))
+
+
+def single_run(zoo, annotator, sample=None) -> str:
+    """The checksum of a search that is made at once; it is forgotten then."""
+    made = retrieve(zoo, annotators=[annotator], sample=sample, depth=9)[0]
+    made.delete()
+    return made.sha256
+
+
+def by_parts(zoo, annotator, sample=None, *, engine="local", shards=None, **how) -> Retrieval:
+    return retrieve_by_parts(search(zoo, [annotator], sample, depth=9), annotator, engine=engine, shards=shards, **how)
+
+
+def left_in_storage() -> list[str]:
+    def files(folder: str) -> list[str]:
+        folders, names = default_storage.listdir(folder)
+        return [*names, *(name for inner in folders for name in files(f"{folder}/{inner}"))]
+
+    return files("searches") if default_storage.exists("searches") else []
+
+
+@pytest.mark.parametrize("shards", [None, 1, 2, 5])
+def test_a_grid_of_parts_comes_to_the_bytes_of_a_single_run(zoo, annotator, shards):
+    single = single_run(zoo, annotator)
+    made = by_parts(zoo, annotator, shards=shards)
+    assert made.sha256 == single
+    assert by_parts(zoo, annotator, shards=3) == made
+    assert retrieve(zoo, annotators=[annotator], depth=9) == [made]
+    assert left_in_storage() == []
+    assert not UnitLease.objects.exists()
+
+
+@pytest.mark.parametrize("shards", [1, 4])
+def test_a_sample_of_queries_is_searched_by_parts_too(zoo, annotator, shards):
+    sample = make_sample(zoo)
+    single = single_run(zoo, annotator, sample)
+    assert by_parts(zoo, annotator, sample, shards=shards).sha256 == single
+
+
+class KilledError(Exception):
+    """Stands for the end of a process."""
+
+
+@pytest.fixture
+def ran(monkeypatch) -> list[tuple[str, int]]:
+    """Every unit that is run, by step and number."""
+    units: list[tuple[str, int]] = []
+    run = Plan.run
+
+    def counted(plan, number, progress=lambda *_: None):
+        units.append((plan.folder.rpartition("/")[2], number))
+        run(plan, number, progress)
+
+    monkeypatch.setattr(Plan, "run", counted)
+    return units
+
+
+@pytest.fixture
+def killed(ran, monkeypatch) -> list[tuple[str, int]]:
+    """The same; the sixth kills its process, once."""
+    run = Plan.run
+
+    def die(plan, number, progress=lambda *_: None):
+        if len(ran) == 5:
+            ran.append((plan.folder.rpartition("/")[2], number))
+            raise KilledError
+        run(plan, number, progress)
+
+    monkeypatch.setattr(Plan, "run", die)
+    monkeypatch.setattr(on_celery, "HELPERS", 0)
+    return ran
+
+
+@pytest.mark.parametrize("engine", ["local", "celery"])
+def test_who_makes_the_search_of_a_killed_process_again_goes_on_at_the_lost_unit(zoo, annotator, killed, engine):
+    single = single_run(zoo, annotator)
+    with pytest.raises(KilledError):
+        by_parts(zoo, annotator, engine=engine, shards=3)
+    UnitLease.objects.all().delete()  # those of the dead process run out
+    assert by_parts(zoo, annotator, engine=engine, shards=3).sha256 == single
+    assert killed.count(killed[5]) == 2
+    assert len(killed) == len(set(killed)) + 1
+
+
+def test_who_is_overtaken_by_another_process_returns_what_that_one_stored(zoo, annotator, monkeypatch):
+    run, made = Plan.run, []
+
+    def overtaken(plan, number, progress=lambda *_: None):
+        if not made:
+            monkeypatch.setattr(Plan, "run", run)
+            made.append(by_parts(zoo, annotator, shards=3))
+        run(plan, number, progress)
+
+    monkeypatch.setattr(Plan, "run", overtaken)
+    assert by_parts(zoo, annotator, shards=3) == made[0]
+    assert left_in_storage() == []
+
+
+@pytest.fixture
+def job(zoo, annotator) -> Job:
+    return open_retrieval(search(zoo, [annotator], depth=9), annotator, engine="local", shards=3)
+
+
+def state_of(job: Job) -> str:
+    job.refresh_from_db()
+    return job.state
+
+
+def test_a_job_makes_the_search_and_tells_of_it(zoo, annotator, job):
+    assert open_retrieval(search(zoo, [annotator], depth=9), annotator, engine="local", shards=3) == job
+    run_job(str(job.pk))
+    made = Retrieval.objects.get()
+    assert (state_of(job), job.message) == ("done", f"theirs over zoo, depth 9, SHA-256 {made.sha256}.")
+
+
+def test_a_cancelled_search_leaves_nothing_behind(job, ran, monkeypatch):
+    run = Plan.run
+
+    def cancelled(plan, number, progress=lambda *_: None):
+        cancel(job, actor="robin")
+        run(plan, number, progress)
+
+    monkeypatch.setattr(Plan, "run", cancelled)
+    run_job(str(job.pk))
+    assert state_of(job) == "cancelled"
+    assert left_in_storage() == []
+
+
+def test_a_search_that_is_handed_back_goes_on_where_it_was(job, ran, monkeypatch):
+    monkeypatch.setattr(jobs, "send", lambda job: None)
+    monkeypatch.setattr(jobs, "is_stopping", lambda: len(ran) == 4)
+    run_job(str(job.pk))
+    assert state_of(job) == "queued"
+    ran.append(("stopped", 0))
+    run_job(str(job.pk))
+    assert state_of(job) == "done"
+    assert len(ran) == len(set(ran)) + 1  # the one during which the worker was stopped
+
+
+def test_a_search_of_weights_that_changed_meanwhile_is_started_anew(annotator, job):
+    Annotator.objects.update(checksum="other")
+    run_job(str(job.pk))
+    assert (state_of(job), job.message) == (
+        "failed",
+        "theirs or the gallery changed during the search; start it again.",
+    )
+
+
+def test_progress_counts_the_units_of_every_step(zoo, annotator):
+    told = []
+    by_parts(zoo, annotator, shards=3, progress=lambda *news: told.append(news))
+    assert ("theirs: encoding parts of captions", 3, 3) in told
+    assert ("theirs: scanning parts, t2i", 3, 3) in told
+
+
+def test_embeddings_that_cannot_be_searched_are_named_and_leave_nothing_behind(zoo, tmp_path):
+    zeros = add_embeddings(tmp_path, np.zeros((IMAGES, 3)), np.ones((2 * IMAGES, 3)))
+    with pytest.raises(CounterpartError, match="theirs: .* are zero vectors"):
+        by_parts(zoo, zeros, shards=2)
+    assert left_in_storage() == []
+
+
+def test_what_cannot_be_searched_by_parts_is_refused(zoo, annotator):
+    with pytest.raises(CounterpartError, match="words: only searches by inner products of embeddings"):
+        by_parts(zoo, make_annotator("words"))
+    with pytest.raises(CounterpartError, match="theirs: a search needs at least 1 part, not 0"):
+        by_parts(zoo, annotator, shards=0)

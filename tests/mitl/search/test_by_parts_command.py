@@ -1,0 +1,108 @@
+"""The command retrieve --engine-on and --shards: who works, what is printed, what it refuses."""
+
+import json
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from core import jobs
+from core.models import Job
+from mitl.models import Retrieval
+from mitl.search.engines import on_ray
+from tests.factories import make_annotator, make_collection, make_sample
+from tests.mitl.searches import add_embeddings
+
+ASKED = ("retrieve", "zoo", "--annotators", "theirs", "--depth", "3")
+ON_CELERY = (*ASKED, "--engine-on", "celery", "--shards", "2")
+
+
+@pytest.fixture(autouse=True)
+def zoo(db, tmp_path, monkeypatch):
+    """A collection and an annotator with embeddings; no worker is there to take what is sent."""
+    monkeypatch.setattr(jobs, "send", lambda job: None)
+    rng = np.random.default_rng(0)
+    collection = make_collection(images=5)
+    make_sample(collection)
+    add_embeddings(tmp_path, *(rng.standard_normal((n, 4), np.float32) for n in (5, 10)))
+    return collection
+
+
+def printed(capsys, *arguments: str) -> str:
+    capsys.readouterr()
+    call_command(*arguments)
+    return capsys.readouterr().out.strip()
+
+
+def test_parts_are_searched_here_unless_another_engine_is_named(capsys):
+    figures = json.loads(printed(capsys, *ASKED, "--shards", "2", "--json"))["theirs"]
+    assert (figures["sha256"], figures["depth"], figures["kept"]) == (Retrieval.objects.get().sha256, 3, False)
+    assert not Job.objects.exists()
+
+
+def test_queries_of_a_sample_are_searched_by_parts(capsys):
+    printed(capsys, *ASKED, "--shards", "2", "--queries", "queries")
+    assert Retrieval.objects.get().sample.name == "queries"
+
+
+def test_without_wait_the_job_is_left_to_the_workers(capsys):
+    out = printed(capsys, *ON_CELERY)
+    job = Job.objects.get()
+    assert out.splitlines()[0] == f"Retrieve theirs over zoo: job {job.pk} is queued."
+    assert not Retrieval.objects.exists()
+
+
+def test_the_job_comes_as_figures(capsys):
+    figures = json.loads(printed(capsys, *ON_CELERY, "--json"))["theirs"]
+    assert figures == {"job": str(Job.objects.get().pk), "state": "queued"}
+
+
+def test_with_wait_the_work_is_done_here_and_told_as_ever(capsys):
+    figures = json.loads(printed(capsys, *ON_CELERY, "--wait", "--json"))["theirs"]
+    assert (figures["sha256"], figures["depth"], figures["kept"]) == (Retrieval.objects.get().sha256, 3, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*ASKED, "--shards", "2", "--engine", "faiss", "--rerank", "csls"), "not with --rerank, --engine faiss"),
+        (
+            (*ASKED[:3], "theirs,words", "--engine-on", "celery"),
+            "words: only searches by inner products of embeddings can be made by parts",
+        ),
+        ((*ASKED, "--shards", "0"), "theirs: a search needs at least 1 part, not 0"),
+        ((*ASKED, "--wait"), "--wait needs --engine-on celery or ray"),
+    ],
+)
+def test_what_cannot_be_searched_by_parts_is_refused_in_one_line(arguments, message):
+    make_annotator("words")
+    with pytest.raises(CommandError, match=message) as raised:
+        call_command(*arguments)
+    assert "\n" not in str(raised.value)
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("installed", "environment", "message"),
+    [
+        ("", {}, "Ray is not installed; install requirements-cluster.txt"),
+        ("2.51.1", {}, "Ray 2.51.1 lets web pages run code on its cluster"),
+        ("2.60.0", {"RAY_ADDRESS": "10.0.0.1:6379"}, "RAY_AUTH_MODE is not token"),
+    ],
+)
+def test_a_cluster_that_would_let_strangers_in_is_refused(monkeypatch, installed, environment, message):
+    def version(name: str) -> str:
+        if installed:
+            return installed
+        raise on_ray.PackageNotFoundError(name)
+
+    monkeypatch.setattr(on_ray, "version", version)
+    for name in ("RAY_ADDRESS", "RAY_AUTH_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(CommandError, match=message):
+        call_command(*ASKED, "--engine-on", "ray", "--wait")
+    with pytest.raises(CommandError, match=message):
+        call_command(*ASKED, "--engine-on", "ray")
+    assert not Job.objects.exists()
