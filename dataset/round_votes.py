@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from annotation.models import Judgment, Worker
 from core.progress import Progress, silent
-from corpus.models import Caption, Image
 from dataset.aggregation import LEVELS, RIGHT
 from dataset.aggregation.sorted_votes import VOTE, sort_votes
 from dataset.aggregation.votes import Codes, Votes
@@ -28,15 +28,16 @@ KINDS = ("", "negative", "positive")
 
 @dataclass(frozen=True)
 class Keys:
-    """The rows of one side of a collection: their keys, ascending, and the ids in the same order."""
+    """What names rows: their keys, ascending, and their ids in the same order."""
 
     keys: "pd.Index[str]"
     ids: Codes
-    _order: Codes
+    _by_id: Codes
 
     @classmethod
-    def of(cls, rows: "QuerySet[Image] | QuerySet[Caption]") -> "Keys":
-        pairs = rows.order_by().values_list("pk", "key").iterator(chunk_size=20_000)
+    def of(cls, rows: "QuerySet[Any, tuple[int, str]]") -> "Keys":
+        """Read the keys of ``rows``, (id, key)."""
+        pairs = rows.order_by().iterator(chunk_size=20_000)
         parts = [pd.Series([], index=pd.Index([], dtype=np.int64), dtype="str")]
         while chunk := dict(islice(pairs, CHUNK)):
             parts.append(pd.Series(chunk, dtype="str"))
@@ -45,32 +46,34 @@ class Keys:
         return cls(pd.Index(keys), ids, np.argsort(ids))
 
     def places(self, ids: Codes) -> Codes:
-        """Return the places of rows by id."""
-        return self._order[np.searchsorted(self.ids, ids, sorter=self._order)]
+        """Return the places of the rows with these ids among the keys."""
+        return self._by_id[np.searchsorted(self.ids, ids, sorter=self._by_id)]
 
 
 @dataclass(frozen=True)
-class RoundVotes:
-    """The votes of a round by pair and by control, in the order of the keys, and the number of those on candidates."""
+class PairCodes:
+    """A number for each pair as a candidate, and as a control of each polarity: in the order of ``conclude``."""
 
-    votes: Votes
     images: Keys
     captions: Keys
 
-    @property
-    def judgments(self) -> int:
-        return sum(int((~batch.on_gold).sum()) for batch in self.votes.batches())
+    def __len__(self) -> int:
+        return len(self.images.ids) * len(self.captions.ids) * len(KINDS)
 
-    def pairs(self, codes: Codes) -> tuple[Codes, Codes]:
-        """Return the places of the images and of the captions of items."""
+    def of(self, images: Codes, captions: Codes) -> Codes:
+        """Return the codes of candidates by the places of images and captions; those of controls follow."""
+        return (images * len(self.captions.ids) + captions) * len(KINDS)
+
+    def places(self, codes: Codes) -> tuple[Codes, Codes]:
+        """Return the places of images and captions."""
         image, caption = np.divmod(codes // len(KINDS), len(self.captions.ids))
         return image, caption
 
-    def with_items(self, proposals: pd.DataFrame) -> pd.DataFrame:
-        """Return the proposals with the code of each pair as ``item``."""
+    def added_to(self, proposals: pd.DataFrame) -> pd.DataFrame:
+        """Return proposals with the codes of the candidates as ``item``."""
         image = self.images.keys.get_indexer(pd.Index(proposals["image"]))
         caption = self.captions.keys.get_indexer(pd.Index(proposals["caption"]))
-        return proposals.assign(item=(image * len(self.captions.ids) + caption) * len(KINDS))
+        return proposals.assign(item=self.of(image, caption))
 
 
 def counted_rows(round: Round) -> Iterator[NDArray]:
@@ -85,40 +88,33 @@ def counted_rows(round: Round) -> Iterator[NDArray]:
         yield chunk[~np.isin(chunk["item"], left_out)]
 
 
-def read_round(round: Round, *, progress: Progress = silent) -> RoundVotes:
-    """Return the counted votes of a round."""
+def read_round(round: Round, *, progress: Progress = silent) -> tuple[Votes, PairCodes]:
+    """Return the counted votes of a round, and what the codes of their items mean."""
     progress("reading judgments", 0, None)
     collection = round.pool.collection
-    images, captions = Keys.of(collection.images.all()), Keys.of(collection.captions.all())
-    people = Worker.objects.filter(assignments__hit__round=round).distinct()
-    pseudonyms = pd.Series(dict(people.values_list("pk", "pseudonym")), dtype="str").sort_values()
-    workers = pseudonyms.index.to_numpy(np.int64)
-    by_id = np.argsort(workers)
-    controls = Item.objects.filter(hit__round=round, control__isnull=False).order_by("pk")
-    polarities = np.array(list(controls.values_list("pk", "control__polarity")), dtype=object).reshape(-1, 2)
-    items, kinds = polarities[:, 0].astype(np.int64), np.searchsorted(KINDS, polarities[:, 1].astype(str))
+    images, captions = (Keys.of(side.values_list("pk", "key")) for side in (collection.images, collection.captions))
+    codes = PairCodes(images, captions)
+    people = Worker.objects.filter(assignments__hit__round=round)
+    workers = Keys.of(people.values_list("pk", "pseudonym").distinct())
+    controls = Item.objects.filter(hit__round=round, control__isnull=False)
+    polarities = pd.Series(dict(controls.values_list("pk", "control__polarity")), dtype="str")
+    kinds = polarities.map(KINDS.index)
 
     def coded(rows: NDArray) -> NDArray:
         votes = np.zeros(len(rows), VOTE)
-        pair = images.places(rows["image"]) * len(captions.ids) + captions.places(rows["caption"])
-        votes["code"] = pair * len(KINDS)
-        place = np.searchsorted(items, rows["item"])
-        is_control = np.isin(rows["item"], items)
-        votes["code"][is_control] += kinds[place[is_control]]
-        votes["worker"] = by_id[np.searchsorted(workers, rows["worker"], sorter=by_id)]
+        candidates = codes.of(images.places(rows["image"]), captions.places(rows["caption"]))
+        votes["code"] = candidates + pd.Series(rows["item"]).map(kinds).fillna(0).to_numpy(np.int64)
+        votes["worker"] = workers.places(rows["worker"])
         votes["label"] = rows["level"] - LEVELS[0]
         return votes
 
-    return RoundVotes(
-        sort_votes(
-            map(coded, counted_rows(round)),
-            total=Judgment.objects.counted().filter(assignment__hit__round=round).count(),
-            codes=max(len(images.ids) * len(captions.ids) * len(KINDS), 1),
-            workers=pd.Index(pseudonyms),
-            levels=LEVELS,
-            kinds=np.array([[level in RIGHT.get(kind, LEVELS) for level in LEVELS] for kind in KINDS]),
-            kind_of=lambda codes: codes % len(KINDS),
-        ),
-        images,
-        captions,
+    votes = sort_votes(
+        map(coded, counted_rows(round)),
+        total=Judgment.objects.counted().filter(assignment__hit__round=round).count(),
+        codes=max(len(codes), 1),
+        workers=workers.keys,
+        levels=LEVELS,
+        kinds=np.array([[level in RIGHT.get(kind, LEVELS) for level in LEVELS] for kind in KINDS]),
+        kind_of=lambda items: items % len(KINDS),
     )
+    return votes, codes

@@ -52,6 +52,7 @@ def write_verdicts(prefix: str, parts: Iterable[pa.Table]) -> StoredFile:
 
 
 def count_verdicts(aggregation: Aggregation) -> int:
+    """Return the number of verdicts of an aggregation."""
     if not aggregation.file:
         return aggregation.verdicts.count()
     return int(parquet.read_metadata(local_copy(aggregation.stored)).num_rows)

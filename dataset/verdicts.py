@@ -20,10 +20,11 @@ from core.progress import Progress, silent
 from core.seeds import check_seed
 from dataset.aggregation import METHODS, POSITIVE, TIES, Concluded, Method, Ties, conclusions, fit_votes
 from dataset.aggregation.fit import Fit, describe_workers
+from dataset.aggregation.votes import Votes
 from dataset.contents import Policies, proposals_of, verdicts_on
 from dataset.models import Aggregation, Verdict
 from dataset.rejections import rejections_of, sentence_of
-from dataset.round_votes import COLUMNS, RoundVotes, counted_rows, read_round
+from dataset.round_votes import COLUMNS, PairCodes, counted_rows, read_round
 from dataset.verdict_files import LARGE, SCHEMA, add_rows_under_review, write_verdicts
 from hits.models import Item, Round
 from hits.question import Level
@@ -55,29 +56,29 @@ def aggregate_round(
     _check(ties, TIES, "policy for ties")
     check_seed(seed)
     Round.objects.select_for_update().get(pk=round.pk)
-    read = read_round(round, progress=progress)
-    judgments = read.judgments
+    votes, codes = read_round(round, progress=progress)
+    judgments = votes.on_candidates
     if not judgments:
         raise CounterpartError(f"Round {round} has no judgments that count. Aggregate it once work is accepted.")
     progress("aggregating", 0, None)
-    proposals = read.with_items(proposals_of([round])) if method == "consensus" else None
+    proposals = codes.added_to(proposals_of([round])) if method == "consensus" else None
     try:
-        fit = fit_votes(read.votes, method, proposals=proposals, seed=seed)
+        fit = fit_votes(votes, method, proposals=proposals, seed=seed)
     except ValueError as error:
         raise CounterpartError(f"Round {round}: {error}") from error
     former = list(Aggregation.objects.filter(round=round, method=method))
     Aggregation.objects.filter(round=round, method=method).delete()
     aggregation = Aggregation.objects.create(round=round, method=method, ties=ties, seed=seed, judgments=judgments)
-    _write(aggregation, read, fit, progress)
+    _write(aggregation, votes, codes, fit, progress)
     for one in former:
         if one.file and one.file != aggregation.file:
             transaction.on_commit(partial(remove_file, one.stored))
     record("aggregated", round, actor=actor, method=method, ties=ties, seed=seed, judgments=judgments)
-    figures = _figures(conclusions(read.votes, fit, ties), task_type_of(round))
+    figures = _figures(conclusions(votes, fit, ties), task_type_of(round))
     if len(fit.members):
         figures["annotators"] = _rows(fit.members)
     if workers:
-        figures["workers"] = _rows(describe_workers(read.votes, fit, ties).reset_index())
+        figures["workers"] = _rows(describe_workers(votes, fit, ties).reset_index())
     return {"judgments": judgments, **figures}
 
 
@@ -127,25 +128,26 @@ def _check(name: str, known: tuple[str, ...], what: str) -> None:
         raise CounterpartError(f"Unknown {what} {name!r}: use {', '.join(known)}.")
 
 
-def _write(aggregation: Aggregation, read: RoundVotes, fit: Fit, progress: Progress) -> None:
+def _write(aggregation: Aggregation, votes: Votes, codes: PairCodes, fit: Fit, progress: Progress) -> None:
     """Write the verdicts as rows, or into a file where there are many."""
     ties: Any = aggregation.ties
-    parts = conclusions(read.votes, fit, ties)
-    if read.votes.candidates > LARGE:
-        stored = write_verdicts(f"verdicts/{aggregation.round}-{aggregation.method}", _tables(read, parts, progress))
+    parts = conclusions(votes, fit, ties)
+    if votes.candidates > LARGE:
+        tables = _tables(parts, codes, votes.candidates, progress)
+        stored = write_verdicts(f"verdicts/{aggregation.round}-{aggregation.method}", tables)
         aggregation.file, aggregation.sha256 = stored.path, stored.sha256
         aggregation.save(update_fields=["file", "sha256"])
         add_rows_under_review(aggregation.round.pool.collection)
         return
     found = list(parts)
-    images, captions = read.pairs(np.concatenate([part.codes for part in found]))
+    images, captions = codes.places(np.concatenate([part.codes for part in found]))
     shares = np.concatenate([part.shares for part in found])
     insert_rows(
         Verdict,
         {
             "aggregation_id": aggregation.pk,
-            "image_id": read.images.ids[images],
-            "caption_id": read.captions.ids[captions],
+            "image_id": codes.images.ids[images],
+            "caption_id": codes.captions.ids[captions],
             "level": np.concatenate([part.levels for part in found]),
             # As JSON writes them, three times as fast.
             "distribution": np.array(list(map(str, shares.tolist())), dtype=object),
@@ -157,14 +159,14 @@ def _write(aggregation: Aggregation, read: RoundVotes, fit: Fit, progress: Progr
     )
 
 
-def _tables(read: RoundVotes, parts: Iterable[Concluded], progress: Progress) -> Iterator[pa.Table]:
+def _tables(parts: Iterable[Concluded], codes: PairCodes, total: int, progress: Progress) -> Iterator[pa.Table]:
     done = 0
     for part in parts:
-        images, captions = read.pairs(part.codes)
-        keys = pa.array(read.images.keys[images]), pa.array(read.captions.keys[captions])
+        images, captions = codes.places(part.codes)
+        keys = pa.array(codes.images.keys[images]), pa.array(codes.captions.keys[captions])
         yield pa.table([*keys, part.levels, *part.shares.T, part.votes], schema=SCHEMA)
         done += len(part.codes)
-        progress("writing verdicts", done, read.votes.candidates)
+        progress("writing verdicts", done, total)
 
 
 def _figures(parts: Iterable[Concluded], task: TaskType) -> dict[str, Any]:

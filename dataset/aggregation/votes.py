@@ -180,6 +180,11 @@ class Votes:
         """The number of items that are no gold controls."""
         return sum(int((~batch.is_gold).sum()) for batch in self.batches())
 
+    @property
+    def on_candidates(self) -> int:
+        """The number of votes on items that are no gold controls."""
+        return sum(int((~batch.on_gold).sum()) for batch in self.batches())
+
     def begin(self) -> Estimate:
         """Return the estimate with which iterations begin."""
         return self.passed(SpooledRows(np.float64, shape=(len(self.levels),)), lambda batch: batch.start)
