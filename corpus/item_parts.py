@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from django.db.models import QuerySet
 from pyarrow import parquet
 
 from core.files import StoredFile, local_copy, write_file
 from core.parts import Part
-from corpus.models import Caption, Collection, Gallery, Image
+from corpus.models import Caption, Collection, Gallery, Image, Sample
 
 IMAGES = "images"
 CAPTIONS = "captions"
@@ -84,13 +85,23 @@ def captions_of(part: Part) -> list[Caption]:
     return [Caption(**item) for item in read_part(part).select(["key", "text"]).to_pylist()]
 
 
+def parts_of_queries(sample: Sample, folder: str, rows_a_part: int) -> dict[str, list[Part]]:
+    """Store the queries of a sample as parts, by side and in the order of their ids. Memory: as ``parts_of_rows``."""
+    return _parts_of(sample.images.all(), sample.captions.all(), folder, rows_a_part)
+
+
 def parts_of_rows(collection: Collection, folder: str, rows_a_part: int) -> dict[str, list[Part]]:
     """Store the gallery rows of a collection as parts, by side and in the order of their ids.
 
     Memory: the rows of one part, and the ids of the images.
     """
-    images = collection.images.gallery().order_by("pk")
-    captions = collection.captions.gallery().order_by("pk")
+    return _parts_of(collection.images.gallery(), collection.captions.gallery(), folder, rows_a_part)
+
+
+def _parts_of(
+    images: QuerySet[Image], captions: QuerySet[Caption], folder: str, rows_a_part: int
+) -> dict[str, list[Part]]:
+    images, captions = images.order_by("pk"), captions.order_by("pk")
     image_ids = np.fromiter(images.values_list("pk", flat=True).iterator(), np.int64)
     rows = {
         IMAGES: images.values_list("key", "file", "sha256").iterator(),
@@ -106,6 +117,8 @@ def _written(
     while taken := list(islice(rows, rows_a_part)):
         columns: list[Any] = list(zip(*taken, strict=True))
         if side == CAPTIONS:
-            columns[2] = np.searchsorted(image_ids, columns[2])
+            places = np.searchsorted(image_ids, columns[2])
+            known = np.isin(columns[2], image_ids)  # the image of a query need not be one
+            columns[2] = np.where(known, places, -1)
         yield write_part(f"{folder}/{side}", pa.table(columns, schema=SCHEMAS[side]), first)
         first += len(taken)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from core.errors import CounterpartError, some_of
 from core.text import NamedQuerySet, counted
-from corpus.models import Caption, Collection, Image, Sample
+from corpus.models import Caption, Collection, Gallery, Image, Sample
 
 
 class Direction(models.TextChoices):
@@ -76,6 +76,13 @@ class Retrieval(models.Model):
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="retrievals")
     sample = models.ForeignKey(
         Sample, null=True, on_delete=models.CASCADE, help_text="The queries; null: the whole gallery."
+    )
+    gallery = models.ForeignKey(
+        Gallery,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="retrievals",
+        help_text="What was searched; null: the collection's rows.",
     )
     depth = models.PositiveSmallIntegerField()
     engine = models.CharField(max_length=20)

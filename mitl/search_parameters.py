@@ -48,6 +48,12 @@ class RetrieveParameters(SearchParameters):
 
     collection: Annotated[str, "the collection to search", POSITIONAL]
     queries: Annotated[str, "sample of queries (default: the whole gallery)", Option(metavar="SAMPLE")] = ""
+    gallery: Annotated[
+        str,
+        "search this gallery beyond the collection's rows (import_gallery) for a sample's queries; items that are "
+        "found become rows",
+        Option(metavar="G"),
+    ] = ""
     depth: Annotated[int, "length of the lists"] = DEPTH
     device: Annotated[
         str,
@@ -79,7 +85,7 @@ class RetrieveParameters(SearchParameters):
     @property
     def by_parts(self) -> bool:
         """Whether the search is made part by part."""
-        return self.shards is not None or self.engine_on != "local"
+        return self.shards is not None or self.engine_on != "local" or bool(self.gallery)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +124,12 @@ class PoolParameters(PoolingParameters):
     collection: Annotated[str, "the collection that was searched"]
     annotators: Annotated[tuple[str, ...], "annotators that propose pairs"]
     queries: Annotated[str, "the sample of queries", Option(metavar="SAMPLE")]
+    gallery: Annotated[
+        str,
+        "take the lists over this gallery beyond the collection's rows (retrieve --gallery)",
+        Option(metavar="G"),
+        OFF_PAGE,
+    ] = ""
     seed: Annotated[
         int,
         SeedField(help_text="only recorded: a pool draws nothing, and pack draws the controls by a seed of its own"),

@@ -7,27 +7,30 @@ between is in the storage, in the folder of the search, so that whoever makes th
 import hashlib
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import islice
+from itertools import groupby, islice
 from time import perf_counter
 
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
+import corpus.models
 from core.errors import CounterpartError
 from core.files import StoredFile, local_copy
 from core.jobs import Cancelled, JobProgress, open_once
 from core.models import Job
 from core.parts import Part
 from core.progress import Progress, silent
-from corpus.item_parts import CAPTIONS, IMAGES, parts_of_rows
+from corpus.found_rows import rows_of
+from corpus.item_parts import CAPTIONS, IMAGES, parts_of, parts_of_queries, parts_of_rows
 from corpus.models import Collection, Sample
 from mitl.models import Annotator, Direction, Retrieval
 from mitl.search.embeddings import CHUNK, Embeddings
 from mitl.search.engines import Engine, engine_of
-from mitl.search.gallery import BothFound, Found, Gallery, Places, open_gallery, with_ids
+from mitl.search.gallery import BothFound, BothLists, Found, Gallery, Places, RankedLists, open_gallery, with_ids
+from mitl.search.gallery_embeddings import kept_in
 from mitl.search.leases import remove_leases
-from mitl.search.plans import Plan, remove_folder, store_array
+from mitl.search.plans import Plan, end_plan, remove_folder, store_array
 from mitl.search.request import Search
 from mitl.search.retrieval import errors_of
 from mitl.search.scan import merge, unpacked
@@ -38,7 +41,16 @@ TASK = "mitl.tasks.retrieve_by_parts"
 ROWS = 65_536  # of a part, unless their number is given: 128 MB of embeddings of 512 dimensions
 ASKING = {Direction.IMAGE_TO_CAPTION: IMAGES, Direction.CAPTION_TO_IMAGE: CAPTIONS}
 ASKED = {Direction.IMAGE_TO_CAPTION: CAPTIONS, Direction.CAPTION_TO_IMAGE: IMAGES}
-STEPS = ("items", "encode-images", "encode-captions", "queries", "scan-i2t", "scan-t2i")
+STEPS = (
+    "items",
+    "encode-images",
+    "encode-captions",
+    "queries",
+    "encode-queries-images",
+    "encode-queries-captions",
+    "scan-i2t",
+    "scan-t2i",
+)
 
 
 def open_retrieval(
@@ -56,12 +68,13 @@ def open_retrieval(
     same = {
         "collection": gallery.collection.name,
         "queries": gallery.sample.name if gallery.sample else "",
+        "gallery": gallery.listed.name if gallery.listed else "",
         "annotator": annotator.name,
         "depth": search.depth,
         "fingerprint": search.fingerprint(annotator),
     }
     how = {"device": device, "engine": engine, "shards": shards}
-    title = f"Retrieve {annotator} over {gallery.sample or gallery.collection}"
+    title = f"Retrieve {annotator} over {gallery.listed or gallery.sample or gallery.collection}"
     return open_once(title, TASK, same | how, lock=annotator, same=same, by=by)
 
 
@@ -70,7 +83,8 @@ def retrieve_for(job: Job, progress: JobProgress) -> Retrieval:
     params = job.params
     annotator = Annotator.objects.named(params["annotator"])
     sample = Sample.objects.named(params["queries"]) if params["queries"] else None
-    gallery = open_gallery(Collection.objects.named(params["collection"]), sample)
+    listed = corpus.models.Gallery.objects.named(params["gallery"]) if params["gallery"] else None
+    gallery = open_gallery(Collection.objects.named(params["collection"]), sample, listed)
     search = Search(gallery, [annotator], params["depth"], device=params["device"])
     if search.fingerprint(annotator) != params["fingerprint"]:
         raise CounterpartError(f"{annotator} or the gallery changed during the search; start it again.")
@@ -80,7 +94,7 @@ def retrieve_for(job: Job, progress: JobProgress) -> Retrieval:
     except Cancelled:
         job.refresh_from_db(fields=["cancel_requested"])
         if job.cancel_requested:  # else another worker goes on from these files
-            _remove(_folder_of(search, annotator, _rows_a_part(gallery, params["shards"])))
+            _remove(search, annotator, _rows_a_part(gallery, params["shards"]))
         raise
 
 
@@ -97,7 +111,8 @@ def retrieve_by_parts(
 
     Args:
         engine: one of ``engines.ENGINES``, where the units run.
-        shards: number of parts of the longer side; None: parts of 65,536 rows.
+        shards: number of parts of the longer side; None: parts of 65,536 rows. Those of a gallery beyond rows stay as
+            they are, and about so many groups of them are scanned.
 
     Raises:
         CounterpartError: as ``retrieve``; for annotators that do not search by inner products, for an engine that
@@ -113,16 +128,16 @@ def retrieve_by_parts(
             _check(annotator, shards)
             found = _Run(search, annotator, engine_of(engine), folder, rows, progress).found()
     except CounterpartError:
-        _remove(folder)
+        _remove(search, annotator, rows)
         if stored := find_retrieval(search, annotator):
             return stored  # by another process, which removed the files under our hands
         raise
-    lists = with_ids(search.gallery, found)
+    lists = _lists(search.gallery, found, actor, progress)
     with transaction.atomic():
         Annotator.objects.select_for_update(no_key=True).get(pk=annotator.pk)
         seconds = perf_counter() - started
         made = find_retrieval(search, annotator) or store_retrieval(search, annotator, lists, seconds, actor=actor)
-    _remove(folder)
+    _remove(search, annotator, rows)
     return made
 
 
@@ -139,8 +154,8 @@ class _Run:
 
     def found(self) -> BothFound:
         """Return the best places and their scores, by direction."""
-        sides = {side: self.embeddings(side, items) for side, items in self.items().items()}
         gallery = self.search.gallery
+        sides = {side: self.embeddings(side, items) for side, items in self.items().items()}
         return {
             direction: self.scanned(
                 direction, self.queries(direction, sides[ASKING[direction]]), sides[ASKED[direction]]
@@ -149,24 +164,42 @@ class _Run:
         }
 
     def items(self) -> dict[str, list[Part]]:
-        """Store what is to be encoded, by side."""
+        """Return what is to be encoded, by side; rows are stored first."""
+        if listed := self.search.gallery.listed:
+            return parts_of(listed)
         self.progress(f"{self.annotator.name}: writing items", 0, None)
         return parts_of_rows(self.search.gallery.collection, f"{self.folder}/items", self.rows)
 
     def embeddings(self, side: str, items: list[Part]) -> list[Part]:
-        """Encode one side, part by part."""
+        """Return the embeddings of one side. Those of a gallery beyond rows are kept for other searches."""
+        if listed := self.search.gallery.listed:
+            kept = kept_in(listed, self.annotator, side)
+            embeddings = self.encoded(kept, side, items)
+            end_plan(kept)
+            return embeddings
+        return self.encoded(f"{self.folder}/encode-{side}", side, items)
+
+    def encoded(self, folder: str, side: str, items: list[Part]) -> list[Part]:
+        """Encode items part by part, as a plan of this folder."""
         import torch
 
         encoder, threads = encoder_of(self.annotator), torch.get_num_threads()
         units: list[Unit] = [Encode(encoder, side, part, self.search.device, threads) for part in items]
-        results = self.results(f"encode-{side}", f"encoding parts of {side}", units)
+        results = self.results(folder, f"encoding parts of {side}", units)
         return [
             Part(stored.path, stored.sha256, part.first, part.rows) for part, stored in zip(items, results, strict=True)
         ]
 
     def queries(self, direction: Direction, side: list[Part]) -> list[Part]:
-        """Return the embeddings of the queries in blocks: all parts of their side, or new parts of some of its rows."""
-        places = self.search.gallery.asks(direction)
+        """Return the embeddings of the queries in blocks: all parts of their side, or new parts of some of its rows.
+
+        No rows are on a side beyond them: the queries are encoded apart.
+        """
+        gallery, asking = self.search.gallery, ASKING[direction]
+        if gallery.listed and gallery.sample:
+            items = parts_of_queries(gallery.sample, f"{self.folder}/items", self.rows)
+            return self.encoded(f"{self.folder}/encode-queries-{asking}", asking, items[asking])
+        places = gallery.asks(direction)
         if len(places) == side[-1].first + side[-1].rows:
             return side
         blocks = []
@@ -179,19 +212,21 @@ class _Run:
     def scanned(self, direction: Direction, queries: list[Part], items: list[Part]) -> Found:
         """Search a side for blocks of queries. One block meets each part apart; of several, each meets all parts, so
         that no more than one list a query is ever stored."""
-        groups = [tuple(items)] if len(queries) > 1 else [(part,) for part in items]
+        near = groupby(items, key=lambda part: part.first // self.rows)
+        groups = [tuple(items)] if len(queries) > 1 else [tuple(group) for _, group in near]
         k, device = self.search.depth, self.search.device
         units: list[Unit] = [Scan(block, group, k, device) for block in queries for group in groups]
-        results = self.results(f"scan-{direction.value}", f"scanning parts, {direction.value}", units)
+        results = self.results(f"{self.folder}/scan-{direction.value}", f"scanning parts, {direction.value}", units)
         rankings = (unpacked(np.load(local_copy(stored))) for stored in results)
         blocks = [reduce(merge, islice(rankings, len(groups))) for _ in queries]
         return np.concatenate([block.places for block in blocks]), np.concatenate([block.scores for block in blocks])
 
-    def results(self, name: str, step: str, units: list[Unit]) -> list[StoredFile]:
-        """Have units run, and return their results in order."""
-        plan = Plan(f"{self.folder}/{name}", units)
-        plan.write()
-        self.engine.run(plan, lambda done: self.progress(f"{self.annotator.name}: {step}", done, len(units)))
+    def results(self, folder: str, step: str, units: list[Unit]) -> list[StoredFile]:
+        """Have units run that have no result, and return all results in order."""
+        plan = Plan(folder, units)
+        if plan.missing():
+            plan.write()
+            self.engine.run(plan, lambda done: self.progress(f"{self.annotator.name}: {step}", done, len(units)))
         results = list(plan.results().values())
         if len(results) < len(units):
             raise CounterpartError("the search was ended by another process; start it again.")
@@ -206,7 +241,7 @@ def _check(annotator: Annotator, shards: int | None) -> None:
 
 def _rows_a_part(gallery: Gallery, shards: int | None) -> int:
     """Return the rows of a part: whole batches of an encoder, so that each is encoded in the same batch as ever."""
-    longest = max(len(gallery.image_ids), len(gallery.caption_ids))
+    longest = max(gallery.shape)
     return ROWS if shards is None else -(-longest // (max(shards, 1) * CHUNK)) * CHUNK
 
 
@@ -218,10 +253,29 @@ def _folder_of(search: Search, annotator: Annotator, rows: int) -> str:
     return f"searches/{hashlib.sha256('|'.join(map(str, decides)).encode()).hexdigest()}"
 
 
-def _remove(folder: str) -> None:
+def _remove(search: Search, annotator: Annotator, rows: int) -> None:
+    """Remove what a search has in the storage; the embeddings of a gallery beyond rows stay."""
+    folder = _folder_of(search, annotator, rows)
     for step in STEPS:
         remove_folder(f"{folder}/{step}")
     remove_leases(folder)
+    if listed := search.gallery.listed:
+        for kept in (kept_in(listed, annotator, side) for side in (IMAGES, CAPTIONS)):
+            end_plan(kept)
+            remove_leases(kept)
+
+
+def _lists(gallery: Gallery, found: BothFound, actor: str, progress: Progress) -> BothLists:
+    """Return what was found by ids. Items beyond rows become rows."""
+    if gallery.listed is None:
+        return with_ids(gallery, found)
+    lists = {}
+    for direction, (places, scores) in found.items():
+        taken = np.unique(places[places >= 0])
+        ids = rows_of(gallery.listed, ASKED[direction], taken, actor=actor, progress=progress)
+        items = np.where(places < 0, 0, ids[np.searchsorted(taken, places).clip(0, len(ids) - 1)])
+        lists[direction] = RankedLists(gallery.ids_of_queries(direction), items, scores)
+    return lists
 
 
 def _rows_of(side: list[Part], places: Places) -> Embeddings:

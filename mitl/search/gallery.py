@@ -9,6 +9,7 @@ import numpy as np
 from django.db.models import Model, QuerySet
 from numpy.typing import NDArray
 
+import corpus.models
 from core.errors import CounterpartError, some_of
 from core.files import StoredFile, read_arrays, write_arrays
 from core.text import counted
@@ -29,6 +30,9 @@ class Gallery:
 
     ``sample`` is where the queries come from; None: all are queries. Rows are read when they are first used: joining
     lists needs ids alone, and there may be a million.
+
+    ``listed``: the items to search where they are no rows, but listed in files; ids and places are then those of the
+    queries alone.
     """
 
     collection: Collection
@@ -38,6 +42,7 @@ class Gallery:
     image_queries: Places
     caption_queries: Places
     checksums: tuple[str, ...]  # of the images' files; empty where a file is missing
+    listed: corpus.models.Gallery | None = None
 
     @cached_property
     def images(self) -> list[Image]:
@@ -50,9 +55,16 @@ class Gallery:
         return _same(list(_captions(self.collection).only("collection", "key", "text", "image_id")), self.caption_ids)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of images and of captions that are searched."""
+        if self.listed:
+            return self.listed.n_images, self.listed.n_captions
+        return len(self.image_ids), len(self.caption_ids)
+
+    @property
     def depth(self) -> int:
         """The longest possible lists in both directions."""
-        return min(len(self.image_ids), len(self.caption_ids))
+        return min(self.shape)
 
     def asks(self, direction: Direction) -> Places:
         """Return the places of the queries of one direction."""
@@ -85,18 +97,24 @@ class Gallery:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of ids, picture checksums and queries: equal galleries have equal search results."""
-        digest = hashlib.sha256()
+        digest = hashlib.sha256(self.listed.digest.encode() if self.listed else b"")
         for ids in (self.image_ids, self.caption_ids, self.image_queries, self.caption_queries):
             digest.update(ids.tobytes() + b"|")
         digest.update("".join(checksum or "-" for checksum in self.checksums).encode())
         return digest.hexdigest()
 
 
-def open_gallery(collection: Collection, sample: Sample | None = None) -> Gallery:
+def open_gallery(
+    collection: Collection, sample: Sample | None = None, listed: corpus.models.Gallery | None = None
+) -> Gallery:
     """Read a collection's gallery; the queries are the sample's, or the whole gallery without one.
+
+    ``listed``: a gallery beyond the collection's rows, to search in their place for the sample's queries.
 
     Raises CounterpartError where the gallery is empty, or the sample is of another collection or has queries outside.
     """
+    if listed:
+        return _open_listed(collection, sample, listed)
     rows = list(_images(collection).values_list("pk", "sha256"))
     image_ids = np.array([pk for pk, _ in rows], dtype=np.int64)
     checksums = tuple(checksum for _, checksum in rows)
@@ -129,6 +147,21 @@ def check_searchable(collection: Collection) -> None:
         f"{collection} has {images.count()} images and {captions.count()} captions outside its training splits,"
         " so there is nothing to search. Import some, with split test or none."
     )
+
+
+def _open_listed(collection: Collection, sample: Sample | None, listed: corpus.models.Gallery) -> Gallery:
+    if sample is None:
+        raise CounterpartError(f"The gallery {listed} is searched for a sample's queries; pass --queries SAMPLE.")
+    for what in (listed, sample):
+        if what.collection_id != collection.pk:
+            raise CounterpartError(
+                f"The {what._meta.verbose_name} {what} is of {what.collection}, not of {collection}; choose another."
+            )
+    rows = list(sample.images.order_by("pk").values_list("pk", "sha256"))
+    image_ids = np.array([pk for pk, _ in rows], dtype=np.int64)
+    caption_ids = _ids(sample.captions.order_by("pk"))
+    queries = np.arange(len(image_ids)), np.arange(len(caption_ids))
+    return Gallery(collection, sample, image_ids, caption_ids, *queries, tuple(sha256 for _, sha256 in rows), listed)
 
 
 # Where rows are read, "collection" is among only(): the related manager would fetch it again for every single one.

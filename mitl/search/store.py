@@ -43,6 +43,7 @@ def store_retrieval(search: Search, annotator: Annotator, lists: BothLists, seco
             annotator=annotator,
             collection=collection,
             sample=search.gallery.sample,
+            gallery=search.gallery.listed,
             depth=search.depth,
             engine=search.engine,
             cascade=cascade.annotator if cascade else None,
@@ -79,7 +80,7 @@ def newest_retrieval(annotator: Annotator, gallery: Gallery, depth: int) -> Retr
     Without one, the last search of the whole gallery, whose lists are those of every sample. With or without a cascade
     or a re-ranking; the annotator of a cascade must be unchanged too.
     """
-    searched = [gallery, gallery.of_all] if gallery.sample else [gallery]
+    searched = [gallery, gallery.of_all] if gallery.sample and not gallery.listed else [gallery]
     for asked in searched:
         made = annotator.retrievals.filter(collection=gallery.collection, sample=asked.sample, depth__gte=depth)
         for one in made.select_related("cascade"):
@@ -108,6 +109,7 @@ def _how_to_make(lacking: list[Annotator], gallery: Gallery, depth: int) -> str:
     shallow = {annotator.name: newest_retrieval(annotator, gallery, 1) for annotator in lacking}
     names = ", ".join(name if made is None else f"{name} ({made.depth} deep)" for name, made in shallow.items())
     queries = f" --queries {gallery.sample}" if gallery.sample else ""
+    queries += f" --gallery {gallery.listed}" if gallery.listed else ""
     have = counted(len(lacking), "annotator, as it is now, has", "annotators, as they are now, have")
     return (
         f"{have} no lists {depth} deep for"

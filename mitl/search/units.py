@@ -101,6 +101,7 @@ def _opened(encoder: str, device: str) -> EmbeddingAnnotator:
     opened = annotators.load(annotator, device)
     if not isinstance(opened, EmbeddingAnnotator) or isinstance(opened, ComparingAnnotator):
         raise CounterpartError(
-            "only searches by inner products of embeddings can be made by parts; leave --engine-on and --shards out."
+            "only searches by inner products of embeddings can be made by parts; leave --engine-on, --shards and"
+            " --gallery out."
         )
     return opened

@@ -4,7 +4,7 @@ from typing import Any
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from corpus.models import Collection, Sample
+from corpus.models import Collection, Gallery, Sample
 from mitl.models import Annotator
 from mitl.pooling import pool_proposals
 from mitl.search_parameters import PoolParameters
@@ -28,6 +28,7 @@ class Command(ActCommand):
             control_depth=parameters.control_depth,
             direction=parameters.direction,
             beyond=parameters.beyond,
+            listed=Gallery.objects.named(parameters.gallery) if parameters.gallery else None,
             seed=parameters.seed,
             progress=progress,
         )

@@ -12,7 +12,7 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.models import Job
 from core.progress import TerminalBar
-from corpus.models import Collection, Sample
+from corpus.models import Collection, Gallery, Sample
 from mitl.models import Annotator, Retrieval
 from mitl.search.by_parts import open_retrieval, retrieve_by_parts
 from mitl.search.estimates import Estimate
@@ -81,8 +81,9 @@ def _search(parameters: RetrieveParameters) -> Search:
     sample = Sample.objects.named(parameters.queries) if parameters.queries else None
     annotators = Annotator.objects.all_named(parameters.annotators)
     first = Annotator.objects.named(parameters.cascade) if parameters.cascade else None
+    listed = Gallery.objects.named(parameters.gallery) if parameters.gallery else None
     return Search(
-        gallery=open_gallery(collection, sample),
+        gallery=open_gallery(collection, sample, listed),
         annotators=annotators,
         depth=parameters.depth,
         engine=parameters.engine,
@@ -99,7 +100,7 @@ def _check_by_parts(parameters: RetrieveParameters) -> None:
     others += ["--engine faiss"] if parameters.engine == "faiss" else []
     if parameters.by_parts and others:
         raise CounterpartError(
-            f"--engine-on and --shards are only for plain, exact searches, not with {', '.join(others)};"
+            f"--engine-on, --shards and --gallery are only for plain, exact searches, not with {', '.join(others)};"
             " leave one or the other out."
         )
 

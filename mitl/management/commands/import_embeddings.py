@@ -1,0 +1,44 @@
+"""import_embeddings GALLERY ANNOTATOR PATH: embeddings of a gallery's items that were made elsewhere."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from core.commands import ActCommand
+from core.progress import TerminalBar
+from corpus.models import Gallery
+from mitl.models import Annotator
+from mitl.search.gallery_embeddings import import_embeddings
+
+
+class Command(ActCommand):
+    help = (
+        "Store embeddings of all items of a gallery (import_gallery), so that the annotator does not encode them: all "
+        "of PATH or, if it contains an error, nothing. PATH has images-*.npy and captions-*.npy, whose rows, over the "
+        "files in the order of their names, are the items in the gallery's order. The annotator encodes the queries. "
+        "Importing the same again changes nothing."
+    )
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("gallery", metavar="GALLERY", help="name of the gallery")
+        parser.add_argument("annotator", metavar="ANNOTATOR", help="annotator whose embeddings they are")
+        parser.add_argument("path", type=Path, metavar="PATH", help="the folder of images-*.npy and captions-*.npy")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
+        gallery = Gallery.objects.named(options["gallery"])
+        annotator = Annotator.objects.named(options["annotator"])
+        shape = import_embeddings(gallery, annotator, options["path"], progress=progress)
+        if options["json"]:
+            return {
+                "gallery": gallery.name,
+                "annotator": annotator.name,
+                "images": gallery.n_images,
+                "captions": gallery.n_captions,
+                "shape": list(shape),
+            }
+        size = " x ".join(map(str, shape))
+        return (
+            f"{annotator}: embeddings of {gallery.n_images:,} images and {gallery.n_captions:,} captions, {size} each."
+        )
