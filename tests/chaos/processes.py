@@ -34,6 +34,11 @@ class Process:
         if pids := children.stdout.split():
             os.kill(int(pids[int(pick * len(pids))]), signal.SIGKILL)
 
+    def terminate(self, *, seconds: float) -> None:
+        """Tell it to stop, as a deploy does: it alone, and not its children."""
+        self._running.terminate()
+        self._running.wait(seconds)
+
     def restart_if_dead(self) -> None:
         if self._running.poll() is not None:
             self.deaths += 1

@@ -1,8 +1,11 @@
 """The life of a job: whoever works on it, whatever happens to them."""
 
+import os
+import time
 from datetime import timedelta
 
 import pytest
+from celery.signals import worker_shutting_down
 from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
@@ -308,6 +311,18 @@ def test_a_worker_that_is_stopped_hands_its_job_back_without_the_loss_of_an_atte
         pytest.fail("went on")
     assert (state_of(job), job.attempts, sent) == (State.QUEUED, 0, [job.pk])
     assert verbs(job) == ["opened", "handed back"]
+
+
+def test_the_processes_that_a_worker_forked_know_that_it_is_stopped(stopped):
+    child = os.fork()
+    if not child:
+        for _ in range(10_000):
+            if jobs.is_stopping():
+                os._exit(0)
+            time.sleep(0.001)
+        os._exit(1)
+    worker_shutting_down.send(sender="w1@here", sig="SIGTERM", how="Warm", exitcode=0)
+    assert os.waitpid(child, 0) == (child, 0)
 
 
 def test_a_worker_that_is_stopped_starts_nothing_of_what_it_had_taken(job, sent, stopped, commit):
