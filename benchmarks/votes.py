@@ -2,8 +2,9 @@
 
 Draws pairs with five votes each by 20,000 workers, 5% of them gold controls, into a Parquet file in item order. From
 that file to the shares of all pairs, five iterations of each method in batches, and of Dawid-Skene with all votes in
-memory (as this product did until 0.3.2, but for the data frames) up to 5 million pairs; each in a process of its own,
-whose peak of memory it prints, one after another, medians of the repeats. With --write into docs/benchmarks.md.
+memory (as this product did until 0.3.2, but for the data frames); each in a process of its own, one after another:
+seconds and the peak of memory, medians of the repeats. Of more than 5 million pairs nothing is in memory, and each
+method runs once. With --write into docs/benchmarks.md.
 """
 
 import argparse
@@ -69,7 +70,7 @@ def compare(pairs: int, repeats: int, folder: Path) -> Iterator[str]:
     draw_votes(folder / "votes.parquet", pairs)
     ways = [IN_MEMORY] * (pairs <= LARGEST_IN_MEMORY) + list(METHODS)
     runs: dict[str, list[dict[str, float]]] = {way: [] for way in ways}
-    for _ in range(repeats):
+    for _ in range(repeats if pairs <= LARGEST_IN_MEMORY else 1):
         for way in ways:
             runs[way].append(measured_alone(way, folder))
     for way, figures in runs.items():
