@@ -203,7 +203,7 @@ class Votes:
         def posterior(batch: Batch) -> Floats:
             shares = _normalised(batch.by_item(table))
             if not on_gold:
-                shares[batch.is_gold] = batch.start[batch.is_gold]
+                shares[batch.is_gold] = before.distribution.read(batch.first, batch.last)[batch.is_gold]
             return shares
 
         return self.passed(before.distribution, posterior, on_gold=on_gold)
