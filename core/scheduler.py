@@ -44,8 +44,8 @@ class Clock(PersistentScheduler):
         try:
             if not leads(self._name):
                 return PAUSE
-        except Error:
-            logger.exception("the clock cannot reach the database")
+        except Error as error:
+            logger.warning("The clock waits for the database: %s", error)
             connection.close()  # The next tick opens another one.
             return PAUSE
         return min(super().tick(*args, **kwargs), PAUSE)
