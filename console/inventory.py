@@ -71,7 +71,7 @@ THINGS: dict[str, Thing] = {
         rows_of.delete_gallery,
     ),
     "retrievals": Thing(
-        Retrieval.objects.select_related("annotator", "collection", "sample", "cascade"),
+        Retrieval.objects.select_related("annotator", "collection", "sample", "gallery", "cascade"),
         "retrieve",
         rows_of.retrieval_line,
         rows_of.retrieval_details,

@@ -26,6 +26,7 @@ from evaluation.models import Run
 from hits.models import Item, Round
 from mitl.annotators import is_untrained
 from mitl.models import Annotator, Pool, Retrieval
+from mitl.search.gallery_embeddings import kept_embeddings
 
 Figures = dict[str, Any]
 MAKES_CHART = "console.tasks.chart"
@@ -76,15 +77,14 @@ def annotator_line(annotator: Annotator) -> Figures:
 
 
 def annotator_details(annotator: Annotator) -> Figures:
+    retrievals = annotator.retrievals.select_related("collection", "sample", "gallery", "cascade", "annotator")
     return {
         "options": [annotator.options] if annotator.options else [],
         "weights": annotator.checksum or "none",
         "trained_on": annotator.trained_on.get("collection", "elsewhere") if annotator.checkpoint else "nothing",
         "source": annotator.source or "unknown",
         "licence": annotator.licence or "unknown",
-        "retrievals": [
-            {"retrieval": one.pk, **retrieval_line(one)} for one in annotator.retrievals.select_related("collection")
-        ],
+        "retrievals": [{"retrieval": one.pk, **retrieval_line(one)} for one in retrievals],
         "waits_for": "its training (train_annotator)" if is_untrained(annotator) else "nothing",
     }
 
@@ -132,12 +132,12 @@ def gallery_details(gallery: Gallery) -> Figures:
 
 
 def gallery_needed(gallery: Gallery) -> Mapping[str, Iterable[Any]]:
-    return {}
+    return {"searches": gallery.retrievals.all()}
 
 
 def delete_gallery(gallery: Gallery) -> list[StoredFile]:
-    """Delete a gallery with its parts. Items that became rows stay, with their pictures."""
-    files = files_of(gallery)
+    """Delete a gallery with its parts and all embeddings. Items that became rows stay, with their pictures."""
+    files = files_of(gallery) + kept_embeddings(gallery)
     gallery.delete()
     return files
 
@@ -262,8 +262,9 @@ def delete_job(job: Job) -> list[StoredFile]:
 
 def retrieval_line(retrieval: Retrieval) -> Figures:
     queries = retrieval.sample.name if retrieval.sample else "the whole gallery"
+    searched = retrieval.gallery.name if retrieval.gallery else "its rows"
     how = retrieval.rerank or (f"cascade of {retrieval.cascade}" if retrieval.cascade else "plain")
-    where = {"collection": retrieval.collection.name, "queries": queries}
+    where = {"collection": retrieval.collection.name, "gallery": searched, "queries": queries}
     return {"annotator": retrieval.annotator.name, **where, "depth": retrieval.depth, "search": how}
 
 

@@ -22,7 +22,7 @@ from hits.judge_designs import queries_of
 from hits.models import Round
 from hits.top_ups import design_of
 from mitl.annotators import kind_of, kinds
-from mitl.models import Annotator, Retrieval
+from mitl.models import Annotator, Pool, Retrieval
 from mitl.options import CompanionFile, ServerText
 
 
@@ -100,6 +100,23 @@ def _protocol(version: Version, contents: Contents, files: dict[str, dict[str, A
     }
 
 
+def _listed_gallery(pool: Pool) -> dict[str, Any]:
+    """Return the gallery beyond the collection's rows that the annotators searched; nothing where they searched the
+    rows."""
+    beyond = pool.retrievals.select_related("gallery").exclude(gallery=None).first()
+    if beyond is None or beyond.gallery is None:
+        return {}
+    found = beyond.gallery
+    return {
+        "gallery": {
+            "name": found.name,
+            "images": found.n_images,
+            "captions": found.n_captions,
+            "digest": found.digest,
+        }
+    }
+
+
 def _describe_round(round: Round) -> dict[str, Any]:
     retrievals = round.pool.retrievals.select_related("annotator").order_by("annotator__name")
     design = design_of(round, finished=True)
@@ -126,6 +143,7 @@ def _describe_round(round: Round) -> dict[str, Any]:
             "top_k": round.pool.top_k,
             "control_depth": round.pool.control_depth,
             **lineage_of(round.pool),
+            **_listed_gallery(round.pool),
             "annotators": {retrieval.annotator.name: retrieval.sha256 for retrieval in retrievals},
         },
     }

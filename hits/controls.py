@@ -120,8 +120,9 @@ def unlisted_pairs(pool: Pool, sides: Sides, *, known: NDArray[np.int64], avoide
     """Return the pairs that no annotator ranks high, from which negative controls are drawn.
 
     They are pairs whose lists are all known: query images with query captions if the sample has both, else queries with
-    the whole gallery; without what is ``avoided``. ``known`` (m, 2) are further pairs to leave out (originals,
-    candidates). Raises CounterpartError if there is none.
+    the whole gallery; of a gallery beyond rows, whose items the queries need not be, queries of one side with the items
+    that were found for any of them. Without what is ``avoided``. ``known`` (m, 2) are further pairs to leave out
+    (originals, candidates). Raises CounterpartError if there is none.
     """
     domain = _domain(pool, sides, avoided)
     listed = [domain.numbers(*known.T), domain.numbers(*avoided.pairs.T)]
@@ -166,11 +167,23 @@ def _domain(pool: Pool, sides: Sides, avoided: Avoided) -> _Domain:
         "images": _members(pool.sample, "images") if Direction.IMAGE_TO_CAPTION in pool.directions else [],
         "captions": _members(pool.sample, "captions") if Direction.CAPTION_TO_IMAGE in pool.directions else [],
     }
-    images = list(asked["images"]) or list(pool.collection.images.gallery().values_list("pk", flat=True))
-    captions = list(asked["captions"]) or list(pool.collection.captions.gallery().values_list("pk", flat=True))
+    images, captions = list(asked["images"]), list(asked["captions"])
+    if pool.retrievals.exclude(gallery=None).exists():
+        direction = Direction.IMAGE_TO_CAPTION if images else Direction.CAPTION_TO_IMAGE
+        found = _found(pool, direction)
+        images, captions = (images, found) if images else (found, captions)
+    images = images or list(pool.collection.images.gallery().values_list("pk", flat=True))
+    captions = captions or list(pool.collection.captions.gallery().values_list("pk", flat=True))
     shown = np.setdiff1d(sides.images.known(images), avoided.images)
     asked_about = np.setdiff1d(sides.captions.known(captions), avoided.captions)
     return _Domain(shown, asked_about, sides.shape)
+
+
+def _found(pool: Pool, direction: Direction) -> list[int]:
+    """Return the ids of the items in the pool's lists of one direction."""
+    lists = [load_lists(retrieval, pool.sample)[direction].items for retrieval in pool.retrievals.all()]
+    found: list[int] = np.setdiff1d(np.concatenate([items.ravel() for items in lists]), [0]).tolist()
+    return found
 
 
 def _places(codes: Codes, size: int) -> Codes:

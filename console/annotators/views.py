@@ -60,7 +60,7 @@ def annotator_origin(request: StaffRequest, name: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, found: Annotator, origin: OriginForm) -> HttpResponse:
-    retrievals = list(found.retrievals.select_related("collection", "sample")[:20])
+    retrievals = list(found.retrievals.select_related("collection", "sample", "gallery")[:20])
     wanted = request.GET.get("retrieval", "")
     shown = next((r for r in retrievals if str(r.pk) == wanted), retrievals[0] if retrievals else None)
     start = number_in(request, "from")

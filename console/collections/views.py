@@ -72,7 +72,7 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
         "tests": QualificationTest.objects.filter(collection=found).annotate(
             n_items=Count("items"), n_sentences=Count("items", filter=Q(items__image=None))
         ),
-        "retrievals": found.retrievals.select_related("annotator", "sample")[:20],
+        "retrievals": found.retrievals.select_related("annotator", "sample", "gallery")[:20],
     }
     return render(request, "console/collections/collection.html", context)
 

@@ -3,6 +3,7 @@
 import json
 from io import StringIO
 
+import numpy as np
 import pytest
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
@@ -18,6 +19,8 @@ from corpus.models import Collection, Image, Sample
 from dataset.release import release_version
 from hits.models import HIT, Round
 from mitl.models import Annotator, Pool, Retrieval
+from mitl.search.gallery_embeddings import kept_in
+from mitl.search.plans import store_array
 from tests.annotation.cast import answer
 from tests.console.conftest import answer_rightly
 from tests.corpus.files import gallery_folder, gallery_items
@@ -141,7 +144,8 @@ def test_everything_listed_can_be_shown(zoo):
 
 def test_a_gallery_goes_with_its_files_and_before_its_collection(db, tmp_path, django_capture_on_commit_callbacks):
     path = gallery_folder(tmp_path, *gallery_items())
-    files = files_of(import_gallery("sea", collection=make_collection("ports"), path=path))
+    gallery = import_gallery("sea", collection=make_collection("ports"), path=path)
+    files = [*files_of(gallery), store_array(f"{kept_in(gallery, make_annotator(), 'images')}/0", np.ones((5, 2)))]
     assert figures("show", "gallery", "sea")["captions"] == 5
     with pytest.raises(CommandError, match=r"ports cannot be removed: 1 galleries \(sea\) depend on it"):
         removed("collection", "ports")

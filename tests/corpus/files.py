@@ -63,8 +63,9 @@ def gallery_folder(
 
 def gallery_items(n: int = 5) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
     """``n`` images without pictures, with keys from i00, and a caption of each, from c00, the last first."""
-    images = [{"key": f"i{place:02}", "file": "", "sha256": ""} for place in range(n)]
+    digits = len(str(max(n - 1, 10)))
+    images = [{"key": f"i{place:0{digits}}", "file": "", "sha256": ""} for place in range(n)]
     captions = [
-        {"key": f"c{place:02}", "text": f"a boat, number {place}", "image": n - 1 - place} for place in range(n)
+        {"key": f"c{place:0{digits}}", "text": f"a boat, number {place}", "image": n - 1 - place} for place in range(n)
     ]
     return images, captions

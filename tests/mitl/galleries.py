@@ -26,9 +26,9 @@ def npy_folder(folder: Path, images: NDArray, captions: NDArray, rows_a_file: in
     return folder
 
 
-def make_gallery(collection: Collection, folder: Path, n: int, name: str = "sea") -> Gallery:
-    """``n`` images and captions."""
-    return import_gallery(name, collection=collection, path=gallery_folder(folder / name, *gallery_items(n)))
+def make_gallery(collection: Collection, folder: Path, n: int) -> Gallery:
+    """The gallery ``sea`` of ``n`` images and captions."""
+    return import_gallery("sea", collection=collection, path=gallery_folder(folder / "sea", *gallery_items(n)))
 
 
 def query_annotator(collection: Collection, folder: Path, width: int = 6, name: str = "theirs") -> Annotator:
