@@ -26,7 +26,7 @@ from corpus.item_parts import CAPTIONS, IMAGES, parts_of, parts_of_queries, part
 from corpus.models import Collection, Sample
 from mitl.models import Annotator, Direction, Retrieval
 from mitl.search.embeddings import CHUNK, Embeddings
-from mitl.search.engines import Engine, engine_of
+from mitl.search.engines import Run, engine_of
 from mitl.search.gallery import BothFound, BothLists, Found, Gallery, Places, RankedLists, open_gallery, with_ids
 from mitl.search.gallery_embeddings import kept_in
 from mitl.search.leases import remove_leases
@@ -126,7 +126,8 @@ def retrieve_by_parts(
     try:
         with errors_of(annotator):
             _check(annotator, shards)
-            found = _Run(search, annotator, engine_of(engine), folder, rows, progress).found()
+            with engine_of(engine).connected() as run:
+                found = _Search(search, annotator, run, folder, rows, progress).found()
     except CounterpartError:
         _remove(search, annotator, rows)
         if stored := find_retrieval(search, annotator):
@@ -142,12 +143,12 @@ def retrieve_by_parts(
 
 
 @dataclass(frozen=True)
-class _Run:
+class _Search:
     """One search under way: its steps, each from the results of the one before."""
 
     search: Search
     annotator: Annotator
-    engine: Engine
+    run: Run
     folder: str
     rows: int
     progress: Progress
@@ -226,7 +227,7 @@ class _Run:
         plan = Plan(folder, units)
         if plan.missing():
             plan.write()
-            self.engine.run(plan, lambda done: self.progress(f"{self.annotator.name}: {step}", done, len(units)))
+            self.run(plan, lambda done: self.progress(f"{self.annotator.name}: {step}", done, len(units)))
         results = list(plan.results().values())
         if len(results) < len(units):
             raise CounterpartError("the search was ended by another process; start it again.")

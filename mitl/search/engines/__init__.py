@@ -1,11 +1,13 @@
 """Where the units of a search by parts run: in this process, in Celery workers, or on a Ray cluster.
 
-Each module is an engine: ``check()`` raises CounterpartError where it cannot be used here, and ``run(plan, tell)``
-returns when every unit of a stored plan has its result. ``tell`` is called with the number of results, at least every
-second or as often as a unit advances; it may raise ``core.jobs.Cancelled``. All engines come to the same bytes, and
-raise what a unit raises.
+Each module is an engine. ``check()`` raises CounterpartError where it cannot be used here. ``connected()`` yields the
+function ``run(plan, tell)``, which returns when every unit of a stored plan has its result. ``tell`` is called with the
+number of results, at least every second or as often as a unit advances; it may raise ``core.jobs.Cancelled``. All
+engines come to the same bytes, and raise what a unit raises.
 """
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -18,12 +20,15 @@ class Tell(Protocol):
     def __call__(self, done: int) -> None: ...
 
 
+Run = Callable[[Plan, Tell], None]
+
+
 class Engine(Protocol):
     """What each module of this package is."""
 
     def check(self) -> None: ...
 
-    def run(self, plan: Plan, tell: Tell) -> None: ...
+    def connected(self) -> AbstractContextManager[Run]: ...
 
 
 def engine_of(name: str) -> Engine:

@@ -4,13 +4,14 @@ Helpers and driver take units by leases (``mitl.search.leases``), so that nobody
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from time import sleep
 
 from celery import current_app
 
 from core.jobs import HandedBack, is_stopping
 from core.progress import Progress
-from mitl.search.engines import Tell
+from mitl.search.engines import Run, Tell
 from mitl.search.leases import held, take
 from mitl.search.plans import Plan, open_plan
 
@@ -23,7 +24,12 @@ def check() -> None:
     """Nothing is needed: the broker may be down, and the driver work alone."""
 
 
-def run(plan: Plan, tell: Tell) -> None:
+def connected() -> AbstractContextManager[Run]:
+    """Nothing is to be connected."""
+    return nullcontext(_run)
+
+
+def _run(plan: Plan, tell: Tell) -> None:
     """Ask workers for help, and work on what nobody else does until all units are done."""
     missing = plan.missing()
     for _ in range(min(len(missing) - 1, HELPERS)):

@@ -1,6 +1,8 @@
 """Run the units of a plan in this process, one after the other."""
 
-from mitl.search.engines import Tell
+from contextlib import AbstractContextManager, nullcontext
+
+from mitl.search.engines import Run, Tell
 from mitl.search.plans import Plan
 
 
@@ -8,12 +10,14 @@ def check() -> None:
     """Nothing is needed."""
 
 
-def run(plan: Plan, tell: Tell) -> None:
+def connected() -> AbstractContextManager[Run]:
+    """Nothing is to be connected."""
+    return nullcontext(_run)
+
+
+def _run(plan: Plan, tell: Tell) -> None:
     """Run every unit that has no result yet."""
     for number in plan.missing():
-        _run(plan, number, len(plan.units) - len(plan.missing()), tell)
+        done = len(plan.results())
+        plan.run(number, lambda *_, done=done: tell(done))
     tell(len(plan.units))
-
-
-def _run(plan: Plan, number: int, done: int, tell: Tell) -> None:
-    plan.run(number, lambda *_: tell(done))

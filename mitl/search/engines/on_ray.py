@@ -7,21 +7,23 @@ and the platforms they are told nothing.
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
+from time import monotonic
 from typing import Any
 
 from django.conf import settings
 
 from core.errors import CounterpartError
-from mitl.search.engines import Tell
+from mitl.search.engines import Run, Tell
 from mitl.search.plans import Plan, open_plan
 
 OLDEST = (2, 52)  # before it, a page in a browser could run code on a cluster (CVE-2025-62593)
 PAUSE = 0.5  # seconds between two looks at whether the search is still wanted
 AHEAD = 2  # units that an actor has: the one it is at, and the next
+START_SECONDS = 300
 TRIES = 5  # of a unit whose process is lost
 # What the processes of a cluster on this computer inherit, and no more.
 INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH")
@@ -50,39 +52,66 @@ def cluster_problem() -> str:
     return ""
 
 
-def run(plan: Plan, tell: Tell) -> None:
-    """Have actors run every unit that has no result yet."""
+@contextmanager
+def connected() -> Iterator[Run]:
+    """Connect to the cluster, or start one on this computer until the body ends."""
     import ray
 
-    todo, done = iter(plan.missing()), len(plan.results())
-    with _cluster():
+    how: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    if not os.environ.get("RAY_ADDRESS"):
+        how |= {"address": "local", "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+    with _little_environment():
+        ray.init(runtime_env={"env_vars": _worker_environment(), "worker_process_setup_hook": "django.setup"}, **how)
+    try:
+        yield _Actors().run
+    finally:
+        ray.shutdown()
+
+
+class _Actors:
+    """The actors of one search, which run the units of all its plans; started with the first."""
+
+    def __init__(self) -> None:
+        self._actors: list[Any] = []
+
+    def run(self, plan: Plan, tell: Tell) -> None:
+        """Have every unit run that has no result yet, at most AHEAD an actor at a time."""
+        import ray
+
+        todo, done = iter(plan.missing()), len(plan.results())
+        self._actors = self._actors or _started(plan, lambda: tell(done))
         waiting: dict[Any, Any] = {}
-        for actor in _actors(plan) * AHEAD:
-            waiting |= {actor.run.remote(number): actor for number in islice(todo, 1)}
+        for actor in self._actors * AHEAD:
+            waiting |= {actor.run.remote(plan.folder, number): actor for number in islice(todo, 1)}
         while waiting:
             tell(done)
             ready, _ = ray.wait(list(waiting), timeout=PAUSE)
             for one in ready:
                 _check_done(one)
                 actor, done = waiting.pop(one), done + 1
-                waiting |= {actor.run.remote(number): actor for number in islice(todo, 1)}
-    tell(done)
+                waiting |= {actor.run.remote(plan.folder, number): actor for number in islice(todo, 1)}
+        tell(done)
 
 
 class Runner:
-    """The actor: runs units of a plan in a process of the cluster."""
+    """What runs in a process of the cluster. It keeps the plan that it is at, as the process does the annotator."""
 
-    def __init__(self, folder: str) -> None:
-        self._plan = open_plan(folder)
+    def __init__(self) -> None:
+        self._plan: Plan | None = None
 
-    def run(self, number: int) -> None:
+    def run(self, folder: str, number: int) -> None:
         """Run a unit; nothing where the search has ended."""
+        if self._plan is None or self._plan.folder != folder:
+            self._plan = open_plan(folder)
         if self._plan:
             self._plan.run(number)
 
 
-def _actors(plan: Plan) -> list[Any]:
-    """Start as many actors as the cluster has processors or, for work on GPUs, GPUs."""
+def _started(plan: Plan, wait: Callable[[], None]) -> list[Any]:
+    """Start as many actors as the cluster has processors or, for work on GPUs, GPUs. ``wait`` is called meanwhile.
+
+    Raises CounterpartError where there is no place for them, or none comes: Ray tries for ever.
+    """
     import ray
 
     on_gpu = any(unit.device != "cpu" for unit in plan.units)
@@ -90,7 +119,17 @@ def _actors(plan: Plan) -> list[Any]:
     if not places:
         raise CounterpartError("the Ray cluster has no GPU; use --device cpu, or add one.")
     start = ray.remote(num_cpus=1, num_gpus=int(on_gpu), max_restarts=-1, max_task_retries=TRIES)(Runner)
-    return [start.remote(plan.folder) for _ in range(min(places, len(plan.missing())))]
+    actors = [start.remote() for _ in range(places)]
+    deadline = monotonic() + START_SECONDS
+    there = [actor.__ray_ready__.remote() for actor in actors]
+    while not ray.wait(there, timeout=PAUSE)[0]:
+        wait()
+        if monotonic() > deadline:
+            raise CounterpartError(
+                f"no process of the Ray cluster has started within {START_SECONDS} s; the logs of its workers say why. "
+                "They need the same Ray, Python and Counterpart as this computer."
+            )
+    return actors
 
 
 def _check_done(run: Any) -> None:
@@ -103,27 +142,12 @@ def _check_done(run: Any) -> None:
         raise error.cause from None
 
 
-@contextmanager
-def _cluster() -> Iterator[None]:
-    """Connect to the cluster, or start one on this computer until the body ends."""
-    import ray
-
-    how: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
-    if not os.environ.get("RAY_ADDRESS"):
-        how |= {"address": "local", "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-    with _little_environment():
-        ray.init(runtime_env={"env_vars": _worker_environment(), "worker_process_setup_hook": "django.setup"}, **how)
-    try:
-        yield
-    finally:
-        ray.shutdown()
-
-
 def _worker_environment() -> dict[str, str]:
     """Return the variables of a worker's process: the storage, and nothing of database, broker, keys or platforms."""
     storage = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
     return storage | {
         "DJANGO_SETTINGS_MODULE": "config.settings",
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(settings.BASE_DIR), os.environ.get("PYTHONPATH")])),
         "VAR_DIR": str(settings.VAR_DIR / "ray"),
         "MEDIA_ROOT": str(settings.MEDIA_ROOT),
         "FILE_CACHE": str(settings.FILE_CACHE),
