@@ -141,6 +141,14 @@ def files_in(folder: str) -> list[str]:
         return []
 
 
+def folders_in(folder: str) -> list[str]:
+    """Return the paths of the folders in a folder of the storage; none where it does not exist."""
+    try:
+        return [f"{folder}/{name}" for name in default_storage.listdir(folder)[0]]
+    except FileNotFoundError:
+        return []
+
+
 def remove_file(stored: StoredFile) -> None:
     """Delete the file and its local copy. Does nothing if it is already gone."""
     default_storage.delete(stored.path)

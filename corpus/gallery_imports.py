@@ -10,11 +10,12 @@ from uuid import uuid4
 import pyarrow as pa
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.utils import timezone
 from pyarrow import compute
 
 from core.errors import CounterpartError
 from core.events import record
-from core.files import StoredFile, files_in, write_file
+from core.files import StoredFile, files_in, folders_in, write_file
 from core.parts import Part
 from core.progress import Progress, silent
 from core.text import check_name
@@ -22,7 +23,9 @@ from corpus.found_rows import check_same_items
 from corpus.gallery_files import item_tables
 from corpus.item_parts import CAPTIONS, IMAGES, parts_of, write_part
 from corpus.models import Collection, Gallery
+from corpus.pictures import ABANDONED
 
+FOLDER = "galleries"
 Parts = dict[str, list[Part]]
 
 
@@ -39,8 +42,9 @@ def import_gallery(
     training, and where another gallery has this name.
     """
     check_name(name)
+    _remove_abandoned()
     # A folder of its own, so that a failed import removes its files and no others.
-    folder = f"galleries/{name}-{uuid4().hex[:8]}"
+    folder = f"{FOLDER}/{name}-{uuid4().hex[:8]}"
     try:
         parts = _write_parts(folder, collection, path, progress)
         gallery = _store(name, collection, folder, parts, actor)
@@ -104,6 +108,15 @@ def _store(name: str, collection: Collection, folder: str, parts: Parts, actor: 
     if not made:
         _remove_folder(folder)
     return gallery
+
+
+def _remove_abandoned() -> None:
+    """Remove the files that imports which were killed have left: none that is at work is so old."""
+    used = {file.rpartition("/")[0] for file in Gallery.objects.values_list("file", flat=True)}
+    oldest = timezone.now() - ABANDONED
+    for folder in folders_in(FOLDER):
+        if folder not in used and all(default_storage.get_modified_time(file) < oldest for file in files_in(folder)):
+            _remove_folder(folder)
 
 
 def _remove_folder(folder: str) -> None:

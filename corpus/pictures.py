@@ -33,7 +33,7 @@ MAX_PIXELS = 89_478_485
 warnings.simplefilter("ignore", Pillow.DecompressionBombWarning)
 CHECKSUM = re.compile(r"[0-9a-f]{32}")  # the first half of a SHA-256, the name of a stored picture
 ORIENTATION_TAG = 0x0112
-ABANDONED = timedelta(days=1)  # after which a picture that no row uses was left by an import that was killed
+ABANDONED = timedelta(days=1)  # after which a file that no row uses was left by an import that was killed
 SIDEWAYS = (5, 6, 7, 8)  # orientations that swap width and height
 
 

@@ -8,12 +8,11 @@ import hashlib
 import json
 from pathlib import Path
 
-from django.core.files.storage import default_storage
 from django.db import transaction
 
 from core.errors import CounterpartError
 from core.events import record
-from core.files import StoredFile, remove_file
+from core.files import StoredFile, folders_in, remove_file
 from core.progress import Progress, silent
 from corpus.item_parts import CAPTIONS, IMAGES, parts_of
 from corpus.models import Gallery
@@ -34,9 +33,8 @@ def kept_in(gallery: Gallery, annotator: Annotator, side: str) -> str:
 
 def kept_embeddings(gallery: Gallery) -> list[StoredFile]:
     """Return the stored embeddings of a gallery, by all annotators."""
-    folder = _folder(gallery)
-    made = default_storage.listdir(folder)[0] if default_storage.exists(folder) else []
-    return [file for one in made for side in SIDES for file in Plan(f"{folder}/{one}/{side}", []).results().values()]
+    made = folders_in(_folder(gallery))
+    return [file for one in made for side in SIDES for file in Plan(f"{one}/{side}", []).results().values()]
 
 
 def import_embeddings(

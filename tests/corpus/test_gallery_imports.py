@@ -1,9 +1,16 @@
 """A gallery is imported whole or not at all, in parts that depend on its items alone."""
 
+import hashlib
 import json
+import os
+from datetime import timedelta
 
+import pyarrow as pa
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.utils import timezone
+from pyarrow import parquet
 
 from core.errors import CounterpartError
 from core.models import Event
@@ -59,8 +66,6 @@ def test_the_cut_of_the_files_does_not_matter(collection, tmp_path, small_parts,
 
 
 def test_the_digest_is_the_hash_of_the_parts_checksums(collection, tmp_path, small_parts):
-    import hashlib
-
     gallery = import_gallery("sea", collection=collection, path=gallery_folder(tmp_path, *gallery_items(5)))
     contents = [default_storage.open(part.path).read() for side in parts_of(gallery).values() for part in side]
     checksums = "".join(hashlib.sha256(content).hexdigest() for content in contents)
@@ -74,6 +79,19 @@ def test_the_same_again_changes_nothing(collection, tmp_path):
     assert first == again
     assert len(stored()) == Event.objects.filter(verb="gallery imported").count() == 1
     assert all(default_storage.exists(file.path) for file in files_of(first))
+
+
+def test_what_a_killed_import_left_is_removed_after_a_day(collection, tmp_path):
+    path = gallery_folder(tmp_path, *gallery_items())
+    kept = import_gallery("kept", collection=collection, path=path)
+    for name in ("left-1", "new-1"):
+        default_storage.save(f"galleries/{name}/images-1.parquet", ContentFile(b"part"))
+    old = (timezone.now() - timedelta(days=2)).timestamp()
+    for folder in ("left-1", kept.file.split("/")[1]):
+        for file in default_storage.listdir(f"galleries/{folder}")[1]:
+            os.utime(default_storage.path(f"galleries/{folder}/{file}"), (old, old))
+    made = import_gallery("sea", collection=collection, path=path)
+    assert sorted(stored()) == sorted(["new-1", kept.file.split("/")[1], made.file.split("/")[1]])
 
 
 def test_another_gallery_of_the_name_is_refused(collection, tmp_path):
@@ -146,9 +164,6 @@ def test_files_that_are_no_parquet_or_lack_a_column_are_named(collection, tmp_pa
 
 
 def test_a_side_without_items_is_refused(collection, tmp_path):
-    import pyarrow as pa
-    from pyarrow import parquet
-
     path = gallery_folder(tmp_path, *gallery_items())
     nothing = pa.table({"key": [], "text": [], "image": []}, schema=gallery_files.SCHEMAS["captions"])
     parquet.write_table(nothing, path / "captions-000.parquet")
