@@ -97,7 +97,7 @@ def find(rankings: Rankings | Lists, qrels: Qrels, *, gallery: ArrayLike | None 
         largest = len(names)
         counted = None if counted is None else np.searchsorted(names, counted[np.isin(counted, names)])
 
-    from evaluation.metrics.scan import COUNTED, OUTSIDE, scan  # numba takes half a second to import
+    from evaluation.metrics.judged_ranks import COUNTED, OUTSIDE, scan  # numba takes half a second to import
 
     states = np.full(largest + 1, COUNTED if counted is None else OUTSIDE, np.uint8)
     if counted is not None:

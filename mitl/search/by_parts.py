@@ -29,12 +29,11 @@ from mitl.search.embeddings import CHUNK, Embeddings
 from mitl.search.engines import Run, engine_of
 from mitl.search.gallery import BothFound, BothLists, Found, Gallery, Places, RankedLists, open_gallery, with_ids
 from mitl.search.gallery_embeddings import kept_in
-from mitl.search.leases import remove_leases
 from mitl.search.plans import Plan, end_plan, remove_folder, store_array
 from mitl.search.request import Search
 from mitl.search.retrieval import errors_of
-from mitl.search.scan import merge, unpacked
 from mitl.search.store import find_retrieval, store_retrieval
+from mitl.search.unit_leases import remove_leases
 from mitl.search.units import Encode, Scan, Unit, encoder_of, read_embeddings
 
 TASK = "mitl.tasks.retrieve_by_parts"
@@ -213,6 +212,8 @@ class _Search:
     def scanned(self, direction: Direction, queries: list[Part], items: list[Part]) -> Found:
         """Search a side for blocks of queries. One block meets each part apart; of several, each meets all parts, so
         that no more than one list a query is ever stored."""
+        from mitl.search.scan import merge, unpacked  # with torch, which takes seconds
+
         near = groupby(items, key=lambda part: part.first // self.rows)
         groups = [tuple(items)] if len(queries) > 1 else [tuple(group) for _, group in near]
         k, device = self.search.depth, self.search.device

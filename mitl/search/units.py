@@ -22,7 +22,6 @@ from mitl import annotators
 from mitl.annotators.base import ComparingAnnotator, EmbeddingAnnotator
 from mitl.models import Annotator
 from mitl.search.embeddings import encode_rows
-from mitl.search.scan import merge, packed, scan
 
 
 @dataclass(frozen=True)
@@ -65,6 +64,8 @@ class Scan:
     device: str
 
     def compute(self, progress: Progress) -> NDArray:
+        from mitl.search.scan import merge, packed, scan  # with torch, which takes seconds
+
         queries = read_embeddings(self.queries)
         first, *others = self.items
         found = scan(first, queries, self.k, read_embeddings, device=self.device, progress=progress)

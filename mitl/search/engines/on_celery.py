@@ -1,6 +1,6 @@
 """Run the units of a plan in Celery workers, and in this process too: without any worker, it does all by itself.
 
-Helpers and driver take units by leases (``mitl.search.leases``), so that nobody assigns work and nobody is missed.
+Helpers and driver take units by leases (``mitl.search.unit_leases``), so that nobody assigns work and nobody is missed.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from celery import current_app
 from core.jobs import HandedBack, is_stopping
 from core.progress import Progress
 from mitl.search.engines import Run, Tell
-from mitl.search.leases import held, take
 from mitl.search.plans import Plan, open_plan
+from mitl.search.unit_leases import held, take
 
 TASK = "mitl.tasks.help_with_plan"
 HELPERS = 64  # workers that are asked to help
