@@ -5,12 +5,17 @@ import pytest
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
+from core.jobs import Cancelled
+from core.models import Job
 from corpus import gallery_files
 from corpus.models import Caption, Collection, Gallery, Image
+from mitl.jobs import retrieve_by_parts as run_job
 from mitl.models import Annotator, Direction, Retrieval, UnitLease
-from mitl.search.by_parts import open_retrieval, retrieve_by_parts
+from mitl.registration import add_annotator
+from mitl.search.by_parts import open_retrieval, retrieve_by_parts, retrieve_for
 from mitl.search.gallery import load_lists, open_gallery
-from mitl.search.gallery_embeddings import import_embeddings, kept_embeddings
+from mitl.search.gallery_embeddings import import_embeddings, kept_embeddings, kept_in
+from mitl.search.plans import open_plan
 from mitl.search.request import Search
 from tests.corpus.test_commands import told
 from tests.factories import make_collection, make_sample
@@ -78,7 +83,6 @@ def test_only_what_was_found_becomes_rows(sea, annotator, sample):
 
 def test_the_same_search_is_made_once_and_rows_that_came_meanwhile_do_not_matter(sea, annotator, sample):
     made = searched(sea, annotator, sample)
-    make_collection("other")
     Image.objects.create(collection=sea.collection, key="new")
     assert searched(sea, annotator, sample, shards=2) == made
     assert searched(sea, annotator, sample, depth=3) != made
@@ -104,9 +108,25 @@ def test_items_without_embeddings_are_encoded_once_and_kept(sea, sample, tmp_pat
     assert kept_embeddings(sea) == kept
 
 
-def knowing(collection: Collection, images: list[str], captions: list[str], tmp_path) -> Annotator:
-    from mitl.registration import add_annotator
+def test_a_cancelled_search_ends_its_plan_and_keeps_the_embeddings_that_it_made(sea, sample, tmp_path):
+    made = knowing(sea.collection, [f"i{n:02}" for n in range(N)], [f"c{n:02}" for n in range(N)], tmp_path)
+    job = open_retrieval(Search(open_gallery(sea.collection, sample, sea), [made]), made, engine="local", shards=None)
+    Job.objects.update(cancel_requested=True)
 
+    def cancelled(step: str, done: int, total: int | None) -> None:
+        if "encoding parts of captions" in step and done == 1:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        retrieve_for(job, cancelled)
+    kept = kept_embeddings(sea)
+    assert len(kept) == 3 + 1
+    assert open_plan(kept_in(sea, made, "captions")) is None
+    searched(sea, made, sample)
+    assert set(kept) < set(kept_embeddings(sea))
+
+
+def knowing(collection: Collection, images: list[str], captions: list[str], tmp_path) -> Annotator:
     arrays = {
         "image_ids": np.array([*(row.key for row in collection.images.all()), *images]),
         "caption_ids": np.array([*(row.key for row in collection.captions.all()), *captions]),
@@ -128,8 +148,6 @@ def test_a_gallery_needs_queries_of_its_collection(sea, annotator):
 
 
 def test_a_job_makes_the_search_too(sea, annotator, sample):
-    from mitl.jobs import retrieve_by_parts as run_job
-
     search = Search(open_gallery(sea.collection, sample, sea), [annotator], DEPTH)
     job = open_retrieval(search, annotator, engine="local", shards=2)
     assert job.title == "Retrieve theirs over sea"
