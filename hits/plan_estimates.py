@@ -153,7 +153,7 @@ def _sizes(collection: Collection, parameters: RoundParameters) -> _Sizes:
 
 
 def _scoring(annotator: Annotator, pairs: int) -> Scoring:
-    earlier = annotator.retrievals.select_related("collection", "sample").first()
+    earlier = annotator.retrievals.filter(gallery=None).select_related("collection", "sample").first()
     return Scoring(annotator.name, pairs, pairs * earlier.seconds / _pairs_of(earlier) if earlier else None)
 
 
