@@ -7,6 +7,8 @@ votes.
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from django.db import transaction
@@ -164,17 +166,18 @@ def hidden_disagreements(round: Round) -> set[Pair]:
     Counts the votes here, vote by vote, as a second witness of ``disagreements``, whose sums the database makes.
     """
     collection = round.pool.collection
-    votes: dict[Pair, Counter[int]] = defaultdict(Counter)
     counted = Judgment.objects.counted().of_candidates().filter(image__isnull=False, caption__isnull=False)
-    of_collection = counted.filter(assignment__hit__round__pool__collection=collection).order_by()
-    for image, caption, level in of_collection.values_list("image_id", "caption_id", "level"):
-        votes[image, caption][level] += 1
-    asked = Item.objects.filter(hit__round=round).order_by().values_list("image_id", "caption_id")
-    disputed = {pair for pair in set(asked) & votes.keys() if _has_no_majority(votes[pair])}
+    of_collection = counted.filter(assignment__hit__round__pool__collection=collection)
+    votes = of_collection.order_by("image_id", "caption_id").values_list("image_id", "caption_id", "level")
+    by_pair = groupby(votes.iterator(chunk_size=20_000), key=itemgetter(0, 1))  # a pair in memory at a time
+    disputed = {pair for pair, given in by_pair if _has_no_majority(Counter(level for *_, level in given))}
     seen = Case.objects.filter(Q(reasons__has_key=Case.Reason.DISAGREEMENT) | ~Q(done_at=None), collection=collection)
     reviewed = Review.objects.holding(collection)
-    hidden = disputed - set(seen.values_list("image_id", "caption_id"))
-    return {pair for pair in hidden if pair not in reviewed and not _is_excluded(pair, reviewed)}
+    left = disputed - set(seen.values_list("image_id", "caption_id"))
+    hidden = {pair for pair in left if pair not in reviewed and not _is_excluded(pair, reviewed)}
+    images, captions = {image for image, _ in hidden}, {caption for _, caption in hidden}
+    asked = Item.objects.filter(hit__round=round, image__in=images, caption__in=captions)
+    return hidden & set(asked.order_by().values_list("image_id", "caption_id"))
 
 
 def _has_no_majority(votes: Counter[int]) -> bool:
