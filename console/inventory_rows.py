@@ -26,6 +26,7 @@ from evaluation.models import Run
 from hits.models import Item, Round
 from mitl.annotators import is_untrained
 from mitl.models import Annotator, Pool, Retrieval
+from mitl.search.gallery_embeddings import kept_embeddings
 
 Figures = dict[str, Any]
 MAKES_CHART = "console.tasks.chart"
@@ -136,9 +137,6 @@ def gallery_needed(gallery: Gallery) -> Mapping[str, Iterable[Any]]:
 
 def delete_gallery(gallery: Gallery) -> list[StoredFile]:
     """Delete a gallery with its parts and all embeddings. Items that became rows stay, with their pictures."""
-    # Loading torch takes seconds, which only this removal should cost.
-    from mitl.search.gallery_embeddings import kept_embeddings
-
     files = files_of(gallery) + kept_embeddings(gallery)
     gallery.delete()
     return files
