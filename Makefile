@@ -19,14 +19,14 @@ KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
 # Python keeps compiled tests, also where the environment forbids it: otherwise each process compiles all of them.
 PYTEST = env PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
 
-.PHONY: demo check test audit ready lint kernels fast services services-all slow browser screenshots chaos clean
+.PHONY: demo check test audit ready lint kernels fast services services-all slow cluster browser screenshots chaos clean
 
 demo: $(VENV)/.runtime
 	@$(DEMO_ENV) $(BIN)/python manage.py demo $(ARGS)
 
 check: ready fast
 
-test: ready fast slow services
+test: ready fast slow services cluster
 
 # In a fresh clone numba compiles for a minute and a half, and each of two test processes would: once, beside lint.
 ready: $(VENV)/.dev
@@ -57,6 +57,14 @@ slow: $(VENV)/.dev browser
 # there on demand. Estimates are compared with two packages that pip fetches into .venv-witness; without a network, not.
 services: $(VENV)/.dev
 	$(BIN)/python -m tests.services $(PYTEST) -m "service or not (slow or browser)"
+
+# Ray is no part of the base install. It lies beside it, where only these tests look.
+cluster: $(VENV)/.dev $(VENV)-ray/.installed
+	PYTHONPATH=$(CURDIR)/$(VENV)-ray DATABASE_URL= REDIS_URL= $(PYTEST) -n 0 -m slow tests/mitl/search/test_on_ray.py
+
+$(VENV)-ray/.installed: requirements-cluster.txt $(VENV)/.dev
+	$(PIP_INSTALL) --upgrade --target $(VENV)-ray -r requirements-cluster.txt
+	touch $@
 
 services-all: $(VENV)/.dev
 	$(BIN)/python -m tests.services $(PYTEST) -m "not browser"
@@ -91,4 +99,4 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-audit .venv-witness var .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-audit $(VENV)-ray .venv-witness var .mypy_cache .ruff_cache .pytest_cache .hypothesis

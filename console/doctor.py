@@ -66,6 +66,7 @@ def examine() -> Iterator[Finding]:
         _clock,
         _queue,
         _computers,
+        _ray,
         _consent,
         _gpu,
         _faiss,
@@ -278,6 +279,17 @@ def _consent(name: str) -> Findings:
     else:
         for setting, what in lacking.items():
             yield Finding(name, f"Workers of paid rounds are not told {what}.", f'{setting}="…"')
+
+
+def _ray(name: str) -> Findings:
+    from mitl.search.engines import on_ray  # with all kinds of annotators
+
+    if not os.environ.get("RAY_ADDRESS"):
+        yield Finding(name, "RAY_ADDRESS names no cluster")
+    elif problem := on_ray.cluster_problem():
+        yield Finding(name, problem, "RAY_AUTH_MODE=token, and pip install -r requirements-cluster.txt")
+    else:
+        yield Finding(name, f"the cluster at {os.environ['RAY_ADDRESS']} asks for a token")
 
 
 def _gpu(name: str) -> Findings:

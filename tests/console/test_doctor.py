@@ -19,6 +19,7 @@ from console import doctor
 from core import health
 from core.models import Heartbeat, Job
 from hits.models import Round
+from mitl.search.engines import on_ray
 from tests.factories import make_round
 
 pytestmark = pytest.mark.django_db
@@ -60,13 +61,13 @@ def test_a_healthy_installation_has_nothing_to_change(healthy, capsys):
     assert told["wrong"] == 0
     assert {row["check"] for row in told["findings"]} == {
         *("settings", "https", "proxy", "addresses", "database", "migrations", "storage", "disk", "clock", "queue"),
-        *("computers", "consent", "gpu", "faiss"),
+        *("computers", "ray", "consent", "gpu", "faiss"),
     }
 
 
 def test_each_finding_is_one_line_and_the_command_fails(healthy, settings, capsys):
     settings.ALLOWED_HOSTS = ["elsewhere.example"]
-    with pytest.raises(CommandError, match="1 of 16 findings need a change"):
+    with pytest.raises(CommandError, match="1 of 17 findings need a change"):
         call_command("doctor")
     lines = [line for line in capsys.readouterr().out.splitlines() if "WRONG" in line]
     assert len(lines) == 1
@@ -200,6 +201,15 @@ def test_files_are_told_from_servers(settings, monkeypatch):
     monkeypatch.setattr(doctor, "connection", SimpleNamespace(vendor="postgresql"))
     settings.REDIS_URL = "redis://host"
     assert doctor._of_this_computer() == {}
+
+
+def test_a_ray_cluster_without_a_token_is_wrong(healthy, monkeypatch):
+    monkeypatch.setattr(on_ray, "version", lambda package: "2.60.0")
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.5:6379")
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    assert wrong()["ray"].startswith("RAY_AUTH_MODE=token")
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    assert wrong() == {}
 
 
 def test_two_builds_of_faiss_at_once(healthy, monkeypatch):
