@@ -113,7 +113,7 @@ class Retrieval(models.Model):
 
 
 class UnitLease(models.Model):
-    """Somebody is at work on a unit of a search by parts (``mitl.search.leases``)."""
+    """Somebody is at work on a unit of a search by parts (``mitl.search.unit_leases``)."""
 
     name = models.CharField(max_length=200, unique=True, help_text="Folder and number of the unit.")
     until = models.DateTimeField()
