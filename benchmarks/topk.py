@@ -1,15 +1,19 @@
-"""Exact top-25 in both directions, compared with FAISS, torch and the bare product: python -m benchmarks.topk PART
+"""Top-25 in both directions beside FAISS, torch, NumKong, USearch and the bare product: python -m benchmarks.topk PART
 
 small: 5,000 x 25,000; large: 40,000 x 200,000; both with 512 and 1,024 dimensions. hard: ties, ascending scores,
 duplicates, tight cones and small sizes. coco: 123,287 x 616,767, measured on one strip, or all with --whole. growth:
 time by number of images, captions, dimensions and k, plotted with --chart FILE.svg. Everything runs with the same
 threads in the same process, ours and the others in turn; figures are medians and ratios to FAISS's two searches. The
 random embeddings resemble CLIP's: a cone per modality, 200 topics, five captions per image, 1% duplicates.
+
+NumKong and USearch are no packages of the product, and are left out where they are missing; a line says how to install
+them. USearch needs hours for large: choose with --peers. With --write the table of small goes into the docs.
 """
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from threading import Event, Thread
@@ -27,6 +31,8 @@ K, TILE = 25, 4_096
 COCO = 123_287, 616_767
 STRIP = 8_192
 Arrays = tuple[np.ndarray, np.ndarray]
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- Written by python -m benchmarks.topk small --write. -->\n", "<!-- Until here. -->\n"
 
 
 def main() -> None:
@@ -37,12 +43,13 @@ def main() -> None:
     parser.add_argument(
         "--peers",
         nargs="+",
-        default=["FAISS", "torch", "product"],
+        default=["FAISS", "torch", "product", "NumKong", "USearch"],
         help="searches to compare with (not hard, growth)",
     )
     parser.add_argument("--dimensions", type=int, nargs="+", default=[512, 1_024], help="sizes of small and large")
     parser.add_argument("--whole", action="store_true", help="coco: run the whole search instead of one strip")
     parser.add_argument("--chart", type=Path, help="growth: file of the plot, .svg or .png")
+    parser.add_argument("--write", action="store_true", help="small: write the table of docs/benchmarks.md")
     options = parser.parse_args()
     use_threads(options.threads)
     bidirectional_topk(*like_clip(600, 900, 64), K)  # compiled before anything is timed
@@ -104,11 +111,56 @@ def bare_product(images: np.ndarray, captions: np.ndarray, k: int = K):
             np.matmul(rows, columns.T, out=out[: len(rows), : len(columns)])
 
 
-CONTENDERS = {"ours": ours, "FAISS": by_faiss, "torch": by_torch, "product": bare_product}
+def by_numkong(images: np.ndarray, captions: np.ndarray, k: int = K):
+    """As ``by_torch``, with NumKong's products in bfloat16: the scores are rounded, so the lists are not exact."""
+    import numkong
+
+    threads = torch.get_num_threads()
+    for queries, items in ((images, captions), (captions, images)):
+        packed = numkong.dots_pack(numkong.astype(items, "bfloat16"), dtype="bfloat16")
+        for start in range(0, len(queries), 1_024):
+            strip = numkong.astype(queries[start : start + 1_024], "bfloat16")
+            scores = numkong.dots_packed(strip, packed, threads=threads)
+            torch.topk(torch.from_numpy(np.asarray(scores)), k)
 
 
-def compare(title: str, sides: Arrays, repeats: int, contenders: dict[str, Callable] = CONTENDERS, k: int = K) -> None:
-    """Run all searches in turn, ``repeats`` times, and print a line of medians and ratios."""
+def by_usearch(images: np.ndarray, captions: np.ndarray, k: int = K):
+    """Search each side without an index, in bfloat16, which is its fastest precision of floating point here."""
+    from usearch.index import MetricKind, ScalarKind, search
+
+    halves = [torch.from_numpy(side).bfloat16().view(torch.uint16).numpy() for side in (images, captions)]
+    exactly = {"exact": True, "threads": torch.get_num_threads(), "dtype": ScalarKind.BF16}
+    for queries, items in (halves, halves[::-1]):
+        search(items, queries, k, MetricKind.IP, **exactly)
+
+
+CONTENDERS = {
+    "ours": ours,
+    "FAISS": by_faiss,
+    "torch": by_torch,
+    "product": bare_product,
+    "NumKong": by_numkong,
+    "USearch": by_usearch,
+}
+PACKAGES = {"NumKong": "numkong==7.8.6", "USearch": "usearch==2.26.6"}
+
+
+def chosen(peers: Iterable[str]) -> dict[str, Callable]:
+    """Return our search and those of the peers. Where a package is missing, a line says how to install it."""
+    missing = [peer for peer in peers if peer in PACKAGES and find_spec(peer.lower()) is None]
+    if missing:
+        print(
+            f"{' and '.join(missing)} left out. To compare: python -m pip install --no-deps --target .venv-peers "
+            f"{' '.join(PACKAGES.values())}, and set PYTHONPATH=.venv-peers.",
+            flush=True,
+        )
+    return {name: CONTENDERS[name] for name in ("ours", *peers) if name not in missing}
+
+
+def compare(
+    title: str, sides: Arrays, repeats: int, contenders: dict[str, Callable] = CONTENDERS, k: int = K
+) -> dict[str, list[float]]:
+    """Run all searches in turn, ``repeats`` times, print a line of medians and ratios, and return the seconds."""
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(repeats):
         for name, search in contenders.items():
@@ -118,16 +170,34 @@ def compare(title: str, sides: Arrays, repeats: int, contenders: dict[str, Calla
     times = "  ".join(f"{name} {median(taken):8.3f} s" for name, taken in seconds.items())
     ratios = [faiss_s / ours_s for faiss_s, ours_s in zip(seconds["FAISS"], seconds["ours"], strict=True)]
     print(f"{title:32} {times}  FAISS / ours {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+    return seconds
 
 
 def sizes(options: argparse.Namespace) -> None:
     n, m = {"small": (5_000, 25_000), "large": (40_000, 200_000)}[options.part]
+    contenders = chosen(options.peers)
+    lines = [f"| images × captions, D | {' | '.join(contenders)} |", f"|---|{'---|' * len(contenders)}"]
     for dimensions in options.dimensions:
         sides = like_clip(n, m, dimensions)
         megabytes, precision = memory_of(ours, sides)
         title = f"{n:,} x {m:,}, D = {dimensions:,}"
         print(f"{title}: {precision} first pass, {megabytes:.0f} MB beyond the inputs", flush=True)
-        compare(title, sides, options.repeats, {name: CONTENDERS[name] for name in ("ours", *options.peers)})
+        seconds = compare(title, sides, options.repeats, contenders)
+        cells = [_cell(taken, seconds["ours"]) for taken in seconds.values()]
+        lines.append(f"| {title.replace('x', '×').replace('D = ', '')} | {' | '.join(cells)} |")
+    lines.append(f"\nMedians of {options.repeats}; load at the end {os.getloadavg()[0]:.1f}.")
+    if options.write and options.part == "small":
+        before, rest = PAGE.read_text().split(BEGIN)
+        table = "\n".join(lines)
+        PAGE.write_text(f"{before}{BEGIN}\n{table}\n\n{END}{rest.split(END, 1)[1]}")
+
+
+def _cell(seconds: list[float], ours_s: list[float]) -> str:
+    """Return the median of the seconds, and in brackets that of the ratios to ours."""
+    if seconds is ours_s:
+        return f"{median(seconds):.2f}"
+    ratio = median(theirs / mine for theirs, mine in zip(seconds, ours_s, strict=True))
+    return f"{median(seconds):.2f} ({ratio:.2g})"
 
 
 def memory_of(search: Callable, sides: Arrays) -> tuple[float, str]:
@@ -191,8 +261,7 @@ def coco(options: argparse.Namespace) -> None:
 
     strips = -(-COCO[0] // STRIP)
     print(f"One strip of {STRIP:,} images and all {COCO[1]:,} captions; COCO has {strips}.", flush=True)
-    contenders = {"ours": ours} | {name: CONTENDERS[name] for name in options.peers}
-    compare("COCO, one strip", (images[:STRIP], captions), options.repeats, contenders)
+    compare("COCO, one strip", (images[:STRIP], captions), options.repeats, chosen(options.peers))
 
 
 def growth(options: argparse.Namespace) -> None:
