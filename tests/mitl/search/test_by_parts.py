@@ -1,7 +1,10 @@
 """A search by parts: the bytes of a single run, on a grid of parts of both sides, resumed, cancelled and refused."""
 
+import shutil
+
 import numpy as np
 import pytest
+from django.conf import settings
 from django.core.files.storage import default_storage
 
 from core import jobs
@@ -15,6 +18,8 @@ from mitl.search.by_parts import open_retrieval, retrieve_by_parts
 from mitl.search.engines import on_celery
 from mitl.search.plans import Plan
 from tests.factories import make_annotator, make_collection, make_sample
+from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, learned_once
+from tests.mitl.pictured import make_coloured_collection
 from tests.mitl.searches import add_embeddings, retrieve, search
 
 IMAGES = 300
@@ -197,3 +202,14 @@ def test_what_cannot_be_searched_by_parts_is_refused(zoo, annotator):
         by_parts(zoo, make_annotator("words"))
     with pytest.raises(CounterpartError, match="theirs: a search needs at least 1 part, not 0"):
         by_parts(zoo, annotator, shards=0)
+
+
+@pytest.mark.slow
+def test_a_network_encodes_the_same_bits_part_by_part(few):
+    """Parts hold whole batches, so that each item is encoded in the batch that it is in ever else."""
+    annotator = annotator_of("vse", learned_once("vse", few, loss="max", **QUICK, **SMALL), **QUICK, **SMALL)
+    annotator.save()
+    colours = make_coloured_collection("many", train_each=0, test_each=25)
+    single = single_run(colours, annotator)
+    shutil.rmtree(settings.VAR_DIR / "embeddings")
+    assert by_parts(colours, annotator, engine="celery", shards=3).sha256 == single

@@ -62,16 +62,29 @@ def test_a_cluster_comes_to_the_bytes_of_a_single_run_for_all_queries_and_for_a_
     assert on_the_cluster(zoo, annotator, sample).sha256 == part
 
 
-def test_a_process_killed_in_the_middle_changes_no_bit(zoo, annotator):
-    whole, killed = single_run(zoo, annotator), []
+class KilledError(Exception):
+    """Stands for the end of the driver."""
+
+
+def test_a_driver_lost_at_half_and_a_process_killed_in_the_middle_change_no_bit(zoo, annotator):
+    whole, killed, told = single_run(zoo, annotator), [], []
+
+    def end_at_half(step: str, done: int, total: int | None) -> None:
+        if "scanning" in step and done * 2 >= total:
+            raise KilledError
 
     def kill_one(step: str, done: int, total: int | None) -> None:
-        if "scanning" in step and done and not killed:
-            killed.append(min(runners()))
-            os.kill(killed[0], signal.SIGKILL)
+        told.append((step, done))
+        if "scanning" in step and done < total and not killed:
+            killed.extend(runners()[:1])
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
 
+    with pytest.raises(KilledError):
+        on_the_cluster(zoo, annotator, progress=end_at_half)
     assert on_the_cluster(zoo, annotator, progress=kill_one).sha256 == whole
     assert killed
+    assert not any("encoding" in step for step, _ in told)  # what was encoded stays
 
 
 def test_what_a_unit_raises_is_told_in_its_own_words(zoo, tmp_path):
