@@ -18,6 +18,7 @@ from corpus.item_parts import CAPTIONS, IMAGES, parts_of
 from corpus.models import Gallery
 from mitl.models import Annotator
 from mitl.search.embedding_files import EmbeddingFiles, open_embedding_files
+from mitl.search.embeddings import CHUNK
 from mitl.search.plans import Plan, store_array
 from mitl.search.retrieval import errors_of
 from mitl.search.units import encoder_of
@@ -26,14 +27,19 @@ SIDES = (IMAGES, CAPTIONS)
 
 
 def kept_in(gallery: Gallery, annotator: Annotator, side: str) -> str:
-    """Return the folder of the storage for the embeddings of a side by the annotator as it is now."""
-    made_by = json.dumps([annotator.kind, annotator.options, annotator.checksum], sort_keys=True)
-    return f"{_folder(gallery)}/{hashlib.sha256(made_by.encode()).hexdigest()[:32]}/{side}"
+    """Return the folder of the storage for the embeddings of a side by the annotator as it is now: what was imported,
+    or else what a search encodes here, in batches and by a number of threads that may change the last bits."""
+    imported = _folder(gallery, annotator, side)
+    if Plan(imported, []).results():
+        return imported
+    import torch
+
+    return _folder(gallery, annotator, side, CHUNK, torch.get_num_threads())
 
 
 def kept_embeddings(gallery: Gallery) -> list[StoredFile]:
     """Return the stored embeddings of a gallery, by all annotators."""
-    made = folders_in(_folder(gallery))
+    made = folders_in(_root(gallery))
     return [file for one in made for side in SIDES for file in Plan(f"{one}/{side}", []).results().values()]
 
 
@@ -81,7 +87,7 @@ def _store_side(
     progress: Progress,
 ) -> None:
     """Store the parts of a side that are not there, and note them in ``written``."""
-    folder = kept_in(gallery, annotator, side)
+    folder = _folder(gallery, annotator, side)
     before = Plan(folder, []).results()
     for number, part in enumerate(parts_of(gallery)[side]):
         stored = store_array(f"{folder}/{number}", files.read(part.first, part.rows))
@@ -95,5 +101,10 @@ def _store_side(
         progress(f"importing embeddings of {side}", part.first + part.rows, files.rows)
 
 
-def _folder(gallery: Gallery) -> str:
+def _folder(gallery: Gallery, annotator: Annotator, side: str, *how: int) -> str:
+    made_by = json.dumps([annotator.kind, annotator.options, annotator.checksum, *how], sort_keys=True)
+    return f"{_root(gallery)}/{hashlib.sha256(made_by.encode()).hexdigest()[:32]}/{side}"
+
+
+def _root(gallery: Gallery) -> str:
     return f"{gallery.file.rpartition('/')[0]}/embeddings"
