@@ -29,7 +29,7 @@ from mitl.search.embeddings import CHUNK, Embeddings
 from mitl.search.engines import Run, engine_of
 from mitl.search.gallery import BothFound, BothLists, Found, Gallery, Places, RankedLists, open_gallery, with_ids
 from mitl.search.gallery_embeddings import kept_in
-from mitl.search.plans import Plan, end_plan, remove_folder, store_array
+from mitl.search.plans import Plan, end_plan, remove_abandoned, remove_folder, store_array
 from mitl.search.request import Search
 from mitl.search.retrieval import errors_of
 from mitl.search.store import find_retrieval, store_retrieval
@@ -37,6 +37,7 @@ from mitl.search.unit_leases import remove_leases
 from mitl.search.units import Encode, Scan, Unit, encoder_of, read_embeddings
 
 TASK = "mitl.tasks.retrieve_by_parts"
+SEARCHES = "searches"  # the folder of the storage with all that is under way
 ROWS = 65_536  # of a part, unless their number is given: 128 MB of embeddings of 512 dimensions
 ASKING = {Direction.IMAGE_TO_CAPTION: IMAGES, Direction.CAPTION_TO_IMAGE: CAPTIONS}
 ASKED = {Direction.IMAGE_TO_CAPTION: CAPTIONS, Direction.CAPTION_TO_IMAGE: IMAGES}
@@ -122,6 +123,7 @@ def retrieve_by_parts(
         return stored
     started, rows = perf_counter(), _rows_a_part(search.gallery, shards)
     folder = _folder_of(search, annotator, rows)
+    remove_abandoned(SEARCHES)
     try:
         with errors_of(annotator):
             _check(annotator, shards)
@@ -252,7 +254,7 @@ def _folder_of(search: Search, annotator: Annotator, rows: int) -> str:
     import torch
 
     decides = (search.fingerprint(annotator), search.depth, search.device, rows, CHUNK, torch.get_num_threads())
-    return f"searches/{hashlib.sha256('|'.join(map(str, decides)).encode()).hexdigest()}"
+    return f"{SEARCHES}/{hashlib.sha256('|'.join(map(str, decides)).encode()).hexdigest()}"
 
 
 def _remove(search: Search, annotator: Annotator, rows: int) -> None:

@@ -6,14 +6,17 @@ process costs the unit that it was at, a lost driver nothing, and work goes on f
 
 import hashlib
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from io import BytesIO
 
 import numpy as np
 from django.core.files.storage import default_storage
+from django.utils import timezone
 from numpy.typing import NDArray
 
-from core.files import StoredFile, files_in, remove_file, write_file
+from core.files import STALE_DAYS, StoredFile, files_in, folders_in, remove_file, write_file
 from core.progress import Progress, silent
 from mitl.search.units import UNITS, Unit
 
@@ -88,6 +91,19 @@ def remove_folder(folder: str) -> None:
             remove_file(StoredFile(path, match[2]))
         else:
             default_storage.delete(path)
+
+
+def remove_abandoned(root: str) -> None:
+    """Remove the folders of plans in the folders of ``root`` to which nothing was added for two weeks: nobody has gone
+    on with what a killed process left there."""
+    before = timezone.now() - timedelta(days=STALE_DAYS)
+    for folder in folders_in(root):
+        steps = folders_in(folder)
+        with suppress(FileNotFoundError):  # it ends at this moment
+            files = [file for step in steps for file in files_in(step)]
+            if all(default_storage.get_modified_time(file) < before for file in files):
+                for step in steps:
+                    remove_folder(step)
 
 
 def _path(folder: str) -> str:

@@ -1,6 +1,8 @@
 """A search by parts: the bytes of a single run, on a grid of parts of both sides, resumed, cancelled and refused."""
 
+import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -181,6 +183,19 @@ def test_a_search_of_weights_that_changed_meanwhile_is_started_anew(annotator, j
         "failed",
         "theirs or the gallery changed during the search; start it again.",
     )
+
+
+def test_what_nobody_has_gone_on_with_for_two_weeks_is_removed(zoo, annotator, killed):
+    with pytest.raises(KilledError):
+        by_parts(zoo, annotator, shards=3)
+    assert left_in_storage() != []
+    by_parts(zoo, annotator, shards=1)
+    assert left_in_storage() != []
+    for file in (Path(settings.MEDIA_ROOT) / "searches").rglob("*"):
+        os.utime(file, (0, 0))
+    Retrieval.objects.all().delete()
+    by_parts(zoo, annotator, shards=1)
+    assert left_in_storage() == []
 
 
 def test_progress_counts_the_units_of_every_step(zoo, annotator):
