@@ -34,7 +34,7 @@ from mitl.search.request import Search
 from mitl.search.retrieval import errors_of
 from mitl.search.store import find_retrieval, store_retrieval
 from mitl.search.unit_leases import remove_leases
-from mitl.search.units import Encode, Scan, Unit, encoder_of, read_embeddings
+from mitl.search.units import Encode, Scan, Unit, encoder_of, encoding_threads, read_embeddings
 
 TASK = "mitl.tasks.retrieve_by_parts"
 SEARCHES = "searches"  # the folder of the storage with all that is under way
@@ -183,9 +183,7 @@ class _Search:
 
     def encoded(self, folder: str, side: str, items: list[Part]) -> list[Part]:
         """Encode items part by part, as a plan of this folder."""
-        import torch
-
-        encoder, threads = encoder_of(self.annotator), torch.get_num_threads()
+        encoder, threads = encoder_of(self.annotator), encoding_threads()
         units: list[Unit] = [Encode(encoder, side, part, self.search.device, threads) for part in items]
         results = self.results(folder, f"encoding parts of {side}", units)
         return [
@@ -251,9 +249,7 @@ def _rows_a_part(gallery: Gallery, shards: int | None) -> int:
 
 def _folder_of(search: Search, annotator: Annotator, rows: int) -> str:
     """Return the folder of a search: another one for everything that may change a bit of what is in it."""
-    import torch
-
-    decides = (search.fingerprint(annotator), search.depth, search.device, rows, CHUNK, torch.get_num_threads())
+    decides = (search.fingerprint(annotator), search.depth, search.device, rows, CHUNK, encoding_threads())
     return f"{SEARCHES}/{hashlib.sha256('|'.join(map(str, decides)).encode()).hexdigest()}"
 
 

@@ -21,7 +21,7 @@ from mitl.search.embedding_files import EmbeddingFiles, open_embedding_files
 from mitl.search.embeddings import CHUNK
 from mitl.search.plans import Plan, store_array
 from mitl.search.retrieval import errors_of
-from mitl.search.units import encoder_of
+from mitl.search.units import encoder_of, encoding_threads
 
 SIDES = (IMAGES, CAPTIONS)
 
@@ -30,11 +30,8 @@ def kept_in(gallery: Gallery, annotator: Annotator, side: str) -> str:
     """Return the folder of the storage for the embeddings of a side by the annotator as it is now: what was imported,
     or else what a search encodes here, in batches and by a number of threads that may change the last bits."""
     imported = _folder(gallery, annotator, side)
-    if Plan(imported, []).results():
-        return imported
-    import torch
-
-    return _folder(gallery, annotator, side, CHUNK, torch.get_num_threads())
+    encoded = _folder(gallery, annotator, side, CHUNK, encoding_threads())
+    return imported if Plan(imported, []).results() else encoded
 
 
 def kept_embeddings(gallery: Gallery) -> list[StoredFile]:

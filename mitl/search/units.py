@@ -5,6 +5,7 @@ database. Run anywhere, any number of times, it gives the same array.
 """
 
 import json
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -77,6 +78,14 @@ class Scan:
 
 Unit = Encode | Scan
 UNITS: TypeAdapter[list[Unit]] = TypeAdapter(list[Unit])
+
+
+def encoding_threads() -> int:
+    """Return the number of torch's threads with which this computer encodes: OMP_NUM_THREADS, or one a processor.
+
+    torch's own word for it changes while a process runs: numba sets the same number.
+    """
+    return int(os.environ.get("OMP_NUM_THREADS", "0").partition(",")[0]) or len(os.sched_getaffinity(0))
 
 
 def read_embeddings(part: Part) -> NDArray:

@@ -42,7 +42,7 @@ class Site:
         self.folder = folder
         places = {"VAR_DIR": folder, "MEDIA_ROOT": folder / "media", "FILE_CACHE": folder / "cache"}
         self._redis_url, self._redis_prefix = redis_url, f"{folder.name}:{os.getpid()}:"
-        broker = {"REDIS_URL": redis_url, "REDIS_PREFIX": self._redis_prefix}
+        broker = {"REDIS_URL": redis_url, "REDIS_PREFIX": self._redis_prefix, "LOG_LEVEL": "INFO"}
         self._environment = (
             os.environ | places | broker | {"DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "config.settings"}
         )
@@ -95,7 +95,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-@pytest.fixture(params=["files", "redis"])
+@pytest.fixture
 def site(request, tmp_path, migrated) -> Iterator[Site]:
     redis_url = os.environ.get("REDIS_URL", "") if request.param == "redis" else ""
     if request.param == "redis" and not redis_url:
@@ -119,10 +119,15 @@ def held_at_units(site: Site, *processes: subprocess.Popen) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lost", ["helper", "driver"])
+@pytest.mark.parametrize(
+    ("site", "lost"),
+    [("files", "helper"), ("files", "driver"), pytest.param("redis", "helper", marks=pytest.mark.service)],
+    indirect=["site"],
+)
 def test_a_process_killed_at_a_unit_changes_no_bit_of_the_result(site, lost):
     single = site.python("-c", SINGLE).split()[-1]
     helper = site.start("-m", "celery", "-A", "config", "worker", "--pool", "solo")
+    wait_until(lambda: b"ready" in (site.folder / "process-0.log").read_bytes())
     driver = site.start(*SEARCH)
     wait_until(lambda: held_at_units(site, driver, helper))
     killed, left = (helper, driver) if lost == "helper" else (driver, helper)
