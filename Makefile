@@ -99,4 +99,4 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-audit $(VENV)-ray .venv-witness var .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-audit $(VENV)-ray .venv-witness .venv-peers var .mypy_cache .ruff_cache .pytest_cache .hypothesis
