@@ -107,36 +107,6 @@ def scan_columns(tile, at, first_row, columns):
         _scan_stripe(tile, first, stop, at, first_row, columns)
 
 
-@njit(parallel=True, cache=True, nogil=True)
-def enter(queries, keys, places, buffers):
-    """Add candidates that a device found, ordered by query and then by place."""
-    first = queries[0]
-    last = queries[-1]
-    starts = np.searchsorted(queries, np.arange(first, last + 2))
-    for number in prange(first, last + 1):
-        query = np.int64(number)  # prange counts in uint64, for which all that is called would be compiled again
-        _enter(query, keys[starts[query - first] : starts[query - first + 1]], places[starts[query - first] :], buffers)
-
-
-@njit(cache=True, nogil=True)
-def _enter(query, keys, places, buffers):
-    for number in range(len(keys)):
-        if buffers.counts[query] == buffers.entries.shape[1]:
-            _make_room(query, buffers)
-        if keys[number] >= buffers.thresholds[query]:
-            buffers.entries[query, buffers.counts[query]] = _entry(keys[number], places[number])
-            buffers.counts[query] += 1
-
-
-@njit(cache=True, nogil=True)
-def start(first_query, kth_keys, buffers):
-    """Set the first thresholds of new queries: keys that k of their scores reach."""
-    for number in range(len(kth_keys)):
-        query = first_query + number
-        if buffers.thresholds[query] == np.iinfo(buffers.thresholds.dtype).min:
-            buffers.thresholds[query] = _lowered(kth_keys[number], query, buffers)
-
-
 @njit(cache=True, nogil=True)
 def seed(buffers, kth_scores):
     """Set thresholds from the k-th best final scores (n,) of earlier strips; -inf where there is none."""

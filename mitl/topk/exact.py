@@ -10,17 +10,18 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from core.progress import Progress, silent
+from mitl.topk.accelerated import AcceleratedPass
 from mitl.topk.products import choose_products
 from mitl.topk.ranking import NOWHERE, Ranking, empty_ranking, float64_topk, spread
 from mitl.topk.sides import Places, Side, all_different, check_k, fit_together, group_equals, open_side, slices
 from mitl.topk.sweep import Store, Sweep, TooManyCandidatesError, sweep
-from mitl.topk.tiles import AcceleratedTiles, CentredTiles, ProductTiles, Score, ScoreTiles, Tiles
+from mitl.topk.tiles import CentredTiles, ProductTiles, Score, ScoreTiles, Tiles
 
 MEMORY = 512 * 2**20
 SCORES_MEMORY = 256 * 2**20
 ITEMS = 4_096  # whose lists of embeddings are turned into lists of items at once
 FAR = np.iinfo(np.int64).max
-MakeTiles = Callable[[Side, Side], Tiles]
+MakeTiles = Callable[[Side, Side], Tiles | AcceleratedPass]
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,9 @@ class _Search:
         if len(rest):
             found.put(rest, self.one_way(queries.only(rest), items, finer))
 
-    def _sweep(self, tiles: Tiles, *, both: bool) -> Sweep:
+    def _sweep(self, tiles: Tiles | AcceleratedPass, *, both: bool) -> Sweep:
+        if isinstance(tiles, AcceleratedPass):
+            return tiles.sweep(self.k, both=both, progress=self.progress)
         store = self.store if both else None
         return sweep(tiles, self.k, both=both, memory=self.memory, progress=self.progress, store=store)
 
@@ -213,7 +216,7 @@ def _passes(device: str) -> list[MakeTiles]:
     _check_device(device)
     if device == "cpu":
         return [partial(ProductTiles, products=choose_products()), CentredTiles]
-    return [partial(AcceleratedTiles, device=device), CentredTiles]
+    return [partial(AcceleratedPass, device=device), CentredTiles]
 
 
 def _several(embeddings: NDArray) -> int:

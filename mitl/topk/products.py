@@ -61,7 +61,7 @@ class TorchProducts:
     def tile(self, rows: torch.Tensor, columns: torch.Tensor) -> Keys:
         if self._out.shape != (len(rows), len(columns)):
             self._out = torch.empty(len(rows), len(columns), dtype=self._kind)
-        with _whole_operands():
+        with whole_operands():
             return torch.mm(rows, columns.T, out=self._out).view(self._bits).numpy()
 
 
@@ -94,15 +94,18 @@ class Float32Products(TorchProducts):
 
 
 @contextmanager
-def _whole_operands() -> Iterator[None]:
+def whole_operands() -> Iterator[None]:
     """Training in this process may have allowed torch to round the operands of float32 products; the margins hold only
     for unrounded ones."""
-    settings = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
-    allowed, settings.fp32_precision = settings.fp32_precision, "ieee"
+    settings = (torch.backends.mkldnn.matmul, torch.backends.cuda.matmul)  # type: ignore[attr-defined]
+    allowed = [one.fp32_precision for one in settings]
     try:
+        for one in settings:
+            one.fp32_precision = "ieee"
         yield
     finally:
-        settings.fp32_precision = allowed
+        for one, before in zip(settings, allowed, strict=True):
+            one.fp32_precision = before
 
 
 def _margins(queries: Side, items: Side, query_losses: NDArray, item_losses: NDArray) -> NDArray[np.float64]:

@@ -50,9 +50,10 @@ def settle_final(buffers: Buffers, part: slice, into: Ranking) -> None:
 
 
 def rank_candidates(queries: Side, items: Side, candidates: NDArray[np.int64], k: int) -> Ranking:
-    """Return the ``k`` best of each query's candidates (n, at least k), all different, by float64 products."""
+    """Return the ``k`` best of each query's candidates (n, any number), all different, by float64 products."""
     found = empty_ranking(len(queries), k)
-    _rank_candidates(queries.values, items.values, candidates, found.places, found.scores)
+    sides = queries.values, queries.index, items.values, items.index
+    _rank_candidates(*sides, candidates, found.places, found.scores)
     return found
 
 
@@ -177,10 +178,13 @@ def _rank_one(products, margin, vector, items, item_index, places, scores):
 
 
 @njit(parallel=True, cache=True, nogil=True)
-def _rank_candidates(queries, items, candidates, places, scores):
-    for query in prange(len(candidates)):
+def _rank_candidates(queries, query_index, items, item_index, candidates, places, scores):
+    for number in prange(len(candidates)):
+        query = np.int64(number)
+        vector = queries[query_index[query] if len(query_index) else query]
         for place in candidates[query]:
-            insert(place, dot(queries[query], items[place]), places[query], scores[query])
+            item = item_index[place] if len(item_index) else place
+            insert(place, dot(vector, items[item]), places[query], scores[query])
 
 
 @njit(parallel=True, cache=True, nogil=True)

@@ -2,16 +2,20 @@
 
 from functools import partial
 
-from mitl.topk import exact
+from mitl.topk import accelerated, exact
+from mitl.topk.accelerated import AcceleratedPass
 from mitl.topk.products import Bfloat16Products, Float32Products
-from mitl.topk.tiles import AcceleratedTiles, CentredTiles, ProductTiles
+from mitl.topk.tiles import CentredTiles, ProductTiles
 
 FIRST_PASSES = {
     "bfloat16": partial(ProductTiles, products=Bfloat16Products()),
     "float32": partial(ProductTiles, products=Float32Products()),
-    "bfloat16 on cpu": partial(AcceleratedTiles, device="cpu"),  # the same code as on a GPU
+    "float32 on cpu": partial(AcceleratedPass, device="cpu"),  # the same code as on a GPU
 }
 
 
 def take_first(name, monkeypatch):
     monkeypatch.setattr(exact, "_passes", lambda device: [FIRST_PASSES[name], CentredTiles])
+    # Several tiles, also of little inputs.
+    monkeypatch.setattr(accelerated, "STRIP", 90)
+    monkeypatch.setattr(accelerated, "PANEL", 70)
