@@ -1,7 +1,8 @@
 """A search by parts: encode the items part by part, scan the parts, merge what they gave, on one of the engines.
 
-The lists are those of ``retrieve``, byte for byte, where all processes have the same kind of processor. All that is
-between is in the storage, in the folder of the search, so that whoever makes the same search goes on there.
+The lists are those of ``retrieve``, byte for byte, where all processes have the same kind of processor. Only of items
+with several embeddings the scores may differ in the seventh digit: ``retrieve`` computes them in float32. What is made
+on the way is in the storage, in the folder of the search, so that whoever makes the same search goes on there.
 """
 
 import hashlib
@@ -110,13 +111,13 @@ def retrieve_by_parts(
     """Return the stored result of one annotator's plain, exact search, made now where it is missing.
 
     Args:
-        engine: one of ``engines.ENGINES``, where the units run.
+        engine: one of ``request.RUN_ON``, where the units run.
         shards: number of parts of the longer side; None: parts of 65,536 rows. Those of a gallery beyond rows stay as
             they are, and about so many groups of them are scanned.
 
     Raises:
         CounterpartError: as ``retrieve``; for annotators that do not search by inner products, for an engine that
-            cannot be used here, for less than one part, and while another process makes the same search.
+            cannot be used here, for less than one part, and where another process ended the same search.
     """
     search = search.checked()
     if stored := find_retrieval(search, annotator):
@@ -124,11 +125,12 @@ def retrieve_by_parts(
     started, rows = perf_counter(), _rows_a_part(search.gallery, shards)
     folder = _folder_of(search, annotator, rows)
     remove_abandoned(SEARCHES)
+    with errors_of(annotator):
+        _check(annotator, shards)
+    runs_on = engine_of(engine)
     try:
-        with errors_of(annotator):
-            _check(annotator, shards)
-            with engine_of(engine).connected() as run:
-                found = _Search(search, annotator, run, folder, rows, progress).found()
+        with errors_of(annotator), runs_on.connected() as run:
+            found = _Search(search, annotator, run, folder, rows, progress).found()
     except CounterpartError:
         _remove(search, annotator, rows)
         if stored := find_retrieval(search, annotator):

@@ -17,7 +17,7 @@ from corpus.models import Collection
 from mitl.jobs import retrieve_by_parts as run_job
 from mitl.models import Annotator, Retrieval, UnitLease
 from mitl.search.by_parts import open_retrieval, retrieve_by_parts
-from mitl.search.engines import on_celery
+from mitl.search.engines import on_celery, on_ray
 from mitl.search.plans import Plan
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, learned_once
@@ -196,6 +196,16 @@ def test_what_nobody_has_gone_on_with_for_two_weeks_is_removed(zoo, annotator, k
     Retrieval.objects.all().delete()
     by_parts(zoo, annotator, shards=1)
     assert left_in_storage() == []
+
+
+def test_an_engine_that_cannot_be_used_leaves_what_another_has_made(zoo, annotator, killed, monkeypatch):
+    with pytest.raises(KilledError):
+        by_parts(zoo, annotator, shards=3)
+    left = left_in_storage()
+    monkeypatch.setattr(on_ray, "cluster_problem", lambda: "No cluster.")
+    with pytest.raises(CounterpartError, match="No cluster"):
+        by_parts(zoo, annotator, engine="ray", shards=3)
+    assert left_in_storage() == left != []
 
 
 def test_progress_counts_the_units_of_every_step(zoo, annotator):
