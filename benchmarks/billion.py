@@ -284,7 +284,7 @@ def plan_lines(measured: dict[str, Any], price: float, encode_rate: float | None
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in the largest unit of which it is two or more."""
+    """Return a duration in the largest unit that gives a number of at least two."""
     unit, length = next((unit for unit in DURATIONS if seconds >= 2 * unit[1]), DURATIONS[-1])
     return f"{seconds / length:,.{0 if seconds >= 10 * length else 1}f} {unit}"
 

@@ -257,7 +257,7 @@ def _computers(name: str) -> Findings:
 
 
 def _of_this_computer() -> dict[str, str]:
-    """What is in files of this computer, each with the line that moves it to a server."""
+    """Return what is kept in files of this computer, each with the setting that moves it to a server."""
     found = {}
     if not settings.REDIS_URL:
         found["tasks are files in VAR_DIR"] = "REDIS_URL=redis://host:6379/0"

@@ -1,11 +1,11 @@
-"""A side of a gallery, items or their embeddings, in parts: files that are read, made and lost one at a time."""
+"""One side of a gallery, its items or their embeddings, is stored in parts: a process reads or writes one at a time."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Part:
-    """A stored file with ``rows`` rows of a side, the first of which is the side's row ``first``; its SHA-256 (hex)."""
+    """The rows ``first`` to ``first + rows`` (exclusive) of a side, in a stored file with this SHA-256 (hex)."""
 
     path: str
     sha256: str

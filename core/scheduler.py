@@ -1,4 +1,4 @@
-"""The clock: Celery's beat, of which one at a time sends the scheduled tasks, however many run."""
+"""The clock: Celery's beat. Several may run; one at a time sends the scheduled tasks."""
 
 import logging
 from datetime import timedelta

@@ -26,7 +26,7 @@ def item_tables(folder: Path, side: str, n_images: int, progress: Progress) -> I
     """Yield the items of ``side``-*.parquet, in the order of the files' names, as tables of ``ROWS`` rows; the last may
     have fewer.
 
-    ``n_images``: how many images there are, of which each caption names one by its place. Memory: about one table.
+    ``n_images``: the number of images; each caption names one of them by its place. Memory: about one table.
     Raises CounterpartError that names the file and the row of what is wrong.
     """
     files = sorted(folder.glob(f"{side}-*.parquet"))

@@ -28,7 +28,7 @@ KINDS = ("", "negative", "positive")
 
 @dataclass(frozen=True)
 class Keys:
-    """What names rows: their keys, ascending, and their ids in the same order."""
+    """The keys of some rows, ascending, and their ids in the same order."""
 
     keys: "pd.Index[str]"
     ids: Codes

@@ -1,4 +1,4 @@
-"""Rows in a temporary file, of which a process holds only those that it reads."""
+"""Rows in a temporary file: a process holds only those that it reads."""
 
 import tempfile
 import weakref

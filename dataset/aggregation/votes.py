@@ -227,7 +227,7 @@ class Votes:
 
 
 def _normalised(logits: Floats) -> Floats:
-    """Return the shares of which ``logits`` are the logarithms but for a constant, in their place."""
+    """Turn ``logits``, the logarithms of shares up to a constant, into the shares, in their place."""
     # By the column: a reduction along rows of four entries takes several times as long.
     logits -= reduce(np.maximum, logits.T)[:, None]
     shares = np.exp(logits, out=logits)
