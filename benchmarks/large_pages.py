@@ -233,7 +233,7 @@ def post(hits: int) -> None:
         {
             "round_id": made.pk, "hit_id": ids_of(made.hits), "external_id": names, "terms_id": "T", "excludes": "",
             "max_assignments": 2, "posted_assignments": 2, "status": "", "pending": 0, "created_at": now.isoformat(),
-            "is_stopped": False, **where, **over,
+            **where, **over,
         },
     )  # fmt: skip
     Outbox.objects.bulk_create(

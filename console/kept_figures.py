@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import perf_counter
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.core.cache import cache
 from django.utils import timezone
@@ -25,6 +25,12 @@ class Kept(Generic[Made]):
     def old_since(self) -> datetime | None:
         """When they were made, for figures whose age a page should tell: those over a minute old."""
         return self.at if timezone.now() - self.at >= timedelta(minutes=1) else None
+
+
+def known_figures(key: str) -> Kept[Any] | None:
+    """Return what ``kept_if_slow`` has kept, or None."""
+    known: Kept[Any] | None = cache.get(key)
+    return known
 
 
 def kept_if_slow(key: str, make: Callable[[], Made]) -> Kept[Made]:

@@ -1,10 +1,12 @@
-"""Pauses: visitors of a whole round are kept away while no HIT is left for them, or while a person wants it."""
+"""Pauses: a round takes nobody new while a person wants it, and on a platform while no HIT is left for visitors."""
 
 from django.db import transaction
+from django.utils import timezone
 
 from annotation.money.budget import locked
 from core.errors import CounterpartError
 from core.events import record
+from crowd.channels import is_by_session
 from crowd.models import Outbox, Posting
 from crowd.outbox import put, store_call
 from crowd.seats import COMING
@@ -21,29 +23,44 @@ def open_or_pause(posting: Posting, *, takes_visitors: bool) -> None:
         store_call(Outbox.Call.PAUSE, posting, round=posting.round, **posting.market)
 
 
-def pause_round(round: Round, *, actor: str) -> Posting:
-    """Have the platform send no new visitor to the round until ``resume_round``; running sessions go on.
-    Repeating it changes nothing. Raises CounterpartError for a round that is not open as a whole on a platform."""
-    return _set(round, is_stopped=True, actor=actor)
+def can_pause(round: Round) -> bool:
+    """Whether the round is open, in the browser pool or on a platform that lists it as a whole."""
+    return round.state == "open" and (not round.settles or is_by_session(round.channel))
 
 
-def resume_round(round: Round, *, actor: str) -> Posting:
-    """Let visitors come again once a HIT is left, also where somebody paused it on the platform's own site. Repeating
-    it changes nothing. Raises CounterpartError as ``pause_round`` does."""
-    return _set(round, is_stopped=False, actor=actor)
+def pause_round(round: Round, *, actor: str) -> Round:
+    """Give nobody new a HIT until ``resume_round``: in the browser pool no HIT is leased, a platform sends no visitor.
+    Whoever has a HIT, or a session of a platform, goes on. Repeating it changes nothing.
+
+    Raises CounterpartError for a round that is not open, and on a platform that lists its HITs one by one.
+    """
+    return _set(round, paused=True, actor=actor)
+
+
+def resume_round(round: Round, *, actor: str) -> Round:
+    """Give out HITs again, also where somebody paused it on the platform's own site. Repeating it changes nothing.
+    Raises CounterpartError as ``pause_round`` does."""
+    return _set(round, paused=False, actor=actor)
+
+
+def posting_of_whole(round: Round) -> Posting | None:
+    """Return the open posting of a round that its platform lists as a whole; None for others."""
+    return round.postings.filter(hit=None, state__in=COMING).first()
 
 
 @transaction.atomic
-def _set(round: Round, *, is_stopped: bool, actor: str) -> Posting:
+def _set(round: Round, *, paused: bool, actor: str) -> Round:
     current = locked(round)
-    posting = current.postings.filter(hit=None, state__in=COMING).first()
-    if current.state != "open" or posting is None:
+    if not can_pause(current):
+        where = f"{current.channel} lists each HIT by itself" if current.state == "open" else f"it is {current.state}"
         raise CounterpartError(
-            f"Round {round} is not open on a platform that lists it as a whole. To give out no other HIT, set its "
-            "ceiling to what is bound, which its ledger names."
+            f"Round {round} cannot be paused: {where}. Only open rounds of the browser pool and of "
+            "platforms that list a round as a whole can."
         )
-    if Posting.objects.filter(pk=posting.pk).exclude(is_stopped=is_stopped).update(is_stopped=is_stopped):
-        record("paused" if is_stopped else "resumed", current, actor=actor)
-    put(Outbox.Call.PAUSE, posting, round=current, **posting.market)
-    posting.is_stopped = is_stopped
-    return posting
+    since = timezone.now() if paused else None
+    if Round.objects.filter(pk=round.pk, paused_at__isnull=paused).update(paused_at=since):
+        record("paused" if paused else "resumed", current, actor=actor)
+    if posting := posting_of_whole(current):
+        put(Outbox.Call.PAUSE, posting, round=current, **posting.market)
+    current.refresh_from_db()
+    return current

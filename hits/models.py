@@ -60,6 +60,7 @@ class Round(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
     published_at = models.DateTimeField(null=True)
+    paused_at = models.DateTimeField(null=True, help_text="Since when a person has it take nobody new.")
     closed_at = models.DateTimeField(null=True)
 
     objects = RoundQuerySet.as_manager()
@@ -77,6 +78,11 @@ class Round(models.Model):
         if self.closed_at:
             return "closed"
         return "open" if self.published_at else "draft"
+
+    @property
+    def takes_workers(self) -> bool:
+        """Whether it is open and not paused."""
+        return self.state == "open" and self.paused_at is None
 
     @property
     def fee_schedule(self) -> FeeSchedule:

@@ -86,6 +86,8 @@ def _check(round: Round, workers: int, seed: int) -> None:
         raise CounterpartError(f"Round {round} is a draft. Publish it before people can work on it.")
     if round.state != "open":
         raise CounterpartError(f"Round {round} is {round.state}, so nobody can work on it. Pack another.")
+    if round.paused_at:
+        raise CounterpartError(f"Round {round} is paused, so nobody can work on it. Resume it first.")
     if not 1 <= workers <= LARGEST_CROWD:
         raise CounterpartError(f"Invalid number of workers {workers:,}: use 1 to {LARGEST_CROWD:,}.")
     check_seed(seed)

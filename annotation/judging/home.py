@@ -96,10 +96,10 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
     home = home_of(token)
     works = work_of(home.worker)
     permit = permit_of(home.round, home.worker)
-    nothing_left = "nothing-left" in request.GET
+    nothing_left = "nothing-left" in request.GET and home.round.paused_at is None
     context = {
         "home": home,
-        "held": _held(home) or ("" if home.round.state == "open" and not permit.is_over else _late(home)),
+        "held": _held(home) or ("" if home.round.takes_workers and not permit.is_over else _late(home)),
         "permit": permit,
         "nothing_left": nothing_left,
         "returned": "returned" in request.GET,

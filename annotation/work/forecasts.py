@@ -31,10 +31,10 @@ class Forecast:
 
 
 def forecast_of(round: Round, standing: Standing, *, now: datetime | None = None) -> Forecast | None:
-    """Return the forecast of an open round, with one query; None where it is closed, nothing more has to come, fewer
+    """Return the forecast of an open round, with one query; None where it is paused, nothing more has to come, fewer
     than LEAST answer sets came in the last three days, or the end is more than a century away."""
     missing = standing.missing
-    if round.state != "open" or not missing:
+    if not round.takes_workers or not missing:
         return None
     moment = now or timezone.now()
     recent = Assignment.objects.filter(

@@ -82,10 +82,10 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
     """Lease a seat of the round to the worker for LEASE_MINUTES; the one they have, if it is still running. Where there
     is none, leases of the round that are past their deadline are ended, and their seats looked at as well.
 
-    None: the round is not open or full, its ceiling is reached, the worker has had as many of its HITs as one may, or
-    every open seat has a pair, candidate or control, that they hold or have answered in whatever round, or met in a
-    test. Raises CounterpartError without their consent, NotAdmittedError for an excluded worker and before the round's
-    test is passed.
+    None: the round is not open, paused or full, its ceiling is reached, the worker has had as many of its HITs as one
+    may, or every open seat has a pair, candidate or control, that they hold or have answered in whatever round, or met
+    in a test. Raises CounterpartError without their consent, NotAdmittedError for an excluded worker and before the
+    round's test is passed.
     """
     with transaction.atomic():
         # One lease at a time for one person, or two tabs would get two HITs that share a pair.
@@ -210,10 +210,12 @@ def _first_open_seat(round: int, worker: int) -> QuerySet[Seat]:
 
 def _open_seats(round: int, worker: int) -> QuerySet[Seat]:
     """Open seats of an open round, in the order in which its HITs were made. HITs that the worker holds or has answered
-    are left out early: the database reads these once, and of the seats only as many as are asked for."""
+    are left out early: the database reads these once, and of the seats only as many as are asked for. A pause keeps
+    nobody from the next HIT whom a platform has sent already."""
     theirs = Assignment.objects.filter(worker=worker, state__in=Assignment.HOLDING, seat__isnull=False).values("hit")
     is_open = {"round__published_at__isnull": False, "round__closed_at": None}
-    seats = Seat.objects.filter(~Q(hit__in=theirs), round=round, state=Seat.State.OPEN, **is_open)
+    running = Q(round__paused_at=None) | Q(round__settles=True)
+    seats = Seat.objects.filter(~Q(hit__in=theirs), running, round=round, state=Seat.State.OPEN, **is_open)
     return seats.order_by("hit_id", "number")
 
 

@@ -95,6 +95,8 @@ def _blocks(round: Round, hits: list[HIT]) -> Iterator[str]:
             "The round is a draft: publish it." if round.state == "draft" else "The round is closed: no vote can come."
         )
         return
+    if round.paused_at:
+        yield "The round is paused: resume it."
     if not _is_affordable(round):
         yield f"The ceiling of ${round.ceiling} is reached: raise it with set_ceiling."
     joined = round.participants.count()

@@ -1,5 +1,6 @@
 """Records of workers: their work, their answers to controls and their earnings, in one round or in all."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -59,6 +60,20 @@ def workers_of(round: Round, *, sort: str = "submitted") -> list[WorkerLine]:
         Judgment.objects.filter(assignment__hit__round=round).order_by(),
     )
     return sorted(sorted(lines, key=SORTS["worker"]), key=SORTS[sort])
+
+
+def totals_of(lines: Sequence[WorkerLine]) -> WorkerLine:
+    """Return the sums of workers' lines as a line; ``seconds`` is the mean over all their accepted assignments."""
+    timed = [(line.seconds * line.accepted, line.accepted) for line in lines if line.seconds is not None]
+    accepted = sum(n for _, n in timed)
+    counts = ("submitted", "accepted", "flagged", "excluded")
+    return WorkerLine(
+        pseudonym="",
+        simulated=False,
+        **{name: sum(getattr(line, name) for line in lines) for name in counts},
+        seconds=sum(seconds for seconds, _ in timed) / accepted if accepted else None,
+        controls=Tally(sum(line.controls.answered for line in lines), sum(line.controls.right for line in lines)),
+    )
 
 
 def record_of(worker: Worker, round: Round | None = None) -> WorkerLine:

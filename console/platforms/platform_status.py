@@ -12,8 +12,8 @@ from crowd import channels
 from crowd.channels import Market, market_of
 from crowd.funds import noted_funds, still_to_fund
 from crowd.models import Outbox, Posting, Sync
+from crowd.pauses import posting_of_whole
 from crowd.postings import Overview, overview_of, work_to_look_at
-from crowd.seats import COMING
 from hits.models import Round
 
 FEW = 5
@@ -58,10 +58,8 @@ class OnPlatform:
 
     @property
     def is_paused(self) -> bool:
-        """Whether no new visitor can come, as far as is known."""
-        return self.whole is not None and (
-            self.whole.is_stopped or self.whole.paused_at is not None or self.whole.status == "PAUSED"
-        )
+        """Whether the platform lets no new visitor come, as far as is known."""
+        return self.whole is not None and (self.whole.paused_at is not None or self.whole.status == "PAUSED")
 
     @property
     def falls_short(self) -> bool:
@@ -79,7 +77,7 @@ def on_platform(round: Round) -> OnPlatform | None:
         return None
     return OnPlatform(
         environment=market_of(round.channel, round.environment),
-        whole=_whole(round),
+        whole=posting_of_whole(round) if round.state == "open" else None,
         overview=overview_of(round),
         last_sync=round.syncs.first(),
         troubled_calls=_troubled_calls(round),
@@ -87,12 +85,6 @@ def on_platform(round: Round) -> OnPlatform | None:
         funds=noted_funds(round),
         to_fund=still_to_fund(round),
     )
-
-
-def _whole(round: Round) -> Posting | None:
-    if round.state != "open" or not channels.is_by_session(round.channel):
-        return None
-    return round.postings.filter(hit=None, state__in=COMING).first()
 
 
 def _troubled_calls(round: Round) -> list[TroubledCalls]:

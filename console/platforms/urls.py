@@ -6,7 +6,6 @@ from console.platforms import views
 
 urlpatterns = [
     path("rounds/<slug:name>/sync/", views.round_sync, name="round_sync"),
-    path("rounds/<slug:name>/pause/", views.round_pause, name="round_pause"),
     path("rounds/<slug:name>/costs/", views.round_costs, name="round_costs"),
     path("rounds/<slug:name>/prolong/", views.round_prolong, name="round_prolong"),
     path("rounds/<slug:name>/calls/send/", views.round_calls_send, name="round_calls_send"),

@@ -1,4 +1,4 @@
-"""A round on its platform: sync, pause, costs, audit and repair, the calls to it, and payment for lost submissions."""
+"""A round on its platform: sync, costs, audit and repair, the calls to it, and payment for lost submissions."""
 
 from typing import Any
 from uuid import UUID
@@ -23,7 +23,6 @@ from crowd.costs import costs_of
 from crowd.models import Audit, Outbox, Visit
 from crowd.outages import pay_for_outage
 from crowd.outbox import send_again, send_failed_again
-from crowd.pauses import pause_round, resume_round
 from crowd.postings import prolong_postings
 from crowd.single_payments import settle
 from hits.models import Round
@@ -34,25 +33,6 @@ def round_sync(request: StaffRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     job = open_once(f"Sync {found}", jobs.sync.name, {"round": found.name}, lock=found, by=request.user)
     return redirect("job", job.pk)
-
-
-@researchers_only.acts
-def round_pause(request: StaffRequest, name: str) -> HttpResponse:
-    """Have the platform let no new visitor come, or let them come again."""
-    found = _round_or_404(name)
-    paused = request.POST.get("paused")
-    if paused not in ("yes", "no"):
-        messages.error(request, "Choose whether the round is paused.")
-        return redirect("round", name)
-    act = pause_round if paused == "yes" else resume_round
-    try:
-        act(found, actor=request.user.get_username())
-    except CounterpartError as error:
-        messages.error(request, str(error))
-    else:
-        told = {"yes": "No new visitor comes until you resume it.", "no": "Visitors come again while a HIT is left."}
-        messages.success(request, told[paused])
-    return redirect("round", name)
 
 
 @researchers_only.reads

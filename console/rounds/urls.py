@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from console.rounds import adding, control_pages, design_pages, next_turns, planning, publishing, rehearsal, views
+from console.rounds import (
+    adding,
+    control_pages,
+    design_pages,
+    next_turns,
+    planning,
+    progress_pages,
+    publishing,
+    rehearsal,
+    views,
+)
 
 urlpatterns = [
     path("pools/<slug:name>/pack/", planning.pool_pack, name="pool_pack"),
@@ -11,9 +21,10 @@ urlpatterns = [
     path("design/", design_pages.round_design, name="round_design"),
     path("design/measure/", design_pages.round_design_measure, name="round_design_measure"),
     path("design/keep/", design_pages.round_design_keep, name="round_design_keep"),
-    path("rounds/<slug:name>/", views.round, name="round"),
-    path("rounds/<slug:name>/live/", views.round_live, name="round_live"),
-    path("rounds/<slug:name>/workers/", views.round_workers, name="round_workers"),
+    path("rounds/<slug:name>/", progress_pages.round, name="round"),
+    path("rounds/<slug:name>/live/", progress_pages.round_live, name="round_live"),
+    path("rounds/<slug:name>/workers/", progress_pages.round_workers, name="round_workers"),
+    path("rounds/<slug:name>/pause/", progress_pages.round_pause, name="round_pause"),
     path("rounds/<slug:name>/publish/", publishing.round_publish, name="round_publish"),
     path("rounds/<slug:name>/rehearse/", rehearsal.round_rehearse, name="round_rehearse"),
     path("rounds/<slug:name>/rehearse/pictures/<int:place>/", rehearsal.rehearsal_picture, name="rehearsal_picture"),

@@ -1,34 +1,18 @@
-"""Rounds: the list, a round's progress and HITs, closing and counting votes."""
+"""Rounds: the list, the HITs of one, its captions and judgments from elsewhere, closing it and counting its votes."""
 
-from functools import partial
-from typing import Any
-
-import numpy as np
 from django.contrib import messages
-from django.contrib.auth.models import User
-from django.db.models import Count
-from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.loader import render_to_string
-from django.views.decorators.cache import never_cache
 
-from annotation.models import Judgment
-from annotation.money.ledger import commitment_of, owed_to_simulated
-from annotation.work.forecasts import forecast_of
 from annotation.work.leases import end_idle_leases, idle_leases
-from annotation.work.pair_status import unfinished_pairs
 from annotation.work.standing import standing_of, standings
-from annotation.work.worker_records import SORTS, workers_of
 from annotation.work.written_captions import as_lines, captions_of
-from console.home.needs import needs_of
 from console.inventory import remove
-from console.kept_figures import kept_if_slow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
-from console.platforms.platform_status import is_on_platform, on_platform
+from console.platforms.platform_status import is_on_platform
 from console.review.answer_sheets import pairs_of
-from console.rounds.figures import level_bar, verdict_count
 from console.rounds.forms import JudgmentsForm
 from console.upload_jobs import import_judgments
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
@@ -36,18 +20,12 @@ from core.errors import CounterpartError
 from core.jobs import open_once
 from core.middleware import takes_uploads
 from core.text import counted
-from crowd.channels import market_of, usable_markets
-from crowd.publication import close_round, join_link, quote
+from crowd.publication import close_round
 from dataset import jobs
 from dataset.cases import update_queue
-from dataset.turns import turn_of
-from dataset.verdicts import aggregate_round, rejections_so_far
-from evaluation.asking.greedy_rounds import why_stopped
-from evaluation.round_quality import quality_of
-from hits.judge_designs import queries_of
+from dataset.verdicts import aggregate_round
 from hits.models import HIT, Item, Round, Seat
 from hits.task_types import task_type_of
-from hits.top_ups import design_of
 
 
 @members_only.reads
@@ -57,114 +35,6 @@ def rounds(request: HttpRequest) -> HttpResponse:
     known = standings(shown)
     lines = [(one, known[one.pk]) for one in shown]
     return render(request, "console/rounds/rounds.html", {"rows": rows, "lines": lines})
-
-
-@members_only.reads
-def round(request: StaffRequest, name: str) -> HttpResponse:
-    """A round; ``?sort=`` orders its workers. What changes while people work is fetched again by live.js."""
-    found = _round_or_404(name)
-    environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
-    workers = _workers(request, found)
-    aggregation = found.aggregations.first()
-    only_simulated = all(line.simulated for line in workers["workers"].paginator.object_list)
-    may_simulate = task_type_of(found).on_pairs and (found.rehearsal or (only_simulated and not found.settles))
-    context = (
-        _live(found, request.user)
-        | workers
-        | {
-            "environment": environment,
-            "n_hits": found.hits.count(),
-            "cost": quote(found, environment.channel).total,
-            "platform": on_platform(found),
-            "has_link": found.state == "open" and not environment.has_postings,
-            "link": join_link(found),
-            "versions": found.versions.all(),
-            "aggregation": aggregation,
-            "verdict_count": verdict_count(aggregation) if aggregation else 0,
-            "n_added": found.hits.filter(top_up__in=found.top_ups.for_disputes()).count() if found.top_up else 0,
-            "added_for": _added_for(found),
-            **_stops(found),
-            "turn": turn_of(found.pool),
-            "rejections": kept_if_slow(f"rejections-of-round:{found.pk}", partial(rejections_so_far, found)).figures,
-            "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
-            "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
-        }
-    )
-    return render(request, "console/rounds/round.html", context)
-
-
-def _stops(found: Round) -> dict[str, str]:
-    """Return when a greedy round stops, why it has, and whether few queries guard its scores."""
-    design = design_of(found)
-    if not design.greedy:
-        return {}
-    note = design.guard_note(queries_of(found.pool))
-    return {"stops_at": design.stop_text, "why_stopped": why_stopped(found), "guard_note": note}
-
-
-def _added_for(found: Round) -> list[tuple[str, int]]:
-    """Return for what new pairs the round was topped up, and the HITs of each top-up."""
-    return [(one.purpose, one.n_hits) for one in found.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))]
-
-
-@members_only.reads
-@never_cache
-def round_live(request: StaffRequest, name: str) -> JsonResponse:
-    """Polled by live.js: whether the round is open, and the part of its page that changes while people work."""
-    found = _round_or_404(name)
-    html = render_to_string("console/rounds/_round_live.html", _live(found, request.user), request)
-    return JsonResponse({"live": found.state == "open", "html": html})
-
-
-@members_only.reads
-@never_cache
-def round_workers(request: StaffRequest, name: str) -> JsonResponse:
-    """Polled by live.js: whether the round is open, and the table of its workers as ``?sort=`` and ``?page=`` say."""
-    found = _round_or_404(name)
-    context = {"round": found, "platform": is_on_platform(found)} | _workers(request, found)
-    html = render_to_string("console/rounds/_round_workers.html", context, request)
-    return JsonResponse({"live": found.state == "open", "html": html})
-
-
-def _workers(request: HttpRequest, found: Round) -> dict[str, Any]:
-    asked = request.GET.get("sort", "")
-    sort = asked if asked in SORTS else "submitted"
-    workers = kept_if_slow(f"workers-of-round:{found.pk}:{sort}", partial(workers_of, found, sort=sort))
-    return {"sort": sort, "workers": page_of(request, workers.figures), "workers_old_since": workers.old_since}
-
-
-def _live(found: Round, user: User) -> dict[str, object]:
-    """What the live part shows, with a constant number of queries."""
-    standing = standing_of(found)
-    judgments = kept_if_slow(f"judgments-of-round:{found.pk}", lambda: _judgments_of(found))
-    return {
-        "round": found,
-        "task": task_type_of(found),
-        "standing": standing,
-        "forecast": forecast_of(found, standing),
-        "needs": needs_of(found, user),
-        "n_joined": found.participants.count(),
-        "has_idle": found.state == "open" and found.channel == "browser",
-        **judgments.figures,
-        "old_since": judgments.old_since,
-    }
-
-
-def _judgments_of(found: Round) -> dict[str, object]:
-    """What is counted over all judgments and items."""
-    quality = quality_of(found)
-    judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
-    task = task_type_of(found)
-    votes = np.array(list(quality.levels.values()))
-    simulated = judgments.simulated().count()
-    return {
-        "quality": quality,
-        "levels": level_bar(quality.levels, task.labels),
-        "score": task.score(votes / votes.sum()) if task.score_label and votes.any() else None,
-        "simulated": simulated,
-        "owed_to_simulated": owed_to_simulated(found) if simulated else None,
-        "unfinished": unfinished_pairs(found),
-    }
 
 
 @members_only.reads

@@ -55,7 +55,6 @@ class Posting(models.Model):
     seen_at = models.DateTimeField(null=True, help_text="When its submissions were last listed.")
     tried_at = models.DateTimeField(null=True, help_text="When a sync last tried to list its submissions.")
     paused_at = models.DateTimeField(null=True, help_text="Since when we have it take no visitors.")
-    is_stopped = models.BooleanField(default=False, help_text="A person has it take no visitors for a while.")
     over_since = models.DateTimeField(null=True, help_text="Since when the platform has listed it as over.")
     settled_at = models.DateTimeField(null=True, help_text="When it had been over for SYNC_LAG_SECONDS.")
 
@@ -99,8 +98,8 @@ class Posting(models.Model):
 
     @property
     def wants_visitors(self) -> bool:
-        """Whether visitors of a whole round may come: there is a HIT for them, and nobody has paused it."""
-        return not self.is_stopped and self.round.seats.filter(state=Seat.State.OPEN).exists()
+        """Whether visitors of a whole round may come: there is a HIT for them, and nobody has paused the round."""
+        return Seat.objects.filter(round=self.round_id, round__paused_at=None, state=Seat.State.OPEN).exists()
 
     @property
     def unused(self) -> int:

@@ -1,5 +1,5 @@
 /* Parts of a page that change while work goes on: fetched again every few seconds while they are live and the page is
-   seen. Without this module the page is complete, and a reload brings it up to date. */
+   seen; at once where something is still to come (aria-busy). Without this module a reload brings the page up to date. */
 
 const REACHED = "a[href], button, summary, [tabindex]";
 const note = document.querySelector("[data-live-note]");
@@ -50,7 +50,7 @@ function watch(part) {
   }
 
   if (going) tell(going);
-  setTimeout(again, every);
+  setTimeout(again, part.ariaBusy === "true" ? 0 : every);
 }
 
 for (const part of document.querySelectorAll("[data-live]")) watch(part);

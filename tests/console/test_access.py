@@ -60,7 +60,7 @@ STEWARDS_DO = {
 MEMBERS_DO = {"filter_save", "filter_remove"}  # their own
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
 OF_PLATFORMS = {
-    *("round_pause", "round_costs", "round_sync", "round_prolong"),
+    *("round_costs", "round_sync", "round_prolong"),
     *("audit", "audit_start", "audit_repair", "round_calls_send"),
 }
 ELSEWHERE = {"scores", "judgments", "round_captions"}  # lead to the page of a collection, of a round
@@ -102,7 +102,7 @@ def addresses(site) -> dict[str, str]:
         (("round_publish", "round_rehearse", "round_discard"), ["draft"]),
         (("rehearsal_picture",), ["draft", 1]),
         (("round", "round_live", "round_workers", "round_effect", "round_aggregate", "round_close"), ["open"]),
-        (("round_estimates", "round_add", "round_turn"), ["open"]),
+        (("round_estimates", "round_add", "round_turn", "round_pause"), ["open"]),
         (("round_idle", "round_judgments", "round_write", "round_captions", "round_top_up", "round_ceiling"), ["open"]),
         (("hits", "controls", "invitations", "ledger", "ledger_csv", "payments", "payments_csv"), ["open"]),
         (("hit", "invitation_revoke"), ["open", 1]),

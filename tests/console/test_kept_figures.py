@@ -30,7 +30,7 @@ def test_what_takes_over_a_second_to_count_is_kept_for_a_while(monkeypatch, seco
 @pytest.mark.parametrize(("minutes", "told"), [(0, False), (0.5, False), (5, True)])
 def test_a_round_tells_the_age_of_its_figures_after_a_minute(member, db, monkeypatch, minutes, told):
     made = make_round()
-    key = f"judgments-of-round:{made.pk}"
+    key = f"figures-of-round:{made.pk}"
     monkeypatch.setattr(kept_figures, "SLOW", -1.0)
     monkeypatch.setattr(kept_figures, "perf_counter", iter([0, 60] * 9).__next__)
     member.get(f"/rounds/{made}/")

@@ -3,13 +3,19 @@
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.models import Assignment
+from annotation.work.forecasts import forecast_of
+from annotation.work.leases import lease_seat
+from annotation.work.standing import standing_of
+from annotation.work.submissions import submit_answers
 from core.models import Event
 from crowd.models import Outbox, Posting, Visit
 from crowd.pauses import pause_round, resume_round
 from crowd.publication import close_round
-from hits.models import Seat
+from hits.models import Round, Seat
+from tests.annotation.answering import right_answers
 from tests.crowd.prolific_rehearsal import published, rehearsal, sync
-from tests.factories import make_round
+from tests.factories import make_assignment, make_round, make_worker, put_on_platform
 
 __all__ = ["rehearsal"]
 
@@ -92,7 +98,7 @@ def test_a_pause_on_prolifics_own_site_ends_when_it_is_resumed_here(made, rehear
 
 def test_a_call_that_waited_does_what_is_wanted_when_it_is_made(made, rehearsal, commit):
     pause_round(made, actor="robin")  # its call is not made yet
-    Posting.objects.update(is_stopped=False)
+    Round.objects.update(paused_at=None)
     sync(made, commit)
     assert (rehearsal.study().status, Posting.objects.get().paused_at) == ("ACTIVE", None)
 
@@ -113,18 +119,55 @@ def test_a_paused_round_can_be_closed(made, rehearsal, commit):
     assert rehearsal.study().status in ("COMPLETED", "AWAITING REVIEW")
 
 
-@pytest.mark.parametrize("command", ["pause", "resume"])
-def test_rounds_that_no_platform_lists_as_a_whole_are_refused_in_one_line(db, command):
-    made = make_round()
-    with pytest.raises(CommandError, match="not open on a platform that lists it as a whole"):
-        call_command(command, made.name)
-    assert not Outbox.objects.exists()
-
-
 def test_the_commands_say_what_came_of_it(made, rehearsal):
-    assert call_command("pause", made.name).endswith("is paused: no new visitor comes until resume.")
-    assert call_command("resume", made.name).endswith("takes visitors again.")
+    assert call_command("pause", made.name).endswith("is paused: nobody new is given a HIT until resume.")
+    assert call_command("resume", made.name).endswith("gives out HITs again.")
     rehearsal.fault(kind="status", status=503, body="json", operation="move_study", times=9)
     assert "is being paused" in call_command("pause", made.name)
     Seat.objects.update(state="filled")
     assert "has no HIT left" in call_command("resume", made.name)
+
+
+def test_a_paused_round_of_the_browser_pool_leases_no_hit_until_it_is_resumed(db):
+    made = make_round(hits=2)
+    held = lease_seat(made, worker=make_worker())
+    call_command("pause", made.name)
+    assert lease_seat(made, worker=make_worker()) is None  # the object at hand is from before
+    assert lease_seat(made, worker=held.worker) == held
+    call_command("resume", made.name)
+    assert lease_seat(made, worker=make_worker()) is not None
+    assert not Outbox.objects.exists()
+
+
+def test_who_has_a_hit_of_a_paused_round_submits_it(db):
+    made = make_round()
+    assignment = lease_seat(made, worker=make_worker())
+    pause_round(made, actor="robin")
+    submit_answers(assignment, answers=right_answers(assignment), active_seconds=300)
+    assert Assignment.objects.get().state == "submitted"
+
+
+def test_a_paused_round_has_no_forecast_and_is_not_simulated(db):
+    made = pause_round(make_round(hits=7), actor="robin")
+    for _ in range(6):
+        assignment = make_assignment(made.seats.filter(state="open").first())
+        submit_answers(assignment, answers=right_answers(assignment), active_seconds=300)
+    assert forecast_of(made, standing_of(made)) is None
+    assert forecast_of(resume_round(made, actor="robin"), standing_of(made)) is not None
+    pause_round(made, actor="robin")
+    with pytest.raises(CommandError, match="is paused, so nobody can work on it. Resume it first."):
+        call_command("simulate", made.name)
+
+
+@pytest.mark.parametrize("command", ["pause", "resume"])
+@pytest.mark.parametrize("state", ["draft", "closed", "on mturk"])
+def test_rounds_that_give_out_no_hits_of_ours_are_refused_in_one_line(db, command, state):
+    made = make_round(published=state != "draft")
+    if state == "on mturk":
+        put_on_platform(made)
+    if state == "closed":
+        close_round(made, actor="robin")
+    reason = "mturk lists each HIT by itself" if state == "on mturk" else f"it is {state}"
+    with pytest.raises(CommandError, match=f"cannot be paused: {reason}"):
+        call_command(command, made.name)
+    assert not Outbox.objects.filter(call="pause").exists()

@@ -1,4 +1,4 @@
-"""Pause a round on its platform."""
+"""Pause a round."""
 
 from typing import Any
 
@@ -7,21 +7,20 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from crowd.outbox import deliver_due
-from crowd.pauses import pause_round
+from crowd.pauses import pause_round, posting_of_whole
 from hits.models import Round
 
 
 class Command(ActCommand):
-    help = "Let no new visitor come to a round on its platform until resume. A visitor who has a session goes on."
+    help = "Give nobody new a HIT of a round until resume. Whoever has one, or a session of a platform, goes on."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="the round's name")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        round = Round.objects.named(options["round"])
-        posting = pause_round(round, actor="pause")
+        round = pause_round(Round.objects.named(options["round"]), actor="pause")
         deliver_due(round, progress=progress)
-        posting.refresh_from_db()
-        if posting.paused_at:
-            return f"Round {round} is paused: no new visitor comes until resume."
-        return f"Round {round} is being paused; the call is tried again until the platform has taken it."
+        posting = posting_of_whole(round)
+        if posting and not posting.paused_at:
+            return f"Round {round} is being paused; the call is tried again until the platform has taken it."
+        return f"Round {round} is paused: nobody new is given a HIT until resume."

@@ -9,8 +9,9 @@ from django.urls import reverse
 
 from annotation.models import Assignment, Payment
 from annotation.money.payments import owe_bonus
-from crowd.models import Outbox, Posting
+from crowd.models import Outbox
 from crowd.publication import close_round
+from hits.models import Round
 from tests.crowd.prolific_rehearsal import published, rehearsal, sync
 from tests.factories import make_round
 
@@ -111,19 +112,19 @@ def test_a_round_is_paused_and_resumed_on_its_page_while_it_is_open(made, rehear
     address = f"/rounds/{made}/pause/"
     assert 'value="yes">Pause<' in researcher.get(f"/rounds/{made}/").text
     assert "Choose whether" in researcher.post(address, follow=True).text
-    assert not Posting.objects.get().is_stopped
+    assert Round.objects.get().paused_at is None
     with commit(execute=True):
         researcher.post(address, {"paused": "yes"})
     page = researcher.get(f"/rounds/{made}/").text
     assert rehearsal.study().status == "PAUSED"
-    assert ("The round is paused" in page, 'value="no">Resume<' in page) == (True, True)
+    assert ("nobody new gets a HIT until it is resumed" in page, 'value="no">Resume<' in page) == (True, True)
     with commit(execute=True):
-        assert "Visitors come again" in researcher.post(address, {"paused": "no"}, follow=True).text
+        assert "HITs are given out again" in researcher.post(address, {"paused": "no"}, follow=True).text
     assert rehearsal.study().status == "ACTIVE"
     with commit(execute=True):
         close_round(made, actor="robin")
-    assert "is not open on a platform" in researcher.post(address, {"paused": "yes"}, follow=True).text
-    assert not Posting.objects.get().is_stopped
+    assert "cannot be paused: it is closed" in researcher.post(address, {"paused": "yes"}, follow=True).text
+    assert Round.objects.get().paused_at is None
 
 
 def test_costs_agree_with_prolifics_calculator_and_wallet(made, rehearsal, researcher, capsys):

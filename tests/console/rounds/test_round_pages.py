@@ -1,22 +1,23 @@
 """The pages of a round that is published: its progress, live; its workers, votes and HITs."""
 
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 
 from annotation.models import Worker
 from annotation.review.decisions import decide
 from annotation.work.disputes import top_up
 from annotation.work.leases import lease_seat
 from console.home.needs import needs_of_all_rounds
+from console.pagination import page_of
+from console.rounds import progress_pages
 from core.models import Event
 from core.progress import silent
 from crowd.publication import close_round
 from dataset.verdicts import aggregate_round
 from evaluation.analyses.agreement_analysis import AgreementParameters, analyse
-from hits.models import Round
 from tests.annotation.disagreeing import make_topped_up, vote
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_assignment, make_round, make_worker
@@ -31,9 +32,10 @@ def test_a_round_shows_how_it_goes(member, db):
     assert (quality.timing.active, quality.dollars_an_hour) == (300, Decimal("7.8"))
     assert quality.levels == {1: 2, 2: 0, 3: 0, 4: 0}
     assert quality.alpha is None  # of one vote a pair
-    (line,) = page.context["workers"]
+    workers = member.get("/rounds/round-1/workers/")
+    (line,) = workers.context["rows"]
     assert line.controls.weight == 0.5  # 2 of 2: 2 · 3/4 − 1
-    assert '<td class="n">50%</td>' in page.text
+    assert '<td class="n">50%</td>' in workers.text
 
 
 def test_flagged_work_asks_for_a_person_and_enters_neither_the_levels_nor_the_time(reviewer, db):
@@ -43,19 +45,19 @@ def test_flagged_work_asks_for_a_person_and_enters_neither_the_levels_nor_the_ti
     quality = page.context["quality"]
     assert (quality.controls.answered, quality.controls.right, quality.controls.share) == (2, 1, 0.5)
     assert (quality.timing, sum(quality.levels.values()), page.context["levels"]) == (None, 0, [])
-    (line,) = page.context["workers"]
-    assert (line.pseudonym, line.seconds) == (assignment.worker.pseudonym, None)
-    assert (line.submitted, line.accepted, line.flagged) == (1, 0, 1)
+    (look,) = page.context["looks"]
+    assert (look.line.pseudonym, look.line.seconds) == (assignment.worker.pseudonym, None)
+    assert (look.line.submitted, look.line.accepted, look.line.flagged) == (1, 0, 1)
 
 
 def test_workers_are_sorted_as_the_address_says(member, db):
     made = make_round(hits=2)
     workers = {"wrong": answer_wrongly(made).worker, "right": answer_rightly(made).worker}
     for sort, first in (("flagged", "wrong"), ("accepted", "right"), ("quality", "wrong")):
-        page = member.get("/rounds/round-1/", {"sort": sort})
-        assert page.context["workers"][0].pseudonym == workers[first].pseudonym, sort
+        page = member.get("/rounds/round-1/workers/", {"sort": sort})
+        assert page.context["rows"][0].pseudonym == workers[first].pseudonym, sort
         assert page.text.count("aria-sort") == 1
-    assert member.get("/rounds/round-1/", {"sort": "nonsense"}).context["sort"] == "submitted"
+    assert member.get("/rounds/round-1/workers/", {"sort": "nonsense"}).context["sort"] == "submitted"
 
 
 def test_counting_the_votes_makes_verdicts(researcher, db):
@@ -145,19 +147,57 @@ def test_the_live_part_tells_what_the_page_tells_and_is_never_kept_in_a_cache(re
 def test_who_joined_and_has_not_worked_is_counted_among_the_workers(member, db):
     made = make_round()
     made.participants.create(worker=make_worker())
-    told = "<dt>workers, of 1 who joined</dt><dd>0</dd>"
+    told = "workers</a>, of 1 who joined</dt><dd>0</dd>"
     assert told in member.get("/rounds/round-1/live/").json()["html"]
 
 
-def test_the_live_table_of_workers_is_that_of_the_page_in_its_order(member, db):
+def test_only_workers_who_need_a_look_are_on_the_page_and_all_behind_a_link(member, db):
     made = make_round(hits=2)
-    assert "No answers yet" in member.get("/rounds/round-1/workers/").json()["html"]
-    answer_rightly(made), answer_wrongly(made)
-    page = member.get("/rounds/round-1/?sort=quality").text
-    assert 'data-live="/rounds/round-1/workers/?sort=quality"' in page
-    told = member.get("/rounds/round-1/workers/?sort=quality").json()
-    assert told["live"] is True
-    assert told["html"] in page
+    assert "No answers yet" in member.get("/rounds/round-1/").text
+    right, wrong = answer_rightly(made).worker.pseudonym, answer_wrongly(made).worker.pseudonym
+    page = member.get("/rounds/round-1/").text
+    assert (right in page, wrong in page, "1 HIT flagged" in page) == (False, True, True)
+    assert 'href="/rounds/round-1/workers/">All 2 workers' in page
+    assert {line.pseudonym for line in member.get("/rounds/round-1/workers/").context["rows"]} == {right, wrong}
+
+
+def test_the_sums_of_workers_are_over_all_their_pages(member, db, monkeypatch):
+    made = make_round(hits=3)
+    answer_rightly(made), answer_wrongly(made), answer_rightly(made)
+    monkeypatch.setattr(progress_pages, "page_of", partial(page_of, size=1))
+    page = member.get("/rounds/round-1/workers/")
+    totals = page.context["totals"]
+    assert len(page.context["rows"]) == 1
+    assert (totals.submitted, totals.accepted, totals.flagged, totals.seconds) == (3, 2, 1, 300)
+    assert (totals.controls.answered, totals.controls.right) == (6, 5)
+
+
+def test_the_newest_answers_are_one_to_a_candidate_of_each_submission(member, db):
+    made = make_round(hits=10)
+    answered = [answer_rightly(made) for _ in range(10)]
+    newest = member.get("/rounds/round-1/").context["newest"]
+    assert [one.assignment_id for one in newest] == [one.pk for one in reversed(answered)][:8]
+    assert all(one.item.control_id is None for one in newest)
+
+
+def test_the_bar_of_seats_tells_done_flagged_at_work_and_open_apart(member, db):
+    made = make_round(hits=6)
+    answer_rightly(made), answer_rightly(made), answer_wrongly(made)
+    make_assignment(made.seats.filter(state="open").first())
+    seats = {part.kind: part.count for part in member.get("/rounds/round-1/").context["seats"]}
+    assert seats == {"done": 2, "flagged": 1, "sent": 0, "leased": 1, "open": 2}
+
+
+def test_figures_of_many_answer_sets_are_left_to_the_live_part_but_where_they_are_wanted(member, db, monkeypatch):
+    monkeypatch.setattr(progress_pages, "MANY", 1)
+    made = make_round()
+    answer_rightly(made)
+    close_round(made, actor="robin")
+    page = member.get("/rounds/round-1/")
+    assert "quality" not in page.context
+    assert 'data-live="/rounds/round-1/live/" data-every="5" aria-busy="true"' in page.text
+    assert "controls right (2 of 2)" in member.get("/rounds/round-1/live/").json()["html"]
+    assert "controls right (2 of 2)" in member.get("/rounds/round-1/?count").text
 
 
 def test_the_live_part_of_a_closed_round_is_not_asked_for_again(member, db):
@@ -180,8 +220,8 @@ def test_the_cost_so_far_and_to_come_are_told_apart(member, db):
     made = make_round(hits=3, reward="0.65")
     answer_rightly(made)
     text = member.get("/rounds/round-1/live/").json()["html"]
-    assert "<dt>cost so far</dt><dd>$0.65</dd>" in text
-    assert "<dd>$1.30</dd>" in text
+    assert "<dt>Spent</dt><dd>$0.65</dd>" in text
+    assert "$1.30 to come" in text
 
 
 def test_the_agreement_of_a_round_is_that_of_the_analysis(member):
@@ -192,14 +232,23 @@ def test_the_agreement_of_a_round_is_that_of_the_analysis(member):
     assert member.get("/rounds/round-1/").context["quality"].alpha == pytest.approx(alpha)
 
 
-def test_a_round_says_how_to_rehearse_and_to_pause(researcher, db):
-    made = make_round(hits=2, reward="0.65")
+def test_a_round_says_how_to_rehearse(researcher, db):
+    make_round()
     assert "python manage.py simulate round-1 --workers 50" in researcher.get("/rounds/round-1/").text
+
+
+def test_a_round_of_the_browser_pool_is_paused_and_resumed_by_a_button(researcher, member, client, db):
+    made = make_round(hits=2)
     answer_rightly(made)
-    text = researcher.get("/rounds/round-1/").text
-    assert "python manage.py set_ceiling round-1 0.65" in text
-    call_command("set_ceiling", "round-1", "0.65")
-    assert lease_seat(Round.objects.get(), worker=make_worker()) is None
+    assert "Pause<" not in member.get("/rounds/round-1/").text
+    assert "whoever has one goes on" in researcher.post("/rounds/round-1/pause/", {"paused": "yes"}, follow=True).text
+    page = researcher.get("/rounds/round-1/").text
+    assert ('data-state="paused"' in page, 'value="no">Resume<' in page) == (True, True)
+    assert "This round is paused" in client.get(f"/judge/join/{made.join_key}/").text
+    assert lease_seat(made, worker=make_worker()) is None
+    researcher.post("/rounds/round-1/pause/", {"paused": "no"})
+    assert "This round is paused" not in client.get(f"/judge/join/{made.join_key}/").text
+    assert lease_seat(made, worker=make_worker()) is not None
 
 
 def test_a_round_its_assignments_and_workers_say_that_their_answers_are_simulated(member, site):

@@ -1,0 +1,128 @@
+"""A round's work over time: how much was submitted when, how much of it passed, and how fast it was done."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+from django.utils import timezone
+from django.utils.formats import date_format
+from numpy.typing import NDArray
+
+from annotation.models import Assignment
+from console.charts.inline_bars import Column, Rect, stacked
+from hits.models import Round
+
+STEPS = {
+    60: "minute",
+    300: "5 minutes",
+    900: "15 minutes",
+    3_600: "hour",
+    10_800: "3 hours",
+    21_600: "6 hours",
+    43_200: "12 hours",
+    86_400: "day",
+    172_800: "2 days",
+    604_800: "week",
+    2_419_200: "4 weeks",
+    7_862_400: "13 weeks",
+}
+"""Seconds of a step of time, in words."""
+LEAST_COLUMNS, MOST_COLUMNS = 12, 40
+FASTEST, SLOWEST = 0.5, 512.0  # seconds a pair at the ends of the axis; beyond them the last columns count
+TICKS = ("0.5", "2", "8", "32", "128", "512")
+HALVES = 2  # columns for a factor of two
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """What was submitted in each step of time from ``first`` to ``last``: ``submitted`` by what became of it, at most
+    ``most`` in a step; ``rates`` is the share that passed. ``passed`` of ``decided`` were accepted."""
+
+    first: datetime
+    last: datetime
+    step: str
+    most: int
+    passed: int
+    decided: int
+    submitted: list[Rect]
+    rates: list[Rect]
+
+    @property
+    def pass_rate(self) -> float | None:
+        return self.passed / self.decided if self.decided else None
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Answer sets by their mean active seconds a pair, on a log scale; ``median`` is in seconds."""
+
+    n: int
+    median: float
+    columns: list[Rect]
+    ticks: tuple[str, ...] = TICKS
+
+
+def activity_of(round: Round) -> dict[str, Arrivals | Speeds | None]:
+    """Return the ``arrivals`` and the ``speeds`` of a round's submitted work, None where there is none."""
+    work = Assignment.objects.with_hit().filter(hit__round=round, state__in=Assignment.SUBMITTED)
+    rows = list(work.order_by().values_list("submitted_at", "state", "active_seconds"))
+    times = np.array([at.timestamp() for at, _, _ in rows if at])
+    states = np.array([state for at, state, _ in rows if at])
+    pairs = sum(round.design[part] for part in ("candidates", "positives", "negatives"))
+    seconds = np.array([active / pairs for _, _, active in rows if active is not None])
+    return {
+        "arrivals": arrivals_in(times, states) if len(times) else None,
+        "speeds": speeds_in(seconds) if len(seconds) else None,
+    }
+
+
+def arrivals_in(times: NDArray[np.float64], states: NDArray[np.str_]) -> Arrivals:
+    """Return the arrivals of work that was submitted at ``times`` (n,), in seconds since 1970, and is in ``states``."""
+    start, end = float(times.min()), float(times.max())
+    step = next((one for one in STEPS if end // one - start // one < MOST_COLUMNS), max(STEPS))
+    number = (times // step - start // step).astype(int)
+    length = max(int(number.max()) + 1, LEAST_COLUMNS)
+    passed = np.bincount(number[states == Assignment.State.ACCEPTED], minlength=length)
+    held = np.bincount(number[np.isin(states, (Assignment.State.FLAGGED, Assignment.State.EXCLUDED))], minlength=length)
+    sent = np.bincount(number, minlength=length) - passed - held
+    begins = (start // step + np.arange(length)) * step
+    columns, rates = [], []
+    for begin, ok, bad, new in zip(begins, passed.tolist(), held.tolist(), sent.tolist(), strict=True):
+        moment = _moment(begin)
+        told = f"{moment}: {ok + bad + new:,} submitted, {ok:,} passed, {bad:,} flagged or excluded"
+        columns.append(Column(told, {"passed": ok, "held": bad, "sent": new}))
+        share = ok / (ok + bad) if ok + bad else 0
+        rates.append(Column(f"{moment}: {share:.0%} of {ok + bad:,} passed", {"passed": share}))
+    return Arrivals(
+        first=datetime.fromtimestamp(begins[0], tz=UTC),
+        last=datetime.fromtimestamp(begins[-1] + step, tz=UTC),
+        step=STEPS[step],
+        most=int((passed + held + sent).max()),
+        passed=int(passed.sum()),
+        decided=int((passed + held).sum()),
+        submitted=stacked(columns),
+        rates=stacked(rates, top=1),
+    )
+
+
+def speeds_in(seconds: NDArray[np.float64]) -> Speeds:
+    """Return the speeds of answer sets that took ``seconds`` (n,) a pair."""
+    edges = FASTEST * 2 ** (np.arange(int(np.log2(SLOWEST / FASTEST)) * HALVES + 1) / HALVES)
+    counts = np.histogram(np.clip(seconds, FASTEST, SLOWEST), edges)[0]
+    columns = [
+        Column(f"{_range(edges, place)} a pair: {count:,}", {"speed": count})
+        for place, count in enumerate(counts.tolist())
+    ]
+    return Speeds(len(seconds), float(np.median(seconds)), stacked(columns))
+
+
+def _range(edges: Sequence[float] | NDArray[np.float64], place: int) -> str:
+    low, high = edges[place], edges[place + 1]
+    if place == 0:
+        return f"under {high:.2g} s"
+    return f"over {low:.3g} s" if place == len(edges) - 2 else f"{low:.2g} to {high:.2g} s"
+
+
+def _moment(seconds: float) -> str:
+    return date_format(timezone.localtime(datetime.fromtimestamp(seconds, tz=UTC)), "D j M, H:i")

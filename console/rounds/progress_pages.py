@@ -1,0 +1,186 @@
+"""How a round goes: its page, which follows the work; its workers; pausing it."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.views.decorators.cache import never_cache
+
+from annotation.models import Judgment
+from annotation.money.ledger import owed_to_simulated
+from annotation.work.forecasts import forecast_of
+from annotation.work.pair_status import unfinished_pairs
+from annotation.work.standing import standing_of
+from annotation.work.worker_records import SORTS, totals_of, workers_of
+from console.home.needs import needs_of
+from console.kept_figures import kept_if_slow, known_figures
+from console.pagination import page_of
+from console.permissions import StaffRequest, members_only, researchers_only
+from console.platforms.platform_status import is_on_platform, on_platform
+from console.rounds.activity import activity_of
+from console.rounds.figures import level_bar, newest_answers, seat_bar, verdict_count
+from console.rounds.worker_looks import workers_to_look_at
+from core.errors import CounterpartError
+from crowd.channels import market_of, usable_markets
+from crowd.pauses import can_pause, pause_round, resume_round
+from crowd.publication import join_link, quote
+from dataset.turns import turn_of
+from dataset.verdicts import rejections_so_far
+from evaluation.asking.greedy_rounds import why_stopped
+from evaluation.round_quality import quality_of
+from hits.judge_designs import queries_of
+from hits.models import Round
+from hits.task_types import task_type_of
+from hits.top_ups import design_of
+
+MANY = 5_000  # answer sets whose figures take about a second to count
+
+
+@members_only.reads
+def round(request: StaffRequest, name: str) -> HttpResponse:
+    """A round. What changes while people work is fetched again by live.js, which also fetches figures that take long;
+    ``?count`` counts them at once."""
+    found = _round_or_404(name)
+    environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
+    aggregation = found.aggregations.first()
+    live = _live(found, request.user, at_once="count" in request.GET)
+    platform = on_platform(found)
+    context = live | {
+        "environment": environment,
+        "n_hits": found.hits.count(),
+        "cost": quote(found, environment.channel).total,
+        "platform": platform,
+        "can_pause": can_pause(found),
+        "is_paused": found.paused_at is not None or (platform is not None and platform.is_paused),
+        "has_link": found.state == "open" and not environment.has_postings,
+        "link": join_link(found),
+        "versions": found.versions.all(),
+        "aggregation": aggregation,
+        "verdict_count": verdict_count(aggregation) if aggregation else 0,
+        "n_added": found.hits.filter(top_up__in=found.top_ups.for_disputes()).count() if found.top_up else 0,
+        "added_for": _added_for(found),
+        **_stops(found),
+        "turn": turn_of(found.pool),
+    }
+    return render(request, "console/rounds/round.html", context)
+
+
+def _stops(found: Round) -> dict[str, str]:
+    """Return when a greedy round stops, why it has, and whether few queries guard its scores."""
+    design = design_of(found)
+    if not design.greedy:
+        return {}
+    note = design.guard_note(queries_of(found.pool))
+    return {"stops_at": design.stop_text, "why_stopped": why_stopped(found), "guard_note": note}
+
+
+def _added_for(found: Round) -> list[tuple[str, int]]:
+    """Return for what new pairs the round was topped up, and the HITs of each top-up."""
+    return [(one.purpose, one.n_hits) for one in found.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))]
+
+
+@members_only.reads
+@never_cache
+def round_live(request: StaffRequest, name: str) -> JsonResponse:
+    """Polled by live.js: whether the round is open, and the part of its page that changes while people work."""
+    found = _round_or_404(name)
+    html = render_to_string("console/rounds/_round_live.html", _live(found, request.user, at_once=True), request)
+    return JsonResponse({"live": found.state == "open", "html": html})
+
+
+@members_only.reads
+def round_workers(request: HttpRequest, name: str) -> HttpResponse:
+    """All workers of a round with their sums; ``?sort=`` orders them."""
+    found = _round_or_404(name)
+    asked = request.GET.get("sort", "")
+    sort = asked if asked in SORTS else "submitted"
+    workers = kept_if_slow(f"workers-of-round:{found.pk}:{sort}", partial(workers_of, found, sort=sort))
+    context = {
+        "round": found,
+        "task": task_type_of(found),
+        "platform": is_on_platform(found),
+        "sort": sort,
+        "rows": page_of(request, workers.figures),
+        "totals": totals_of(workers.figures),
+        "old_since": workers.old_since,
+    }
+    return render(request, "console/rounds/round_workers.html", context)
+
+
+@researchers_only.acts
+def round_pause(request: StaffRequest, name: str) -> HttpResponse:
+    """Give nobody new a HIT, or give HITs out again."""
+    found = _round_or_404(name)
+    paused = request.POST.get("paused")
+    if paused not in ("yes", "no"):
+        messages.error(request, "Choose whether the round is paused.")
+        return redirect("round", name)
+    act = pause_round if paused == "yes" else resume_round
+    try:
+        act(found, actor=request.user.get_username())
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    else:
+        told = {
+            "yes": "Paused. Nobody new gets a HIT until you resume it; whoever has one goes on.",
+            "no": "Resumed. HITs are given out again while any is left.",
+        }
+        messages.success(request, told[paused])
+    return redirect("round", name)
+
+
+def _live(found: Round, user: User, *, at_once: bool) -> dict[str, Any]:
+    """What the live part shows, with a constant number of queries. Figures of many answer sets that nobody has counted
+    lately are left out (``counting``), unless they are wanted ``at_once``."""
+    standing = standing_of(found)
+    key = f"figures-of-round:{found.pk}"
+    is_wanted = at_once or standing.arrived < MANY
+    kept = kept_if_slow(key, partial(_figures, found)) if is_wanted else known_figures(key)
+    context: dict[str, Any] = {
+        "round": found,
+        "task": task_type_of(found),
+        "standing": standing,
+        "seats": seat_bar(standing),
+        "forecast": forecast_of(found, standing),
+        "needs": needs_of(found, user),
+        "n_joined": found.participants.count(),
+        "has_idle": found.state == "open" and found.channel == "browser",
+        "newest": newest_answers(found),
+        "counting": kept is None,
+    }
+    return context | {**kept.figures, "old_since": kept.old_since} if kept else context
+
+
+def _figures(found: Round) -> dict[str, object]:
+    """What is counted over all answer sets, judgments and items."""
+    quality = quality_of(found)
+    judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
+    task = task_type_of(found)
+    votes = np.array(list(quality.levels.values()))
+    simulated = judgments.simulated().count()
+    workers = workers_of(found)
+    only_simulated = all(line.simulated for line in workers)
+    may_simulate = task.on_pairs and (found.rehearsal or (only_simulated and not found.settles))
+    return {
+        "quality": quality,
+        "levels": level_bar(quality.levels, task.labels),
+        "score": task.score(votes / votes.sum()) if task.score_label and votes.any() else None,
+        "simulated": simulated,
+        "owed_to_simulated": owed_to_simulated(found) if simulated else None,
+        "unfinished": unfinished_pairs(found),
+        "rejections": rejections_so_far(found),
+        "looks": workers_to_look_at(workers),
+        "n_workers": len(workers),
+        "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
+        **activity_of(found),
+    }
+
+
+def _round_or_404(name: str) -> Round:
+    return get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)
