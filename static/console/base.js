@@ -3,7 +3,7 @@
 /* A card names each value by the head of its column, and stays a table for screen readers. */
 for (const table of document.querySelectorAll(".scroll > table:not(.lines)")) {
   const heads = [...table.querySelectorAll("thead tr:only-child > *")];
-  const rows = [...table.querySelectorAll("tbody > tr")];
+  const rows = [...table.querySelectorAll("tbody > tr, tfoot > tr")];
   if (!heads.length || [...heads, ...rows.flatMap((row) => [...row.children])].some((cell) => cell.colSpan > 1)) continue;
   table.classList.add("cards");
   table.setAttribute("role", "table");
