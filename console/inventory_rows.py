@@ -99,7 +99,7 @@ def annotator_needed(annotator: Annotator) -> Mapping[str, Iterable[Any]]:
 
 
 def delete_annotator(annotator: Annotator) -> list[StoredFile]:
-    files = [StoredFile(one.file, one.sha256) for one in annotator.retrievals.all()]
+    files = [one.stored for one in annotator.retrievals.all()]
     if annotator.checkpoint and not Annotator.objects.filter(checkpoint=annotator.checkpoint).exclude(pk=annotator.pk):
         files.append(StoredFile(annotator.checkpoint, annotator.checksum))
     annotator.retrievals.all().delete()

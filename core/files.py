@@ -6,24 +6,25 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
+from typing import IO
 from zipfile import ZipFile
 
 import numpy as np
 from django.conf import settings
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from core.errors import CounterpartError
 
 PART = ".part-"
 """Begins the name of a folder with something unfinished. One that stays was left by a process that was killed."""
 STALE_DAYS = 14
+IN_MEMORY = 1 << 24  # bytes of arrays on their way to or from a file
 
 
 @dataclass(frozen=True)
@@ -45,18 +46,62 @@ def copy_file(local: Path, path: str) -> None:
         default_storage.save(path, File(content))
 
 
-def write_arrays(prefix: str, **arrays: NDArray) -> StoredFile:
-    """Store arrays as ``<prefix>-<first digits of the checksum>.npz``. Equal arrays give equal bytes."""
-    buffer = BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
-    content = buffer.getvalue()
-    return write_file(f"{prefix}-{hashlib.sha256(content).hexdigest()[:12]}.npz", content)
+@dataclass(frozen=True)
+class Rows:
+    """An array to be written block by block: its shape and type, and its rows in order."""
+
+    shape: tuple[int, ...]
+    dtype: DTypeLike
+    blocks: Iterable[NDArray]
+
+
+def write_arrays(prefix: str, **arrays: NDArray | Rows) -> StoredFile:
+    """Store arrays as ``<prefix>-<first digits of the checksum>.npz``. Equal arrays give equal bytes, also by rows."""
+    with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as file:
+        with ZipFile(file, "w") as archive:
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    _write_array(member, array)
+        file.seek(0)
+        checksum = hashlib.file_digest(file, "sha256").hexdigest()
+        file.seek(0)
+        return StoredFile(default_storage.save(f"{prefix}-{checksum[:12]}.npz", File(file)), checksum)
+
+
+def _write_array(file: IO[bytes], array: NDArray | Rows) -> None:
+    if not isinstance(array, Rows):
+        np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+        return
+    described = {"descr": np.lib.format.dtype_to_descr(np.dtype(array.dtype)), "fortran_order": False}
+    np.lib.format.write_array_header_1_0(file, described | {"shape": array.shape})
+    for block in array.blocks:
+        file.write(np.ascontiguousarray(block, array.dtype).tobytes())
 
 
 def read_arrays(stored: StoredFile) -> dict[str, NDArray]:
     """Read what ``write_arrays`` stored. Raises CounterpartError if the file is missing or was changed."""
     with np.load(local_copy(stored), allow_pickle=False) as arrays:
         return dict(arrays)
+
+
+def read_rows(stored: StoredFile, name: str, rows: NDArray[np.int64] | None = None) -> NDArray:
+    """Read one of the arrays that ``write_arrays`` stored: some of its rows, by their ascending numbers, or all.
+
+    Beside them, a block is in memory. Raises CounterpartError as ``read_arrays``, and KeyError for another name.
+    """
+    with ZipFile(local_copy(stored)) as archive, archive.open(f"{name}.npy") as member:
+        np.lib.format.read_magic(member)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(member)
+        bytes_a_row = dtype.itemsize * math.prod(shape[1:])
+        each = max(1, IN_MEMORY // bytes_a_row)
+        taken = [np.empty((0, *shape[1:]), dtype)]
+        for first in range(0, shape[0], each):
+            block = np.frombuffer(member.read(each * bytes_a_row), dtype).reshape(-1, *shape[1:])
+            if rows is not None:
+                begin, end = np.searchsorted(rows, (first, first + len(block)))
+                block = block[rows[begin:end] - first]
+            taken.append(block)
+    return np.concatenate(taken)
 
 
 def read_foreign_arrays(path: Path) -> dict[str, NDArray]:

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils import timezone
 
 from core.errors import CounterpartError, some_of
+from core.files import StoredFile
 from core.text import NamedQuerySet, counted
 from corpus.models import Caption, Collection, Gallery, Image, Sample
 
@@ -110,6 +111,10 @@ class Retrieval(models.Model):
 
     def __str__(self) -> str:
         return f"{self.annotator} over {self.collection}"
+
+    @property
+    def stored(self) -> StoredFile:
+        return StoredFile(self.file, self.sha256)
 
 
 class UnitLease(models.Model):

@@ -39,7 +39,6 @@ from mitl.hubness.score_blocks import Blocks, Computed, Products
 from mitl.models import Annotator, Direction
 from mitl.options import Settings
 from mitl.search.embeddings import (
-    MEMORY,
     EmbeddingCache,
     Embeddings,
     encode_rows,
@@ -176,22 +175,17 @@ class EmbeddingAnnotator(OpenAnnotator):
 
     def topk(self, gallery: Gallery, k: int, context: SearchContext) -> BothFound:
         images, captions = self.encode(gallery.images, gallery.captions, cache=context.cache, progress=context.progress)
-        compare = self.comparison(images, captions)
-        if compare is None:
-            return topk_of_embeddings(
-                images,
-                captions,
-                gallery,
-                k,
-                engine=context.engine,
-                device=context.device,
-                kept=context.kept,
-                progress=context.progress,
-            )
-        refuse_faiss(context.engine, "FAISS compares by one inner product and this annotator does not")
-        memory = MEMORY // (_embeddings_an_item(images) * _embeddings_an_item(captions))
-        return topk_of_blocks(
-            lambda i, c: compare(images[i], captions[c]), gallery, k, memory=memory, progress=context.progress
+        if images.ndim == 3:
+            refuse_faiss(context.engine, "FAISS compares by one inner product and this annotator does not")
+        return topk_of_embeddings(
+            images,
+            captions,
+            gallery,
+            k,
+            engine=context.engine,
+            device=context.device,
+            kept=context.kept,
+            progress=context.progress,
         )
 
     def _scores(self, images: Images, captions: Captions, cache: EmbeddingCache | None, progress: Progress) -> Blocks:
@@ -214,6 +208,11 @@ class ComparingAnnotator(EmbeddingAnnotator):
 
     def comparison(self, images: Embeddings, captions: Embeddings) -> Compare:
         return self.compare
+
+    def topk(self, gallery: Gallery, k: int, context: SearchContext) -> BothFound:
+        refuse_faiss(context.engine, "FAISS compares by one inner product and this annotator does not")
+        images, captions = self.encode(gallery.images, gallery.captions, cache=context.cache, progress=context.progress)
+        return topk_of_blocks(lambda i, c: self.compare(images[i], captions[c]), gallery, k, progress=context.progress)
 
 
 class PairScores(Protocol):
@@ -303,7 +302,3 @@ def stored_arrays(annotator: Annotator) -> Arrays:
             f"it is not trained yet; run: manage.py train_annotator {annotator.name} --collection NAME"
         )
     return read_arrays(StoredFile(annotator.checkpoint, annotator.checksum))
-
-
-def _embeddings_an_item(embeddings: Embeddings) -> int:
-    return embeddings.shape[1] if embeddings.ndim == 3 else 1

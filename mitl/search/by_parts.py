@@ -1,23 +1,25 @@
 """A search by parts: encode the items part by part, scan the parts, merge what they gave, on one of the engines.
 
-The lists are those of ``retrieve``, byte for byte, where all processes have the same kind of processor. Only of items
-with several embeddings the scores may differ in the seventh digit: ``retrieve`` computes them in float32. What is made
+The lists are those of ``retrieve``, byte for byte, where all processes have the same kind of processor. What is made
 on the way is in the storage, in the folder of the search, so that whoever makes the same search goes on there.
 """
 
 import hashlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby, islice
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
+from numpy.typing import NDArray
 
 import corpus.models
 from core.errors import CounterpartError
-from core.files import StoredFile, local_copy
+from core.files import Rows, StoredFile, local_copy, write_arrays
 from core.jobs import Cancelled, JobProgress, open_once
 from core.models import Job
 from core.parts import Part
@@ -28,14 +30,20 @@ from corpus.models import Collection, Sample
 from mitl.models import Annotator, Direction, Retrieval
 from mitl.search.embeddings import CHUNK, Embeddings
 from mitl.search.engines import Run, engine_of
-from mitl.search.gallery import BothFound, BothLists, Found, Gallery, Places, RankedLists, open_gallery, with_ids
+from mitl.search.gallery import Gallery, Places, open_gallery
 from mitl.search.gallery_embeddings import kept_in
 from mitl.search.plans import Plan, end_plan, remove_abandoned, remove_folder, store_array
 from mitl.search.request import Search
 from mitl.search.retrieval import errors_of
-from mitl.search.store import find_retrieval, store_retrieval
+from mitl.search.store import find_retrieval, prefix_of_lists, store_retrieval
 from mitl.search.unit_leases import remove_leases
 from mitl.search.units import Encode, Scan, Unit, encoder_of, encoding_threads, read_embeddings
+
+if TYPE_CHECKING:  # torch takes seconds
+    from mitl.topk.ranking import Ranking
+
+Blocks = Callable[[], Iterator["Ranking"]]
+"""Reads the lists of a direction anew, block after block of its queries."""
 
 TASK = "mitl.tasks.retrieve_by_parts"
 SEARCHES = "searches"  # the folder of the storage with all that is under way
@@ -136,11 +144,14 @@ def retrieve_by_parts(
         if stored := find_retrieval(search, annotator):
             return stored  # by another process, which removed the files under our hands
         raise
-    lists = _lists(search.gallery, found, actor, progress)
+    arrays: dict[str, NDArray | Rows] = {}
+    for direction, blocks in found.items():
+        arrays |= _arrays_of(search.gallery, direction, blocks, actor, progress)
+    file = write_arrays(prefix_of_lists(search, annotator), **arrays)
     with transaction.atomic():
         Annotator.objects.select_for_update(no_key=True).get(pk=annotator.pk)
         seconds = perf_counter() - started
-        made = find_retrieval(search, annotator) or store_retrieval(search, annotator, lists, seconds, actor=actor)
+        made = find_retrieval(search, annotator) or store_retrieval(search, annotator, file, seconds, actor=actor)
     _remove(search, annotator, rows)
     return made
 
@@ -156,8 +167,8 @@ class _Search:
     rows: int
     progress: Progress
 
-    def found(self) -> BothFound:
-        """Return the best places and their scores, by direction."""
+    def found(self) -> dict[Direction, Blocks]:
+        """Return what was found, by direction."""
         gallery = self.search.gallery
         sides = {side: self.embeddings(side, items) for side, items in self.items().items()}
         return {
@@ -211,7 +222,7 @@ class _Search:
             blocks.append(Part(stored.path, stored.sha256, first, len(asked)))
         return blocks
 
-    def scanned(self, direction: Direction, queries: list[Part], items: list[Part]) -> Found:
+    def scanned(self, direction: Direction, queries: list[Part], items: list[Part]) -> Blocks:
         """Search a side for blocks of queries. One block meets each part apart; of several, each meets all parts, so
         that no more than one list a query is ever stored."""
         from mitl.search.scan import merge, unpacked  # with torch, which takes seconds
@@ -221,9 +232,13 @@ class _Search:
         k, device = self.search.depth, self.search.device
         units: list[Unit] = [Scan(block, group, k, device) for block in queries for group in groups]
         results = self.results(f"{self.folder}/scan-{direction.value}", f"scanning parts, {direction.value}", units)
-        rankings = (unpacked(np.load(local_copy(stored))) for stored in results)
-        blocks = [reduce(merge, islice(rankings, len(groups))) for _ in queries]
-        return np.concatenate([block.places for block in blocks]), np.concatenate([block.scores for block in blocks])
+
+        def blocks() -> Iterator["Ranking"]:
+            rankings = (unpacked(np.load(local_copy(stored))) for stored in results)
+            for _ in queries:
+                yield reduce(merge, islice(rankings, len(groups)))
+
+        return blocks
 
     def results(self, folder: str, step: str, units: list[Unit]) -> list[StoredFile]:
         """Have units run that have no result, and return all results in order."""
@@ -267,17 +282,28 @@ def _remove(search: Search, annotator: Annotator, rows: int) -> None:
             remove_leases(kept)
 
 
-def _lists(gallery: Gallery, found: BothFound, actor: str, progress: Progress) -> BothLists:
-    """Return what was found by ids. Items beyond rows become rows."""
-    if gallery.listed is None:
-        return with_ids(gallery, found)
-    lists = {}
-    for direction, (places, scores) in found.items():
-        taken = np.unique(places[places >= 0])
+def _arrays_of(
+    gallery: Gallery, direction: Direction, blocks: Blocks, actor: str, progress: Progress
+) -> dict[str, NDArray | Rows]:
+    """Return one direction of what was found by ids, as ``store_lists`` names it, to be written block by block. Items
+    beyond rows become rows."""
+    queries = gallery.ids_of_queries(direction)[gallery.asks(direction)]
+    if gallery.listed:
+        taken = reduce(np.union1d, (block.places[block.places >= 0] for block in blocks()), np.empty(0, np.int64))
         ids = rows_of(gallery.listed, ASKED[direction], taken, actor=actor, progress=progress)
-        items = np.where(places < 0, 0, ids[np.searchsorted(taken, places).clip(0, len(ids) - 1)])
-        lists[direction] = RankedLists(gallery.ids_of_queries(direction), items, scores)
-    return lists
+    else:
+        taken, ids = None, gallery.ids_of_items(direction)
+
+    def ids_of(places: Places) -> Places:
+        found = places if taken is None else np.searchsorted(taken, places)
+        return np.where(places < 0, 0, ids[found])
+
+    shape = len(queries), next(blocks()).places.shape[1]
+    return {
+        f"{direction.value}_queries": queries,
+        f"{direction.value}_items": Rows(shape, np.int64, (ids_of(block.places) for block in blocks())),
+        f"{direction.value}_scores": Rows(shape, np.float64, (block.scores for block in blocks())),
+    }
 
 
 def _rows_of(side: list[Part], places: Places) -> Embeddings:

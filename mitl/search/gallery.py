@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import corpus.models
 from core.errors import CounterpartError, some_of
-from core.files import StoredFile, read_arrays, write_arrays
+from core.files import StoredFile, read_arrays, read_rows, write_arrays
 from core.text import counted
 from corpus.models import Caption, Collection, Image, Sample
 from mitl.models import Direction, Retrieval
@@ -22,6 +22,7 @@ Found = tuple[Places, NDArray[np.floating]]
 BothFound = dict[Direction, Found]
 
 Row = TypeVar("Row", bound=Model)
+CHECKSUMS = 100_000  # hashed at once
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Gallery:
     caption_ids: Places
     image_queries: Places
     caption_queries: Places
-    checksums: tuple[str, ...]  # of the images' files; empty where a file is missing
+    checksums: NDArray[np.bytes_]  # of the images' files; empty where a file is missing
     listed: corpus.models.Gallery | None = None
 
     @cached_property
@@ -100,7 +101,8 @@ class Gallery:
         digest = hashlib.sha256(self.listed.digest.encode() if self.listed else b"")
         for ids in (self.image_ids, self.caption_ids, self.image_queries, self.caption_queries):
             digest.update(ids.tobytes() + b"|")
-        digest.update("".join(checksum or "-" for checksum in self.checksums).encode())
+        for start in range(0, len(self.checksums), CHECKSUMS):
+            digest.update(b"".join(checksum or b"-" for checksum in self.checksums[start : start + CHECKSUMS].tolist()))
         return digest.hexdigest()
 
 
@@ -115,9 +117,7 @@ def open_gallery(
     """
     if listed:
         return _open_listed(collection, sample, listed)
-    rows = list(_images(collection).values_list("pk", "sha256"))
-    image_ids = np.array([pk for pk, _ in rows], dtype=np.int64)
-    checksums = tuple(checksum for _, checksum in rows)
+    image_ids, checksums = _ids_and_checksums(_images(collection))
     caption_ids = _ids(_captions(collection))
     if not len(image_ids) or not len(caption_ids):
         check_searchable(collection)  # raises, and says why
@@ -157,11 +157,10 @@ def _open_listed(collection: Collection, sample: Sample | None, listed: corpus.m
             raise CounterpartError(
                 f"The {what._meta.verbose_name} {what} is of {what.collection}, not of {collection}; choose another."
             )
-    rows = list(sample.images.order_by("pk").values_list("pk", "sha256"))
-    image_ids = np.array([pk for pk, _ in rows], dtype=np.int64)
+    image_ids, checksums = _ids_and_checksums(sample.images.order_by("pk"))
     caption_ids = _ids(sample.captions.order_by("pk"))
     queries = np.arange(len(image_ids)), np.arange(len(caption_ids))
-    return Gallery(collection, sample, image_ids, caption_ids, *queries, tuple(sha256 for _, sha256 in rows), listed)
+    return Gallery(collection, sample, image_ids, caption_ids, *queries, checksums, listed)
 
 
 # Where rows are read, "collection" is among only(): the related manager would fetch it again for every single one.
@@ -175,6 +174,11 @@ def _captions(collection: Collection) -> QuerySet[Caption]:
 
 def _ids(rows: QuerySet) -> Places:
     return np.fromiter(rows.values_list("pk", flat=True).iterator(), np.int64)
+
+
+def _ids_and_checksums(images: QuerySet[Image]) -> tuple[Places, NDArray[np.bytes_]]:
+    rows = np.fromiter(images.values_list("pk", "sha256").iterator(), np.dtype([("pk", np.int64), ("sha256", "S64")]))
+    return np.ascontiguousarray(rows["pk"]), rows["sha256"]
 
 
 def _same(rows: list[Row], ids: Places) -> list[Row]:
@@ -215,12 +219,6 @@ class RankedLists:
         """Return the first ``k`` places of every list."""
         return RankedLists(self.queries, self.items[:, :k], self.scores[:, :k])
 
-    def of(self, queries: Ids) -> "RankedLists":
-        """Return the lists of some of the queries, in their order; all must be there."""
-        order = np.argsort(self.queries)
-        rows = order[np.searchsorted(self.queries, queries, sorter=order)]
-        return RankedLists(queries, self.items[rows], self.scores[rows])
-
 
 BothLists = dict[Direction, RankedLists]
 
@@ -252,14 +250,13 @@ def load_lists(retrieval: Retrieval, sample: Sample | None = None) -> BothLists:
 
     ``sample``: of a search of the whole gallery, only the lists of the sample's queries.
     """
-    lists = _stored_lists(retrieval)
     if sample is None or retrieval.sample_id is not None:
-        return lists
+        return _stored_lists(retrieval)
     asked = {
         Direction.IMAGE_TO_CAPTION: _ids(sample.images.order_by("pk")),
         Direction.CAPTION_TO_IMAGE: _ids(sample.captions.order_by("pk")),
     }
-    return {direction: lists[direction].of(queries) for direction, queries in asked.items() if len(queries)}
+    return {direction: _lists_of(retrieval, direction, queries) for direction, queries in asked.items() if len(queries)}
 
 
 def rankings_of(retrieval: Retrieval) -> dict[str, dict[str, list[str]]]:
@@ -276,8 +273,15 @@ def rankings_of(retrieval: Retrieval) -> dict[str, dict[str, list[str]]]:
     }
 
 
+def _lists_of(retrieval: Retrieval, direction: Direction, queries: Ids) -> RankedLists:
+    """Read the lists of some of the queries, ascending, as all are stored. In memory are these and a block."""
+    rows = np.searchsorted(read_rows(retrieval.stored, f"{direction.value}_queries"), queries)
+    items, scores = (read_rows(retrieval.stored, f"{direction.value}_{part}", rows) for part in ("items", "scores"))
+    return RankedLists(queries, items, scores)
+
+
 def _stored_lists(retrieval: Retrieval) -> BothLists:
-    arrays = read_arrays(StoredFile(retrieval.file, retrieval.sha256))
+    arrays = read_arrays(retrieval.stored)
     return {
         direction: RankedLists(*(arrays[f"{direction.value}_{part}"] for part in ("queries", "items", "scores")))
         for direction in Direction

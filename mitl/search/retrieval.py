@@ -13,11 +13,11 @@ from mitl.annotators.base import CrossEncoder, SearchContext
 from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator, Retrieval
 from mitl.search.estimates import Estimate, estimate
-from mitl.search.gallery import BothLists, load_lists, with_ids
+from mitl.search.gallery import BothLists, load_lists, store_lists, with_ids
 from mitl.search.pair_scores import Scoring
 from mitl.search.request import Search
 from mitl.search.rerank import topk_reranked
-from mitl.search.store import find_retrieval, open_checkpoints, retrievals_of, store_retrieval
+from mitl.search.store import find_retrieval, open_checkpoints, prefix_of_lists, retrievals_of, store_retrieval
 from mitl.search.tuning import Choice, choose_steps
 
 # Called with the cost of a cross-encoder's search before it starts; stops it by raising.
@@ -94,7 +94,8 @@ def _retrieved(
     started = perf_counter()
     with errors_of(annotator):
         lists = _searched(search, annotator, _context(search, annotator, first, kept, confirm, progress))
-    retrieval = store_retrieval(search, annotator, lists, perf_counter() - started, actor=actor)
+    stored = store_lists(prefix_of_lists(search, annotator), lists)
+    retrieval = store_retrieval(search, annotator, stored, perf_counter() - started, actor=actor)
     kept.clear()
     return retrieval
 

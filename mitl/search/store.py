@@ -17,7 +17,7 @@ from core.text import counted
 from corpus.models import Collection, Sample
 from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator, Direction, Retrieval
-from mitl.search.gallery import BothLists, Gallery, load_lists, open_gallery, store_lists
+from mitl.search.gallery import BothLists, Gallery, load_lists, open_gallery
 from mitl.search.request import DEPTH, Cascade, Search, fingerprint
 
 
@@ -33,15 +33,20 @@ def find_retrieval(search: Search, annotator: Annotator) -> Retrieval | None:
     return retrievals_of(search, annotator).filter(depth=search.depth).first()
 
 
-def store_retrieval(search: Search, annotator: Annotator, lists: BothLists, seconds: float, *, actor: str) -> Retrieval:
-    """Store what the annotator found as a file and a row, with its event. ``seconds``: how long the search took."""
-    collection = search.gallery.collection
-    stored = store_lists(f"retrievals/{collection.name}/{annotator.name}", lists)
+def prefix_of_lists(search: Search, annotator: Annotator) -> str:
+    """Return how the path begins of the file with what the annotator found."""
+    return f"retrievals/{search.gallery.collection}/{annotator}"
+
+
+def store_retrieval(
+    search: Search, annotator: Annotator, stored: StoredFile, seconds: float, *, actor: str
+) -> Retrieval:
+    """Store a search as a row, with its event. ``stored``: what was found; ``seconds``: how long it took."""
     cascade = search.cascade_of(annotator)
     with transaction.atomic():
         retrieval = Retrieval.objects.create(
             annotator=annotator,
-            collection=collection,
+            collection=search.gallery.collection,
             sample=search.gallery.sample,
             gallery=search.gallery.listed,
             depth=search.depth,
@@ -61,7 +66,7 @@ def store_retrieval(search: Search, annotator: Annotator, lists: BothLists, seco
 def delete_retrieval(retrieval: Retrieval) -> list[StoredFile]:
     """Delete the row of a search; return its file to be removed, unless another row has the same one."""
     same = Retrieval.objects.filter(file=retrieval.file).exclude(pk=retrieval.pk).exists()
-    files = [] if same else [StoredFile(retrieval.file, retrieval.sha256)]
+    files = [] if same else [retrieval.stored]
     retrieval.delete()
     return files
 

@@ -22,6 +22,7 @@ from mitl.search.plans import Plan
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, learned_once
 from tests.mitl.pictured import make_coloured_collection
+from tests.mitl.plugged import plug_in
 from tests.mitl.searches import add_embeddings, retrieve, search
 
 IMAGES = 300
@@ -74,6 +75,13 @@ def test_a_sample_of_queries_is_searched_by_parts_too(zoo, annotator, shards):
     sample = make_sample(zoo)
     single = single_run(zoo, annotator, sample)
     assert by_parts(zoo, annotator, sample, shards=shards).sha256 == single
+
+
+def test_items_with_several_embeddings_come_to_the_same_bytes(zoo, monkeypatch):
+    plug_in(monkeypatch, distances="tests.mitl.distances")
+    several = make_annotator("several", "distances")
+    single = single_run(zoo, several)
+    assert by_parts(zoo, several, shards=3).sha256 == single
 
 
 class KilledError(Exception):

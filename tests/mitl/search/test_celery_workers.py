@@ -8,10 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import redis
+
+from mitl.search.engines.on_celery import PAUSE
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 300  # seconds, far more than is needed
@@ -133,6 +136,9 @@ def test_a_process_killed_at_a_unit_changes_no_bit_of_the_result(site, lost):
     killed, left = (helper, driver) if lost == "helper" else (driver, helper)
     killed.kill()
     killed.wait()
+    (longest,) = site.rows("SELECT max(until) FROM mitl_unitlease")[0]
+    waits = datetime.fromisoformat(longest).replace(tzinfo=UTC) - datetime.now(UTC)
+    assert waits.total_seconds() + PAUSE <= 10, "the lost unit is taken later than that"
     left.send_signal(signal.SIGCONT)
     if lost == "driver":
         driver = site.start(*SEARCH)

@@ -146,7 +146,7 @@ def test_another_search_is_made_where_anything_differs(zoo, change):
 def test_lists_are_no_deeper_than_the_gallery(zoo):
     retrieval = retrieve(zoo, annotators=[make_annotator()], depth=25)[0]
     assert retrieval.depth == 6
-    assert read_arrays(StoredFile(retrieval.file, retrieval.sha256))["i2t_items"].shape == (6, 6)
+    assert read_arrays(retrieval.stored)["i2t_items"].shape == (6, 6)
 
 
 def test_a_sample_of_captions_alone_is_searched_in_one_direction(zoo):
