@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from console.events.event_sentences import told
-from console.home.dashboard import next_step, stations
+from console.home.stations import next_step, stations
 from console.home.needs import needs_of_all_rounds
 from console.home.outcomes import outcome_of
 from console.pagination import page_of

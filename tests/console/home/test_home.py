@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from console.home.dashboard import stations
+from console.home.stations import stations
 from core.models import Job
 from corpus.models import Caption, Collection
 from crowd.publication import close_round
