@@ -12,8 +12,8 @@ from django.utils import timezone
 from core.files import StoredFile
 from core.text import NamedQuerySet
 from corpus.models import Caption, Collection, Image, Sample
-from hits.models import Round
-from hits.question import Level
+from hits.models import Control, Round
+from hits.question import RIGHT_LEVELS, Level
 from hits.task_types import task_type_of
 
 
@@ -32,6 +32,9 @@ class Aggregation(models.Model):
         max_length=400, blank=True, default="", help_text="Path of its verdicts in the storage; empty: they are rows."
     )
     sha256 = models.CharField(max_length=64, blank=True, default="", help_text="Checksum of the file.")
+    certainty = models.JSONField(
+        null=True, help_text="Figures of ``dataset.aggregation.certainty``; null: aggregated by an earlier program."
+    )
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -56,9 +59,15 @@ class Verdict(models.Model):
     distribution = models.JSONField(help_text="Shares of the levels 1-4; they sum to 1.")
     confidence = models.FloatField(help_text="The share of ``level``.")
     votes = models.PositiveSmallIntegerField()
+    probability = models.FloatField(
+        null=True, help_text="That its side, match or no match, is right; null: aggregated by an earlier program."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["aggregation", "image", "caption"], name="one_verdict_per_pair")]
+        indexes = [
+            models.Index(fields=["aggregation", "probability", "image", "caption"], name="least_certain_verdicts")
+        ]
 
     def __str__(self) -> str:
         return f"{self.image_id} - {self.caption_id}: {self.level}"
@@ -70,11 +79,20 @@ class Verdict(models.Model):
 
     @property
     def support(self) -> str:
-        """What speaks for its level: "3 of 5 votes", or a model's probability with the model's name. The share of a few
-        votes is no probability."""
+        """What speaks for its level: "3 of 5 votes", or a model's share with the model's name. Neither is the
+        probability that the verdict is right."""
         if self.aggregation.method == "majority":
             return f"{round(self.confidence * self.votes)} of {self.votes} {'vote' if self.votes == 1 else 'votes'}"
         return f"{self.confidence:.2f} by {self.aggregation.method}"
+
+    @property
+    def is_match(self) -> bool:
+        return self.level in RIGHT_LEVELS[Control.Polarity.POSITIVE]
+
+    @property
+    def certainty(self) -> str:
+        """How probable it is that its side, match or no match, is right: "87% sure", at most 99%; empty if unknown."""
+        return "" if self.probability is None else f"{min(int(100 * self.probability), 99)}% sure"
 
 
 Subject = tuple[int | None, int | None]

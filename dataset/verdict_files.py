@@ -29,6 +29,7 @@ SCHEMA = pa.schema(
         ("level", pa.int8()),
         *((share, pa.float64()) for share in SHARES),
         ("votes", pa.int32()),
+        ("probability", pa.float64()),
     ]
 )
 
@@ -129,6 +130,7 @@ def _in_file(aggregation: Aggregation, images: Sequence[Image], captions: Sequen
             distribution=[row[share] for share in SHARES],
             confidence=row[f"share_{row['level']}"],
             votes=row["votes"],
+            probability=row.get("probability"),  # files of earlier programs have none
         )
         for row in _read(aggregation, wanted).to_pylist()
     ]

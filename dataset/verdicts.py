@@ -18,9 +18,18 @@ from core.files import remove_file
 from core.inserts import insert_rows
 from core.progress import Progress, silent
 from core.seeds import check_seed
-from dataset.aggregation import METHODS, POSITIVE, TIES, Concluded, Method, Ties, conclusions, fit_votes
-from dataset.aggregation.fit import Fit, describe_workers
-from dataset.aggregation.votes import Votes
+from dataset.aggregation import (
+    METHODS,
+    POSITIVE,
+    TIES,
+    Concluded,
+    Method,
+    Ties,
+    certainty_of,
+    conclusions,
+    fit_votes,
+)
+from dataset.aggregation.fit import describe_workers
 from dataset.contents import Policies, proposals_of, verdicts_on
 from dataset.models import Aggregation, Verdict
 from dataset.rejections import rejections_of, sentence_of
@@ -66,15 +75,18 @@ def aggregate_round(
         fit = fit_votes(votes, method, proposals=proposals, seed=seed)
     except ValueError as error:
         raise CounterpartError(f"Round {round}: {error}") from error
+    certainty = certainty_of(votes)
     former = list(Aggregation.objects.filter(round=round, method=method))
     Aggregation.objects.filter(round=round, method=method).delete()
-    aggregation = Aggregation.objects.create(round=round, method=method, ties=ties, seed=seed, judgments=judgments)
-    _write(aggregation, votes, codes, fit, progress)
+    aggregation = Aggregation.objects.create(
+        round=round, method=method, ties=ties, seed=seed, judgments=judgments, certainty=certainty.figures
+    )
+    _write(aggregation, conclusions(votes, fit, ties, certainty), votes.candidates, codes, progress)
     for one in former:
         if one.file and one.file != aggregation.file:
             transaction.on_commit(partial(remove_file, one.stored))
     record("aggregated", round, actor=actor, method=method, ties=ties, seed=seed, judgments=judgments)
-    figures = _figures(conclusions(votes, fit, ties), task_type_of(round))
+    figures = _figures(conclusions(votes, fit, ties, certainty), task_type_of(round))
     if len(fit.members):
         figures["annotators"] = _rows(fit.members)
     if workers:
@@ -128,12 +140,12 @@ def _check(name: str, known: tuple[str, ...], what: str) -> None:
         raise CounterpartError(f"Unknown {what} {name!r}: use {', '.join(known)}.")
 
 
-def _write(aggregation: Aggregation, votes: Votes, codes: PairCodes, fit: Fit, progress: Progress) -> None:
-    """Write the verdicts as rows, or into a file where there are many."""
-    ties: Any = aggregation.ties
-    parts = conclusions(votes, fit, ties)
-    if votes.candidates > LARGE:
-        tables = _tables(parts, codes, votes.candidates, progress)
+def _write(
+    aggregation: Aggregation, parts: Iterable[Concluded], total: int, codes: PairCodes, progress: Progress
+) -> None:
+    """Write the verdicts, ``total`` of them, as rows, or into a file where there are many."""
+    if total > LARGE:
+        tables = _tables(parts, codes, total, progress)
         stored = write_verdicts(f"verdicts/{aggregation.round}-{aggregation.method}", tables)
         aggregation.file, aggregation.sha256 = stored.path, stored.sha256
         aggregation.save(update_fields=["file", "sha256"])
@@ -153,6 +165,7 @@ def _write(aggregation: Aggregation, votes: Votes, codes: PairCodes, fit: Fit, p
             "distribution": np.array(list(map(str, shares.tolist())), dtype=object),
             "confidence": np.concatenate([part.confidence for part in found]),
             "votes": np.concatenate([part.votes for part in found]),
+            "probability": np.concatenate([part.probability for part in found]),
         },
         step="writing verdicts",
         progress=progress,
@@ -164,21 +177,23 @@ def _tables(parts: Iterable[Concluded], codes: PairCodes, total: int, progress: 
     for part in parts:
         images, captions = codes.places(part.codes)
         keys = pa.array(codes.images.keys[images]), pa.array(codes.captions.keys[captions])
-        yield pa.table([*keys, part.levels, *part.shares.T, part.votes], schema=SCHEMA)
+        yield pa.table([*keys, part.levels, *part.shares.T, part.votes, part.probability], schema=SCHEMA)
         done += len(part.codes)
         progress("writing verdicts", done, total)
 
 
 def _figures(parts: Iterable[Concluded], task: TaskType) -> dict[str, Any]:
     by_level = Counter(dict.fromkeys(Level.values, 0))
-    score = 0.0
+    score = wrong = 0.0
     for part in parts:
         by_level.update(part.levels.tolist())
+        wrong += float((1 - part.probability).sum())
         score += float(task.score(part.shares).sum()) if task.score_label else 0.0
     figures: dict[str, Any] = {
         "pairs": by_level.total(),
         **{f"level {level}": count for level, count in sorted(by_level.items())},
         **{f"positive, {name}": sum(by_level[level] for level in levels) for name, levels in POSITIVE.items()},
+        "expected wrong": _plain(wrong),
     }
     if task.score_label:
         figures[f"mean {task.score_label}"] = _plain(score / by_level.total())

@@ -29,12 +29,12 @@ OF_VERSIONS: dict[str, dict[str, Any]] = {"yes": {"score": 1}, "no": {"score": 0
 """The matches of a version that each verdict means."""
 SORTS = [
     ("", "default order"),
-    ("unsure", "least agreed or probable, then fewest votes"),
+    ("unsure", "least certain first"),
     ("level", "level of the verdict"),
 ]
 ORDERS = {
     "": ("image_id", "caption_id"),
-    "unsure": ("confidence", "votes", "image_id", "caption_id"),
+    "unsure": ("probability", "image_id", "caption_id"),
     "level": ("level", "-confidence", "image_id", "caption_id"),
 }
 SORTS_OF_VERSIONS = [("", "default order"), ("level", "level")]

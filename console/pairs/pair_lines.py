@@ -25,7 +25,7 @@ SEARCHED = {Direction.IMAGE_TO_CAPTION: "captions", Direction.CAPTION_TO_IMAGE: 
 BATCH = 2_000  # lines of a download in memory at a time
 COLUMNS = (
     *("image", "caption", "text", "annotators", "votes", "verdict", "confidence", "match", "review", "flags"),
-    "control",
+    *("control", "probability"),
 )
 
 
@@ -126,6 +126,7 @@ class Line:
             str(self.reviews[-1]) if self.reviews else "",
             "; ".join(self.flags),
             self.control.polarity if self.control else "",
+            " ".join("" if one.probability is None else f"{one.probability:.3f}" for one in self.verdicts),
         )
 
 

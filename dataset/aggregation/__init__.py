@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dataset.aggregation.certainty import DIGITS, Certainty, certainty_of
 from dataset.aggregation.consensus import consensus
 from dataset.aggregation.dawid_skene import dawid_skene
 from dataset.aggregation.fit import Fit, describe_workers
@@ -39,11 +40,13 @@ __all__ = [
     "RIGHT",
     "TIES",
     "USE_GOLD",
+    "Certainty",
     "Concluded",
     "FullConclusion",
     "Method",
     "Ties",
     "aggregate",
+    "certainty_of",
     "choose_levels",
     "conclude",
     "conclusions",
@@ -110,11 +113,12 @@ def conclude(
 @dataclass(frozen=True)
 class FullConclusion:
     """``verdicts`` as of ``conclude``; ``workers`` as of ``fit.describe_workers``; ``annotators``: the ``pairs``,
-    ``accuracy`` and ``weight`` of every annotator and direction that had a vote."""
+    ``accuracy`` and ``weight`` of every annotator and direction that had a vote; ``certainty`` if it was asked for."""
 
     verdicts: pd.DataFrame
     workers: pd.DataFrame
     annotators: pd.DataFrame
+    certainty: Certainty | None
 
 
 def full_conclusion(
@@ -124,37 +128,46 @@ def full_conclusion(
     ties: Ties = "median",
     proposals: pd.DataFrame | None = None,
     seed: int = 0,
+    certain: bool = False,
 ) -> FullConclusion:
-    """Return the verdicts of ``conclude`` with what the method found out about workers and annotators."""
+    """Return the verdicts of ``conclude`` with what the method found out about workers and annotators.
+
+    ``certain`` adds the column ``probability``: that the side of the verdict, match or no match, is right.
+    """
     pairs, items = _numbered(votes)
     gold = {item: RIGHT[polarity] for item, polarity in pairs.loc[pairs["control"] != "", "control"].items()}
     labels = pd.DataFrame({"item": items, "worker": votes["worker"], "label": votes["level"]})
     read = read_votes(labels, levels=LEVELS, gold=gold)
     del labels, items
     fit = fit_votes(read, method, proposals=_by_item(proposals, pairs), seed=seed)
-    parts = list(conclusions(read, fit, ties))
+    certainty = certainty_of(read) if certain else None
+    parts = list(conclusions(read, fit, ties, certainty))
     shares = np.concatenate([part.shares for part in parts] or [np.empty((0, len(LEVELS)))])
     verdicts = pairs.loc[pairs["control"] == "", ["image", "caption", "votes"]].reset_index(drop=True)
     verdicts.insert(2, "level", np.concatenate([part.levels for part in parts] or [np.empty(0, int)]))
     for level in LEVELS:
         verdicts.insert(2 + level, f"share_{level}", shares[:, level - 1])
     verdicts.insert(7, "confidence", np.concatenate([part.confidence for part in parts] or [np.empty(0)]))
-    return FullConclusion(verdicts, describe_workers(read, fit, ties), fit.members)
+    if certainty:
+        verdicts["probability"] = np.concatenate([part.probability for part in parts] or [np.empty(0)])
+    return FullConclusion(verdicts, describe_workers(read, fit, ties), fit.members, certainty)
 
 
 @dataclass(frozen=True)
 class Concluded:
     """The verdicts on the candidates of a batch: the codes of the items, their levels, the shares of all levels
-    (items, levels), the share of the level and the number of votes."""
+    (items, levels), the share of the level, the number of votes, and the probability that the level's side, match or no
+    match, is right (NaN without a ``Certainty``)."""
 
     codes: NDArray[np.int64]
     levels: NDArray[np.int64]
     shares: Floats
     confidence: Floats
     votes: NDArray[np.int32]
+    probability: Floats
 
 
-def conclusions(votes: Votes, fit: Fit, ties: Ties) -> Iterator[Concluded]:
+def conclusions(votes: Votes, fit: Fit, ties: Ties, certainty: Certainty | None = None) -> Iterator[Concluded]:
     """Yield the verdicts on the candidates, in the order of the items, a batch at a time."""
     levels = np.array(votes.levels)
     for batch in votes.batches():
@@ -162,7 +175,11 @@ def conclusions(votes: Votes, fit: Fit, ties: Ties) -> Iterator[Concluded]:
         shares = fit.of(batch)[candidates]
         places = chosen_places(shares, ties)
         rows = batch.rows[candidates]
-        yield Concluded(rows["code"], levels[places], shares, shares[np.arange(len(places)), places], rows["votes"])
+        chosen = levels[places]
+        match = certainty.of(batch)[candidates] if certainty else np.full(len(rows), np.nan)
+        probability = np.where(np.isin(chosen, POSITIVE["lenient"]), match, (1 - match).round(DIGITS))
+        confidence = shares[np.arange(len(places)), places]
+        yield Concluded(rows["code"], chosen, shares, confidence, rows["votes"], probability)
 
 
 def _numbered(votes: pd.DataFrame) -> tuple[pd.DataFrame, "pd.Series[int]"]:

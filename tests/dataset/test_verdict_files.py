@@ -37,12 +37,13 @@ def large(monkeypatch):
 
 
 def known(made, pairs=None) -> dict:
-    """What is read of the pairs: pair → level, distribution, confidence, votes."""
+    """What is read of the pairs: pair → level, distribution, confidence, votes, probability."""
     pairs = pairs or candidates(made.hits.get())
     images = list(Image.objects.filter(pk__in=[image for image, _ in pairs]))
     captions = list(Caption.objects.filter(pk__in=[caption for _, caption in pairs]))
     found = verdicts_on(list(Aggregation.objects.all()), images, captions)
-    return {(one.image_id, one.caption_id): (one.level, one.distribution, one.confidence, one.votes) for one in found}
+    columns = "level", "distribution", "confidence", "votes", "probability"
+    return {(one.image_id, one.caption_id): tuple(getattr(one, name) for name in columns) for one in found}
 
 
 def test_a_file_says_of_every_pair_what_rows_say(made, request):
@@ -59,7 +60,7 @@ def test_a_file_says_of_every_pair_what_rows_say(made, request):
 def test_one_pair_is_looked_up(made, large):
     aggregate_round(made)
     pair = candidates(made.hits.get())[1]
-    assert known(made, [pair]) == {pair: (4, [0.5, 0, 0, 0.5], 0.5, 2)}
+    assert known(made, [pair]) == {pair: (4, [0.5, 0, 0, 0.5], 0.5, 2, 0.423896)}
 
 
 def test_the_judged_pairs_of_an_image_and_of_a_caption_are_found(made, large):

@@ -97,26 +97,33 @@ def test_a_filter_shows_what_waits_for_a_review_or_was_reported(member, made):
     assert shown(member, made, flagged="report") == "a"
 
 
-def test_the_verdict_that_fewest_of_its_votes_support_comes_first_then_the_one_with_fewest_votes(member, made):
+def test_the_least_certain_verdict_comes_first(member, made):
     assert shown(member, made, sort="level") == "adcb"
-    _, _, third, _ = candidates(made.hits.get())
-    Verdict.objects.filter(image=third[0]).update(votes=1)  # 1 of 1 is less than 2 of 2
-    assert shown(member, made, sort="unsure") == "bcad"
+    for pair, probability in zip(candidates(made.hits.get()), (0.9, 0.6, 0.4, 0.7), strict=True):
+        Verdict.objects.filter(image=pair[0]).update(probability=probability)
+    assert shown(member, made, sort="unsure") == "cbda"
 
 
-def test_a_verdict_tells_its_votes_and_no_probability(member, made):
-    for page in (table(), table("pool", made.pool.name), reverse("pair", args=candidates(made.hits.get())[1])):
-        text = member.get(page).content.decode()
-        assert "1 of 2 votes" in text
-        assert "% sure" not in text
-    assert member.get(table()).content.decode().count("2 of 2 votes") == 3
+def test_a_verdict_tells_its_votes_and_how_sure_it_is(member, made):
+    pair = candidates(made.hits.get())[1]
+    Verdict.objects.filter(image=pair[0]).update(probability=0.576)
+    for page in (table(), table("pool", made.pool.name), reverse("pair", args=pair)):
+        assert "1 of 2 votes, 57% sure" in member.get(page).content.decode()
+    assert member.get(table()).content.decode().count("2 of 2 votes, ") == 3
+
+
+def test_no_verdict_is_called_quite_sure_and_none_of_an_earlier_program_sure(member, made):
+    Verdict.objects.update(probability=0.9999)
+    assert member.get(table()).content.decode().count("99% sure") == 4
+    Verdict.objects.update(probability=None)
+    assert "% sure" not in member.get(table()).content.decode()
 
 
 def test_the_verdict_of_one_vote_is_one_of_one(member):
     once = make_round(make_collection(images=8, pictures=True), candidates=4)
     answer(once.hits.get(), 1, 1, 4, 2)
     aggregate_round(once)
-    assert member.get(table()).content.decode().count("1 of 1 vote<") == 4
+    assert member.get(table()).content.decode().count("1 of 1 vote, ") == 4
 
 
 def test_a_probability_names_the_model_that_gives_it(member, made):
@@ -125,10 +132,10 @@ def test_a_probability_names_the_model_that_gives_it(member, made):
     by_model = Verdict.objects.get(image=pair[0], aggregation__method="dawid-skene")
     by_model.confidence = 0.934
     by_model.save()
-    assert "0.93 by dawid-skene<" in member.get(table()).content.decode()
+    assert "0.93 by dawid-skene, " in member.get(table()).content.decode()
     text = member.get(reverse("pair", args=pair)).content.decode()
-    assert "0.93 by dawid-skene, 2 votes in" in text
-    assert "1 of 2 votes in" in text
+    assert "0.93 by dawid-skene, 2 votes, " in text
+    assert "1 of 2 votes, " in text
 
 
 def test_before_the_votes_are_counted_every_pair_is_unjudged(member, made):
