@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import perf_counter
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from django.core.cache import cache
 from django.utils import timezone
@@ -12,6 +12,7 @@ from django.utils import timezone
 Made = TypeVar("Made")
 
 SLOW = 0.25  # seconds
+MANY = 5_000  # answer sets whose figures take about a second
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,6 @@ class Kept(Generic[Made]):
         return self.at if timezone.now() - self.at >= timedelta(minutes=1) else None
 
 
-def known_figures(key: str) -> Kept[Any] | None:
-    """Return what ``kept_if_slow`` has kept, or None."""
-    known: Kept[Any] | None = cache.get(key)
-    return known
-
-
 def kept_if_slow(key: str, make: Callable[[], Made]) -> Kept[Made]:
     """Return what ``make`` returns, or what it returned before: what took over SLOW is kept for 20 times as long,
     so that pages that look every few seconds cost a twentieth of a processor, however large a round is."""
@@ -44,4 +39,13 @@ def kept_if_slow(key: str, make: Callable[[], Made]) -> Kept[Made]:
         seconds = perf_counter() - begun
         if seconds > SLOW:
             cache.set(key, known, timeout=20 * seconds)
+    return known
+
+
+def kept_if_few(key: str, make: Callable[[], Made], *, answer_sets: int, at_once: bool) -> Kept[Made] | None:
+    """Return what ``kept_if_slow`` does; but None for figures of MANY answer sets that nobody has counted lately,
+    unless they are wanted ``at_once``: the page comes without them, and its live part counts."""
+    if at_once or answer_sets < MANY:
+        return kept_if_slow(key, make)
+    known: Kept[Made] | None = cache.get(key)
     return known

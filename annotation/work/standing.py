@@ -69,6 +69,11 @@ class Standing:
         return self.owed + self.spent
 
     @property
+    def left(self) -> Decimal:
+        """What the ceiling leaves beside what the round has cost so far."""
+        return self.ceiling - self.cost
+
+    @property
     def expected_cost(self) -> Decimal:
         """What the round will have cost once every seat is filled, work included that was paid and is done again."""
         return self.cost + self.cost_to_come

@@ -1,7 +1,8 @@
-"""The stations of the pipeline, as the home page shows them: how many rows each has, its newest, and the next step."""
+"""The stations of the pipeline: how many rows each has, its newest, and the next step where one has none."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
@@ -67,46 +68,51 @@ UNITS = {
 
 def stations() -> list[Station]:
     """Return the seven stations, with two queries each."""
-    collections, annotators = Collection.objects.order_by("-created_at"), Annotator.objects.order_by("-created_at")
     answered = Assignment.objects.exclude(submitted_at=None).select_related("hit__round").order_by("-submitted_at")
-    pools = Pool.objects.of_lists().order_by("-created_at")
     runs = Run.objects.select_related("collection").order_by("-created_at")
-    rounds = Round.objects.all()
-    versions = Version.objects.select_related("collection")
-    filled: dict[str, tuple[QuerySet, list[StationRow]]] = {
-        "Collections": (collections, [_named(one, f"{one.created_at:%-d %b}") for one in collections[:NEWEST]]),
-        "Annotators": (annotators, [_named(one, one.kind) for one in annotators[:NEWEST]]),
-        "Pools": (pools, [_named(one, f"{one.n_pairs:,} pairs") for one in pools[:NEWEST]]),
-        "Rounds": (rounds, [_named(one, one.state) for one in rounds[:NEWEST]]),
-        "Judgments": (
-            Judgment.objects.all(),
-            [
-                StationRow(f"{one.hit.round} · {one.hit}", one.state, _page("assignment", one))
-                for one in answered[:NEWEST]
-            ],
-        ),
-        "Versions": (versions, [_named(one, str(one.collection)) for one in versions[:NEWEST]]),
-        "Scores": (
-            Score.objects.all(),
-            [StationRow(one.model, str(one.collection), _page("run", one)) for one in runs[:NEWEST]],
-        ),
+    rows = _rows()
+    newest = {title: some[:NEWEST] for title, some in rows.items()}
+    shown: dict[str, list[StationRow]] = {
+        "Collections": [_named(one, f"{one.created_at:%-d %b}") for one in newest["Collections"]],
+        "Annotators": [_named(one, one.kind) for one in newest["Annotators"]],
+        "Pools": [_named(one, f"{one.n_pairs:,} pairs") for one in newest["Pools"]],
+        "Rounds": [_named(one, one.state) for one in newest["Rounds"]],
+        "Judgments": [
+            StationRow(f"{one.hit.round} · {one.hit}", one.state, _page("assignment", one)) for one in answered[:NEWEST]
+        ],
+        "Versions": [_named(one, str(one.collection)) for one in newest["Versions"]],
+        "Scores": [StationRow(one.model, str(one.collection), _page("run", one)) for one in runs[:NEWEST]],
     }
-    return [
-        Station(title, reverse(title.lower()), everything.count(), rows, HINTS[title], UNITS.get(title, ""))
-        for title, (everything, rows) in filled.items()
-    ]
+    return [_station(title, some.count(), shown[title]) for title, some in rows.items()]
 
 
-def next_step(pipeline: list[Station]) -> NextStep | None:
+def next_step() -> NextStep | None:
     """Return what to do now, with the newest rows to do it with; None where every station has rows, or the
     first without has to wait for people."""
-    station = next((one for one in pipeline if not one.count), None)
-    if station is None:
+    title = next((title for title, rows in _rows().items() if not rows.exists()), None)
+    if title is None:
         return None
-    if (way := _STEPS[station.title]()) is None:
+    if (way := _STEPS[title]()) is None:
         return None
     command, page, url, permission = way
-    return NextStep(station, f"python manage.py {command}", page, url, permission)
+    return NextStep(_station(title, 0, []), f"python manage.py {command}", page, url, permission)
+
+
+def _rows() -> dict[str, QuerySet[Any]]:
+    """Return what each station counts, the newest first where it lists them."""
+    return {
+        "Collections": Collection.objects.order_by("-created_at"),
+        "Annotators": Annotator.objects.order_by("-created_at"),
+        "Pools": Pool.objects.of_lists().order_by("-created_at"),
+        "Rounds": Round.objects.all(),
+        "Judgments": Judgment.objects.order_by(),
+        "Versions": Version.objects.select_related("collection"),
+        "Scores": Score.objects.all(),
+    }
+
+
+def _station(title: str, count: int, rows: list[StationRow]) -> Station:
+    return Station(title, reverse(title.lower()), count, rows, HINTS[title], UNITS.get(title, ""))
 
 
 Way = tuple[str, str, str, str]  # a command; the title and the address of a page; its permission

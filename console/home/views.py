@@ -1,6 +1,7 @@
 """The home page, and background jobs with their live progress."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -10,29 +11,54 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from console.events.event_sentences import told
-from console.home.stations import next_step, stations
 from console.home.needs import needs_of_all_rounds
+from console.home.newest_result import newest_result
 from console.home.outcomes import outcome_of
+from console.home.round_cards import OPEN, round_cards
+from console.home.stations import next_step, stations
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from core.jobs import STALE_AFTER, cancel, stale_jobs
-from core.models import Event, Job
+from core.models import Job
 
 
 @members_only.reads
 def home(request: StaffRequest) -> HttpResponse:
-    pipeline = stations()
-    step = next_step(pipeline)
-    context = {
-        "stations": pipeline,
+    """What waits for the user, what was found, and how the open rounds go; live.js fetches their cards again, and the
+    figures that take long. ``?count`` counts these at once."""
+    step = next_step()
+    context = _rounds(at_once="count" in request.GET) | {
         "next_step": step,
         "may_step": step and request.user.has_perm(step.permission),
         "needs": needs_of_all_rounds(request.user),
+        "result": newest_result(),
         "jobs": Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))[:10],
-        "events": told(Event.objects.all()[:8]),
     }
     return render(request, "console/home/home.html", context)
+
+
+@members_only.reads
+@never_cache
+def home_live(request: StaffRequest) -> JsonResponse:
+    """Polled by live.js: whether a round is open, and the cards."""
+    context = _rounds(at_once=True)
+    html = render_to_string("console/home/_round_cards.html", context, request)
+    return JsonResponse({"live": bool(context["cards"]), "html": html})
+
+
+@members_only.reads
+def pipeline(request: HttpRequest) -> HttpResponse:
+    """How many rows each station of the pipeline has, with its newest."""
+    return render(request, "console/home/pipeline.html", {"stations": stations()})
+
+
+def _rounds(*, at_once: bool) -> dict[str, Any]:
+    cards = round_cards(at_once=at_once)
+    return {
+        "cards": cards,
+        "further": OPEN.count() - len(cards),
+        "counting": any(card.quality is None for card in cards),
+    }
 
 
 UNTOUCHED_FOR = timedelta(seconds=8)  # and a second or two until the page asks

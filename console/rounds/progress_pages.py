@@ -19,7 +19,7 @@ from annotation.work.pair_status import unfinished_pairs
 from annotation.work.standing import standing_of
 from annotation.work.worker_records import SORTS, totals_of, workers_of
 from console.home.needs import needs_of
-from console.kept_figures import kept_if_slow, known_figures
+from console.kept_figures import kept_if_few, kept_if_slow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platforms.platform_status import is_on_platform, on_platform
@@ -38,8 +38,6 @@ from hits.judge_designs import queries_of
 from hits.models import Round
 from hits.task_types import task_type_of
 from hits.top_ups import design_of
-
-MANY = 5_000  # answer sets whose figures take about a second to count
 
 
 @members_only.reads
@@ -139,9 +137,9 @@ def _live(found: Round, user: User, *, at_once: bool) -> dict[str, Any]:
     """What the live part shows, with a constant number of queries. Figures of many answer sets that nobody has counted
     lately are left out (``counting``), unless they are wanted ``at_once``."""
     standing = standing_of(found)
-    key = f"figures-of-round:{found.pk}"
-    is_wanted = at_once or standing.arrived < MANY
-    kept = kept_if_slow(key, partial(_figures, found)) if is_wanted else known_figures(key)
+    kept = kept_if_few(
+        f"figures-of-round:{found.pk}", partial(_figures, found), answer_sets=standing.arrived, at_once=at_once
+    )
     context: dict[str, Any] = {
         "round": found,
         "task": task_type_of(found),

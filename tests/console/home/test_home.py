@@ -32,7 +32,7 @@ def test_who_may_not_take_the_next_step_reads_that_others_do(member):
 
 
 def test_every_station_shows_its_rows(member, site):
-    stations = member.get("/").context["stations"]
+    stations = member.get("/pipeline/").context["stations"]
     shown = {station.title: (station.count, bool(station.rows)) for station in stations}
     assert shown.pop("Scores") == (0, False)
     assert all(rows for _, rows in shown.values())
@@ -94,6 +94,12 @@ def test_a_failure_that_was_tried_again_no_longer_asks_for_attention(researcher)
     for state in ("failed", "failed", "done"):
         Job.objects.create(title="Import zoo", task="none", state=state, finished_at=timezone.now())
     assert "Import zoo failed" not in page(researcher)
+
+
+def test_the_home_page_leads_to_stations_and_events(member, db):
+    text = page(member)
+    assert 'href="/pipeline/">' in text
+    assert 'href="/events/">Events' in text
 
 
 def test_running_jobs_are_shown_with_their_progress(member):

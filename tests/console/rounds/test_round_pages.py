@@ -10,6 +10,7 @@ from annotation.models import Worker
 from annotation.review.decisions import decide
 from annotation.work.disputes import top_up
 from annotation.work.leases import lease_seat
+from console import kept_figures
 from console.home.needs import needs_of_all_rounds
 from console.pagination import page_of
 from console.rounds import progress_pages
@@ -189,7 +190,7 @@ def test_the_bar_of_seats_tells_done_flagged_at_work_and_open_apart(member, db):
 
 
 def test_figures_of_many_answer_sets_are_left_to_the_live_part_but_where_they_are_wanted(member, db, monkeypatch):
-    monkeypatch.setattr(progress_pages, "MANY", 1)
+    monkeypatch.setattr(kept_figures, "MANY", 1)
     made = make_round()
     answer_rightly(made)
     close_round(made, actor="robin")

@@ -1,0 +1,73 @@
+"""The open rounds as cards of the home page: how far each is, what it costs, when it ends, how far to trust it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from annotation.work.forecasts import Forecast, forecasts_of
+from annotation.work.standing import Standing, standings
+from console.charts.inline_bars import Segment
+from console.kept_figures import kept_if_few
+from console.rounds.figures import seat_bar
+from corpus.models import Image
+from evaluation.round_quality import Quality, quality_of
+from hits.models import Item, Round
+
+OPEN = Round.objects.filter(published_at__isnull=False, closed_at=None)
+CARDS, PICTURES = 6, 6
+GOOD_CONTROLS, FAIR_CONTROLS = 0.9, 0.75  # shares of right answers
+GOOD_ALPHA, FAIR_ALPHA = 0.8, 0.667  # Krippendorff's bounds for firm and for tentative conclusions
+
+
+@dataclass(frozen=True)
+class RoundCard:
+    """An open round; ``quality`` is None while it is being counted."""
+
+    round: Round
+    standing: Standing
+    seats: Sequence[Segment]
+    forecast: Forecast | None
+    pictures: Sequence[Image]
+    quality: Quality | None
+
+    @property
+    def controls_word(self) -> str:
+        return _word(self.quality.controls.share if self.quality else None, GOOD_CONTROLS, FAIR_CONTROLS)
+
+    @property
+    def alpha_word(self) -> str:
+        return _word(self.quality.alpha if self.quality else None, GOOD_ALPHA, FAIR_ALPHA)
+
+
+def round_cards(*, at_once: bool) -> list[RoundCard]:
+    """Return the cards of the newest open rounds. The quality of rounds with many answer sets that nobody has counted
+    lately is left out, unless it is wanted ``at_once``."""
+    rounds = list(OPEN.order_by("-published_at")[:CARDS])
+    known, pictures = standings(rounds), _pictures_of(rounds)
+    forecasts = forecasts_of(rounds, known)
+    cards = []
+    for one in rounds:
+        standing = known[one.pk]
+        kept = kept_if_few(
+            f"quality-of-round:{one.pk}", partial(quality_of, one), answer_sets=standing.arrived, at_once=at_once
+        )
+        quality = kept.figures if kept else None
+        shown = pictures.get(one.pk, [])
+        cards.append(RoundCard(one, standing, seat_bar(standing), forecasts.get(one.pk), shown, quality))
+    return cards
+
+
+def _pictures_of(rounds: Sequence[Round]) -> dict[int, list[Image]]:
+    """Return the first pictures of each round's first HIT, by the round's id."""
+    items = Item.objects.filter(hit__round__in=rounds, hit__number=1, image__isnull=False)
+    found: dict[int, dict[int, Image]] = {}
+    for item in items.select_related("hit", "image").order_by("place"):
+        if item.image:
+            found.setdefault(item.hit.round_id, {})[item.image.pk] = item.image
+    return {key: list(images.values())[:PICTURES] for key, images in found.items()}
+
+
+def _word(value: float | None, good: float, fair: float) -> str:
+    if value is None:
+        return ""
+    return "good" if value >= good else "fair" if value >= fair else "low"

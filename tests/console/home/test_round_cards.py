@@ -1,0 +1,79 @@
+"""The cards of open rounds on the home page."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Assignment
+from annotation.work.forecasts import forecast_of
+from annotation.work.standing import standing_of
+from console import kept_figures
+from console.home import round_cards as cards
+from console.home.round_cards import round_cards
+from crowd.pauses import pause_round
+from crowd.publication import close_round
+from tests.annotation.disagreeing import make_topped_up, vote
+from tests.console.conftest import answer_rightly, answer_wrongly
+from tests.factories import make_round
+
+
+def test_only_open_rounds_have_cards_the_newest_first(db):
+    closed = make_round(name="closed")
+    made = [make_round(closed.pool.collection, name) for name in ("first", "second")]
+    make_round(closed.pool.collection, "draft", published=False)
+    close_round(closed, actor="robin")
+    assert [one.round for one in round_cards(at_once=False)] == made[::-1]
+
+
+def test_a_card_tells_progress_money_end_and_trust(member, db):
+    made = make_round(hits=9)
+    for _ in range(5):
+        answer_rightly(made)
+    answer_wrongly(made)
+    for hours, one in enumerate(Assignment.objects.all(), 1):
+        Assignment.objects.filter(pk=one.pk).update(submitted_at=timezone.now() - timedelta(hours=hours))
+    (card,) = round_cards(at_once=False)
+    assert {part.kind: part.count for part in card.seats if part.count} == {"done": 5, "flagged": 1, "open": 3}
+    assert card.forecast.arrivals == forecast_of(made, standing_of(made)).arrivals == 6
+    assert (card.quality.controls.right, card.quality.controls.answered, card.controls_word) == (11, 12, "good")
+    assert len(card.pictures) == 4
+    text = member.get("/").text
+    for told in ("5 of 9", "spent of $500.00", "$3.25", "$496.75", "ends about", "controls right: good", "92%"):
+        assert told in text, told
+
+
+@pytest.mark.parametrize(("second", "word"), [(1, "good"), (4, "low")])
+def test_agreement_is_a_figure_with_a_word(db, second, word):
+    made = make_topped_up()
+    vote(made.hits.get(), 1, 4), vote(made.hits.get(), second, 4)
+    (card,) = round_cards(at_once=False)
+    assert card.alpha_word == word
+
+
+def test_a_paused_round_says_so(member, db):
+    pause_round(make_round(), actor="robin")
+    assert 'data-state="paused"' in member.get("/").text
+
+
+def test_rounds_beyond_the_cards_are_behind_a_link(member, db, monkeypatch):
+    monkeypatch.setattr(cards, "CARDS", 1)
+    first = make_round(name="first")
+    make_round(first.pool.collection, "second")
+    assert '<a href="/rounds/">1 more open round</a>' in member.get("/").text
+
+
+def test_quality_that_takes_long_is_left_to_the_live_part(member, db, monkeypatch):
+    monkeypatch.setattr(kept_figures, "MANY", 1)
+    answer_rightly(make_round(hits=2))
+    page = member.get("/").text
+    assert ("being counted" in page, 'data-live="/live/" data-every="10" aria-busy="true"' in page) == (True, True)
+    told = member.get("/live/").json()
+    assert (told["live"], "controls right: good" in told["html"]) == (True, True)
+    assert "controls right: good" in member.get("/?count").text
+
+
+def test_without_an_open_round_the_page_says_so_and_does_not_look_again(member, db):
+    assert "No round is open." in member.get("/").text
+    assert "data-live" not in member.get("/").text
+    assert member.get("/live/").json()["live"] is False
