@@ -258,6 +258,8 @@ PAYMENT_TERMS = env.str("PAYMENT_TERMS", "")
 
 # How long a worker may keep a HIT before its seat is offered to another worker.
 LEASE_MINUTES = env.int("LEASE_MINUTES", 45, validate=at_least_one)
+# Mean seconds a pair below which nobody reads it: a person looks at such work. 0: no such limit.
+LEAST_SECONDS_A_PAIR = env.float("LEAST_SECONDS_A_PAIR", 1.0, validate=validate.Range(min=0))
 # What one address may do in a round within an hour (core.throttles).
 JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", 10, validate=at_least_one)
 TAKES_PER_HOUR = env.int("TAKES_PER_HOUR", 120, validate=at_least_one)

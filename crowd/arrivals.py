@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Decision, Worker
 from annotation.money.budget import CeilingError
 from annotation.money.payments import owe
-from annotation.people.admission import is_excluded
+from annotation.people.admission import is_excluded, is_paused
 from annotation.people.consent import give_consent
 from annotation.people.receipts import receipt_of
 from annotation.people.workers import actor_of, locked
@@ -26,6 +26,7 @@ from core.events import record
 from crowd import channels
 from crowd.channels import Arrival, ChannelError, Outcome
 from crowd.models import Posting, Visit, VisitQuerySet
+from hits.models import Round
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ NO_ANSWER = (
     "The platform does not answer our question about it, and we have been told. Try again later: reload this page in "
     "a few minutes. If that does not help, return the study, which costs you nothing."
 )
+RETURN_IT = "Please return this HIT: that costs you nothing, and your earlier work is paid as decided."
 NOTHING_LEFT = "No HIT was left for this person, who is paid for coming."
 
 
@@ -80,8 +82,8 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignm
     one. Where no HIT is left for them, they get an assignment without a seat, which is paid.
 
     A session that the platform cannot confirm now is let in: its payment waits for the platform's list all the same.
-    Raises TurnedAwayError for a session that the platform refuses or has given to somebody else, for an excluded
-    worker, and while the platform refuses to tell us anything.
+    Raises TurnedAwayError for a session that the platform refuses or has given to somebody else, for a worker
+    who is excluded or paused, and while the platform refuses to tell us anything.
     """
     platform = channels.session_platform(posting.channel)
     session_id = arrival.assignment_id
@@ -98,8 +100,7 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignm
         locked(worker.pk)
         if found := assignment_of_session(posting, session_id, worker):
             return found
-        if is_excluded(worker):
-            raise excluded()
+        refuse_shut_out(worker, posting.round)
         give_consent(worker)  # Anybody can come with somebody else's id; the platform has told by now whose it is.
         time = platform.longest_session(posting)
         assignment = lease_for_visitor(posting.round, worker=worker, time=time, outside_key=session_id)
@@ -122,7 +123,7 @@ def forget_stranger(worker: Worker) -> None:
 def strangers(workers: QuerySet[Worker]) -> QuerySet[Worker]:
     """Keep those who never consented and of whom nothing is known."""
     workers = workers.filter(consented_at=None)
-    return workers.filter(assignments=None, exclusions=None, messages=None, tests=None, reports=None)
+    return workers.filter(assignments=None, exclusions=None, pauses=None, messages=None, tests=None, reports=None)
 
 
 def purge_strangers() -> int:
@@ -133,13 +134,16 @@ def purge_strangers() -> int:
     return strangers(old).delete()[1].get("annotation.Worker", 0)
 
 
-def excluded() -> TurnedAwayError:
-    return TurnedAwayError(
-        "We have no work for you",
-        "You can no longer work in our rounds. Please return this HIT: that costs you nothing, and your earlier "
-        "work is paid as decided.",
-        status=403,
-    )
+def refuse_shut_out(worker: Worker, round: Round) -> None:
+    """Raise TurnedAwayError for a worker who is excluded, or paused in the round."""
+    if is_excluded(worker):
+        raise TurnedAwayError(
+            "We have no work for you", f"You can no longer work in our rounds. {RETURN_IT}", status=403
+        )
+    if is_paused(round, worker):
+        raise TurnedAwayError(
+            "You are paused in this round", f"We give you no more of its HITs for now. {RETURN_IT}", status=403
+        )
 
 
 def not_theirs() -> TurnedAwayError:

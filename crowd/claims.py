@@ -7,11 +7,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import CLAIM, Assignment, AssignmentQuerySet, Report, Worker
-from annotation.people.admission import is_excluded, pairs_seen
+from annotation.people.admission import pairs_seen
 from annotation.people.workers import actor_of, locked, worker_for
 from annotation.work.leases import AT_ONCE
 from core.events import record, record_each
-from crowd.arrivals import TurnedAwayError, excluded, not_theirs, strangers
+from crowd.arrivals import TurnedAwayError, not_theirs, refuse_shut_out, strangers
 from crowd.channels import Arrival
 from crowd.models import Posting, Visit, VisitQuerySet
 from crowd.offers import offer_of
@@ -22,7 +22,7 @@ def claim_hit(posting: Posting, arrival: Arrival) -> Assignment:
 
     Accepting the HIT on the platform is their consent, which ``intake`` notes once the platform confirms it. Raises
     TurnedAwayError, and stores nothing, if the assignment was submitted by another worker or belongs to another
-    posting, and on a first visit if the worker is excluded or has had one of the pairs before.
+    posting, and on a first visit if the worker is excluded or paused or has had one of the pairs before.
     """
     of_this_id = Visit.objects.filter(**posting.market, external_id=arrival.assignment_id)
     _refuse_bound(of_this_id, arrival)
@@ -90,8 +90,7 @@ def _refuse_bound(of_this_id: VisitQuerySet, arrival: Arrival) -> None:
 
 
 def _refuse_unwelcome(worker: Worker, posting: Posting) -> None:
-    if is_excluded(worker):
-        raise excluded()
+    refuse_shut_out(worker, posting.round)
     pairs = set(posting.one_hit.items.values_list("image", "caption"))
     if twice := len(pairs & pairs_seen(worker)):
         raise TurnedAwayError(

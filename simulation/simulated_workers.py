@@ -106,16 +106,17 @@ class Reviewer:
     seen: Mapping[int, Sequence[Seen]]
 
     def review(self, assignment: Assignment, rng: np.random.Generator) -> None:
-        """Decide an assignment that was flagged for failed controls, its own or the worker's earlier ones; leave any
-        other as it is."""
+        """Decide an assignment that was flagged by signals or for failed controls, its own or the worker's earlier
+        ones; leave any other as it is."""
         flagged = assignment.state == Assignment.State.FLAGGED
         failures = assignment.control_failures
         earlier = assignment.problem and task_type_of(assignment.hit.round).passing < 1
-        if self.excluded is None or not flagged or not (failures or earlier):
+        if self.excluded is None or not flagged or not (failures or earlier or assignment.signals):
             return
         slips = self._slips(assignment)
         counts = not slips or bool(rng.random() >= self.excluded)
-        blamed = "Careless work." if not counts else "A slip." if slips else "The control is wrong."
+        excused = "A slip." if slips else "The control is wrong." if failures else "No control is wrong."
+        blamed = excused if counts else "Careless work."
         reason = f"Simulated review, wrong controls: {failures}. {blamed}"
         decide(assignment, votes_count=counts, paid=True, reason=reason, by=reviewing_user())
 

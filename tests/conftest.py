@@ -163,9 +163,11 @@ def own_storage(settings, tmp_path):
 
 @pytest.fixture(autouse=True)
 def quick(settings):
-    """Leave out what would take most of the time: hashing that is slow on purpose, a search for all static files."""
+    """Leave out what would take most of the time: hashing that is slow on purpose, a search for all static files, and
+    reading the pairs before they are judged."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.WHITENOISE_AUTOREFRESH = True
+    settings.LEAST_SECONDS_A_PAIR = 0
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,6 +13,7 @@ from annotation.models import Appeal, Assignment, Payment, Rejection, Worker
 from annotation.people.admission import Permit, hits_of
 from annotation.people.receipts import completion_code
 from annotation.review.appeals import appealable_until, pay_askable_until
+from annotation.work.signals import TOLD
 
 CHECKED, REFUSED, NOT_SUBMITTED = "being checked", "not paid", "not submitted in time"
 OUTCOMES = {
@@ -26,10 +27,12 @@ OUTCOMES = {
 @dataclass(frozen=True)
 class Work:
     """One submitted HIT as its worker sees it; ``pay`` is None while nothing is owed, ``promised`` is its reward while
-    it is being checked; ``bonuses`` are the reasons of what it has beyond its reward.
+    it is being checked; ``bonuses`` are the reasons of what it has beyond its reward; ``doubts`` are what signals ask a
+    person to look at, while nobody has decided.
 
     Work whose controls failed waits for a person, other work is accepted at once. So that nobody can find the controls
-    by trying, all work is "being checked" until the round closes; money that has arrived is told before.
+    by trying, all work is "being checked" until the round closes; money that has arrived is told before. What signals
+    say is told at once, as none depends on a control.
     """
 
     receipt: str
@@ -40,6 +43,7 @@ class Work:
     paid: bool
     promised: Decimal | None = None
     bonuses: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def is_uncounted(self) -> bool:
@@ -138,6 +142,7 @@ def lost_work_of(worker: Worker) -> list[LostWork]:
 def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> Work:
     """A rejection that holds or was reversed is told to its worker at once, who may appeal."""
     told = bool(rejections) or _may_be_told(assignment)
+    is_flagged = assignment.state == Assignment.State.FLAGGED
     outcome = OUTCOMES.get(Assignment.State(assignment.state), NOT_SUBMITTED) if told else CHECKED
     if any(one.holds for one in rejections):
         outcome = REFUSED
@@ -151,6 +156,7 @@ def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> Work:
         paid=bool(payments) and all(payment.state == Payment.State.PAID for payment in payments),
         promised=assignment.hit.round.reward if outcome == CHECKED and not payments else None,
         bonuses=tuple(payment.reason for payment in payments if payment.kind == Payment.Kind.BONUS),
+        doubts=tuple(TOLD[one["signal"]] for one in assignment.signals if is_flagged),
     )
 
 

@@ -41,6 +41,7 @@ from annotation.people.admission import (
     has_joined,
     hits_of,
     is_full,
+    is_paused,
     join_round,
     permit_of,
 )
@@ -127,7 +128,7 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
         assignment = lease_seat(home.round, worker=home.worker)
     except NotAdmittedError:
         refuse_excluded(home)
-        return redirect("judging:test", token=token)
+        return redirect("judging:home" if is_paused(home.round, home.worker) else "judging:test", token=token)
     except CounterpartError as error:
         raise Trouble("No HIT can be taken now", str(error), status=410, home=home.token) from error
     if assignment is None:

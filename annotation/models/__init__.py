@@ -7,6 +7,7 @@ from annotation.models.people import (
     Exclusion,
     Invitation,
     Participant,
+    Pause,
     QualificationTest,
     TestAttempt,
     TestItem,
@@ -22,6 +23,7 @@ from annotation.models.work import (
     Draft,
     Judgment,
     JudgmentQuerySet,
+    Norm,
     Report,
 )
 
@@ -39,7 +41,9 @@ __all__ = [
     "Invitation",
     "Judgment",
     "JudgmentQuerySet",
+    "Norm",
     "Participant",
+    "Pause",
     "Payment",
     "QualificationTest",
     "Rejection",

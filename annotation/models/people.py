@@ -101,6 +101,30 @@ class Exclusion(WantsCall):
         return f"exclusion of {self.worker}"
 
 
+class Pause(models.Model):
+    """A worker who gets no more HITs of one round for now. What they hold they may finish; it ends once lifted."""
+
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="pauses")
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="+")
+    reason = models.TextField()
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField(default=timezone.now)
+    lifted_at = models.DateTimeField(null=True)
+
+    free_text = ("reason",)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["worker", "round"], condition=Q(lifted_at=None), name="one_standing_pause_in_a_round"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"pause of {self.worker} in {self.round}"
+
+
 class QualificationTest(models.Model):
     """A fixed set of pairs with known polarity, or of sentences that are written correctly or not. Passed with at least
     ``pass_mark`` right, within ``attempts`` tries."""

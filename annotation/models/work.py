@@ -7,7 +7,7 @@ from django.utils import timezone
 from annotation.models.people import Worker
 from core.errors import CounterpartError
 from corpus.models import Caption, Image
-from hits.models import HIT, Item, Seat
+from hits.models import HIT, Item, Round, Seat
 from hits.question import Level, Shortcoming, WrongWay
 from hits.task_types import task_type_of
 
@@ -92,6 +92,11 @@ class Assignment(models.Model):
     control_failures = models.PositiveSmallIntegerField(
         null=True, help_text="Gold controls answered wrong; null before grading."
     )
+    signals = models.JSONField(
+        default=list,
+        db_default=[],
+        help_text="Evidence of how it was made, for a person: a list of names and sentences (annotation.work.signals).",
+    )
 
     objects = AssignmentQuerySet.as_manager()
 
@@ -151,6 +156,21 @@ class Assignment(models.Model):
     def is_claim(self) -> bool:
         """Whether it waits to be confirmed, or to be taken in once it is."""
         return self.seat_id is None and self.state == self.State.LEASED
+
+
+class Norm(models.Model):
+    """What is usual in a round's accepted work, which signals compare an answer set with. Measured again as the work
+    grows; it decides nothing by itself."""
+
+    round = models.OneToOneField(Round, on_delete=models.CASCADE, related_name="norm")
+    answer_sets = models.PositiveIntegerField(help_text="Filled seats when it was measured.")
+    pace = models.JSONField(null=True, help_text="Median and spread of people's log seconds a pair; null: too few.")
+    shares = models.JSONField(help_text="Of the levels 1 to 4 among the answers.")
+    annotators = models.JSONField(default=list, help_text="Keys, in the order of the weights.")
+    weights = models.JSONField(default=list, help_text="Of the expected answers; empty: too few to tell.")
+
+    def __str__(self) -> str:
+        return f"norm of round {self.round_id}"
 
 
 class Draft(models.Model):

@@ -14,6 +14,7 @@ from annotation.models import (
     AssignmentQuerySet,
     Exclusion,
     Participant,
+    Pause,
     Payment,
     QualificationTest,
     TestAttempt,
@@ -44,6 +45,7 @@ class Permit:
     it has one."""
 
     excluded: bool
+    paused: bool
     left: int | None
     tries: Tries | None
 
@@ -99,6 +101,7 @@ def permit_of(round: Round, worker: Worker) -> Permit:
     test = admission_of(round).test
     return Permit(
         excluded=is_excluded(worker),
+        paused=is_paused(round, worker),
         left=_left(round, worker),
         tries=tries_of(test, worker) if test else None,
     )
@@ -107,6 +110,11 @@ def permit_of(round: Round, worker: Worker) -> Permit:
 def is_excluded(worker: Worker) -> bool:
     """Whether the worker gets no more HITs from us."""
     return Exclusion.objects.filter(worker=worker, lifted_at=None).exists()
+
+
+def is_paused(round: Round, worker: Worker) -> bool:
+    """Whether the worker gets no more HITs of the round for now."""
+    return Pause.objects.filter(round=round, worker=worker, lifted_at=None).exists()
 
 
 def has_joined(round: Round, worker: Worker) -> bool:
@@ -151,10 +159,12 @@ def admit(round: Round, worker: Worker) -> bool:
     """Whether the worker may take one more HIT of the round; to be called while they are locked.
 
     False: the round is full, or they have had as many HITs as one worker may. Raises NotAdmittedError for a worker who
-    is excluded, and before the round's test is passed.
+    is excluded or paused in the round, and before its test is passed.
     """
     if is_excluded(worker):
         raise NotAdmittedError(f"Worker {worker} is excluded. Lift the exclusion first.")
+    if is_paused(round, worker):
+        raise NotAdmittedError(f"Worker {worker} is paused in round {round}. Resume them first.")
     admission = admission_of(round)
     if admission.test and not tries_of(admission.test, worker).passed:
         raise NotAdmittedError(f"Worker {worker} has not passed the test {admission.test} of round {round} yet.")

@@ -7,11 +7,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.models import Exclusion, Worker, WorkerIdentity
+from annotation.models import Exclusion, Pause, Worker, WorkerIdentity
 from annotation.platforms import want_call
 from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words
+from hits.models import Round
 
 
 def actor_of(worker: Worker) -> str:
@@ -88,6 +89,30 @@ def readmit(worker: Worker, *, by: str) -> Exclusion:
         record("readmitted", worker, actor=by)
         want_call(exclusion)
     return exclusion
+
+
+def pause_worker(worker: Worker, *, round: Round, reason: str, by: str) -> Pause:
+    """Give a worker no more HITs of one round until ``resume_worker``; what they hold they may finish.
+
+    Raises CounterpartError without a reason, and for somebody who is paused there already.
+    """
+    reason = check_words(reason, what="reason", at_most=2_000)
+    with transaction.atomic():
+        locked(worker.pk)  # two at once would both find none
+        if Pause.objects.filter(worker=worker, round=round, lifted_at=None).exists():
+            raise CounterpartError(f"Worker {worker} is paused in round {round} already.")
+        pause = Pause.objects.create(worker=worker, round=round, reason=reason, by=by)
+        record("paused in a round", worker, actor=by, round=round.name, reason=reason)
+    return pause
+
+
+def resume_worker(worker: Worker, *, round: Round, by: str) -> None:
+    """Give a paused worker HITs of the round again. Raises CounterpartError for somebody who is not paused there."""
+    with transaction.atomic():
+        standing = Pause.objects.filter(worker=worker, round=round, lifted_at=None)
+        if not standing.update(lifted_at=timezone.now()):
+            raise CounterpartError(f"Worker {worker} is not paused in round {round}.")
+        record("resumed in a round", worker, actor=by, round=round.name)
 
 
 WORD = re.compile(r"[A-Za-z0-9]{4,64}")

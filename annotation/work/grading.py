@@ -1,17 +1,24 @@
-"""Grading: compare submitted answers with the gold controls, then accept, or flag for a person. Nothing is rejected."""
+"""Grading: compare submitted answers with the gold controls, look for signals of careless work, then accept, or flag
+for a person. Nothing is rejected."""
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Exists, FilteredRelation, OuterRef, Q
+from django.utils import timezone
 
-from annotation.models import Assignment, Decision, Judgment, Report
+from annotation import platforms
+from annotation.models import Assignment, AssignmentQuerySet, Decision, Judgment, Rejection, Report
 from annotation.money.budget import CeilingError, locked
 from annotation.money.payments import owe_in
 from annotation.work.answers import NO_PICTURE, Answer
 from annotation.work.control_records import Tally, tallies_of
+from annotation.work.evidence import evidence_of
 from annotation.work.leases import move
+from annotation.work.signals import Evidence
 from core.text import counted
 from hits.models import Control, Item, Round
 from hits.question import RIGHT_LEVELS
@@ -25,6 +32,8 @@ ALL_RIGHT, ALL_BUT_RETIRED = "All controls are right.", "All controls are right 
 TOO_FEW = (
     "Of {controls.answered} controls of the round, the worker has {controls.right} right, fewer than {passing:.0%}."
 )
+PATIENCE = timedelta(days=3)  # in which a person should have decided on flagged work
+WAITED = f"Nobody decided on it for {PATIENCE.days} days, and its controls are right."
 SKIPPED_AT_MOST = 6  # one pair in so many may lack a vote as its picture did not load
 
 
@@ -64,7 +73,8 @@ def grade(
     a control is wrong there, it is read again, as the control may have been retired meanwhile. ``policy`` names the
     right levels of each polarity. Retired controls do not count. A pair that the worker judged before is not stored
     again: an assignment that lacks a control is flagged, and so is one that skipped many pairs, and every one whose
-    answers are written. One that was decided meanwhile stays as it is.
+    answers are written. So is one that a signal speaks against (``annotation.work.evidence``), whatever its controls
+    are. One that was decided meanwhile stays as it is.
     """
     if said is None or _failures(said, policy):
         said = _said_in(assignment)
@@ -77,8 +87,9 @@ def grade(
     fails = controls.right < passing * controls.answered
     if fails and passing < 1:
         problem = f"{problem} {TOO_FEW.format(controls=controls, passing=float(passing))}".strip()
-    if fails or problem or _lacks_control(said):
-        flag(assignment, control_failures=failures, problem=problem)
+    signals = evidence_of(assignment)
+    if fails or problem or signals or _lacks_control(said):
+        flag(assignment, control_failures=failures, problem=problem, signals=signals)
     else:
         accept(assignment, failures=failures)
     return failures
@@ -97,9 +108,14 @@ def accept(assignment: Assignment, *, failures: int = 0) -> bool:
         return False
 
 
-def regrade(assignment: Assignment) -> bool:
-    """Accept a flagged assignment with enough right controls since one was retired. False: it stays flagged, as too
-    many others are wrong or one is lacking, or as the round's ceiling forbids to pay it."""
+@transaction.atomic
+def regrade(assignment: Assignment, *, waited: bool = False) -> bool:
+    """Accept a flagged assignment with enough right controls: since one was retired or, if only signals speak against
+    it, since it has ``waited`` as long as a person may take. False: it stays flagged, as too many others are wrong or
+    one is lacking, a signal waits for a person, the platform has decided, or the round's ceiling forbids to pay it."""
+    locked(assignment.hit.round)  # first, as who decides does
+    if not platforms.postings.is_undecided(assignment) or bool(assignment.signals) != waited:
+        return False
     said = _said_in(assignment)
     failures = _failures(said)
     controls = _controls_of(assignment, said, failures)
@@ -112,20 +128,43 @@ def regrade(assignment: Assignment) -> bool:
             assignment,
             come_from=Assignment.State.FLAGGED,
             failures=failures,
-            reason=reason if failures else ALL_BUT_RETIRED,
+            reason=WAITED if waited else reason if failures else ALL_BUT_RETIRED,
         )
     except CeilingError:
         return False
+
+
+def accept_unreviewed() -> int:
+    """Accept what only signals speak against once nobody has decided on it for PATIENCE. Returns how many."""
+    long_ago = timezone.now() - PATIENCE
+    waiting = undisputed().filter(submitted_at__lt=long_ago).exclude(signals=[]).select_related("hit__round", "worker")
+    return sum(regrade(assignment, waited=True) for assignment in waiting.order_by("pk"))
+
+
+def accepted_unreviewed_at(assignment: Assignment) -> datetime | None:
+    """Return when ``accept_unreviewed`` accepts the assignment unless a person decides; None: it waits for a person."""
+    is_waiting = bool(assignment.signals and not assignment.control_failures)
+    if not is_waiting or not undisputed().filter(pk=assignment.pk).exists():
+        return None
+    return assignment.submitted_at + PATIENCE if assignment.submitted_at else None
+
+
+def undisputed() -> AssignmentQuerySet:
+    """Return flagged work that may be accepted by a rule: no problem is noted, it has its seat, and nobody has proposed
+    to reject it."""
+    held = Assignment.objects.filter(state=Assignment.State.FLAGGED, problem="", seat__isnull=False)
+    return held.exclude(rejections__in=Rejection.objects.filter(dropped_at=None))
 
 
 def _all_right(assignment: Assignment) -> str:
     return ALL_RIGHT if task_type_of(assignment.hit.round).on_pairs else NO_CONTROLS
 
 
-def flag(assignment: Assignment, *, control_failures: int, problem: str = "") -> bool:
-    """Ask for a human check of a submitted assignment; ``problem`` says of what, if not of its controls. False: it is
-    not waiting for grading any more."""
-    fields = {"control_failures": control_failures} | ({"problem": problem} if problem else {})
+def flag(assignment: Assignment, *, control_failures: int, problem: str = "", signals: Sequence[Evidence] = ()) -> bool:
+    """Ask for a human check of a submitted assignment; ``problem`` and ``signals`` say of what, if not of its controls.
+    False: it is not waiting for grading any more."""
+    fields: dict[str, Any] = {"control_failures": control_failures, "signals": [asdict(one) for one in signals]}
+    fields |= {"problem": problem} if problem else {}
     return move(
         assignment, come_from=Assignment.State.SUBMITTED, to=Assignment.State.FLAGGED, actor="grading", **fields
     )

@@ -84,8 +84,8 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
 
     None: the round is not open, paused or full, its ceiling is reached, the worker has had as many of its HITs as one
     may, or every open seat has a pair, candidate or control, that they hold or have answered in whatever round, or met
-    in a test. Raises CounterpartError without their consent, NotAdmittedError for an excluded worker and before the
-    round's test is passed.
+    in a test. Raises CounterpartError without their consent, NotAdmittedError for a worker who is excluded or
+    paused, and before the round's test is passed.
     """
     with transaction.atomic():
         # One lease at a time for one person, or two tabs would get two HITs that share a pair.

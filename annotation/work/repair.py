@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef
 
 from annotation.models import Assignment
 from annotation.work.disputes import top_up_rounds
-from annotation.work.grading import grade_waiting
+from annotation.work.grading import accept_unreviewed, grade_waiting
 from annotation.work.leases import AT_ONCE, expire_leases
 from annotation.work.retirement import repair_controls
 from core.events import record_each
@@ -18,14 +18,15 @@ logger = logging.getLogger(__name__)
 
 
 def repair() -> dict[str, int]:
-    """Expire leases, open seats that nobody holds, grade what waits, and again where controls were retired, add HITs
-    for disputed pairs. Returns the counts."""
+    """Expire leases, open seats that nobody holds, grade what waits, and again where controls were retired, accept what
+    only signals flagged and nobody decided, add HITs for disputed pairs. Returns the counts."""
     return run_each(
         {
             "expired leases": expire_leases,
             "orphaned seats": free_orphaned_seats,
             "ungraded assignments": grade_waiting,
             "regraded assignments": repair_controls,
+            "accepted unreviewed assignments": accept_unreviewed,
             "added HITs": top_up_rounds,
         }
     )

@@ -11,11 +11,9 @@ from functools import partial
 from django.db import transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
-from annotation import platforms
-from annotation.models import Assignment, ControlRuling, Judgment, Rejection
-from annotation.money.budget import locked
+from annotation.models import Assignment, ControlRuling, Judgment
 from annotation.work.control_records import ANSWERED_RIGHT, ControlPolicy, ControlRecord, records_of, unretired
-from annotation.work.grading import regrade
+from annotation.work.grading import regrade, undisputed
 from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words
@@ -145,20 +143,13 @@ def _account(found: ControlRecord) -> str:
 
 def _regrade(controls: QuerySet[Control]) -> int:
     """Count again the failures of who was judged by ``controls``, and accept the flagged work that has none left.
-    Returns how many were accepted. Work with a problem, without a seat, that a person proposed to reject or that its
-    platform has rejected waits for a person."""
+    Returns how many were accepted. Work with a problem or a signal, without a seat, that a person proposed to reject or
+    that its platform has rejected waits for a person."""
     _recount(controls)
     retired = controls.filter(state=Control.State.RETIRED)
-    held = Assignment.objects.filter(state=Assignment.State.FLAGGED, problem="", seat__isnull=False)
-    held = held.exclude(rejections__in=Rejection.objects.filter(dropped_at=None))
-    waiting = held.filter(hit__items__control__in=retired).select_related("hit__round").distinct()
-    return sum(map(_regrade_one, waiting.order_by("pk")))
-
-
-@transaction.atomic
-def _regrade_one(assignment: Assignment) -> bool:
-    locked(assignment.hit.round)  # first, as who decides does
-    return platforms.postings.is_undecided(assignment) and regrade(assignment)
+    judged = Assignment.objects.filter(hit__items__control__in=retired).values("pk")
+    waiting = undisputed().filter(pk__in=judged).select_related("hit__round")
+    return sum(map(regrade, waiting.order_by("pk")))
 
 
 def _recount(controls: QuerySet[Control]) -> None:

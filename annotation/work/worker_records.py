@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
-from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
+from annotation.models import Assignment, Exclusion, Judgment, Pause, Payment, Worker
 from annotation.work.control_records import ANSWERED_RIGHT, Tally, tallies_of, unretired
 from hits.models import Round
 from hits.prices import cents
@@ -29,7 +29,8 @@ class WorkerLine:
 
 @dataclass(frozen=True)
 class InRound:
-    """A worker's work in one round; ``owed`` and ``paid`` are US dollars without platform fees."""
+    """A worker's work in one round; ``owed`` and ``paid`` are US dollars without platform fees. ``is_open``:
+    the round is; ``pause``: the one that holds there."""
 
     round: str
     submitted: int
@@ -38,6 +39,8 @@ class InRound:
     excluded: int
     owed: Decimal
     paid: Decimal
+    is_open: bool
+    pause: Pause | None
 
 
 SORTS = {
@@ -87,18 +90,29 @@ def record_of(worker: Worker, round: Round | None = None) -> WorkerLine:
 
 
 def rounds_of(worker: Worker) -> list[InRound]:
-    """Return a worker's work and earnings in each round, with two queries."""
+    """Return a worker's work and earnings in each round, with four queries."""
     money = _money_of(worker)
     nothing = (Decimal(0), Decimal(0))
-    work = Assignment.objects.without_claims().filter(worker=worker).order_by().values_list("hit__round__name")
+    work = Assignment.objects.without_claims().filter(worker=worker).order_by().values_list("hit__round")
     rows = work.annotate(
         submitted=Count("submitted_at"),
         accepted=Count("pk", filter=Q(state=Assignment.State.ACCEPTED)),
         flagged=Count("pk", filter=Q(state=Assignment.State.FLAGGED)),
         excluded=Count("pk", filter=Q(state=Assignment.State.EXCLUDED)),
     )
-    named = rows.order_by("hit__round__name")
-    return [InRound(name, *counts, *money.get(name, nothing)) for name, *counts in named]  # type: ignore[call-arg]
+    counts = {key: numbers for key, *numbers in rows}
+    pauses = {pause.round_id: pause for pause in worker.pauses.filter(lifted_at=None)}
+    rounds = Round.objects.filter(pk__in={*counts, *pauses}).order_by("name")
+    return [
+        InRound(
+            round.name,
+            *counts.get(round.pk, (0, 0, 0, 0)),
+            *money.get(round.name, nothing),
+            round.state == "open",
+            pauses.get(round.pk),
+        )  # type: ignore[call-arg]
+        for round in rounds
+    ]
 
 
 def controls_of(judgments: QuerySet[Judgment]) -> Tally:

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotation.models import CLAIM, Appeal, Assignment, Rejection
 from annotation.review.decisions import work_to_review
+from annotation.work.grading import PATIENCE
 from console.templatetags.console import ago, dollars
 from core.jobs import stale_jobs
 from core.models import Job
@@ -25,7 +26,6 @@ from hits.models import Control, Round, Seat
 
 RECENT = timedelta(days=2)
 NEARLY = timedelta(hours=48)
-PATIENCE = timedelta(days=3)
 HELD_UP = timedelta(minutes=10)
 
 

@@ -12,6 +12,7 @@ from annotation.money.payments import owe_bonus
 from annotation.people.workers import mask_workers
 from annotation.review.appeals import answer_appeal, appeal
 from annotation.review.decisions import decide, drop_proposal, reverse, second, work_to_review
+from annotation.work.grading import accepted_unreviewed_at
 from annotation.work.worker_records import record_of
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, reviewers_only
@@ -126,6 +127,7 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "rejections": rejections_of(assignment),
         "asked": assignment.appeals.filter(rejection=None).select_related("answered_by").first(),
         "drafted": assignment.drafts.count(),
+        "accepted_at": accepted_unreviewed_at(assignment),
         "problem": mask_workers([assignment.problem])[0],
         "decisions": assignment.decisions.select_related("by"),
         "form": form,

@@ -1,9 +1,10 @@
-"""What a worker's page shows of the platforms they came from, and of annotators that they seem to follow."""
+"""What a worker's page shows of the platforms they came from, of what signals found in their work, and of annotators
+that they seem to follow."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.models import Worker
+from annotation.models import Assignment, Worker
 from annotation.people.workers import mask_workers
 from console.charts.measured_charts import stored_rows
 from crowd.channels import CHANNELS, market_of
@@ -31,6 +32,12 @@ def messages_to(worker: Worker) -> list[Sent]:
     rows = list(worker.messages.order_by("-pk")[:50])
     failures = mask_workers([row.failure for row in rows])
     return [Sent(row, failure) for row, failure in zip(rows, failures, strict=True)]
+
+
+def signalled_of(worker: Worker, round: Round | None) -> list[Assignment]:
+    """Return the worker's latest assignments, in one round or all, that signals asked a person to look at."""
+    theirs = Assignment.objects.filter(worker=worker).exclude(signals=[]).select_related("hit__round")
+    return list((theirs.filter(hit__round=round) if round else theirs).order_by("-pk")[:20])
 
 
 def flags_of(worker: Worker) -> list[dict[str, Any]]:

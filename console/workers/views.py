@@ -1,4 +1,4 @@
-"""Workers by pseudonym: the list, a worker's work and payments, excluding, messaging and forgetting a
+"""Workers by pseudonym: the list, a worker's work and payments, pausing, excluding, messaging and forgetting a
 worker, and giving them a new link."""
 
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from django.views.decorators.cache import never_cache
 from annotation.judging.links import worker_token
 from annotation.models import Assignment, Exclusion, Payment, Worker
 from annotation.people.erasure import forget_worker
-from annotation.people.workers import exclude, readmit, renew_links
+from annotation.people.workers import exclude, pause_worker, readmit, renew_links, resume_worker
 from annotation.work.worker_records import current_exclusion, record_of, rounds_of
 from console.pagination import count_of, page_of
-from console.permissions import StaffRequest, members_only, payers_only, stewards_only
-from console.workers.figures import flags_of, messages_to, origins_of
+from console.permissions import StaffRequest, is_steward, members_only, payers_only, stewards_only
+from console.workers.figures import flags_of, messages_to, origins_of, signalled_of
 from core.errors import CounterpartError
 from core.text import counted
 from crowd.channels import platforms
@@ -57,7 +57,7 @@ def workers(request: HttpRequest) -> HttpResponse:
 
 
 @members_only.reads
-def worker(request: HttpRequest, pseudonym: str) -> HttpResponse:
+def worker(request: StaffRequest, pseudonym: str) -> HttpResponse:
     """One worker's record, work, payments and messages; ``?round=`` shows only one round."""
     found = _worker_or_404(pseudonym)
     round = Round.objects.filter(name=request.GET.get("round", "")).first()
@@ -68,7 +68,9 @@ def worker(request: HttpRequest, pseudonym: str) -> HttpResponse:
         "round": round,
         "record": record_of(found, round),
         "rounds": rounds_of(found),
+        "signalled": signalled_of(found, round),
         "flags": flags_of(found),
+        "may_pause": is_steward(request.user),
         "origins": origins_of(found),
         "exclusion": current_exclusion(found),
         "exclusions": found.exclusions.exclude(lifted_at=None).order_by("-pk"),
@@ -100,6 +102,30 @@ def worker_readmit(request: StaffRequest, pseudonym: str) -> HttpResponse:
     try:
         readmit(found, by=request.user.get_username())
         messages.success(request, f"Worker {found} can take HITs again.")
+    except CounterpartError as error:
+        messages.info(request, str(error))
+    return redirect("worker", pseudonym)
+
+
+@stewards_only.fills
+def worker_pause(request: StaffRequest, pseudonym: str, name: str) -> HttpResponse:
+    """Explain what a pause in a round does; pause the worker once a reason is given."""
+    found, round = _worker_or_404(pseudonym), get_object_or_404(Round, name=name)
+    reason = request.POST.get("reason", "")
+
+    def act() -> str:
+        pause_worker(found, round=round, reason=reason, by=request.user.get_username())
+        return f"Worker {found} is paused and gets no more HITs of {round}."
+
+    return _asked(request, found, "console/workers/worker_pause.html", {"round": round, "reason": reason}, act)
+
+
+@stewards_only.acts
+def worker_resume(request: StaffRequest, pseudonym: str, name: str) -> HttpResponse:
+    found, round = _worker_or_404(pseudonym), get_object_or_404(Round, name=name)
+    try:
+        resume_worker(found, round=round, by=request.user.get_username())
+        messages.success(request, f"Worker {found} can take HITs of {round} again.")
     except CounterpartError as error:
         messages.info(request, str(error))
     return redirect("worker", pseudonym)

@@ -52,6 +52,7 @@ ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget", "staff", "p
 STEWARDS_DO = {
     "worker_exclude",
     "worker_readmit",
+    *("worker_pause", "worker_resume"),
     *("worker_write", "worker_link", "round_write"),
     "queue_refresh",
     "clean_up",
@@ -113,6 +114,7 @@ def addresses(site) -> dict[str, str]:
         (("rejection_second", "rejection_drop", "rejection_reverse", "appeal_enter", "appeal_answer"), [1]),
         (("submission_pay",), [1]),
         (("worker", "worker_exclude", "worker_readmit", "worker_write", "worker_link", "worker_forget"), [worker]),
+        (("worker_pause", "worker_resume"), [worker, "open"]),
         (("version", "version_changes", "version_trust", "version_score", "version_export"), ["v1"]),
         (("version_measure", "version_verify"), ["v1"]),
         (("version_file",), ["v1", "manifest.json"]),
@@ -209,7 +211,15 @@ def test_an_admin_is_kept_from_nothing(releaser, addresses):
 
 def test_what_changes_something_is_not_done_by_a_link(releaser):
     acts = ("assignment_decide", "round_aggregate", "job_cancel", "round_pause", "round_sync", "audit_start")
-    for name in (*acts, "round_calls_send", "call_send", "worker_readmit", "person_active", "person_link"):
+    for name in (
+        *acts,
+        "round_calls_send",
+        "call_send",
+        "worker_readmit",
+        "worker_resume",
+        "person_active",
+        "person_link",
+    ):
         assert releaser.get(address(name)).status_code == 405, name
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from annotation.models import Assignment, Exclusion, Payment, Worker, WorkerIdentity
 from annotation.people.admission import join_round
-from annotation.people.workers import exclude
+from annotation.people.workers import exclude, pause_worker
 from annotation.work.grading import grade
 from console.charts.measured_charts import chart_path
 from core.files import write_file
@@ -223,7 +223,7 @@ def test_a_workers_page_asks_no_more_for_more_work(member, django_assert_max_num
     made, worker = make_round(hits=6), make_worker()
     for hit in made.hits.all():
         Assignment.objects.create(seat=hit.seats.get(), hit=hit, worker=worker, deadline="2027-01-01T00:00Z")
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(21):
         assert member.get(f"/workers/{worker.pseudonym}/").status_code == 200
 
 
@@ -275,3 +275,21 @@ def test_a_new_link_voids_the_old_one_and_is_shown_once(researcher, stranger, db
     assert [stranger.get(link).status_code for link in (old, new)] == [410, 200]
     assert new not in page_of(researcher, worker, "link/")
     assert Event.objects.get(verb="given a new link").actor == "researcher"
+
+
+def test_a_worker_is_paused_in_a_round_with_a_reason_and_resumed(reviewer, db):
+    worker = answer_rightly(make_round(hits=2)).worker
+    assert "/pause/round-1/" in page_of(reviewer, worker)
+    assert "The reason is empty" in press(reviewer, worker, "pause/round-1", reason=" ").text
+    assert "Paused in round-1 since" in press(reviewer, worker, "pause/round-1", reason="Too fast.").text
+    assert "Paused in" not in press(reviewer, worker, "resume/round-1").text
+    assert "is not paused in round round-1" in press(reviewer, worker, "resume/round-1").text
+
+
+def test_who_may_not_pause_reads_the_pause_and_has_no_button(member, db):
+    made = make_round(hits=2)
+    worker = answer_rightly(made).worker
+    pause_worker(worker, round=made, reason="Too fast.", by="robin")
+    page = page_of(member, worker)
+    assert "Paused in round-1 since" in page
+    assert "/resume/round-1/" not in page

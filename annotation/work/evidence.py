@@ -1,0 +1,179 @@
+"""What the signals find in one answer set, held against its round's norm and its worker's earlier work there."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+import numpy as np
+from django.conf import settings
+from django.db.models import Q
+from numpy.typing import NDArray
+
+from annotation.models import Assignment, Judgment, Norm
+from annotation.work.answers import places_of
+from annotation.work.signals import (
+    Evidence,
+    Expected,
+    Pace,
+    agrees_by_chance,
+    follows_annotator,
+    in_a_pattern,
+    one_level,
+    too_fast,
+    unread,
+)
+from hits.models import Round, Seat
+from hits.question import RIGHT_LEVELS
+from hits.task_types import task_type_of
+from mitl.models import Annotator, Proposal
+
+YES = RIGHT_LEVELS["positive"]
+FEWEST_SETS = 10  # filled seats below which a round has no norm
+FEWEST_ANSWERS = 100  # and answers, with a tenth of each kind, below which nothing says what to expect
+SAMPLE = 200  # latest answer sets that a norm is measured from
+STALE = 500  # filled seats after which it is measured again; before, whenever they have doubled
+EARLIER = 5  # answer sets of the worker that agreement is pooled over
+OTHERS = 2  # votes of others for either side that tell as much as more of them
+AT_ONCE = 100  # pairs in one query
+
+Pair = tuple[int, int]  # keys of the image and the caption
+
+
+class Vote(NamedTuple):
+    """One answer on a pair."""
+
+    worker: int
+    pair: Pair
+    level: int
+
+
+def evidence_of(assignment: Assignment) -> list[Evidence]:
+    """Return what the signals find in a submitted answer set; nothing of written answers."""
+    round = assignment.hit.round
+    task = task_type_of(round)
+    rows = list(Judgment.objects.filter(assignment=assignment.pk).order_by().values_list("item", "level", "seconds"))
+    if task.writes or not rows:
+        return []
+    norm = norm_of(round)
+    earlier = _earlier_of(assignment)
+    found = _of_time(assignment, [seconds for _, _, seconds in rows], norm, earlier)
+    levels = {item: level for item, level, _ in rows}
+    if task.group == 1:  # the pairs of one picture are shown together, so that their order tells something
+        found.append(
+            in_a_pattern([levels[item] for _, item in sorted(places_of(assignment).items()) if item in levels])
+        )
+    if norm:
+        found.append(one_level([*levels.values()], norm.shares))
+    if norm and norm.weights:
+        found += _of_agreement(assignment, norm, [assignment.pk, *(one.pk for one in earlier)])
+    return [one for one in found if one]
+
+
+def norm_of(round: Round) -> Norm | None:
+    """Return what is usual in the round, measured again as its accepted work grows; None while it is too little."""
+    filled = Seat.objects.filter(round=round, state=Seat.State.FILLED).count()
+    norm = Norm.objects.filter(round=round).first()
+    if norm and filled < min(2 * norm.answer_sets, norm.answer_sets + STALE):
+        return norm
+    return _measure(round, filled) if filled >= FEWEST_SETS else None
+
+
+def _of_time(
+    assignment: Assignment, seconds: Sequence[int | None], norm: Norm | None, earlier: Sequence[Assignment]
+) -> list[Evidence | None]:
+    """Nothing of programs, which make their times up."""
+    if assignment.active_seconds is None or assignment.worker.simulated or assignment.hit.round.rehearsal:
+        return []
+    own = [one.active_seconds / len(seconds) for one in earlier if one.active_seconds is not None]
+    floor = settings.LEAST_SECONDS_A_PAIR
+    usual = Pace(*norm.pace) if norm and norm.pace else None
+    mean = assignment.active_seconds / len(seconds)
+    return [too_fast(mean, floor=floor, usual=usual, own=own), unread(seconds, floor=floor)]
+
+
+def _earlier_of(assignment: Assignment) -> list[Assignment]:
+    """Return the worker's latest accepted sets of the round; without those that a person decided, who has looked."""
+    theirs = Assignment.objects.filter(
+        worker=assignment.worker_id, hit__round=assignment.hit.round_id, state=Assignment.State.ACCEPTED
+    )
+    return list(theirs.exclude(pk=assignment.pk).exclude(decisions__by__isnull=False).order_by("-pk")[:EARLIER])
+
+
+def _of_agreement(assignment: Assignment, norm: Norm, sets: Sequence[int]) -> list[Evidence | None]:
+    votes = _votes_in(sets)
+    features = _features(assignment.hit.round, votes, norm.annotators)
+    yes = np.array([vote.level in YES for vote in votes], np.float64)
+    chance = Expected(tuple(norm.weights)).chance(features)
+    names = Annotator.objects.in_bulk(norm.annotators)
+    said = features[:, : len(norm.annotators)].T
+    return [
+        agrees_by_chance(yes, chance),
+        follows_annotator(yes, chance, said, [names[pk].name for pk in norm.annotators]),
+    ]
+
+
+def _measure(round: Round, filled: int) -> Norm:
+    accepted = Assignment.objects.filter(hit__round=round, state=Assignment.State.ACCEPTED, has_hit=True)
+    sets = list(accepted.select_related("worker").order_by("-pk")[:SAMPLE])
+    levels = Counter[int]()
+    answers = Judgment.objects.filter(assignment__in=sets).order_by().values_list("assignment", "level")
+    pairs = Counter[int]()
+    for assignment, level in answers:
+        levels[level] += 1
+        pairs[assignment] += 1
+    by_people = [] if round.rehearsal else [one for one in sets if one.active_seconds and not one.worker.simulated]
+    times = [(one.active_seconds or 0) / pairs[one.pk] for one in by_people if pairs[one.pk]]
+    pace = Pace.of(times) if len(times) >= FEWEST_SETS else None
+    measured = {
+        "answer_sets": filled,
+        "pace": [pace.median, pace.spread] if pace else None,
+        # One answer more at each level, so that none is impossible.
+        "shares": [(levels[level] + 1) / (levels.total() + 4) for level in range(1, 5)],
+        **_expectation(round, [one.pk for one in sets]),
+    }
+    norm, _ = Norm.objects.update_or_create(round=round, defaults=measured)
+    return norm
+
+
+def _expectation(round: Round, sets: Sequence[int]) -> dict[str, list]:
+    """Fit what is expected of an answer, by annotators' ranks and the votes of others."""
+    votes = _votes_in(sets) if task_type_of(round).on_pairs else []
+    yes = np.array([vote.level in YES for vote in votes], np.float64)
+    if len(votes) < FEWEST_ANSWERS or min(yes.sum(), len(yes) - yes.sum()) < len(yes) / 10:
+        return {"annotators": [], "weights": []}
+    annotators = sorted(round.pool.retrievals.values_list("annotator", flat=True).distinct())
+    features = _features(round, votes, annotators)
+    return {"annotators": annotators, "weights": list(Expected.fitted(features, yes).weights)}
+
+
+def _votes_in(sets: Sequence[int]) -> list[Vote]:
+    """Return the answers on candidates in the sets, by key."""
+    rows = Judgment.objects.of_candidates().filter(assignment__in=sets).order_by("pk")
+    columns = rows.values_list("worker", "image", "caption", "level")
+    return [Vote(worker, (image, caption), level) for worker, image, caption, level in columns]
+
+
+def _features(round: Round, votes: Sequence[Vote], annotators: Sequence[int]) -> NDArray[np.float64]:
+    """Return (N, annotators + 1): 1 / rank of the pair in each annotator's pooled lists, the better of both directions
+    and 0 beyond them; and by how much the votes of others say yes rather than no."""
+    column = {annotator: number for number, annotator in enumerate(annotators)}
+    table = np.zeros((len(votes), len(annotators) + 1))
+    rows: dict[Pair, list[int]] = {}
+    for row, vote in enumerate(votes):
+        rows.setdefault(vote.pair, []).append(row)
+    pairs = list(rows)
+    for start in range(0, len(pairs), AT_ONCE):
+        some = reduce(or_, (Q(image=image, caption=caption) for image, caption in pairs[start : start + AT_ONCE]))
+        listed = Proposal.objects.filter(some, pool=round.pool_id, annotator__in=annotators)
+        for image, caption, annotator, rank in listed.values_list("image", "caption", "annotator", "rank"):
+            for row in rows[image, caption]:
+                table[row, column[annotator]] = max(table[row, column[annotator]], 1 / rank)
+        counted = Judgment.objects.of_candidates().counted().filter(some).order_by()
+        for worker, image, caption, level in counted.values_list("worker", "image", "caption", "level"):
+            for row in rows[image, caption]:
+                if votes[row].worker != worker:
+                    table[row, -1] += 1 if level in YES else -1
+    table[:, -1] = table[:, -1].clip(-OTHERS, OTHERS)
+    return table

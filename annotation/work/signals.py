@@ -1,0 +1,243 @@
+"""Signals: what an answer set tells of how it was made, beyond its controls. Pure: plain values in, evidence out.
+
+A signal asks a person to look; it rejects nothing. Each has a rate at which it flags honest answer sets by chance
+(``LEVEL`` unless it says another); docs/reliability.md has the measured rates. Yes is level 1 or 2, no is 3 or 4.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb, exp, log
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+LEVEL = 0.01  # probability that one signal flags an honest answer set
+DRAWS = 4_000  # of answers from which such a probability is estimated
+FEWEST = 8  # answers below which a signal says nothing
+SLOWER = 4.0  # a set is not too fast while it takes more than this part of the usual time
+SPREADS = 3.5  # nor while its log time is within so many robust standard deviations
+LONGEST_PERIOD = 6
+LEAST_PERIODIC = 0.75  # share of answers that repeat the one a period before
+UNREAD_SHARE = 1 / 3
+SAME_SHARE = 0.9
+SWITCHES = 0.15  # of honest workers' answers to the same pair, at most: from yes to no, or from no to yes
+
+Floats = NDArray[np.float64]
+
+TOLD = {
+    "fast": "they came faster than pairs can be read",
+    "unread": "many came as soon as the pair was shown",
+    "pattern": "they follow a regular pattern",
+    "same": "nearly all of them are the same",
+    "chance": "they agree less than usual with other answers",
+    "copy": "they agree with a machine more than usual",
+    "repeats": "a pair that was shown twice was answered differently",
+}
+"""What the worker reads of each signal. Nothing of it depends on a control."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one signal found: its name (a key of TOLD) and a sentence with the figures, for staff."""
+
+    signal: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The usual time of a round: median and robust standard deviation of the log seconds a pair, over answer sets."""
+
+    median: float
+    spread: float
+
+    @classmethod
+    def of(cls, seconds: ArrayLike) -> "Pace":
+        """Return the pace of answer sets that took these seconds a pair (n,), each above 0."""
+        logs = np.log(np.asarray(seconds, np.float64))
+        median = float(np.median(logs))
+        return cls(median, 1.4826 * float(np.median(np.abs(logs - median))))
+
+    @property
+    def fastest(self) -> float:
+        """The seconds a pair below which a set is too fast."""
+        return exp(self.median - max(log(SLOWER), SPREADS * self.spread))
+
+
+def too_fast(seconds: float, *, floor: float, usual: Pace | None = None, own: Sequence[float] = ()) -> Evidence | None:
+    """Compare the mean seconds a pair of a set with the ``floor`` below which nobody reads a pair, with the round's
+    ``usual`` pace, and with the worker's ``own`` earlier sets (three or more)."""
+    if seconds < floor:
+        return Evidence("fast", f"{seconds:.1f} s a pair; nobody reads a pair in less than {floor:g} s.")
+    if usual and seconds < usual.fastest:
+        return Evidence("fast", f"{seconds:.1f} s a pair; the round's usual time is {exp(usual.median):.0f} s.")
+    if len(own) >= 3 and seconds < (median := float(np.median(own))) / SLOWER:
+        return Evidence("fast", f"{seconds:.1f} s a pair; the worker's own usual time is {median:.0f} s.")
+    return None
+
+
+def unread(seconds: Sequence[int | None], *, floor: float) -> Evidence | None:
+    """Count the pairs that were shown for less than ``floor`` seconds. ``seconds``: whole seconds in use of each pair,
+    None where nobody counted."""
+    known = [one for one in seconds if one is not None]
+    unread = sum(one < floor for one in known)
+    if len(known) < FEWEST or unread <= UNREAD_SHARE * len(known):
+        return None
+    return Evidence("unread", f"{unread} of {len(known)} pairs were shown for less than {floor:g} s before the answer.")
+
+
+def in_a_pattern(levels: ArrayLike, *, seed: int = 0) -> Evidence | None:
+    """Test whether answers, in the order in which the pairs were shown, repeat with a period of up to LONGEST_PERIOD.
+
+    The order is drawn at random for every worker, so that honest answers are as likely in any other order: the
+    null distribution is that of the same answers shuffled. A set of equal answers has no order; see ``one_level``.
+    """
+    said = np.asarray(levels)
+    if len(said) < FEWEST:
+        return None
+    found = _periodic(said[None])[0]
+    period = 1 + int(found.argmax())
+    if found.max() < LEAST_PERIODIC:
+        return None
+    shuffled = np.random.default_rng(seed).permuted(np.tile(said, (DRAWS, 1)), axis=1)
+    reached = (_periodic(shuffled).max(axis=1) >= found.max() - 1e-9).sum()
+    if (1 + reached) / (1 + DRAWS) > LEVEL:
+        return None
+    if period == 1:
+        return Evidence("pattern", f"The answers come in runs: {found.max():.0%} of them repeat the one before.")
+    return Evidence("pattern", f"{found.max():.0%} of the answers repeat the one {period} pairs before.")
+
+
+def one_level(levels: ArrayLike, shares: ArrayLike) -> Evidence | None:
+    """Test whether nearly all answers have one level, where the other workers give it the share ``shares`` (4,)."""
+    said = np.asarray(levels)
+    counts = np.bincount(said, minlength=5)[1:5]
+    level, n = int(counts.argmax()), len(said)
+    if n < FEWEST or counts[level] < SAME_SHARE * n:
+        return None
+    share = float(np.asarray(shares)[level])
+    p = sum(comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(int(counts[level]), n + 1))
+    if p > LEVEL:
+        return None
+    return Evidence("same", f"{counts[level]} of {n} answers have level {level + 1}; others give it {share:.0%}.")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """How probable yes is for a worker who looks at a pair, from what annotators and other votes say of it: a logistic
+    regression with an intercept, then ``weights`` of the features."""
+
+    weights: tuple[float, ...]
+
+    @classmethod
+    def fitted(cls, features: ArrayLike, yes: ArrayLike, *, penalty: float = 1.0) -> "Expected":
+        """Fit answers (N,) of 0 and 1 on features (N, F) by Newton's method, with a ridge penalty but for the
+        intercept."""
+        table = np.column_stack([np.ones(len(np.asarray(yes))), np.asarray(features, np.float64)])
+        said = np.asarray(yes, np.float64)
+        ridge = penalty * np.eye(table.shape[1])
+        ridge[0, 0] = 1e-6
+        weights = np.zeros(table.shape[1])
+        for _ in range(25):
+            chance = _logistic(table @ weights)
+            slope = table.T @ (said - chance) - ridge @ weights
+            curve = (table * (chance * (1 - chance))[:, None]).T @ table + ridge
+            step = np.linalg.solve(curve, slope)
+            weights = weights + step
+            if np.abs(step).max() < 1e-6:
+                break
+        return cls(tuple(weights.tolist()))
+
+    def chance(self, features: ArrayLike) -> Floats:
+        """Return the probability of yes (N,) for features (N, F)."""
+        table = np.asarray(features, np.float64)
+        return _logistic(self.weights[0] + table @ np.array(self.weights[1:])).clip(0.01, 0.99)
+
+
+def agrees_by_chance(yes: ArrayLike, chance: ArrayLike, *, seed: int = 0) -> Evidence | None:
+    """Test whether answers (N,) agree less with the expected ones than those of a worker who looks. ``chance``: the
+    probabilities of yes (N,), by what others than the worker say of the pairs.
+
+    Agreement is the area under the ROC curve of ``chance`` for yes. How lenient a worker is does not change it: the
+    honest answers that are drawn say yes as often on average.
+    """
+    said = np.asarray(yes, np.float64)
+    drawn = _honest(said, np.asarray(chance), seed)
+    if drawn is None:
+        return None
+    found, usual = _area(np.asarray(chance), said[None])[0], _area(np.asarray(chance), drawn)
+    usual = usual[~np.isnan(usual)]
+    if (1 + (usual <= found + 1e-9).sum()) / (1 + len(usual)) > LEVEL:
+        return None
+    return Evidence(
+        "chance",
+        f"{len(said)} answers agree with annotators and other votes no better than chance: AUC {found:.2f}, "
+        f"{usual.mean():.2f} expected.",
+    )
+
+
+def follows_annotator(
+    yes: ArrayLike, chance: ArrayLike, said: ArrayLike, names: Sequence[str], *, seed: int = 0
+) -> Evidence | None:
+    """Test whether answers (N,) follow the ranks of one annotator more than those of a worker who looks. ``said``
+    (A, N): the greater, the better the annotator ranks the pair."""
+    answers, ranks = np.asarray(yes, np.float64), np.asarray(said, np.float64)
+    drawn = _honest(answers, np.asarray(chance), seed)
+    if drawn is None or not len(ranks):
+        return None
+    found = np.array([_area(one, answers[None])[0] for one in ranks])
+    usual = np.stack([_area(one, drawn) for one in ranks])
+    usual = usual[:, ~np.isnan(usual[0])]
+    best = int(found.argmax())
+    if (1 + (usual.max(axis=0) >= found[best] - 1e-9).sum()) / (1 + usual.shape[1]) > LEVEL:
+        return None
+    return Evidence(
+        "copy",
+        f"{len(answers)} answers follow the ranks of {names[best]}: AUC {found[best]:.2f}, "
+        f"{usual[best].mean():.2f} expected.",
+    )
+
+
+def contradicts_itself(first: ArrayLike, second: ArrayLike) -> Evidence | None:
+    """Test whether the answers to pairs that were asked twice (n,) switch between yes and no more often than those of
+    honest workers, who do so with the probability SWITCHES at most."""
+    switched = (np.asarray(first) <= 2) != (np.asarray(second) <= 2)
+    n, k = len(switched), int(switched.sum())
+    p = sum(comb(n, more) * SWITCHES**more * (1 - SWITCHES) ** (n - more) for more in range(k, n + 1))
+    if not k or p > LEVEL:
+        return None
+    return Evidence("repeats", f"{k} of {n} pairs that were asked twice were answered yes once and no once.")
+
+
+def _periodic(rows: NDArray[np.int64]) -> Floats:
+    """Return (R, periods) the share of answers of each row (R, n) that equal the one a period before; 0 for a row of
+    equal answers."""
+    shares = [(rows[:, lag:] == rows[:, :-lag]).mean(axis=1) for lag in range(1, LONGEST_PERIOD + 1)]
+    return np.stack(shares, axis=1) * (rows != rows[:, :1]).any(axis=1)[:, None]
+
+
+def _honest(yes: Floats, chance: Floats, seed: int) -> Floats | None:
+    """Draw (DRAWS, N) answers of a worker who looks and says yes as often on average; None where there are too few, or
+    all answers are alike."""
+    if len(yes) < FEWEST or yes.min() == yes.max():
+        return None
+    logits = np.log(chance / (1 - chance))
+    low, high = -20.0, 20.0
+    for _ in range(40):
+        shift = (low + high) / 2
+        low, high = (shift, high) if _logistic(logits + shift).sum() < yes.sum() else (low, shift)
+    return (np.random.default_rng(seed).random((DRAWS, len(yes))) < _logistic(logits + low)).astype(np.float64)
+
+
+def _area(signal: Floats, yes: Floats) -> Floats:
+    """Return (R,) the areas under the ROC curve of a signal (N,) for answers (R, N); NaN for a row of one kind."""
+    ordered = np.sort(signal)
+    ranks = (np.searchsorted(ordered, signal, "left") + np.searchsorted(ordered, signal, "right") + 1) / 2
+    positive = yes.sum(axis=1)
+    both = positive * (len(signal) - positive)
+    above = yes @ ranks - positive * (positive + 1) / 2
+    return np.where(both > 0, above / np.where(both > 0, both, 1), np.nan)
+
+
+def _logistic(values: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-values)))

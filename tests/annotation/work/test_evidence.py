@@ -1,0 +1,209 @@
+"""Work that signals flag: who is asked, what they read, and what becomes of it. test_signals has the rules."""
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Assignment, Decision, Norm, Payment, Worker
+from annotation.review.decisions import reject
+from annotation.work.answers import places_of
+from annotation.work.evidence import norm_of
+from annotation.work.grading import WAITED, accept_unreviewed
+from annotation.work.leases import lease_seat
+from annotation.work.retirement import retire
+from annotation.work.submissions import Answer, submit_answers
+from hits.models import Control, Round, Seat
+from tests.annotation.answering import home_of, leased, right_answers, submit
+from tests.annotation.cast import answer, candidates, propose
+from tests.factories import make_annotator, make_collection, make_retrieval, make_round, make_worker
+
+State = Assignment.State
+FAST = "A person looks at your answers: they came faster than pairs can be read."
+
+
+@pytest.fixture
+def floor(settings):
+    settings.LEAST_SECONDS_A_PAIR = 1
+
+
+def done(assignment: Assignment, answers: list[Answer] | None = None, *, seconds: int = 200) -> Assignment:
+    submit_answers(assignment, answers=answers or right_answers(assignment), active_seconds=seconds)
+    return Assignment.objects.get(pk=assignment.pk)
+
+
+@pytest.fixture
+def fast(db, floor, commit) -> Assignment:
+    """Work with right controls that took half a second a pair."""
+    with commit():
+        return done(leased(make_round(candidates=14)), seconds=8)
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks):
+    return lambda: django_capture_on_commit_callbacks(execute=True)
+
+
+def test_work_that_came_too_fast_waits_for_a_person_though_its_controls_are_right(fast):
+    fast.refresh_from_db()
+    assert (fast.state, fast.control_failures) == (State.FLAGGED, 0)
+    assert fast.signals == [{"signal": "fast", "sentence": "0.5 s a pair; nobody reads a pair in less than 1 s."}]
+    assert Payment.objects.count() == Decision.objects.count() == 0
+
+
+def test_times_that_a_program_makes_up_are_no_signal(db, floor, commit):
+    assignment = leased(make_round(candidates=14))
+    type(assignment.worker).objects.update(simulated=True)
+    assignment.refresh_from_db()
+    with commit():
+        done(assignment, seconds=1)
+    assert Assignment.objects.get().state == State.ACCEPTED
+
+
+def test_a_robot_at_the_real_pages_is_flagged_and_told_why(client, db, floor, commit):
+    made = make_round(candidates=14)
+    assignment = leased(made)
+    with commit():
+        assert submit(client, assignment).status_code == 302
+    assert Assignment.objects.get().state == State.FLAGGED
+    assert FAST in client.get(home_of(assignment.worker, made)).content.decode()
+
+
+def test_a_wrong_control_is_no_doubt_that_the_worker_reads(client, db, commit):
+    made = make_round()
+    assignment = leased(made)
+    wrong = [Answer(one.item_id, 4) for one in right_answers(assignment)]
+    with commit():
+        done(assignment, wrong)
+    page = client.get(home_of(assignment.worker, made)).content.decode()
+    assert Assignment.objects.get().state == State.FLAGGED
+    assert "A person looks" not in page
+
+
+def test_a_regular_pattern_is_seen_in_the_order_of_the_page(db, commit):
+    assignment = leased(make_round(candidates=16))
+    answers = [Answer(item, 1 + place % 4) for place, item in places_of(assignment).items()]
+    with commit():
+        done(assignment, answers)
+    (found,) = Assignment.objects.get().signals
+    assert found["sentence"] == "100% of the answers repeat the one 4 pairs before."
+
+
+def wait(assignment: Assignment, days: float) -> None:
+    Assignment.objects.filter(pk=assignment.pk).update(submitted_at=timezone.now() - timedelta(days=days))
+
+
+def test_work_that_only_signals_flagged_is_accepted_and_owed_after_three_days(fast):
+    wait(fast, 2.9)
+    assert accept_unreviewed() == 0
+    wait(fast, 3.1)
+    assert accept_unreviewed() == 1
+    fast.refresh_from_db()
+    assert (fast.state, Decision.objects.get().reason) == (State.ACCEPTED, WAITED)
+    assert Payment.objects.get().amount == fast.hit.round.reward
+    assert Seat.objects.get().state == Seat.State.FILLED
+    assert fast.signals, "the evidence stays"
+
+
+def test_fast_work_with_a_wrong_control_waits_for_a_person_however_long(db, floor, commit):
+    assignment = leased(make_round(candidates=14))
+    with commit():
+        done(assignment, [Answer(one.item_id, 4) for one in right_answers(assignment)], seconds=1)
+    wait(assignment, 30)
+    assert accept_unreviewed() == 0
+    retire(Control.objects.get(polarity="positive"), reason="The caption is wrong.", actor="robin")
+    assert Assignment.objects.get().state == State.FLAGGED, "the signal still waits for a person"
+    assert accept_unreviewed() == 1
+
+
+def test_what_somebody_proposed_to_reject_is_not_accepted_by_the_clock(fast, person):
+    reject(fast, grounds="too_fast", reason="Nobody reads so fast.", evidence="8 s for 16 pairs.", by=person)
+    fast.rejections.update(needs_second=True, seconded_at=None)
+    Assignment.objects.filter(pk=fast.pk).update(state=State.FLAGGED)
+    wait(fast, 30)
+    assert accept_unreviewed() == 0
+
+
+def test_staff_read_the_evidence_and_until_when_to_decide(fast, reviewer):
+    page = reviewer.get(reverse("assignment", args=[fast.pk])).content.decode()
+    assert "0.5 s a pair; nobody reads a pair in less than 1 s." in page
+    assert "it is accepted and paid" in page
+    worker = reviewer.get(reverse("worker", args=[fast.worker.pseudonym])).content.decode()
+    assert "0.5 s a pair; nobody reads a pair in less than 1 s." in worker
+
+
+@pytest.fixture
+def known(db) -> Round:
+    """A round of 20 HITs with 8 candidates: an annotator ranks half of the candidates first, which are matches, and one
+    vote of twelve goes the other way. 16 HITs are done."""
+    collection = make_collection(images=202, pictures=False)
+    made = make_round(collection, hits=20, candidates=8)
+    annotator = make_annotator("clip-like")
+    made.pool.retrievals.set([make_retrieval(annotator, made.pool.sample)])
+    rng = np.random.default_rng(0)
+    for hit in made.hits.order_by("number"):
+        pairs = candidates(hit)
+        for pair in pairs[:4]:
+            propose(made, [pair], annotator)
+        if hit.number <= 16:
+            truth = np.array([1, 2, 1, 2, 4, 4, 3, 4])
+            answer(hit, *np.where(rng.random(8) < 1 / 12, 5 - truth, truth).tolist())
+    return made
+
+
+def test_a_norm_is_measured_from_ten_answer_sets_on_and_again_once_they_doubled(known):
+    made = known
+    norm = norm_of(made)
+    assert norm.answer_sets == 16
+    assert sum(norm.shares) == pytest.approx(1)
+    assert norm.weights[1] > 1, "what is ranked first is a match more often"
+    Norm.objects.update(answer_sets=8)
+    assert norm_of(made).answer_sets == 16
+    Norm.objects.update(answer_sets=9)
+    assert norm_of(made).answer_sets == 9
+    Seat.objects.update(state=Seat.State.OPEN)
+    Norm.objects.all().delete()
+    assert norm_of(made) is None
+
+
+def judge(known: Round, worker: Worker, levels: list[int], commit) -> Assignment:
+    """Have the worker give the candidates of their next HIT, in order, these levels, and the controls right ones."""
+    assignment = lease_seat(known, worker=worker)
+    given = iter(levels)
+    items = assignment.hit.items.order_by("place")
+    answers = [
+        one if item.control_id else Answer(one.item_id, next(given))
+        for one, item in zip(right_answers(assignment), items, strict=True)
+    ]
+    with commit():
+        return done(assignment, answers)
+
+
+AT_RANDOM, LOOKED_AT = [4, 1, 4, 3, 2, 3, 1, 4], [1, 1, 2, 4, 4, 3, 4, 2]
+
+
+def test_who_answers_at_random_with_right_controls_is_flagged_by_the_second_hit(known, commit):
+    worker = make_worker()
+    for _ in range(2):
+        judge(known, worker, AT_RANDOM, commit)
+    signals = [one for work in worker.assignments.all() for one in work.signals]
+    assert {one["signal"] for one in signals} == {"chance"}
+
+
+def test_who_looks_is_accepted(known, commit):
+    worker = make_worker()
+    for _ in range(2):
+        judge(known, worker, LOOKED_AT, commit)
+    assert set(worker.assignments.values_list("state", flat=True)) == {State.ACCEPTED}
+
+
+def test_what_a_person_has_let_pass_is_not_held_against_the_worker_again(known, commit, person):
+    worker = make_worker()
+    first = judge(known, worker, AT_RANDOM, commit)
+    Assignment.objects.filter(pk=first.pk).update(state=State.ACCEPTED)
+    Decision.objects.create(assignment=first, votes_count=True, paid=True, by=person, reason="I looked.")
+    second = judge(known, worker, LOOKED_AT, commit)
+    second.refresh_from_db()
+    assert second.state == State.ACCEPTED
