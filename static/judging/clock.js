@@ -55,5 +55,5 @@ export function secondsOn(form, screen) {
   return own ? { [own.name]: own.value } : {};
 }
 
-// A test has none, and neither has a screen of several pairs.
+// A screen of several pairs has none.
 const fieldOf = (form, screen) => form.elements[`seconds-${screen.dataset.place}`];

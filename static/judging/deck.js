@@ -1,18 +1,19 @@
-/* One screen of the form at a time (a pair, or what the type of task asks at once), the dots above it, the strip of all
-   answers at the end; and the answer of one screen. */
+/* One screen of the form at a time (a pair, or what the type of task asks at once), the dots above it, the overview of
+   all answers at the end; and the answer of one screen. */
 
 import { loadNow } from "./pictures.js";
 
 /**
- * Lay `pairs` out as a deck. Return { at(), show(index), pair(), refresh() }; index pairs.length is the strip.
+ * Lay `pairs` out as a deck. In the overview, `choose(pair, input)` is called for another answer. Return
+ * { at(), show(index), pair(), refresh() }; index pairs.length is the overview.
  */
-export function layDeck(pairs, elements) {
+export function layDeck(pairs, elements, choose) {
   const { place, dots, turn, previous, nextWord, finish, strip, finishHeading, finishText, submit } = elements;
   let current = 0;
 
   for (const pair of pairs) {
     dots.append(dot(pair));
-    strip.append(thumbnail(pair));
+    strip.append(card(pair, choose));
   }
   strip.hidden = false;
 
@@ -45,13 +46,13 @@ export function layDeck(pairs, elements) {
     const missing = pairs.filter((pair) => !isFinished(pair)).length;
     finishText.textContent = missing
       ? `${missing} of ${pairs.length} still ${missing === 1 ? "needs" : "need"} an answer. Choose one to go there.`
-      : "All are answered. Choose one to change it, or submit them all with the button or Enter.";
+      : "All are answered. Change any of them here, or submit them all with the button or Enter.";
   }
 
-  dots.addEventListener("click", (event) => go(event, dots));
-  strip.addEventListener("click", (event) => go(event, strip));
-  function go(event, list) {
-    const index = [...list.children].indexOf(event.target.closest("li"));
+  dots.addEventListener("click", (event) => go(event.target, dots));
+  strip.addEventListener("click", (event) => go(event.target.closest(".card-pair"), strip));
+  function go(target, list) {
+    const index = [...list.children].indexOf(target?.closest("li"));
     if (index >= 0) show(index);
   }
 
@@ -64,23 +65,27 @@ function dot(pair) {
   return item;
 }
 
-function thumbnail(pair) {
+/** A pair in the overview: a button with its picture and sentence that leads there, its answer in words, and the other
+ * answers where one click gives them. */
+function card(pair, choose) {
   const item = document.createElement("li");
   const button = document.createElement("button");
-  const words = document.createElement("span");
   const number = document.createElement("b");
-  button.type = "button";
-  number.textContent = `${pair.dataset.name.match(/\d+/)} `;
-  words.append(number, "");
+  const sentence = document.createElement("q");
+  const said = document.createElement("span");
   const picture = pair.querySelector("figure.picture img");
-  button.append(picture ? thumbnailImage(picture) : thumbnailSentence(pair));
-  button.append(words);
-  item.append(button);
+  button.type = "button";
+  button.className = "card-pair";
+  number.textContent = pair.dataset.name.match(/\d+/);
+  sentence.dir = "auto";
+  said.className = "card-said";
+  button.append(number, ...(picture ? [thumbnail(picture)] : []), sentence);
+  item.append(button, said, choices(pair, choose));
   return item;
 }
 
 /** The picture of a pair once more, as soon as it is there: the browser has it then, also without a network. */
-function thumbnailImage(picture) {
+function thumbnail(picture) {
   const image = document.createElement("img");
   const show = () => picture.naturalWidth && (image.src = picture.currentSrc);
   image.alt = picture.alt;
@@ -89,14 +94,26 @@ function thumbnailImage(picture) {
   return image;
 }
 
-function thumbnailSentence(pair) {
-  const sentence = document.createElement("q");
-  sentence.dir = "auto";
-  sentence.textContent = pair.querySelector(".sentence").textContent;
-  return sentence;
+/** A button for each answer of a pair, by its key; none where several are ticked or words are written. */
+function choices(pair, choose) {
+  const group = document.createElement("span");
+  group.className = "card-choices";
+  group.role = "group";
+  group.ariaLabel = `${pair.dataset.name}: change the answer`;
+  if (pair.querySelector("input[type=checkbox], textarea")) return group;
+  for (const input of pair.querySelectorAll(".level input")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = input.dataset.key;
+    button.title = button.ariaLabel = wordsOf(input);
+    button.dataset.level = input.value;
+    button.addEventListener("click", () => choose(pair, input));
+    group.append(button);
+  }
+  return group;
 }
 
-/** Bring one pair's dot and thumbnail up to date. */
+/** Bring one pair's dot and card up to date. */
 function mark(pair, dot, item, isCurrent) {
   const finished = isFinished(pair);
   const level = chosenLevels(pair)[0]?.value ?? "";
@@ -104,7 +121,9 @@ function mark(pair, dot, item, isCurrent) {
   item.dataset.level = level;
   item.classList.toggle("missing", !finished);
   const missing = troubleOf(pair) ? "Sentence to complete" : level ? "Reason missing" : "Answer missing";
-  item.querySelector("span").lastChild.data = finished ? answerWords(pair) : missing;
+  item.querySelector(".card-said").textContent = finished ? answerWords(pair) : missing;
+  item.querySelector("q").textContent = sentenceOf(pair);
+  for (const button of item.querySelectorAll(".card-choices button")) button.ariaPressed = String(button.dataset.level === level);
 }
 
 /* The answer of one screen: its form fields by name, read from and written to its native inputs. */
@@ -148,8 +167,15 @@ export function isFinished(pair) {
 function answerWords(pair) {
   const chosen = chosenLevels(pair);
   if (chosen[0]?.type === "checkbox") return `${chosen.length} ticked`;
-  const words = chosen[0]?.closest("label").querySelector("span") ?? pair.querySelector("textarea");
-  return words.value ?? words.textContent;
+  return chosen[0] ? wordsOf(chosen[0]) : pair.querySelector("textarea").value;
+}
+
+const wordsOf = (input) => input.closest("label").querySelector("span").textContent;
+
+/** The sentence of a pair, or those that are ticked. */
+function sentenceOf(pair) {
+  const ticked = chosenLevels(pair).filter((input) => input.type === "checkbox");
+  return pair.querySelector(".sentence")?.textContent ?? ticked.map(wordsOf).join(" ");
 }
 
 /** Let an answer that excludes all others of its screen take away their ticks and what was written, and ticks its own. */
@@ -160,13 +186,6 @@ export function keepAlone(pair, input) {
     for (const other of pair.querySelectorAll(`.level ${others}`)) other.checked = false;
     if ("alone" in input.dataset) for (const written of pair.querySelectorAll("textarea.written")) written.value = "";
   }
-}
-
-/** Bring the reasons right under the level that asks for them. */
-export function unfoldReasons(pair) {
-  const reasons = pair.querySelector(".reasons");
-  const asking = pair.querySelector("input[data-asks]:checked")?.closest("label");
-  if (reasons && asking && asking.nextElementSibling !== reasons) asking.after(reasons);
 }
 
 /* Answers that are written: one sentence for a picture. The server checks the same. */

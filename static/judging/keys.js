@@ -1,7 +1,8 @@
-/* What each key does. Keys with a modifier belong to the browser. */
+/* What each key does, and a swipe. Keys with a modifier belong to the browser. */
 
 import { read, write } from "./drafts.js";
 
+const SWIPE = 60; // pixels
 const SWITCH = "single keys"; // where this device keeps whether they are off
 
 /** Letters for the reasons, in page order: four shortcomings, then ten wrong ways. They spare R, U and Z. */
@@ -60,4 +61,36 @@ function actionOf(key, actions) {
     r: actions.report,
     "?": actions.help,
   }[key.length === 1 ? letter : key];
+}
+
+/**
+ * Call turn(1) or turn(-1) when one finger swipes the screen of `form` to the left or right; `shown()` is that screen,
+ * which follows the finger and comes in from the side unless people ask for stillness. An enlarged picture is moved
+ * instead, and a field for words is selected in.
+ */
+export function listenToSwipes(form, shown, turn) {
+  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  let from = null;
+
+  function end() {
+    if (shown()) shown().style.translate = "";
+    from = null;
+  }
+
+  form.addEventListener("pointerdown", (event) => {
+    end();
+    const isOurs = event.pointerType === "touch" && event.isPrimary && shown()?.contains(event.target);
+    if (isOurs && !event.target.closest(".enlarged, textarea, select, input[type=text]")) from = event;
+  });
+  form.addEventListener("pointermove", (event) => {
+    if (from && !isStill) shown().style.translate = `${event.clientX - from.clientX}px`;
+  });
+  form.addEventListener("pointercancel", end);
+  form.addEventListener("pointerup", (event) => {
+    const [dx, dy] = from ? [event.clientX - from.clientX, event.clientY - from.clientY] : [0, 0];
+    end();
+    if (Math.abs(dx) < Math.max(SWIPE, 2 * Math.abs(dy))) return;
+    turn(dx < 0 ? 1 : -1);
+    if (!isStill) shown()?.animate({ translate: [`${-Math.sign(dx) * 20}%`, "0"], opacity: [0, 1] }, 160);
+  });
 }

@@ -1,10 +1,14 @@
-/* Pictures: all loaded when the page opens, asked for again when they fail, enlarged on demand. */
+/* Pictures: all loaded when the page opens, asked for again when they fail, and enlarged: under a lens, in their place by
+   two fingers, or in the large view. */
 
 const AT_ONCE = 3; // pictures loaded beside each other while the first is looked at
 const TRIES = 6; // by itself, after 2, 4, 8 ... seconds
 const LARGEST = 8; // times the size that fits the window
 const STEP = 1.5;
 const MOVED = 6; // pixels that make a press a drag
+const ARROW = 80; // pixels that an arrow key moves the large picture
+const LENS = 2.5; // times that a lens enlarges
+const LITTLE = 1.5; // times its size in the page that are too few for a large view
 
 const picturesOf = (pair) => [...pair.querySelectorAll(".picture img")];
 
@@ -78,80 +82,169 @@ function watch(picture, changed) {
 }
 
 /**
- * Return toggle(link): show the picture behind a link as large as the window, or put it away. It is enlarged further by a
- * click, the buttons, the wheel, + and -, or two fingers, and moved by dragging.
+ * Let `image`, which fills `view`, be enlarged by two fingers or the wheel and moved by dragging. In the page, the wheel
+ * alone scrolls: it enlarges with Ctrl, which a touch pad sends for two fingers. `changed(scale)` is told.
+ * Return { zoom(factor, x, y), move(dx, dy), scale(), wasMoved() }; x and y are a point of the window that stays.
  */
-export function enlarger(dialog) {
-  const view = dialog.querySelector(".zoom-view");
-  const large = view.querySelector("img");
+function zoomable(view, image, changed) {
   const pointers = new Map(); // those that are down, by their id
-  let scale = 1;
+  let [scale, left, top] = [1, 0, 0];
   let moved = 0;
 
-  const middle = () => [view.clientWidth / 2, view.clientHeight / 2];
-
-  /** Show the picture at `to` times the size that fits; the point (x, y) of the window stays where it is. */
-  function zoom(to, x, y) {
-    scale = Math.min(LARGEST, Math.max(1, to));
-    const before = large.getBoundingClientRect();
-    const fit = Math.min(view.clientWidth / large.naturalWidth, view.clientHeight / large.naturalHeight);
-    large.style.width = `${large.naturalWidth * fit * scale}px`;
-    large.style.height = `${large.naturalHeight * fit * scale}px`;
-    const after = large.getBoundingClientRect();
-    view.scrollLeft += after.left + ((x - before.left) / before.width) * after.width - x;
-    view.scrollTop += after.top + ((y - before.top) / before.height) * after.height - y;
-    dialog.querySelector("output").textContent = `${Math.round(scale * 100)}%`;
+  /** Put the enlarged picture there, but never off an edge of its view. */
+  function put(x, y) {
+    left = Math.min(0, Math.max(view.clientWidth * (1 - scale), x));
+    top = Math.min(0, Math.max(view.clientHeight * (1 - scale), y));
+    image.style.transform = scale > 1 ? `translate(${left}px, ${top}px) scale(${scale})` : "";
   }
+
+  function zoom(factor, x, y) {
+    const box = view.getBoundingClientRect();
+    const [fromLeft, fromTop] = [(x ?? box.left + box.width / 2) - box.left, (y ?? box.top + box.height / 2) - box.top];
+    const before = scale;
+    scale = Math.min(LARGEST, Math.max(1, scale * factor));
+    const by = scale / before;
+    put(fromLeft - (fromLeft - left) * by, fromTop - (fromTop - top) * by);
+    changed(scale);
+  }
+
+  const move = (dx, dy) => put(left + dx, top + dy);
 
   /** Follow one pointer that drags, or two that pinch. */
   function follow(event) {
     const from = pointers.get(event.pointerId);
     if (!from) return;
     const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
-    const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
-    moved += Math.hypot(dx, dy);
-    view.scrollBy(other ? -dx / 2 : -dx, other ? -dy / 2 : -dy);
-    if (other) {
-      const apart = (point) => Math.hypot(point.x - other.x, point.y - other.y);
-      const to = { x: event.clientX, y: event.clientY };
-      zoom((scale * apart(to)) / Math.max(1, apart(from)), (to.x + other.x) / 2, (to.y + other.y) / 2);
-    }
-    pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    const to = { x: event.clientX, y: event.clientY };
+    pointers.set(event.pointerId, to);
+    moved += Math.hypot(to.x - from.x, to.y - from.y);
+    if (!other) return move(to.x - from.x, to.y - from.y);
+    const apart = (point) => Math.hypot(point.x - other.x, point.y - other.y);
+    move((to.x - from.x) / 2, (to.y - from.y) / 2);
+    zoom(apart(to) / Math.max(1, apart(from)), (to.x + other.x) / 2, (to.y + other.y) / 2);
   }
 
   view.addEventListener("pointerdown", (event) => {
     if (pointers.size === 0) moved = 0;
     pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-    view.setPointerCapture(event.pointerId);
   });
-  view.addEventListener("pointermove", follow);
-  for (const kind of ["pointerup", "pointercancel"]) {
-    view.addEventListener(kind, (event) => pointers.delete(event.pointerId));
-  }
-  view.addEventListener("click", (event) => {
-    if (moved < MOVED) zoom(scale > 1 ? 1 : 2, event.clientX, event.clientY);
-  });
+  addEventListener("pointermove", follow);
+  for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, (event) => pointers.delete(event.pointerId));
+  view.addEventListener("dragstart", (event) => event.preventDefault());
+  // The second finger must not begin to scroll or enlarge the page.
+  view.addEventListener("touchstart", (event) => event.touches.length > 1 && event.preventDefault(), { passive: false });
   view.addEventListener(
     "wheel",
     (event) => {
+      if (!event.ctrlKey && !view.closest("dialog")) return;
       event.preventDefault();
-      zoom(event.deltaY < 0 ? scale * STEP : scale / STEP, event.clientX, event.clientY);
+      zoom(event.deltaY < 0 ? STEP : 1 / STEP, event.clientX, event.clientY);
     },
     { passive: false },
   );
-  dialog.addEventListener("keydown", (event) => {
-    if (["+", "="].includes(event.key)) zoom(scale * STEP, ...middle());
-    if (event.key === "-") zoom(scale / STEP, ...middle());
+  return { zoom, move, scale: () => scale, wasMoved: () => moved >= MOVED };
+}
+
+/** Let the picture of a link be enlarged in its place; a click puts it back, or else calls `enlarge(link)`. */
+export function letEnlarge(link, enlarge) {
+  const image = link.querySelector("img");
+  const inPlace = zoomable(link, image, (scale) => link.classList.toggle("enlarged", scale > 1));
+  if (link.closest("figure")) layLens(link, image);
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    if (event.detail && inPlace.wasMoved()) return; // the end of a drag
+    if (inPlace.scale() > 1) inPlace.zoom(0);
+    else enlarge(link);
   });
-  dialog.querySelector("[data-zoom=in]").addEventListener("click", () => zoom(scale * STEP, ...middle()));
-  dialog.querySelector("[data-zoom=out]").addEventListener("click", () => zoom(scale / STEP, ...middle()));
-  large.addEventListener("load", () => zoom(1, ...middle()));
+}
+
+/** Let a lens follow the mouse over a picture, beside which its sentence stays in sight. Escape puts it away. */
+function layLens(link, image) {
+  const lens = document.createElement("span");
+  const large = document.createElement("img");
+  const sharp = new Image();
+  lens.className = "lens";
+  lens.hidden = true;
+  large.alt = "";
+  lens.append(large);
+  let isRefused = false;
+
+  function show(event) {
+    if (event.pointerType !== "mouse" || isRefused || !isLoaded(image) || link.matches(".enlarged")) return hide();
+    if (!lens.isConnected) link.append(lens);
+    if (!sharp.src) sharp.src = link.href;
+    const source = isLoaded(sharp) ? sharp.src : image.currentSrc; // without a network, what is there
+    if (large.src !== source) large.src = source;
+    lens.hidden = false;
+    const box = link.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    lens.style.translate = `${x - lens.offsetWidth / 2}px ${y - lens.offsetHeight / 2}px`;
+    large.style.width = `${box.width}px`;
+    large.style.height = `${box.height}px`;
+    large.style.transform = `translate(${lens.clientWidth / 2 - x * LENS}px, ${lens.clientHeight / 2 - y * LENS}px) scale(${LENS})`;
+  }
+
+  const hide = () => (lens.hidden = true);
+  link.addEventListener("pointermove", show);
+  link.addEventListener("pointerleave", () => {
+    isRefused = false;
+    hide();
+  });
+  addEventListener("keydown", (event) => {
+    isRefused ||= event.key === "Escape" && !lens.hidden;
+    if (isRefused) hide();
+  });
+}
+
+/**
+ * Return toggle(link): show the picture behind a link, with the sentences that it is compared with, or put it away. It is
+ * as large as the window; twice its size in the page where that would hardly differ, as on a phone.
+ */
+export function enlarger(dialog) {
+  const view = dialog.querySelector(".zoom-view");
+  const large = view.querySelector("img");
+  const words = dialog.querySelector(".zoom-words");
+  const ways = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+  let small = null; // the picture in the page
+
+  const { zoom, move, scale, wasMoved } = zoomable(view, large, (now) => {
+    dialog.querySelector("output").textContent = `${Math.round(now * 100)}%`;
+    dialog.classList.toggle("enlarged", now > 1);
+  });
+
+  function begin() {
+    const shown = widthIn(small.closest(".picture-link"), small);
+    const fitting = Math.min(view.clientWidth, (view.clientHeight * large.naturalWidth) / large.naturalHeight);
+    zoom(0);
+    if (fitting < LITTLE * shown) zoom((2 * shown) / fitting);
+  }
+
+  view.addEventListener("click", (event) => wasMoved() || zoom(scale() > 1 ? 0 : 2, event.clientX, event.clientY));
+  dialog.addEventListener("keydown", (event) => {
+    if (["+", "="].includes(event.key)) zoom(STEP);
+    if (event.key === "-") zoom(1 / STEP);
+    if (ways[event.key]) move(...ways[event.key].map((way) => way * ARROW));
+  });
+  dialog.querySelector("[data-zoom=in]").addEventListener("click", () => zoom(STEP));
+  dialog.querySelector("[data-zoom=out]").addEventListener("click", () => zoom(1 / STEP));
+  large.addEventListener("load", begin);
 
   return function toggle(link) {
     if (dialog.open) return dialog.close();
+    small = link.querySelector("img");
+    words.replaceChildren(...sentencesOf(link.closest(".pair")).map((sentence) => sentence.cloneNode(true)));
     dialog.showModal();
+    large.alt = `${small.alt}, enlarged`;
+    if (large.src === link.href && isLoaded(large)) begin();
     large.src = link.href;
-    large.alt = `${link.querySelector("img").alt}, enlarged`;
-    if (large.complete && large.naturalWidth) zoom(1, ...middle());
   };
 }
+
+/** How wide the picture itself is drawn in its box, which it does not fill: it is never stretched. */
+function widthIn(box, image) {
+  const fit = Math.min(box.clientWidth / image.naturalWidth, box.clientHeight / image.naturalHeight);
+  return image.naturalWidth * Math.min(1, fit);
+}
+
+/** The elements with the sentences that are compared with a picture. */
+const sentencesOf = (pair) => [...pair.querySelectorAll(".sentence, .boxes [data-level='1'] span")];

@@ -1,10 +1,10 @@
 /* Turns the long form into one pair (or what its type of task asks at once) per screen. Without this script the form works as it stands. */
 
 import { countActiveSeconds, secondsOn, showTimeLeft } from "./clock.js";
-import { asksReasons, isFinished, keepAlone, layDeck, letWrite, readAnswer, unfoldReasons, writeAnswer } from "./deck.js";
+import { asksReasons, isFinished, keepAlone, layDeck, letWrite, readAnswer, writeAnswer } from "./deck.js";
 import { deviceCopy, draftSaver, forgetOld, pause, reportName } from "./drafts.js";
-import { labelReasons, listen, switchKeys } from "./keys.js";
-import { enlarger, isPictureMissing, loadInTurn, watchPictures } from "./pictures.js";
+import { labelReasons, listen, listenToSwipes, switchKeys } from "./keys.js";
+import { enlarger, isPictureMissing, letEnlarge, loadInTurn, watchPictures } from "./pictures.js";
 import { layReports } from "./report.js";
 
 const LOOK = 220; // milliseconds in which a click's mark is seen before the next pair comes
@@ -22,26 +22,30 @@ if (new URL(form.action).pathname !== location.pathname) history.replaceState(nu
 byId("help-button").hidden = false;
 
 const announce = (text) => (byId("announce").textContent = text);
-const { draftUrl, reportUrl, copy: copyKey, now } = form.dataset;
+const { draftUrl, reportUrl, copy: copyKey, now, whyUrl } = form.dataset;
 const copy = draftUrl ? deviceCopy(copyKey, Number(now)) : null;
 const done = copy?.remembered("done") ?? []; // what can be undone: the place of a pair and its answer before
 const saver = draftUrl && draftSaver({ draftUrl, reportUrl }, copy, { show: showSaved, gone: showGone }); // a test saves nothing
 const save = (pair, answer) => saver?.save(pair.dataset.place, { ...answer, ...secondsOn(form, pair) });
 const keep = (pair, answer) => saver?.keep(pair.dataset.place, { ...answer, ...secondsOn(form, pair) });
-const deck = layDeck(pairs, {
-  place: byId("place"),
-  dots: byId("dots"),
-  turn: byId("turn"),
-  previous: byId("previous"),
-  nextWord: byId("next-word"),
-  finish: byId("finish"),
-  strip: byId("strip"),
-  finishHeading: byId("finish-heading"),
-  finishText: byId("finish-text"),
-  submit: byId("submit-all"),
-});
+const deck = layDeck(
+  pairs,
+  {
+    place: byId("place"),
+    dots: byId("dots"),
+    turn: byId("turn"),
+    previous: byId("previous"),
+    nextWord: byId("next-word"),
+    finish: byId("finish"),
+    strip: byId("strip"),
+    finishHeading: byId("finish-heading"),
+    finishText: byId("finish-text"),
+    submit: byId("submit-all"),
+  },
+  changeTo,
+);
 const enlarge = enlarger(byId("zoom"));
-const reports = layReports(pairs, { send: (place, report) => saver.save(reportName(place), report), missing: announce });
+const reports = layReports(pairs, { send: (place, report) => saver?.save(reportName(place), report), missing: announce });
 
 function showSaved(text, isTrouble) {
   const state = byId("saved");
@@ -79,7 +83,6 @@ function follow(place, answer) {
   if (!pair) return; // it is a report
   writeAnswer(pair, answer);
   answers.set(pair, readAnswer(pair));
-  unfoldReasons(pair);
   deck.refresh();
 }
 
@@ -89,12 +92,37 @@ function changed(pair) {
   done.push({ place: pair.dataset.place, before: answers.get(pair) });
   keepDone();
   answers.set(pair, now);
-  unfoldReasons(pair);
   save(pair, now);
   deck.refresh();
 }
 
-/** Go to the next pair without an answer, or to the strip. */
+/** Change an answer in the overview; a level that asks for a reason leads to its pair. */
+function changeTo(pair, input) {
+  if (input.checked || refuses(pair, input)) return;
+  input.checked = true;
+  changed(pair);
+  if (!isFinished(pair)) deck.show(pairs.indexOf(pair));
+}
+
+/** Practice: say whether the answer to a pair is right, and why. The way on is the button, Enter or an arrow. */
+async function explain(pair) {
+  const place = pair.dataset.place;
+  const told = pair.querySelector(".why") ?? pair.querySelector(".question").appendChild(document.createElement("div"));
+  told.className = "why";
+  byId("next").focus({ preventScroll: true });
+  try {
+    const response = await fetch(`${whyUrl}${place}/?level=${answers.get(pair)[`level-${place}`]}`);
+    told.innerHTML = await response.text();
+  } catch {
+    told.textContent = "The server cannot be reached. The end of the practice says which answers are right.";
+  }
+  announce(told.textContent);
+}
+
+/** Go on after an answer. */
+const goOn = (pair) => (whyUrl ? explain(pair) : advance());
+
+/** Go to the next pair without an answer, or to the overview. */
 function advance() {
   const from = deck.at() + 1;
   const ahead = pairs.findIndex((pair, i) => i >= from && !isFinished(pair));
@@ -118,7 +146,7 @@ function choose(input) {
   keepAlone(pair, input);
   if (isNew) changed(pair);
   if (isTick) return;
-  if (isFinished(pair)) return advance();
+  if (isFinished(pair)) return goOn(pair);
   const group = input.value === "wrong_way" ? ".wrong-ways" : ".reasons";
   const first = pair.querySelector(`${group} input:checked`) ?? pair.querySelector(`${group} input`);
   first.focus();
@@ -148,7 +176,6 @@ function undo() {
   keepDone();
   writeAnswer(pair, last.before);
   answers.set(pair, last.before);
-  unfoldReasons(pair);
   save(pair, last.before);
   deck.show(pairs.indexOf(pair));
   announce(`Undone: ${pair.dataset.name.toLowerCase()}`);
@@ -220,7 +247,7 @@ form.addEventListener("change", (event) => {
   const pair = event.target.closest(".pair");
   keepAlone(pair, event.target);
   changed(pair);
-  if (pointer && event.target.type === "radio" && isFinished(pair)) setTimeout(() => deck.pair() === pair && advance(), LOOK);
+  if (pointer && event.target.type === "radio" && isFinished(pair)) setTimeout(() => deck.pair() === pair && goOn(pair), LOOK);
 });
 form.addEventListener("submit", submit);
 addEventListener("submit", (event) => event.target.closest(".give-back") && saver?.close());
@@ -243,14 +270,8 @@ countActiveSeconds(form, pairs, copy, deck.pair);
 if (saver) restore();
 copy?.follow(follow);
 for (const pair of pairs) {
-  unfoldReasons(pair);
   labelReasons(pair);
-  for (const link of pair.querySelectorAll(".picture-link")) {
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      enlarge(link);
-    });
-  }
+  for (const link of pair.querySelectorAll(".picture-link")) letEnlarge(link, enlarge);
 }
 
 listen(
@@ -261,11 +282,12 @@ listen(
     next: () => deck.show(deck.at() + 1),
     undo,
     zoom: () => pictureAt(deck.pair()) && enlarge(pictureAt(deck.pair())),
-    report: () => saver && deck.pair() && reports.open(deck.pair()),
+    report: () => deck.pair() && reports.open(deck.pair()),
     help: toggleHelp,
   },
   { paused: () => document.querySelector("dialog[open]") !== null },
 );
+listenToSwipes(form, deck.pair, (by) => deck.show(deck.at() + by));
 watchPictures(pairs, (pair) => {
   for (const field of pair.querySelectorAll("textarea.written")) field.readOnly = isPictureMissing(pair);
 });

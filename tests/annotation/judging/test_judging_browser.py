@@ -85,7 +85,7 @@ def test_the_answer_changed_last_is_the_one_stored(page, made):
     press(page, "1" * 4)
     for key in "234":
         for pair in (2, 4):
-            page.locator("#strip button").nth(pair - 1).click()
+            page.locator(".card-pair").nth(pair - 1).click()
             press(page, key)
     submit(page)
     assert stored() == dict.fromkeys(range(1, 5), 1) | {2: 4, 4: 4}

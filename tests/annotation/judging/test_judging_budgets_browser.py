@@ -78,7 +78,7 @@ def test_the_whole_of_a_tall_picture_is_shown(open_page, tall, viewport):
     assert inner["height"] <= outer["height"]
     assert inner["width"] <= outer["width"]
     assert outer["height"] > 200
-    assert page.evaluate("getComputedStyle(document.querySelector('#pair-1 img')).objectFit") == "contain"
+    assert page.evaluate("getComputedStyle(document.querySelector('#pair-1 img')).objectFit") == "scale-down"
 
 
 def test_a_whole_hit_is_judged_and_submitted_with_19_touches(phone: Page, full):

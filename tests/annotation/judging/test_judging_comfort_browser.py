@@ -1,6 +1,5 @@
-"""The judging page in a browser: few keys, undo, zoom, pictures that are retried, more time."""
+"""The judging page in a browser: few keys, undo, a lens, fingers, the overview, pictures that are retried, more time."""
 
-import re
 from datetime import timedelta
 
 import pytest
@@ -8,22 +7,52 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Draft
-from corpus.models import Caption
+from corpus.models import Caption, Image
+from corpus.pictures import store_picture
 from tests.annotation.answering import levels_by_place
 from tests.annotation.judging.test_judging_browser import at, saved, take
 from tests.browser import accessible, press
+from tests.factories import picture
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def fits(page: Page) -> None:
-    """Wait until the enlarged picture is there, as large as the window."""
-    expect(page.locator(".zoom-view img")).to_have_attribute("style", re.compile("width"))
-    expect(page.locator("output")).to_have_text("100%")
+def enlarged(page: Page, percent: int) -> None:
+    """Wait until the large view shows its picture at this share of the size that fits."""
+    expect(page.locator(".zoom-view img")).not_to_have_js_property("naturalWidth", 0)
+    expect(page.locator("output")).to_have_text(f"{percent}%")
 
 
-def width(page: Page) -> float:
-    return page.locator(".zoom-view img").bounding_box()["width"]
+def left(page: Page) -> float:
+    return page.locator(".zoom-view img").bounding_box()["x"]
+
+
+def pinch(page: Page, *, at: tuple[int, int], apart: tuple[int, ...]) -> None:
+    """Put two fingers on the screen at these distances from a point, one after the other."""
+    touch, (x, y) = page.context.new_cdp_session(page), at
+    for number, distance in enumerate(apart):
+        points = [{"x": x + sign * distance, "y": y, "id": 1 + (sign > 0)} for sign in (-1, 1)]
+        touch.send("Input.dispatchTouchEvent", {"type": "touchMove" if number else "touchStart", "touchPoints": points})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def swipe(page: Page, *path: tuple[int, int]) -> None:
+    """Move one finger along a path."""
+    touch = page.context.new_cdp_session(page)
+    for number, (x, y) in enumerate(path):
+        kind = "touchMove" if number else "touchStart"
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+@pytest.fixture
+def usual(made):
+    """The HIT of 4 pairs with pictures of 480 x 360 pixels."""
+    for image in Image.objects.all():
+        stored = store_picture("zoo", image.key, image.file_name, picture(size=(480, 360)))
+        size = {"width": stored.width, "height": stored.height}
+        Image.objects.filter(pk=image.pk).update(file=stored.file, sha256=stored.sha256, **size)
+    return made
 
 
 def test_a_key_held_down_after_the_last_answer_submits_nothing(page, made):
@@ -45,39 +74,134 @@ def test_an_answer_can_be_undone_by_its_button_after_a_reload(page, made):
     assert levels_by_place(Draft.objects.all()) == {1: 1}
 
 
-def test_a_picture_is_enlarged_in_steps_and_moved(page, made):
+def test_the_large_view_shows_the_sentence_and_a_picture_that_is_enlarged_and_moved(page, made):
     take(page, made)
     page.keyboard.press("z")
     page.keyboard.press("3")
-    fits(page)
-    fitting = width(page)
-    page.get_by_role("button", name="Larger").click()
+    enlarged(page, 100)
+    expect(page.locator(".zoom-words")).to_have_text(page.locator("#pair-1 .sentence").text_content())
+    expect(page.get_by_role("button", name="Larger")).to_be_focused()
+    page.keyboard.press("Enter")
     page.keyboard.press("+")
-    expect(page.locator("output")).to_have_text("225%")
-    assert width(page) == pytest.approx(2.25 * fitting, rel=0.01)
-    before = page.locator(".zoom-view img").bounding_box()["x"]
+    enlarged(page, 225)
+    before = left(page)
     page.mouse.move(600, 300)
     page.mouse.down()
     page.mouse.move(500, 300, steps=4)
     page.mouse.up()
-    assert page.locator(".zoom-view img").bounding_box()["x"] == pytest.approx(before - 100, abs=2)
-    expect(page.locator("output")).to_have_text("225%")
+    assert left(page) == pytest.approx(before - 100, abs=2)
+    page.keyboard.press("ArrowRight")
+    assert left(page) == pytest.approx(before - 180, abs=2)
+    enlarged(page, 225)
     page.mouse.click(600, 300)
-    expect(page.locator("output")).to_have_text("100%")
+    enlarged(page, 100)
     accessible(page)
     page.get_by_role("button", name="Close").click()
     at(page, "1 of 4")
+    expect(page.locator("#dots .answered")).to_have_count(0)
 
 
-def test_two_fingers_enlarge_the_picture_on_a_phone(phone, made):
+def test_a_lens_follows_the_mouse_beside_the_sentence_until_escape(page, made):
+    take(page, made)
+    lens = page.locator("#pair-1 .lens")
+    page.mouse.move(300, 300)
+    page.mouse.move(384, 360)
+    expect(lens).to_be_visible()
+    box, spot = lens.bounding_box(), page.locator("#pair-1 .lens img").bounding_box()
+    picture = page.locator("#pair-1 .picture-link > img").bounding_box()
+    assert (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) == pytest.approx((384, 360), abs=1)
+    # What is under the mouse is in the middle of the lens, two and a half times as large.
+    assert spot["width"] == pytest.approx(2.5 * picture["width"])
+    assert 384 - spot["x"] == pytest.approx(2.5 * (384 - picture["x"]), abs=3)
+    page.keyboard.press("Escape")
+    page.mouse.move(390, 360)
+    expect(lens).to_be_hidden()
+    press(page, "1")
+    at(page, "2 of 4")
+
+
+def test_two_fingers_enlarge_the_picture_in_its_place_and_a_tap_puts_it_back(phone, made):
+    take(phone, made)
+    picture = phone.locator("#pair-1 .picture-link > img")
+    fitting = picture.bounding_box()["width"]
+    pinch(phone, at=(195, 200), apart=(30, 50, 90))
+    assert picture.bounding_box()["width"] == pytest.approx(3 * fitting, rel=0.01)
+    swipe(phone, (250, 200), (150, 200), (50, 200))
+    at(phone, "1 of 4")
+    expect(phone.locator("#pair-1 .sentence")).to_be_in_viewport()
+    phone.locator("#pair-1 .picture-link").tap()
+    assert picture.bounding_box()["width"] == pytest.approx(fitting)
+    expect(phone.locator("#zoom")).to_be_hidden()
+
+
+def test_a_tap_opens_the_large_view_on_a_phone_where_two_fingers_enlarge_it_too(phone, made):
     take(phone, made)
     phone.locator("#pair-1 .picture-link").tap()
-    fits(phone)
-    touch = phone.context.new_cdp_session(phone)
-    for kind, apart in (("touchStart", 40), ("touchMove", 70), ("touchMove", 120), ("touchEnd", None)):
-        points = [] if apart is None else [{"x": 195 - apart, "y": 300, "id": 1}, {"x": 195 + apart, "y": 300, "id": 2}]
-        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-    expect(phone.locator("output")).to_have_text("300%")
+    enlarged(phone, 100)
+    pinch(phone, at=(195, 300), apart=(40, 70, 120))
+    enlarged(phone, 300)
+    expect(phone.locator(".zoom-words")).to_be_in_viewport()
+
+
+def test_a_picture_is_not_stretched_in_the_page_but_in_the_large_view(page, usual):
+    take(page, usual)
+    shown = page.locator("#pair-1 .picture-link > img")
+    expect(shown).to_have_js_property("naturalWidth", 480)
+    assert page.evaluate("getComputedStyle(document.querySelector('#pair-1 img')).objectFit") == "scale-down"
+    page.keyboard.press("z")
+    enlarged(page, 100)
+    assert page.locator(".zoom-view img").bounding_box()["width"] == pytest.approx(896, abs=2)
+    page.keyboard.press("z")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.keyboard.press("z")
+    enlarged(page, 184)  # twice 358 of 390 pixels
+
+
+def test_a_swipe_turns_the_pairs_and_never_answers(phone, full):
+    take(phone, full)
+    level = phone.locator("#pair-1 .level").nth(1).bounding_box()
+    middle = int(level["y"] + level["height"] / 2)
+    swipe(phone, (300, middle), (200, middle), (100, middle))
+    at(phone, "2 of 18")
+    swipe(phone, (100, 200), (200, 205), (300, 210))
+    at(phone, "1 of 18")
+    for path in (((100, 200), (200, 200)), ((300, 200), (270, 200)), ((300, 500), (230, 380), (160, 250))):
+        swipe(phone, *path)  # before the first pair, too short, too steep
+    at(phone, "1 of 18")
+    expect(phone.locator(".levels input:checked")).to_have_count(0)
+    phone.locator("#dots li").last.click()
+    swipe(phone, (300, 200), (200, 200), (100, 200))
+    at(phone, "All answers")
+    assert not Draft.objects.exists()
+
+
+def test_an_answer_is_changed_in_the_overview_which_shows_pictures_and_sentences(page, full_asking):
+    take(page, full_asking)
+    press(page, "1" * 17)
+    page.get_by_role("button", name="All answers").click()
+    third, last = (page.locator("#strip li").nth(number) for number in (2, 17))
+    expect(third).to_contain_text(page.locator("#pair-3 .sentence").text_content())
+    third.get_by_role("button", name="100% NO").click()
+    expect(third.locator(".card-said")).to_have_text("100% NO")
+    expect(third.get_by_role("button", name="100% NO")).to_have_attribute("aria-pressed", "true")
+    at(page, "All answers")
+    expect(last.get_by_role("button", name="100% NO")).to_be_hidden()  # it was not looked at yet
+    accessible(page)
+    saved(page)
+    assert levels_by_place(Draft.objects.all()) == dict.fromkeys(range(1, 18), 1) | {3: 4}
+    third.get_by_role("button", name="Mostly NO").click()
+    at(page, "3 of 18")
+    press(page, "a1")
+    at(page, "All answers")
+
+
+def test_reasons_move_no_level(page, full_asking):
+    take(page, full_asking)
+    levels = page.locator("#pair-1 > .pair-columns .levels > .level:not(.no-picture)")
+    before = [level.bounding_box()["y"] for level in levels.all()]
+    press(page, "3c")
+    expect(page.locator("#pair-1 .wrong-ways")).to_be_visible()
+    assert [level.bounding_box()["y"] for level in levels.all()] == before
 
 
 def test_a_failed_picture_comes_back_by_itself(page, made):
