@@ -7,6 +7,9 @@ from decimal import Decimal
 from django.contrib.auth.models import Group, User
 from django.db import connection, transaction
 
+from annotation.models import Admission
+from annotation.people.admission import make_admission
+from annotation.people.qualification_tests import Plan, make_test
 from console.permissions import ADMIN
 from core.errors import CounterpartError
 from core.progress import Progress, silent
@@ -51,7 +54,7 @@ def demonstrate(*, progress: Progress = silent) -> Figures:
     """Create everything that the demo shows, unless it exists, and return the figures of the first version.
 
     Simulated workers answer a first round, which is released; a reviewer then corrects verdicts, which makes a second
-    version. A second round stays open for visitors.
+    version. A second round stays open for visitors, with a practice and a test.
     The annotators are small versions of the five of ECCV Caption, trained on other drawn pictures.
     """
     collection = make_demo_collection(COLLECTION, progress=progress)
@@ -60,7 +63,8 @@ def demonstrate(*, progress: Progress = silent) -> Figures:
         _run_round(collection, annotators, progress)
     if not Version.objects.filter(name=REVIEWED).exists():
         _review(Round.objects.get(name=JUDGED), progress)
-    publish_round(_plan(OPEN, annotators, images=12, captions=12, seed=2, progress=progress), actor="demo")
+    to_try = _plan(OPEN, annotators, images=12, captions=12, seed=2, progress=progress)
+    publish_round(to_try, admission=_admission(collection), actor="demo")
     return figures(Version.objects.select_related("collection", "sample").get(name=VERSION))
 
 
@@ -100,6 +104,14 @@ def make_login() -> str:
     user.save()
     user.groups.add(Group.objects.get(name=ADMIN))
     return password
+
+
+def _admission(collection: Collection) -> Admission:
+    """Return a practice and a short test, of training pictures: no round asks about them."""
+    practice = make_test("demo-practice", collection=collection, plan=Plan(3, 3, pass_mark=4, seed=1), actor="demo")
+    plan = Plan(2, 2, pass_mark=3, attempts=5, seed=2)
+    test = make_test("demo-test", collection=collection, plan=plan, actor="demo")
+    return make_admission(practice=practice, test=test)
 
 
 def _run_round(collection: Collection, annotators: list[str], progress: Progress) -> None:

@@ -1,14 +1,15 @@
-"""Practice before the first HIT: the pairs of a test, judged as in a HIT, with the right answers shown afterwards.
-Nothing of it is stored."""
+"""Practice before the first HIT: the pairs of a test, judged as in a HIT. After each answer and at the end it says
+which answers are right, and why. Nothing of it is stored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.signing import BadSignature
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.judging.hit_pictures import picture_response
@@ -21,9 +22,10 @@ from annotation.judging.links import (
     read_worker_token,
 )
 from annotation.judging.sheet import question_of, sheet_of, shown_of
-from annotation.judging.sheet_answers import parse_answers
-from annotation.models import QualificationTest
+from annotation.judging.sheet_answers import parse_answers, parse_number
+from annotation.models import QualificationTest, TestItem
 from annotation.people.admission import admission_of
+from annotation.people.qualification_questions import POSITIVE
 from annotation.work.answers import Answer
 from core.errors import CounterpartError, some_of
 from hits.question import RIGHT_LEVELS
@@ -32,16 +34,33 @@ from hits.task_types.task_type import Question
 
 @dataclass(frozen=True)
 class Feedback:
-    """What the worker said of a pair, and the answers that are right, in words."""
+    """What the worker said of an item, as one of ``answers``: all that there are, with what they mean
+    (``Question.choices``)."""
 
-    place: int
-    sentence: str
-    said: str
-    right: Sequence[str]
+    item: TestItem
+    level: int
+    answers: list[dict[str, Any]]
 
     @property
     def is_right(self) -> bool:
-        return self.said in self.right
+        return self.level in RIGHT_LEVELS[self.item.polarity]
+
+    @property
+    def said(self) -> dict[str, Any]:
+        return next(answer for answer in self.answers if answer["value"] == self.level)
+
+    @property
+    def right(self) -> list[dict[str, Any]]:
+        """The answers that are right, from the best to the worst: their meanings tell them apart."""
+        return [answer for answer in self.answers if answer["value"] in RIGHT_LEVELS[self.item.polarity]]
+
+    @property
+    def why(self) -> str:
+        """Why these are right, as the item was drawn or marked."""
+        is_positive = self.item.polarity == POSITIVE
+        if self.item.image_id is None:
+            return "The sentence is written correctly." if is_positive else "The sentence has a mistake in writing."
+        return f"The sentence was written for {'this' if is_positive else 'another'} picture."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -55,13 +74,27 @@ def practice(request: HttpRequest, token: str) -> HttpResponse:
     asked = question_of(test, home.round)
     try:
         answers = {answer.item_id: answer for answer in parse_answers(request.POST, _places_of(test), asked["task"])}
-        feedback = _feedback(test, answers, asked["task"])
+        feedback = _feedback(test, answers, **asked)
     except CounterpartError as error:
         return _sheet(request, home, test, answers, problem=str(error))
     context = {"home": home, "feedback": feedback, "right": sum(one.is_right for one in feedback)}
     context |= {"pictures": address_of_practice_pictures(home), "has_pictures": asked["task"].has_picture}
     context |= asked["task"].guide(asked["wording"])
     return render(request, "judging/practice_result.html", context)
+
+
+@require_safe
+def why(request: HttpRequest, token: str, place: int) -> HttpResponse:
+    """Whether ``?level=`` is a right answer to the pair at this place, and why: a part of the page."""
+    home = home_of(token)
+    test = _practice_of(home)
+    asked = question_of(test, home.round)
+    try:
+        level = parse_number(request.GET.get("level", ""), "the level")
+        one = _feedback_on(get_object_or_404(test.items.select_related("caption"), place=place), level, **asked)
+    except CounterpartError as error:
+        return HttpResponse(str(error), status=422, content_type="text/plain")
+    return render(request, "judging/_why.html", {"one": one})
 
 
 @require_safe
@@ -86,20 +119,20 @@ def _places_of(test: QualificationTest) -> dict[int, int]:
     return dict(test.items.values_list("place", "pk"))
 
 
-def _feedback(test: QualificationTest, answers: Mapping[int, Answer], task: Question) -> list[Feedback]:
+def _feedback(
+    test: QualificationTest, answers: Mapping[int, Answer], task: Question, wording: int, **_: object
+) -> list[Feedback]:
     """Raises CounterpartError unless every pair has one of the task's answers."""
     items = test.items.select_related("caption")
     if missing := [item.place for item in items if item.pk not in answers]:
         raise CounterpartError(f"No answer yet for pair {some_of(missing, at_most=18)}. Answer and send again.")
-    if any(answer.level not in task.labels for answer in answers.values()):
+    return [_feedback_on(item, answers[item.pk].level, task, wording) for item in items]
+
+
+def _feedback_on(item: TestItem, level: int, task: Question, wording: int, **_: object) -> Feedback:
+    if level not in task.labels:
         raise CounterpartError("One of the answers is no level; reload the page.")
-    right = {
-        polarity: [label for level, label in task.labels.items() if level in levels]
-        for polarity, levels in RIGHT_LEVELS.items()
-    }
-    return [
-        Feedback(item.place, item.words, task.labels[answers[item.pk].level], right[item.polarity]) for item in items
-    ]
+    return Feedback(item, level, task.choices(wording))
 
 
 def _sheet(

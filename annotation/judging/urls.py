@@ -16,6 +16,7 @@ urlpatterns = [
     path("me/<str:token>/test/", by_link(qualification.test), name="test"),
     path("test-picture/<str:token>/<int:place>/", by_link(qualification.picture), name="test_picture"),
     path("me/<str:token>/practice/", by_link(practice.practice), name="practice"),
+    path("me/<str:token>/practice/<int:place>/", by_link(practice.why), name="practice_why"),
     path("practice-picture/<str:token>/<int:place>/", by_link(practice.picture), name="practice_picture"),
     path("task/<str:token>/", by_assignment(views.task), name="task"),
     path("task/<str:token>/draft/", by_assignment(views.draft), name="draft"),

@@ -81,8 +81,9 @@ def make_admission(
             raise CounterpartError(f"Invalid {name} {wanted}: use 1 to {MOST:,}, or leave it out for no limit.")
     if test and practice and (shared := _shown(test) & _shown(practice)):
         raise CounterpartError(
-            f"{counted(len(shared), 'item')} of the test {test} would be answered in the practice {practice}; make "
-            "another one with make_test --seed."
+            f"{counted(len(shared), 'item')} of the test {test} would be answered in the practice {practice}, which "
+            f"shows the right answers. Choose another practice, or make one with another seed: on the page of "
+            f"collection {practice.collection}, or with make_test."
         )
     return Admission(capacity=capacity, per_worker=per_worker, test=test, practice=practice, invited=invited)
 

@@ -1,7 +1,11 @@
-"""Rehearsing a round: a researcher judges one of its HITs on the worker's page. Nothing of it is stored."""
+"""Rehearsing a round: a researcher judges one of its HITs on the worker's page, and learns what it pays, which controls
+were right and how long each pair took. Nothing of it is stored."""
 
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from decimal import Decimal
+from statistics import median
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -12,10 +16,13 @@ from django.views.decorators.cache import never_cache
 from annotation.judging.hit_pictures import picture_response
 from annotation.judging.sheet import sheet_of, shown_in
 from annotation.judging.sheet_answers import parse_answers, parse_number
+from annotation.models import Draft
 from annotation.money.wages import fair_reward
-from annotation.work.answers import Answer
+from annotation.work.answers import NO_PICTURE, Answer, check_answer_set
 from console.permissions import researchers_only
-from core.errors import CounterpartError, some_of
+from console.review.answer_sheets import Answer as Judged
+from console.review.answer_sheets import pairs_of
+from core.errors import CounterpartError
 from hits.models import HIT, Item, Round
 from hits.task_types import task_type_of
 
@@ -25,7 +32,7 @@ LONGEST = 99_999  # seconds that a rehearsal may have taken
 @researchers_only.fills
 @never_cache
 def round_rehearse(request: HttpRequest, name: str) -> HttpResponse:
-    """The first HIT as its worker sees it; sending the answers shows what an hour of such work pays."""
+    """The first HIT as its worker sees it; sending the answers shows how they would be graded and paid."""
     hit = _first_hit(name)
     if request.method != "POST":
         return _sheet(request, hit)
@@ -34,13 +41,12 @@ def round_rehearse(request: HttpRequest, name: str) -> HttpResponse:
     task = task_type_of(hit.round)
     try:
         answers = {answer.item_id: answer for answer in parse_answers(request.POST, places, task)}
-        if missing := sorted({task.screens(place) for place, item in places.items() if item not in answers}):
-            shown = some_of(missing, at_most=18)
-            raise CounterpartError(f"No answer yet for {task.screen[0]} {shown}. Answer and submit again.")
+        check_answer_set([*answers.values()], places, task=task, reasons=hit.round.reasons)
         seconds = parse_number(request.POST.get("active_seconds", "") or "0", "the seconds")
     except CounterpartError as error:
         return _sheet(request, hit, answers, problem=str(error))
-    return render(request, "console/rounds/rehearsed.html", {"round": hit.round, **_wage(hit.round, seconds)})
+    context = {"round": hit.round, "task": task, **_wage(hit.round, seconds), **_graded(hit, answers)}
+    return render(request, "console/rounds/rehearsed.html", context)
 
 
 @researchers_only.reads
@@ -76,9 +82,33 @@ def _sheet(
         reasons=round.reasons,
         problem=problem,
         pictures=f"{reverse('round_rehearse', args=[round.name])}pictures/",
+        reported={} if task_type_of(round).has_picture else None,
     )
-    context = {"round": round, "address": request.path, **shown}
+    context = {"round": round, "address": request.path, "can_report": task_type_of(round).has_picture, **shown}
     return render(request, "console/rounds/rehearse.html", context, status=422 if problem else 200)
+
+
+def _graded(hit: HIT, answers: Mapping[int, Answer]) -> dict[str, Any]:
+    """Return the pairs with what was answered, which no row holds, how many controls are right, and the median time of
+    a pair."""
+    pairs = [_judged(pair, answers[pair.item.pk]) for pair in pairs_of(hit)]
+    controls = [pair for pair in pairs if pair.item.control]
+    right = sum(pair.judgment is not None and not pair.is_wrong for pair in controls)
+    times = [answer.seconds for answer in answers.values() if answer.seconds is not None]
+    return {
+        "answers": pairs,
+        "reasons": hit.round.reasons,
+        "controls": len(controls),
+        "right": right,
+        "passes": right >= task_type_of(hit.round).passing * len(controls),
+        "median": median(times) if times else None,
+    }
+
+
+def _judged(pair: Judged, answer: Answer) -> Judged:
+    if answer.level == NO_PICTURE:
+        return replace(pair, skipped=True)
+    return replace(pair, judgment=Draft(**asdict(answer)))
 
 
 def _wage(round: Round, seconds: int) -> dict[str, object]:

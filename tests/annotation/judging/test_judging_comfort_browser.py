@@ -1,4 +1,4 @@
-"""The judging page in a browser: few keys, undo, a lens, fingers, the overview, pictures that are retried, more time."""
+"""The judging page in a browser: few keys, undo, lens, fingers, overview, pictures that are retried, more time."""
 
 from datetime import timedelta
 

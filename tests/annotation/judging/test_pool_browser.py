@@ -1,4 +1,4 @@
-"""A limited round of the browser pool in a real browser: the test, the one HIT, the code."""
+"""A limited round of the browser pool in a real browser: practice, the test, the one HIT, the code."""
 
 import re
 
@@ -78,6 +78,30 @@ def test_without_javascript_the_test_is_a_long_form(open_page, made):
     page.get_by_role("button", name="Submit 3 answers").click()
     expect(page.get_by_role("heading", name="Passed")).to_be_visible()
     assert TestAttempt.objects.get().passed
+
+
+def test_practice_says_after_each_answer_whether_it_is_right_and_why(page):
+    made = make_round()
+    practice = make_test("easy", collection=made.pool.collection, plan=Plan(1, 1, 2), actor="x")
+    Admission.objects.create(round=made, practice=practice)
+    page.goto(home_of(make_worker(), made))
+    page.get_by_role("link", name="Practise with 2 questions").click()
+    for place, polarity in practice.items.values_list("place", "polarity"):
+        expect(page.locator("#place")).to_have_text(f"{place} of 2")
+        whose = "this" if polarity == "positive" else "another"
+        told = page.locator(f"#pair-{place} .why")
+        press(page, "1")
+        expect(told).to_contain_text(f"The sentence was written for {whose} picture.")
+        press(page, "3")
+        expect(told).to_contain_text("Not right:" if whose == "this" else "Right:")
+        expect(page.locator("#announce")).to_contain_text("you said “Mostly NO, because”")
+        expect(page.locator("#next")).to_be_focused()
+        accessible(page)
+        page.keyboard.press("Enter")
+    expect(page.locator("#place")).to_have_text("All answers")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="1 of 2 right")).to_be_visible()
+    accessible(page)
 
 
 def test_on_a_phone_the_pay_of_submitted_work_is_in_sight(page, transactional_db):

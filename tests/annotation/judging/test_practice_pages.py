@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.utils.html import strip_tags
 
 from annotation.models import Admission, Draft, Participant, TestAttempt
 from annotation.people.admission import make_admission, pairs_seen
@@ -13,7 +14,7 @@ from core.models import Event
 from crowd.publication import publish_round
 from hits.models import Item, Round
 from tests.annotation.answering import home_of
-from tests.factories import make_round, make_worker
+from tests.factories import make_collection, make_round, make_worker
 
 
 @pytest.fixture
@@ -51,7 +52,30 @@ def test_the_feedback_says_of_each_pair_whether_it_was_right(made, page, strange
     shown = stranger.post(page, answers(made, positive=2, negative=1)).text
     assert "2 of 3 right" in shown
     assert shown.count("</span> Right:") == 2
-    assert "you said “100% YES”. It is “Mostly NO, because” or “100% NO”." in shown
+    assert "you said “100% YES”. The sentence was written for another picture." in shown
+
+
+def test_an_answer_is_explained_by_the_meanings_of_those_that_are_right(made, page, stranger):
+    places = dict(made.admission.practice.items.values_list("polarity", "place"))
+    right = strip_tags(stranger.get(f"{page}{places['positive']}/?level=2").text)
+    assert "Right: you said “Partially YES, but”. The sentence was written for this picture." in right
+    assert "Everything the sentence says is true of the picture." in right
+    assert "Mostly true, but at least one detail is wrong or cannot be seen." in right
+    assert "would mean" not in right
+    wrong = strip_tags(stranger.get(f"{page}{places['negative']}/?level=2").text)
+    assert "Not right: you said “Partially YES, but”. The sentence was written for another picture." in wrong
+    assert "The main thing is wrong or cannot be seen, but something in it is true." in wrong
+    assert "Nothing important in the sentence is true of this picture." in wrong
+    assert "“Partially YES, but” would mean: Mostly true" in wrong
+
+
+def test_only_the_round_s_own_practice_explains_and_only_its_answers(made, page, stranger):
+    assert stranger.get(f"{page}1/?level=7").status_code == 422
+    assert stranger.get(f"{page}1/").status_code == 422
+    assert stranger.get(f"{page}99/?level=1").status_code == 404
+    assert stranger.post(f"{page}1/?level=1").status_code == 405
+    other = home_of(make_worker(), make_round(make_collection("other"), name="other"))
+    assert stranger.get(f"{other}practice/1/?level=1").status_code == 404
 
 
 def test_practice_stores_nothing_and_can_be_repeated(made, page, stranger):

@@ -123,7 +123,8 @@ def test_as_practice_it_says_which_sentences_are_right(made, file, stranger):
     Admission.objects.create(round=made, practice=practice)
     page = stranger.post(f"{home_of(make_worker(), made)}practice/", answers(wrong=1)).text
     assert "3 of 4 right" in page
-    assert "It is “Correct”" in page
+    assert "you said “Not correct”. The sentence is written correctly." in page
+    assert "“Not correct” would mean: It has at least one error of spelling or grammar." in page
     assert "<img" not in page
 
 

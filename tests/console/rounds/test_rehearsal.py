@@ -3,11 +3,13 @@
 import re
 
 import pytest
+from django.utils.html import strip_tags
 
 from annotation.models import Assignment, Draft, Judgment, Worker
 from annotation.people.workers import mark_simulated
 from core.models import Event
 from hits.models import Round, Seat
+from tests.annotation.task_types.rounds import EVERY_TYPE, draft_of
 from tests.console.conftest import answer_rightly
 from tests.factories import make_round
 
@@ -33,7 +35,8 @@ def stored(draft):
 def test_a_hit_is_shown_as_to_its_worker_and_its_pictures_load(researcher, draft):
     page = researcher.get(PAGE)
     assert page.status_code == 200
-    assert "data-draft-url" not in page.content.decode()
+    assert "data-draft-url" not in page.text
+    assert "The picture does not load" in page.text
     picture = researcher.get(f"{PAGE}pictures/1/")
     assert picture["Content-Type"] == "image/jpeg"
     assert researcher.get(f"{PAGE}pictures/99/").status_code == 404
@@ -48,6 +51,44 @@ def test_submitting_stores_nothing_and_tells_the_wage(researcher, draft, stored)
     assert Round.objects.get(name="draft").state == "draft"
 
 
+def rehearsed(page) -> dict[int, str]:
+    """The line of each place in the table of answers, without its tags."""
+    table = page.text.split("<tbody>")[1].split("</tbody>")[0]
+    lines = [strip_tags(row).split() for row in table.split("<tr>")[1:]]
+    return {int(place): " ".join(words) for place, *words in lines}
+
+
+def test_a_researcher_learns_which_controls_were_right_and_how_long_each_pair_took(researcher, draft):
+    items = {item.place: item for item in draft.hits.get().items.select_related("control")}
+    kinds = {item.control.polarity: place for place, item in items.items() if item.control}
+    page = researcher.post(PAGE, answers(**{f"seconds-{place}": str(7 + place) for place in items}))
+    lines = rehearsed(page)
+    assert lines[kinds["positive"]].endswith(f"positive control 100% YES {7 + kinds['positive']} s")
+    assert lines[kinds["negative"]].endswith(f"negative control 100% YES wrong {7 + kinds['negative']} s")
+    assert page.context["median"] == 9.5  # of 8, 9, 10 and 11 seconds
+    assert "1 of 2" in page.text
+    assert "A person would look at an answer set like this" in page.text
+
+
+def test_a_picture_that_does_not_load_passes_no_control(researcher, draft):
+    place = draft.hits.get().items.get(control__polarity="positive").place
+    page = researcher.post(PAGE, answers(**{f"level-{place}": "0"}))
+    assert rehearsed(page)[place].endswith("positive control picture did not load –")
+    assert (page.context["right"], page.context["controls"]) == (0, 2)
+
+
+@pytest.mark.parametrize("task", EVERY_TYPE)
+def test_every_type_of_task_is_rehearsed(researcher, db, task):
+    made = draft_of(task)
+    hit = made.hits.order_by("number").first()
+    form = {f"text-{item.place}": f"This is sentence {'abc'[item.place - 1]} here." for item in hit.items.all()[:3]}
+    if task != "caption":
+        form = {f"level-{item.place}": "1" for item in hit.items.all()}
+    page = researcher.post(f"/rounds/{made}/rehearse/", form)
+    assert page.status_code == 200
+    assert len(rehearsed(page)) == hit.items.count()
+
+
 def test_the_form_of_a_rehearsal_brings_its_token(researcher, draft):
     researcher.handler.enforce_csrf_checks = True
     token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', researcher.get(PAGE).content.decode())[1]
@@ -58,7 +99,8 @@ def test_the_form_of_a_rehearsal_brings_its_token(researcher, draft):
 def test_answers_that_are_missing_or_odd_are_asked_for_again(researcher, draft, stored):
     before = stored()
     for fields, message in (
-        ({"level-1": ""}, "No answer yet for pair 1"),
+        ({"level-1": ""}, "1 pair has no answer yet: 1"),
+        ({"level-1": "9"}, "choose one of the 4 answers"),
         ({"level-1": "x"}, "number"),
         ({"active_seconds": "-1"}, "number"),
     ):
