@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import pandas as pd
 
 from corpus.models import Collection, Match, Sample
-from dataset.aggregation import Method, Ties, conclude
+from dataset.aggregation import Method, Ties, full_conclusion
 from dataset.merging import MergeTerm, Pair, merged_pairs, parse_merge
 from dataset.rejections import AUTOMATIC, Rejections, counted_rejections
 from dataset.review_rows import Reviewed
@@ -78,19 +78,22 @@ class Queries:
 class PairVerdict:
     """The verdict on a pair over all released rounds: a level, the shares of levels 1-4 and the numbers of votes and
     of simulated ones among them. ``review`` is the level that a reviewer gave the pair, which then holds; a pair that
-    was reviewed without votes has no shares."""
+    was reviewed without votes has no shares. ``probability``: that the votes' side, match or no match, is right; None
+    for a reviewed pair, and where it was not asked for."""
 
     level: int
     shares: tuple[float, ...] = ()
     votes: int = 0
     simulated: int = 0
     review: int | None = None
+    probability: float | None = None
 
 
 @dataclass(frozen=True)
 class Contents:
     """``by_source`` and ``original`` list each source's pairs on the queries, before anything is excluded. Pairs that
-    are ``automatic`` were rejected by their probability alone, and nobody judged them."""
+    are ``automatic`` were rejected by their probability alone, and nobody judged them. ``certainty``: the figures of
+    the model that gave the verdicts' probabilities; None without votes, and where they were not asked for."""
 
     queries: Queries
     positives: frozenset[Pair]
@@ -99,6 +102,7 @@ class Contents:
     original: set[Pair]
     conflicts: frozenset[Pair] = field(default=frozenset())
     automatic: frozenset[Pair] = field(default=frozenset())
+    certainty: Mapping[str, float] | None = None
 
     @property
     def pairs(self) -> frozenset[Pair]:
@@ -126,20 +130,24 @@ def gather_contents(
     policies: Policies,
     captions: Container[str] | None = None,
     rejections: Sequence[Rejections] = (),
+    certain: bool = False,
 ) -> Contents:
     """Unite the positive verdicts on ``votes`` and reviews with the pairs of the merged sources, on the queries.
 
     ``votes`` (``dataset.judgment_rows.read_votes``) is None for a release without rounds. Captions and images that
     reviewers excluded are dropped, as queries and as items. ``conflicts`` are pairs that are no match by their verdict
     and one by a merged source. ``captions`` are the keys of a release's own: matches of captions that were added later
-    are left out.
+    are left out. ``certain`` asks for the probability of every verdict.
     """
 
     def pairs_of(term: MergeTerm) -> set[Pair]:
         merged = merged_pairs(collection, term, positive_levels=policies.positive_levels)
         return queries.touching(pair for pair in merged if captions is None or pair[1] in captions)
 
-    found = {} if votes is None else verdicts_on(votes, policies=policies, proposals=proposals)
+    found: dict[Pair, PairVerdict] = {}
+    certainty = None
+    if votes is not None:
+        found, certainty = verdicts_on(votes, policies=policies, proposals=proposals, certain=certain)
     found |= {pair: _reviewed(found.get(pair), level) for pair, level in reviewed.levels.items()}
     verdicts = {pair: found[pair] for pair in queries.touching(found)}
     by_source = {}
@@ -160,21 +168,32 @@ def gather_contents(
         original=pairs_of(MergeTerm(Match.ORIGINAL)),
         conflicts=frozenset(filter(reviewed.keeps, conflicts)),
         automatic=frozenset(filter(reviewed.keeps, automatic)),
+        certainty=certainty,
     )
 
 
 def verdicts_on(
-    votes: pd.DataFrame, *, policies: Policies, proposals: pd.DataFrame | None = None
-) -> dict[Pair, PairVerdict]:
-    """Return one verdict per candidate pair; the votes of all rounds together are aggregated as one."""
-    table = conclude(votes, method=policies.method, ties=policies.ties, proposals=proposals, seed=policies.seed)
+    votes: pd.DataFrame, *, policies: Policies, proposals: pd.DataFrame | None = None, certain: bool = False
+) -> tuple[dict[Pair, PairVerdict], Mapping[str, float] | None]:
+    """Return one verdict per candidate pair, and the figures of their certainty if it is asked for; the votes of all
+    rounds together are aggregated as one."""
+    found = full_conclusion(
+        votes, method=policies.method, ties=policies.ties, proposals=proposals, seed=policies.seed, certain=certain
+    )
+    table = found.verdicts
     simulated = votes[votes["control"] == ""].groupby(["image", "caption"])["simulated"].sum()
     shares = table[["share_1", "share_2", "share_3", "share_4"]].to_numpy(float).tolist()
-    rows = zip(table["image"], table["caption"], table["level"], shares, table["votes"], strict=True)
-    return {
-        (image, caption): PairVerdict(int(level), tuple(share), int(count), int(simulated[image, caption]))
-        for image, caption, level, share, count in rows
+    probabilities = table["probability"].tolist() if certain else [None] * len(table)
+    rows = zip(
+        *(table[name] for name in ("image", "caption", "level")), shares, table["votes"], probabilities, strict=True
+    )
+    verdicts = {
+        (image, caption): PairVerdict(
+            int(level), tuple(share), int(count), int(simulated[image, caption]), probability=probability
+        )
+        for image, caption, level, share, count, probability in rows
     }
+    return verdicts, found.certainty.figures if found.certainty else None
 
 
 def graded_pairs(contents: Contents, positive_levels: Sequence[int]) -> dict[Pair, tuple[float, int | None]]:

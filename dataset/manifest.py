@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import fsum
 from pathlib import PurePath
 from typing import Any
 
@@ -56,6 +57,7 @@ def describe(
         "partial": partial,
         "policies": policies.as_json(),
         **rejection_figures(rejections, contents, policies),
+        **certainty_figures(contents),
         "excluded_captions": [caption for _, caption in excluded if caption],
         "excluded_images": [image for image, _ in excluded if image],
         "counts": count(contents),
@@ -71,6 +73,16 @@ def rejection_figures(rejections: Sequence[Rejections], contents: Contents, poli
         return {}
     by_round = {one.round: one.figures(contents.verdicts, policies.positive_levels) for one in rejections}
     return {"rejections": by_round, "automatic_rejections": len(contents.automatic)}
+
+
+def certainty_figures(contents: Contents) -> dict[str, Any]:
+    """Return what the verdicts by votes are worth: the figures of the model, their number, and the number expected to
+    be on the wrong side; nothing where they have no probabilities."""
+    if contents.certainty is None:
+        return {}
+    known = [one.probability for one in contents.verdicts.values() if one.probability is not None]
+    wrong = float(f"{fsum(1 - one for one in known):.2f}")
+    return {"certainty": {**contents.certainty, "verdicts": len(known), "expected_wrong": wrong}}
 
 
 def describe_sample(sample: Sample) -> dict[str, Any]:

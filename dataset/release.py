@@ -176,6 +176,7 @@ def _render(
         proposals=proposals_of(rounds) if policies.method == "consensus" else None,
         policies=policies,
         rejections=rejections,
+        certain=True,
     )
     if not contents.positives:
         raise CounterpartError(

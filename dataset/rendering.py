@@ -58,12 +58,15 @@ def render_rejections(rejections: Iterable[Rejections], folder: Path) -> Path:
 
 
 def render_contents(name: str, contents: Contents, folder: Path) -> list[Path]:
-    """Write the positives of version ``name`` in both directions and its pairs with their verdicts."""
+    """Write the positives of version ``name`` in both directions and its pairs with their verdicts; with their
+    probabilities if the contents have any."""
     written = []
     for direction in Direction:
         written.append(folder / positives_file(name, direction))
         written[-1].write_text(_positives_json(contents, direction))
-    return [*written, _write_csv(folder / PAIRS, ReleasedPair._fields, _pair_rows(contents))]
+    columns = ReleasedPair._fields if contents.certainty else ReleasedPair._fields[:-1]
+    rows = (row[: len(columns)] for row in _pair_rows(contents))
+    return [*written, _write_csv(folder / PAIRS, columns, rows)]
 
 
 def _positives_json(contents: Contents, direction: Direction) -> str:
@@ -92,7 +95,8 @@ def _pair_rows(contents: Contents) -> Iterator[ReleasedPair]:
             continue
         shares = [f"{share:.6g}" for share in verdict.shares] or [""] * 4
         judged = (str(verdict.level), str(verdict.votes), *shares, shares[verdict.level - 1], str(verdict.simulated))
-        yield ReleasedPair._make((*pair, positive, *judged, str(verdict.review or ""), sources))
+        probability = "" if verdict.probability is None else f"{verdict.probability:.6g}"
+        yield ReleasedPair._make((*pair, positive, *judged, str(verdict.review or ""), sources, probability))
 
 
 def _write_csv(path: Path, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> Path:

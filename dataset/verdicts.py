@@ -100,7 +100,7 @@ def rejections_so_far(round: Round) -> str:
     if not rejections:
         return ""
     policies = Policies()
-    verdicts = verdicts_on(votes_of(round), policies=policies)
+    verdicts, _ = verdicts_on(votes_of(round), policies=policies)
     return sentence_of(rejections[0].figures(verdicts, policies.positive_levels))
 
 

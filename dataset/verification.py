@@ -16,7 +16,7 @@ from core.text import counted
 from corpus.models import Match
 from dataset.contents import Contents, Policies, gather_contents, graded_pairs, proposals_of, queries_of
 from dataset.judgment_rows import ReleasedJudgment, judgment_rows
-from dataset.manifest import count, describe_sample, rejection_figures, source_rows
+from dataset.manifest import certainty_figures, count, describe_sample, rejection_figures, source_rows
 from dataset.models import Version
 from dataset.packing_replay import check_packing
 from dataset.rejections import Rejections, read_rejections
@@ -231,7 +231,7 @@ def _check_contents(version: Version, check: Check) -> None:
             if sha256_of(rebuilt) != manifest["files"][rebuilt.name]["sha256"]:
                 check.problems.append(_difference(version, rebuilt))
     figures: dict[str, Any] = {"counts": count(contents), "sources": source_rows(version.name, contents)}
-    figures |= rejection_figures(rejections, contents, policies)
+    figures |= rejection_figures(rejections, contents, policies) | certainty_figures(contents)
     if JUDGMENTS in manifest["files"]:
         figures["label_errors"] = label_errors(checked_file(version, JUDGMENTS))
     for name, rebuilt_figures in figures.items():
@@ -263,6 +263,7 @@ def rebuild_contents(version: Version) -> tuple[Contents, Policies]:
         policies=policies,
         captions={row.key for row in load_gallery(version) if row.kind == "caption"},
         rejections=_released_rejections(version),
+        certain="certainty" in version.manifest,
     )
     return contents, policies
 

@@ -38,7 +38,9 @@ class ReleasedPair(NamedTuple):
     ``positive`` is 0 or 1. ``level``, ``votes``, the shares of levels 1-4, ``confidence`` (the share of ``level``) and
     ``simulated_votes`` are empty for a pair that nobody judged; a pair that a reviewer gave a level without votes has
     no shares. ``review`` is a reviewer's level, if there is one; ``sources`` are separated by semicolons, and are
-    ``automatic`` for a pair that was rejected by its probability alone.
+    ``automatic`` for a pair that was rejected by its probability alone. ``probability``: that the side of the votes'
+    verdict, match or no match, is right; empty for a pair that nobody judged or a reviewer gave a level, and in a
+    release without rounds or of an earlier program.
     """
 
     image: str
@@ -54,6 +56,7 @@ class ReleasedPair(NamedTuple):
     simulated_votes: str = ""
     review: str = ""
     sources: str = ""
+    probability: str = ""
 
     @property
     def said(self) -> str:
@@ -244,9 +247,9 @@ def load_positives(version: Version) -> Positives:
 
 def load_pairs(version: Version) -> Iterator[ReleasedPair]:
     """Yield every positive or judged pair of the version, in the order of its file."""
-    for row in _csv_rows(version, PAIRS, ReleasedPair._fields):
+    for row in _csv_rows(version, PAIRS, ReleasedPair._fields, optional=1):
         row[2] = int(row[2])
-        yield ReleasedPair._make(row)
+        yield ReleasedPair(*row)
 
 
 def load_judgments(version: Version) -> Iterator[ReleasedJudgment]:

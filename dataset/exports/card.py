@@ -47,6 +47,7 @@ def card(version: Version, files: Mapping[str, Path]) -> str:
             *_section("Who judged", [*statements.workers(version), *statements.pay(version)]),
             *_section("Annotators: the models that proposed the pairs", statements.annotators(version)),
             *_section("Agreement", [statements.agreement(version)] if manifest["rounds"] else []),
+            *_section("Certainty", statements.certainty(version)),
             *_section("Known biases", statements.biases(version)),
             *_section("Limits", statements.limits(version)),
             *_guards(version),

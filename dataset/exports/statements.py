@@ -101,6 +101,18 @@ def agreement(version: Version) -> str:
     )
 
 
+def certainty(version: Version) -> Iterator[str]:
+    """Say how many verdicts to expect on the wrong side; nothing for a version without probabilities."""
+    if figures := version.manifest.get("certainty"):
+        wrong, verdicts = figures["expected_wrong"], figures["verdicts"]
+        yield (
+            f"By the probabilities of the verdicts, about {wrong:,.0f} of the {verdicts:,} on which votes decided "
+            f"({wrong / max(verdicts, 1):.1%}) are expected to be on the wrong side, match or no match. A vote calls a "
+            f"match a match with probability {figures['found']:.2f}, and another pair none with "
+            f"{figures['refused']:.2f}. Controls may be easier than other pairs; then more verdicts are wrong."
+        )
+
+
 def agreement_of(version: Version) -> tuple[int, float, float]:
     """Return the pairs with two votes or more, the probability that two votes on one of them agree, and Krippendorff's
     alpha with squared differences of levels; NaN where it is undefined."""

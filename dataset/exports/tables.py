@@ -21,7 +21,7 @@ BLOCK = 1 << 19  # bytes of CSV that become one batch; the reader holds some doz
 
 _SMALL = ("level", "control_retired", "simulated", "counted", "positive", "review")
 _WHOLE = ("hit", "assignment", "place", "position", "active_seconds", "seconds", "wording", "votes", "simulated_votes")
-_SHARES = ("share_1", "share_2", "share_3", "share_4", "confidence")
+_SHARES = ("share_1", "share_2", "share_3", "share_4", "confidence", "probability")
 NUMBERS = {
     **dict.fromkeys(_SMALL, pa.int8()),
     **dict.fromkeys(_WHOLE, pa.int32()),

@@ -55,7 +55,7 @@ def test_pairs_carry_level_votes_and_sources(round):
     collection = round.pool.collection
     keys = collection.images.get(pk=yes[0]).key, collection.captions.get(pk=yes[1]).key
     lines = read(release(round), "pairs.csv").splitlines()
-    assert ",".join([*keys, "1,1,1,1,0,0,0,1,0,,judged"]) in lines
+    assert ",".join([*keys, "1,1,1,1,0,0,0,1,0,,judged,0.861111"]) in lines
 
 
 def test_judgments_are_released_under_fresh_pseudonyms(round):

@@ -16,13 +16,14 @@ from annotation.work.disputes import top_up
 from corpus.models import Caption, Image, Match
 from dataset import release
 from dataset.aggregation import METHODS
+from dataset.contents import gather_contents
 from dataset.judgment_rows import ReleasedJudgment, judgment_rows
 from dataset.models import Aggregation, Verdict, Version
 from dataset.packing_replay import check_packing
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from dataset.verification import verify_version
-from dataset.version_files import load_judgments
+from dataset.version_files import load_judgments, load_pairs
 from hits.designs import Design
 from hits.models import Control, Item, Round, Seat
 from tests.annotation.cast import answer, associate
@@ -215,3 +216,26 @@ def test_a_version_from_before_seconds_of_pairs_were_counted_still_verifies(vers
     Judgment.objects.update(seconds=5)
     assert {row.seconds for row in load_judgments(old)} == {None}
     assert problems(old) == []
+
+
+def test_the_probabilities_of_verdicts_are_released_and_recounted(version):
+    assert [check.name for check in verify_version(version) if not check.passed] == []
+    known = [float(pair.probability) for pair in load_pairs(version) if pair.probability]
+    figures = version.manifest["certainty"]
+    assert len(known) == figures["verdicts"] == sum(pair.votes != "" for pair in load_pairs(version))
+    assert figures["expected_wrong"] == pytest.approx(sum(1 - one for one in known), abs=0.01)
+    version.manifest["certainty"]["expected_wrong"] = 0.0
+    version.save()
+    assert any("certainty in the manifest" in one for one in problems(version))
+
+
+def test_a_version_of_a_program_that_knew_no_probabilities_is_read_and_verified(version, monkeypatch):
+    monkeypatch.setattr(
+        release, "gather_contents", lambda *given, **named: gather_contents(*given, **{**named, "certain": False})
+    )
+    earlier = release_version(
+        "v0", collection=version.collection, sample=version.sample, rounds=list(version.rounds.all())
+    )
+    assert "certainty" not in earlier.manifest
+    assert {pair.probability for pair in load_pairs(earlier)} == {""}
+    assert problems(earlier) == []
