@@ -39,7 +39,7 @@ STAFF = {
     "home": ["/"],
     "round": ["/rounds/demo-round/"],
     "pairs": ["/rounds/demo-round/pairs/?verdict=yes"],
-    "query": ["/rounds/demo-round/pairs/?verdict=yes", "a.pair", "main a[href^='/images/']"],
+    "query": ["/rounds/demo-round/pairs/?verdict=yes", "a.pair", "#trail a.button", "main a[href^='/images/']"],
     "review": ["/review/?state=all", "main tbody a"],
     "version": ["/versions/demo-v2/"],
     "leaderboard": ["/collections/demo/leaderboard/"],

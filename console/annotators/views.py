@@ -15,6 +15,7 @@ from console.annotators.figures import curve_of, learns, losses_of, training_of
 from console.annotators.forms import AnnotatorForm, EmbeddingsForm, OriginForm, TrainForm
 from console.annotators.search_examples import Example, compared, examples
 from console.pagination import count_of, number_in, page_of
+from console.pairs.light_table import layout_of
 from console.pairs.pair_filters import Place, pairs_in
 from console.pairs.pair_lines import lines_of
 from console.permissions import StaffRequest, members_only, researchers_only
@@ -32,7 +33,7 @@ from mitl.registration import Origin, set_origin
 from mitl.training.trainer import open_training
 
 EXAMPLES = 4
-FIRST_PAIRS = 8
+FIRST_PAIRS = 10
 
 
 @members_only.reads
@@ -119,18 +120,20 @@ def pool(request: HttpRequest, name: str) -> HttpResponse:
         "annotators": _agreement_lines(agreement),
         "rounds": found.rounds.all(),
         "place": place,
+        "layout": layout_of(request.GET),
         "lines": lines_of(place, pairs_in(place).values_list("image_id", "caption_id")[:FIRST_PAIRS]),
     }
     return render(request, "console/annotators/pool.html", context)
 
 
-def _agreement_lines(found: Overlap) -> list[tuple[Annotator, list[tuple[int, float, int]], int]]:
-    """Return a line for each annotator: what it shares with every other one, as a count of pairs, a share of its own
-    pairs and the tenths of that share, which choose a colour; then the pairs that only it proposed."""
+def _agreement_lines(found: Overlap) -> list[tuple[Annotator, list[tuple[Annotator, int, float, int]], int]]:
+    """Return a line for each annotator: what it shares with every one, as a count of pairs, a share of its own pairs
+    and the tenths of that share, which choose a colour; then the pairs that only it proposed."""
     lines = []
     for annotator, shared, alone in zip(found.annotators, found.shared.tolist(), found.alone.tolist(), strict=True):
         own = shared[found.annotators.index(annotator)]
-        cells = [(count, count / own, round(10 * count / own)) for count in shared]
+        pairwise = zip(found.annotators, shared, strict=True)
+        cells = [(other, count, count / own, round(10 * count / own)) for other, count in pairwise]
         lines.append((annotator, cells, alone))
     return lines
 

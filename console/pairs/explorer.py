@@ -1,33 +1,33 @@
-"""The pairs table over a pool, a round or a version: filters, download, and the review of many pairs at once."""
+"""The pairs of a pool, a round or a version as a light table: filters, download, the trail of a pair, and the review of
+pairs where they are seen, one or many at once."""
 
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 
 from annotation.models import Judgment
-from console.pagination import page_of
 from console.pairs.forms import ConclusionForm, SavedFilterForm
 from console.pairs.last_act import last_act, remember_act
+from console.pairs.light_table import COLUMNS, MOST, VIEWS, chips_of, layout_of, page_and_sides
 from console.pairs.pair_filters import PairFilter, Place
-from console.pairs.pair_lines import as_csv, lines_of
+from console.pairs.pair_lines import Pair, as_csv, lines_of
 from console.permissions import StaffRequest, members_only, reviewers_only
 from core.errors import CounterpartError
 from core.text import counted
-from corpus.models import Collection
+from corpus.models import Caption, Collection, Image
 from dataset.models import SavedFilter, Version
-from dataset.reviews import conclude, latest_review
+from dataset.reviews import conclude
 from hits.models import Round
 from mitl.models import Pool
 
 PLACES = {"pool": Pool, "round": Round, "version": Version}
 MOST_SELECTED = 100
-MOST = 10_000
-"""How many pairs are counted and paged; the database need not look for more of them."""
 
 
 @members_only.reads
@@ -49,25 +49,41 @@ def pairs_csv(request: HttpRequest, kind: str, name: str) -> HttpResponseBase:
 
 @reviewers_only.fills
 def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
-    """Conclude alike on all selected pairs, or on none of them; GET leads to their table."""
+    """Conclude alike on all selected pairs, or on none of them; GET leads to their table.
+
+    A script that reviews one pair in place asks for JSON: the pair's new line and the undo button, or the trouble.
+    """
     place = _place_or_404(kind, name)
     back = f"{reverse('pairs', args=[kind, name])}?{request.GET.urlencode()}"
     if request.method != "POST":
         return redirect(back)
     form = ConclusionForm(request.POST)
     if not form.is_valid():
-        return _page(request, place, "Choose a level, or keep.")
+        return _refused(request, place, "Choose a level, or keep.")
     try:
         chosen = _selected(place.collection, request.POST.getlist("pair"))
         seen = form.cleaned_data["seen"]
         reviews = conclude(place.collection, chosen, form.conclude(), by=request.user, seen=seen)
     except CounterpartError as error:
-        return _page(request, place, str(error))
+        return _refused(request, place, str(error))
+    image, caption = chosen[0]
+    remember_act(request, reviews, seen, pair=chosen[0], page=f"{back}#{image}-{caption}")
+    if _wants_json(request):
+        return _in_place(request, place, chosen[0])
     waits = sum(not review.is_settled for review in reviews)
     note = f" {counted(waits, 'review holds', 'reviews hold')} when a second person agrees." if waits else ""
     messages.success(request, f"{counted(len(reviews), 'pair')} reviewed.{note}")
-    remember_act(request, reviews, seen, pair=chosen[0], page=back)
     return redirect(back)
+
+
+@members_only.reads
+def pair_trail(request: HttpRequest, image_id: int, caption_id: int) -> HttpResponse:
+    """What is known of a pair, for the panel beside the pairs: proposals, votes, reviews, sources and versions."""
+    image = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
+    get_object_or_404(Caption, pk=caption_id, collection=image.collection)
+    (line,) = lines_of(Place(image.collection), [(image_id, caption_id)])
+    versions = set(image.collection.versions.values_list("name", flat=True))
+    return render(request, "console/pairs/_trail.html", {"line": line, "versions": versions})
 
 
 @members_only.acts
@@ -127,15 +143,34 @@ def _is_id(text: str) -> bool:
     return text.isdecimal() and len(text) < 19
 
 
+def _wants_json(request: HttpRequest) -> bool:
+    return request.headers.get("Accept") == "application/json"
+
+
+def _refused(request: HttpRequest, place: Place, trouble: str) -> HttpResponse:
+    return JsonResponse({"trouble": trouble}, status=422) if _wants_json(request) else _page(request, place, trouble)
+
+
+def _in_place(request: HttpRequest, place: Place, pair: Pair) -> JsonResponse:
+    """Answer with the line of a pair as it now is, and the button that undoes its review."""
+    address = reverse("pairs", args=[place.kind, place.row.name])
+    (line,) = lines_of(place, [pair])
+    context = {"line": line, "place": place, "layout": layout_of(request.GET), "here": address, "selecting": True}
+    undo = render_to_string("console/pairs/_undo.html", {"last": last_act(request, at=address), "key": "u"}, request)
+    return JsonResponse({"line": render_to_string("console/pairs/_line.html", context, request), "undo": undo})
+
+
 def _page(request: HttpRequest, place: Place, trouble: str = "") -> HttpResponse:
     form = PairFilter(place, request.GET)
-    context: dict[str, Any] = {"place": place, "form": form, "trouble": trouble, "most": MOST}
+    layout = layout_of(request.GET)
+    context: dict[str, Any] = {"place": place, "form": form, "layout": layout, "trouble": trouble, "most": MOST}
+    context |= {"views": VIEWS.items(), "columns": COLUMNS.items()}
     context |= {"selected": request.POST.getlist("pair"), "reason": request.POST.get("reason", "")}
     context["saved"] = SavedFilter.objects.filter(owner=request.user.pk)
     context["last"] = last_act(request, at=reverse("pairs", args=[place.kind, place.row.name]))
     if form.is_valid():
-        rows = page_of(request, list(form.pairs()[:MOST]))  # one query, where a count would be a second one
-        chosen = list(rows)
-        lines = lines_of(place, chosen) if chosen else []
-        context |= {"rows": rows, "lines": lines, "seen": latest_review(chosen) if chosen else 0}
+        page, sides = page_and_sides(request, form)
+        lines = [line for side in sides for line in side.lines]
+        seen = max((line.seen for line in lines), default=0)
+        context |= {"rows": page, "sides": sides, "lines": lines, "seen": seen, "chips": chips_of(form, request.GET)}
     return render(request, "console/pairs/pairs.html", context, status=422 if form.errors or trouble else 200)

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from annotation.models import Judgment, Report
 from core.errors import some_of
 from corpus.models import Collection, Match
-from dataset.models import Aggregation, Case, Verdict, Version
+from dataset.models import Aggregation, Case, Review, Verdict, Version
 from hits.models import Control, Item, Round, TopUp
 from hits.question import Level
 from mitl.models import Annotator, Pool, Proposal
@@ -22,9 +22,20 @@ from mitl.models import Annotator, Pool, Proposal
 PAIR = {"image": OuterRef("image"), "caption": OuterRef("caption")}
 YES_LEVELS = (Level.YES, Level.PARTIALLY_YES)
 YES_OR_NO = [("", "any"), ("yes", "yes"), ("no", "no")]
-FLAGS = [("", "any"), ("review", "waits for a review"), ("report", "reported by a worker")]
+FLAGS = [
+    ("", "any"),
+    ("review", "waits for a review"),
+    ("report", "reported by a worker"),
+    ("reviewed", "has a review"),
+]
 LEVELS = [(str(level.value), f"{level.value} {level.label.split(',')[0]}") for level in Level]
 VERDICTS = [("", "any"), ("yes", "match"), ("no", "no match"), *LEVELS, ("none", "not judged")]
+FLAGGED: dict[str, QuerySet[Any]] = {
+    "review": Case.objects.filter(done_at=None),
+    "report": Report.objects.all(),
+    "reviewed": Review.objects.all(),
+}
+"""The rows that a pair of each state has."""
 OF_VERSIONS: dict[str, dict[str, Any]] = {"yes": {"score": 1}, "no": {"score": 0}, "none": {"grade": None}}
 """The matches of a version that each verdict means."""
 SORTS = [
@@ -83,8 +94,20 @@ class Place:
         return [one.round for one in self.aggregations if one.file and self.kind != "version"]
 
 
+@dataclass(frozen=True)
+class Side:
+    """Pairs that are shown beside others, the ids of image and caption in order; ``title`` is empty without others."""
+
+    title: str
+    place: Place
+    pairs: QuerySet[Any, tuple[int, int]]
+
+
 class PairFilter(forms.Form):
-    """The conditions on pairs, read from the address; an empty field sets none."""
+    """The conditions on pairs, read from the address; an empty field sets none.
+
+    ``beside`` names what a second column shows: another annotator's pairs, or those of another version.
+    """
 
     text = forms.CharField(required=False, max_length=200, label="Caption contains")
     annotator = forms.ModelChoiceField(
@@ -92,25 +115,41 @@ class PairFilter(forms.Form):
     )
     rank = forms.IntegerField(required=False, min_value=1, max_value=32_767, label="At rank, or better")
     level = forms.ChoiceField(required=False, choices=[("", "any"), *LEVELS], label="With a vote of")
+    votes = forms.IntegerField(required=False, min_value=1, max_value=32_767, label="Number of votes")
     verdict = forms.ChoiceField(required=False, choices=VERDICTS, label="Verdict")
     disagreement = forms.ChoiceField(required=False, choices=YES_OR_NO, label="Workers disagree")
-    flagged = forms.ChoiceField(required=False, choices=FLAGS, label="Flagged")
+    flagged = forms.ChoiceField(required=False, choices=FLAGS, label="State")
     control = forms.ChoiceField(required=False, choices=[("", "candidates"), ("yes", "controls")], label="Kind of pair")
+    beside = forms.ModelChoiceField(
+        Annotator.objects.all(), to_field_name="name", required=False, empty_label="nothing", label="Side by side with"
+    )
+    differ = forms.BooleanField(required=False, label="Only where the sides differ")
     sort = forms.ChoiceField(required=False, choices=SORTS, label="Sorted by")
 
     def __init__(self, place: Place, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.place = place
+        self.fields["image"] = _by_key(place.collection.images, "Picture")
+        self.fields["caption"] = _by_key(place.collection.captions, "Caption")
         if place.kind != "round":
             del self.fields["control"]
-        if place.kind == "version":
+        if isinstance(place.row, Version):
             self.fields["sort"] = forms.ChoiceField(required=False, choices=SORTS_OF_VERSIONS, label="Sorted by")
+            others = place.collection.versions.exclude(pk=place.row.pk)
+            self.fields["beside"] = forms.ModelChoiceField(
+                others, to_field_name="name", required=False, empty_label="nothing", label="Side by side with"
+            )
 
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or {}
-        if chosen.get("control") and (chosen.get("sort") or chosen.get("verdict") or chosen.get("disagreement")):
+        by_verdict = chosen.get("sort") or chosen.get("disagreement") or chosen.get("votes")
+        if chosen.get("control") and (by_verdict or chosen.get("verdict")):
             raise forms.ValidationError("Controls have no verdict: filter and sort them without one.")
-        if chosen.get("verdict") == "none" and (chosen.get("sort") or chosen.get("disagreement")):
+        if isinstance(chosen.get("beside"), Annotator) and chosen["beside"] == chosen.get("annotator"):
+            raise forms.ValidationError("Both sides show the same annotator. Choose two.")
+        if isinstance(chosen.get("beside"), Annotator) and not chosen.get("annotator"):
+            raise forms.ValidationError("Choose the annotator of the first side too, under “Proposed by”.")
+        if chosen.get("verdict") == "none" and by_verdict:
             raise forms.ValidationError("Pairs without a verdict cannot be filtered or sorted by it.")
         if chosen.get("verdict") == "none" and self.place.in_files:
             raise forms.ValidationError(
@@ -126,10 +165,57 @@ class PairFilter(forms.Form):
 
     def pairs(self) -> QuerySet[Any, tuple[int, int]]:
         """Return the ids of image and caption of the pairs that pass, each pair once, in order."""
+        return _ids(_passing(self.place, self.cleaned_data))
+
+    def sides(self) -> list[Side]:
+        """Return what is shown: the pairs that pass, and beside them those of the other annotator or version."""
         chosen = self.cleaned_data
-        judged = chosen["verdict"] not in ("", "none") or bool(chosen["disagreement"])
-        rows = pairs_in(self.place, control=chosen.get("control", ""), sort=chosen["sort"], judged=judged)
-        return _filtered(rows, self.place, chosen).values_list("image_id", "caption_id")
+        other = chosen["beside"]
+        if other is None:
+            return [Side("", self.place, self.pairs())]
+        if isinstance(other, Version):
+            one = self.place.row
+            return [_side(self.place, chosen, one, other), _side(Place(other), chosen, other, one)]
+        one = chosen["annotator"]
+        theirs = {**chosen, "annotator": other}
+        return [_side(self.place, chosen, one, other), _side(self.place, theirs, other, one)]
+
+
+def _by_key(rows: Any, label: str) -> forms.ModelChoiceField:
+    unknown = f"No {label.lower()} of the collection has this key."
+    return forms.ModelChoiceField(
+        rows.all(),
+        to_field_name="key",
+        required=False,
+        label=f"{label} with the key",
+        widget=forms.TextInput,
+        error_messages={"invalid_choice": unknown},
+    )
+
+
+def _side(place: Place, chosen: dict[str, Any], shown: Any, opposite: Any) -> Side:
+    """Return the pairs of the annotator or version ``shown``, which may be those that the ``opposite`` one has not."""
+    rows = _passing(place, chosen)
+    return Side(str(shown), place, _ids(rows.exclude(Exists(_alike(place, opposite))) if chosen["differ"] else rows))
+
+
+def _passing(place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
+    judged = chosen["verdict"] not in ("", "none") or bool(chosen["disagreement"] or chosen["votes"])
+    rows = pairs_in(place, control=chosen.get("control", ""), sort=chosen["sort"], judged=judged)
+    return _filtered(_of_content(rows, place, chosen), place, chosen)
+
+
+def _ids(rows: QuerySet[Any]) -> QuerySet[Any, tuple[int, int]]:
+    return rows.values_list("image_id", "caption_id")
+
+
+def _alike(place: Place, opposite: Any) -> QuerySet[Any]:
+    """Return what the other side has of the outer pair: a proposal, or the same answer to whether it is a match."""
+    if isinstance(opposite, Version):
+        return Match.objects.filter(
+            collection=opposite.collection_id, source=opposite.name, score=OuterRef("score"), **PAIR
+        )
+    return Proposal.objects.filter(pool__in=place.pools, annotator=opposite, **PAIR)
 
 
 def pairs_in(place: Place, *, control: str = "", sort: str = "", judged: bool = False) -> QuerySet[Any]:
@@ -155,10 +241,16 @@ def pairs_in(place: Place, *, control: str = "", sort: str = "", judged: bool = 
     return asked.order_by("hit_id", "place")
 
 
-def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
+def _of_content(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
+    sides = {name: chosen[name] for name in ("image", "caption") if chosen[name]}
+    rows = rows.filter(**sides)
     if chosen["text"]:
         captions = place.collection.captions.order_by().filter(text__icontains=chosen["text"])
         rows = rows.filter(caption__in=captions.values("pk"))
+    return rows
+
+
+def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
     if chosen["annotator"] or chosen["rank"]:
         by = {"annotator": chosen["annotator"]} if chosen["annotator"] else {}
         at = {"rank__lte": chosen["rank"]} if chosen["rank"] else {}
@@ -170,9 +262,10 @@ def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Quer
     if chosen["disagreement"]:
         disagree = {"confidence__lte": 0.5} if chosen["disagreement"] == "yes" else {"confidence__gt": 0.5}
         rows = _with_verdict(rows, place, **disagree)
+    if chosen["votes"]:
+        rows = _with_verdict(rows, place, votes=chosen["votes"])
     if chosen["flagged"]:
-        flags = Case.objects.filter(done_at=None) if chosen["flagged"] == "review" else Report.objects.all()
-        rows = rows.filter(Exists(flags.filter(**PAIR).order_by()))
+        rows = rows.filter(Exists(FLAGGED[chosen["flagged"]].filter(**PAIR).order_by()))
     return rows
 
 

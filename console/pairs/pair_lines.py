@@ -102,14 +102,23 @@ class Line:
         return f"{self.image.pk}-{self.caption.pk}"
 
     @property
+    def seen(self) -> int:
+        """The id of its latest review, 0 without one."""
+        return self.reviews[-1].pk if self.reviews else 0
+
+    @property
+    def excluded(self) -> list[str]:
+        """What of it reviews have excluded: the picture, the caption."""
+        return [name for name, side in (("picture", self.image), ("caption", self.caption)) if side.excluded_at]
+
+    @property
     def flags(self) -> list[str]:
         """Why a person should look at it: waiting cases, workers' reports, and what reviews have excluded."""
-        excluded = [name for name, side in (("picture", self.image), ("caption", self.caption)) if side.excluded_at]
         reasons = [reason for case in self.cases for reason in case.reasons]
         return [
             *reasons,
             *(f"report: {report.get_problem_display()}" for report in self.reports),
-            *(f"{name} excluded" for name in excluded),
+            *(f"{name} excluded" for name in self.excluded),
         ]
 
     def cells(self) -> tuple[str, ...]:
@@ -161,7 +170,7 @@ def _votes(place: Place, some: dict[str, Any]) -> QuerySet[Any, tuple[int, int, 
 def _rows(place: Place, some: dict[str, Any]) -> Iterator[Row]:
     proposals = Proposal.objects.filter(pool__in=place.pools, **some).select_related("annotator")
     yield from proposals.order_by("rank", "annotator__name", "direction")
-    yield from Review.objects.filter(**some).order_by("pk")
+    yield from Review.objects.filter(**some).select_related("by").order_by("pk")
     yield from Case.objects.filter(done_at=None, **some)
     yield from Report.objects.filter(**some).order_by("pk")
     matches = Match.objects.filter(collection=place.collection, **some).order_by("source")

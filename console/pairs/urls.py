@@ -10,6 +10,7 @@ urlpatterns = [
     path("collections/<slug:name>/clean-up/", views.clean_up, name="clean_up"),
     path("collections/<slug:name>/two-reviewers/", views.two_reviewers, name="two_reviewers"),
     path("pairs/<int:image_id>/<int:caption_id>/", views.pair, name="pair"),
+    path("pairs/<int:image_id>/<int:caption_id>/trail/", explorer.pair_trail, name="pair_trail"),
     path("pairs/<int:image_id>/<int:caption_id>/conclude/", views.pair_conclude, name="pair_conclude"),
     path("pairs/<int:image_id>/<int:caption_id>/undo/", views.reviews_undo, name="reviews_undo"),
     path("pairs/<int:image_id>/<int:caption_id>/second/<int:review_id>/", views.review_second, name="review_second"),

@@ -91,7 +91,7 @@ def addresses(site) -> dict[str, str]:
     rows = [
         (("picture", "image"), [image.pk]),
         (("caption",), [site.collection.captions.first().pk]),
-        (("pair", "pair_conclude", "reviews_undo"), pair),
+        (("pair", "pair_trail", "pair_conclude", "reviews_undo"), pair),
         (("review_second",), [*pair, 1]),
         (("collection", "side_by_side", "embeddings", "matches", "sample", "test", "leaderboard"), ["zoo"]),
         (("run_register", "queue", "queue_refresh", "clean_up", "two_reviewers"), ["zoo"]),

@@ -88,7 +88,7 @@ def test_a_pool_shows_who_proposed_what(member, db):
     image = sample.collection.images.first()
     make_pool(sample, [retrieval], pairs=[(image, sample.collection.captions.last())])
     (annotator,) = member.get("/pools/pool/").context["annotators"]
-    assert annotator == (retrieval.annotator, [(1, 1.0, 10)], 1)
+    assert annotator == (retrieval.annotator, [(retrieval.annotator, 1, 1.0, 10)], 1)
 
 
 def test_a_researcher_changes_where_an_annotator_comes_from(researcher, db):

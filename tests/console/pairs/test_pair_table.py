@@ -1,7 +1,9 @@
 """The pairs table over a pool, a round and a version."""
 
 import csv
+import html
 import re
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.contrib.auth.models import User
@@ -16,8 +18,10 @@ from core.models import Event
 from corpus.models import Caption, Image
 from dataset.cases import refresh_queue
 from dataset.models import Review, Verdict
+from dataset.release import release_version
 from dataset.reviews import Conclusion, conclude
 from dataset.verdicts import aggregate_round
+from hits.models import Round
 from tests.annotation.cast import answer, candidates, propose
 from tests.conftest import client_of
 from tests.dataset.reviewing import level_of
@@ -70,6 +74,8 @@ FILTERS = [
     ({"disagreement": "no"}, "acd"),
     ({"disagreement": "no", "annotator": "clip"}, "a"),
     ({"control": "yes"}, "??"),
+    ({"votes": "2"}, "abcd"),
+    ({"votes": "1"}, ""),
 ]
 
 
@@ -95,6 +101,14 @@ def test_a_filter_shows_what_waits_for_a_review_or_was_reported(member, made):
     Report.objects.create(item=item, image_id=first[0], caption_id=first[1], **said)
     assert shown(member, made, flagged="review") == "b"
     assert shown(member, made, flagged="report") == "a"
+
+
+def test_a_filter_shows_the_pairs_of_a_picture_a_caption_and_those_with_a_review(member, made):
+    _, b, c, d = candidates(made.hits.get())
+    conclude(made.pool.collection, [c], Conclusion("level", 1), by=User.objects.create_user("other"))
+    assert shown(member, made, image=Image.objects.get(pk=b[0]).key) == "b"
+    assert shown(member, made, caption=Caption.objects.get(pk=d[1]).key) == "d"
+    assert shown(member, made, flagged="reviewed") == "c"
 
 
 def test_the_least_certain_verdict_comes_first(member, made):
@@ -188,6 +202,94 @@ def test_every_line_leads_to_its_pair(member, made):
     assert all(reverse("pair", args=pair) in text for pair in candidates(made.hits.get()))
 
 
+# The light table
+
+
+def sides(client, kind="round", name="round-1", **filters) -> dict[str, list[tuple[int, int]]]:
+    """The pairs of each side, by its title."""
+    shown = client.get(table(kind, name, **filters)).context["sides"]
+    return {side.title: [(one.image.pk, one.caption.pk) for one in side.lines] for side in shown}
+
+
+def test_two_annotators_pairs_are_shown_side_by_side(member, made):
+    a, b, c, d = candidates(made.hits.get())
+    assert sides(member, annotator="clip", beside="vilt") == {"clip": [a, b], "vilt": [b, c, d]}
+    assert sides(member, annotator="clip", beside="vilt", differ="on") == {"clip": [a], "vilt": [c, d]}
+    assert sides(member, annotator="clip", beside="vilt", verdict="no") == {"clip": [b], "vilt": [b, c]}
+
+
+def test_two_versions_are_shown_side_by_side(member, site):
+    pair = (site.collection.images.first().pk, site.collection.captions.last().pk)
+    conclude(site.collection, [pair], Conclusion("level", 1), by=User.objects.create_user("other"))
+    release_version("v2", collection=site.collection, sample=site.pool.sample, rounds=[Round.objects.get(name="done")])
+    both = sides(member, "version", "v2", beside="v1")
+    assert list(both) == ["v2", "v1"]
+    assert set(both["v2"]) - set(both["v1"]) == {pair}
+    assert sides(member, "version", "v2", beside="v1", differ="on") == {"v2": [pair], "v1": []}
+
+
+def test_the_shorter_side_ends_before_the_longer_one(member, made, monkeypatch):
+    monkeypatch.setattr("console.pairs.light_table.PAGE", 4)
+    _, _, _, d = candidates(made.hits.get())
+    response = member.get(f"{table(annotator='clip', beside='vilt')}&page=2")
+    assert [[(one.image.pk, one.caption.pk) for one in side.lines] for side in response.context["sides"]] == [[], [d]]
+    assert "No further pair on this side" in response.text
+
+
+def test_the_address_chooses_the_view_and_its_columns(member, made):
+    grid, chosen = member.get(table()).text, member.get(table(view="table", columns=["keys", "votes"])).text
+    assert '<ul class="grid">' in grid
+    assert re.findall(r"<th>(.*?)</th>", chosen) == ["Pair", "Votes", "Picture and caption"]
+    assert re.findall(r"<th>(.*?)</th>", member.get(table(view="table", columns="none")).text)[1:] == [
+        *("Proposed by", "Votes", "Verdict", "Review")
+    ]
+
+
+def test_every_value_leads_to_the_pairs_that_share_it(member, made):
+    b = candidates(made.hits.get())[1]
+    refresh_queue(made.pool.collection)
+    chosen = {"view": "table", "columns": ["proposed", "votes", "verdict", "review", "keys"]}
+    address = table(**chosen, caption=Caption.objects.get(pk=b[1]).key)
+    links = re.findall(r'<a [^>]*href="([^"]+)"', member.get(address).text.split("<tbody>")[1])
+    known = parse_qs(urlsplit(address).query)
+    asked = [parse_qs(urlsplit(html.unescape(link)).query) for link in links if "?" in link]
+    added = [{name: one[0] for name, one in query.items() if known.get(name) != one} for query in asked]
+    picture = Image.objects.get(pk=b[0]).key
+    assert added == [
+        *({"annotator": "clip"}, {"annotator": "clip", "rank": "1"}),
+        *({"annotator": "vilt"}, {"annotator": "vilt", "rank": "3"}),
+        *({"level": "1"}, {"level": "4"}, {"votes": "2"}, {"verdict": "4"}, {"flagged": "review"}),
+        *({"image": picture}, {}),
+    ]
+    assert all(len(member.get(html.unescape(link)).context["lines"]) for link in links if "?" in link)
+
+
+def test_each_filter_is_removed_by_its_chip(member, made):
+    address = table(annotator="clip", rank="1", level="", view="table", sort="level")
+    chips = member.get(f"{address}&page=1").context["chips"]
+    assert [(chip.label, chip.value, chip.without) for chip in chips] == [
+        ("Proposed by", "clip", "rank=1&view=table&sort=level"),
+        ("At rank, or better", "1", "annotator=clip&view=table&sort=level"),
+    ]
+
+
+def test_a_chip_tells_the_words_of_a_choice_and_escapes_text(member, made):
+    text = member.get(table(verdict="2", text="<b>")).text
+    assert "Verdict: <strong>2 Partially YES</strong>" in text
+    assert "Caption contains: <strong>&lt;b&gt;</strong>" in text
+
+
+def test_the_trail_of_a_pair_tells_proposals_votes_reviews_and_versions(member, made):
+    image, caption = candidates(made.hits.get())[1]
+    conclude(made.pool.collection, [(image, caption)], Conclusion("level", 2), by=User.objects.create_user("other"))
+    release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made])
+    text = member.get(f"/pairs/{image}/{caption}/trail/").text
+    for told in ("clip", "#1 of captions", "Votes: 1, 4", "1 of 2 votes", "by other", "/versions/v1/"):
+        assert told in text, told
+    assert "data-conclude" not in text
+    assert [member.get(f"/pairs/{pair}/trail/").status_code for pair in ("0/0", f"{image}/0")] == [404, 404]
+
+
 UNREADABLE = [
     ({"annotator": "nobody"}, "Select a valid choice"),
     ({"rank": "first"}, "Enter a whole number"),
@@ -195,6 +297,10 @@ UNREADABLE = [
     ({"level": "7"}, "7 is not one of the available choices"),
     ({"sort": "price"}, "price is not one of the available choices"),
     ({"control": "yes", "verdict": "1"}, "Controls have no verdict"),
+    ({"image": "none-such"}, "No picture of the collection has this key"),
+    ({"beside": "clip"}, "Choose the annotator of the first side too"),
+    ({"annotator": "clip", "beside": "clip"}, "Both sides show the same annotator"),
+    ({"verdict": "none", "votes": "1"}, "Pairs without a verdict cannot be filtered or sorted by it"),
     ({"verdict": "none", "sort": "unsure"}, "Pairs without a verdict cannot be filtered or sorted by it"),
 ]
 
@@ -243,7 +349,7 @@ def test_no_cell_of_the_download_is_a_formula(member, made):
 
 
 def test_a_download_longer_than_a_page_is_whole(member, made, monkeypatch):
-    monkeypatch.setattr("console.pairs.explorer.MOST", 2)
+    monkeypatch.setattr("console.pairs.light_table.MOST", 2)
     monkeypatch.setattr("console.pairs.pair_lines.BATCH", 3)
     assert len(rows_of(member.get(table(page="pairs_csv")))) == 4
     assert len(member.get(table()).context["lines"]) == 2
@@ -289,6 +395,37 @@ def test_a_review_sent_twice_counts_once(reviewer, made):
     assert Review.objects.count() == 2
 
 
+def in_place(client, pair, level, **more):
+    data = {"pair": f"{pair[0]}-{pair[1]}", "conclusion": level, **more}
+    return client.post(table(page="pairs_review"), data, headers={"Accept": "application/json"})
+
+
+def test_a_review_in_place_is_answered_with_the_pair_as_it_then_is(reviewer, made):
+    pair = candidates(made.hits.get())[0]
+    answer = in_place(reviewer, pair, "3", seen="0")
+    found = answer.json()
+    assert f'data-seen="{Review.objects.get().pk}"' in found["line"]
+    assert 'data-level="3">' in found["line"]
+    assert "Undo my last review" in found["undo"]
+    assert "reviewed" not in reviewer.get(table()).content.decode().split('role="status"')[-1][:200]
+    assert level_of(made.pool.collection, pair) == 3
+
+
+def test_a_review_in_place_that_is_refused_says_why(reviewer, made):
+    pair = candidates(made.hits.get())[0]
+    conclude(made.pool.collection, [pair], Conclusion("level", 1), by=User.objects.create_user("other"))
+    answer = in_place(reviewer, pair, "3", seen="0")
+    assert (answer.status_code, "other reviewed picture" in answer.json()["trouble"]) == (422, True)
+    assert in_place(client_of("researcher"), pair, "3").status_code == 403
+    assert Review.objects.count() == 1
+
+
+def test_who_may_not_review_sees_no_keys_for_it(member, reviewer, made):
+    for client, may in ((member, False), (reviewer, True)):
+        text = client.get(table()).text
+        assert [one in text for one in ("review at this level", 'name="pair"', "data-select-all")] == [may] * 3
+
+
 def undo_button(client, **filters):
     """What the table's button sends to undo the last review, None without the button."""
     last = client.get(table(**filters)).context["last"]
@@ -300,7 +437,7 @@ def test_the_table_undoes_a_review_of_many_pairs_as_a_whole(reviewer, made):
     review(reviewer, [a, b])
     assert "Undo my last review of 2 pairs" in reviewer.get(table()).content.decode()
     response = reviewer.post(*undo_button(reviewer), follow=True)
-    assert response.redirect_chain == [(table(disagreement="yes"), 302)]
+    assert response.redirect_chain == [(f"{table(disagreement='yes')}#{a[0]}-{a[1]}", 302)]
     assert "Undone for 2 pairs." in response.content.decode()
     assert [level_of(made.pool.collection, pair) for pair in (a, b)] == [None, None]
     assert undo_button(reviewer) is None
@@ -312,7 +449,7 @@ def test_what_somebody_replaced_since_keeps_all_of_an_act_from_being_undone(revi
     conclude(made.pool.collection, [b], Conclusion("level", 1), by=User.objects.create_user("other"))
     response = reviewer.post(*undo_button(reviewer), follow=True)
     assert "other has reviewed this since" in response.content.decode()
-    assert response.redirect_chain == [(table(disagreement="yes"), 302)]
+    assert response.redirect_chain == [(f"{table(disagreement='yes')}#{a[0]}-{a[1]}", 302)]
     assert [level_of(made.pool.collection, pair) for pair in (a, b)] == [4, 1]
 
 

@@ -37,7 +37,8 @@ def path_of(pair) -> str:
 
 def others_of(pair) -> list[str]:
     """The pages around a pair."""
-    return ["/collections/zoo/queue/", "/rounds/round-1/pairs/", f"/images/{pair[0]}/", f"/captions/{pair[1]}/"]
+    table = "/rounds/round-1/pairs/?view=table"
+    return ["/collections/zoo/queue/", "/rounds/round-1/pairs/", table, f"/images/{pair[0]}/", f"/captions/{pair[1]}/"]
 
 
 def test_the_pages_have_no_barriers_fit_a_phone_and_keep_to_the_content_policy(page, live_server, pairs):
@@ -79,6 +80,52 @@ def test_all_pairs_of_a_page_are_selected_and_reviewed_at_once(page, live_server
     expect(page.get_by_role("status")).to_contain_text("2 pairs reviewed")
     page.wait_for_url("**/rounds/round-1/pairs/?level=4")
     assert Review.objects.filter(level=4).count() == 2
+
+
+def test_pairs_are_reviewed_in_place_with_the_keyboard_and_undone(page, live_server, pairs):
+    log_in(page, live_server.url)
+    page.goto("/rounds/round-1/pairs/")
+    cards = page.locator("[data-pair]")
+    page.keyboard.press("j")
+    expect(cards.nth(0).locator("a.pair")).to_be_focused()
+    page.keyboard.press("3")
+    expect(cards.nth(1).locator("a.pair")).to_be_focused()
+    page.keyboard.press("2")
+    expect(cards.nth(1)).to_contain_text("Partially YES")
+    expect(cards.nth(0)).to_contain_text("Mostly NO")
+    expect(page.locator("[data-sent]")).to_have_count(0)
+    page.keyboard.press("u")
+    expect(page.get_by_role("status")).to_contain_text("Undone.")
+    expect(cards.nth(1).locator("a.pair")).to_be_focused()
+    assert list(Review.objects.order_by("pk").values_list("level", "conclusion")) == [
+        *((3, "level"), (2, "level"), (None, "kept"))
+    ]
+
+
+def test_a_review_that_cannot_be_saved_says_so(page, live_server, pairs):
+    log_in(page, live_server.url)
+    page.goto("/rounds/round-1/pairs/")
+    page.route("**/review/*", lambda route: route.abort())
+    page.keyboard.press("j")
+    page.keyboard.press("1")
+    expect(page.get_by_role("alert")).to_contain_text("Not saved")
+    assert not Review.objects.exists()
+
+
+def test_the_trail_of_a_pair_opens_beside_the_pairs_and_follows_the_keys(page, live_server, pairs):
+    log_in(page, live_server.url)
+    page.goto("/rounds/round-1/pairs/")
+    page.locator("[data-pair] a.pair").first.click()
+    trail = page.get_by_label("Trail of the pair")
+    expect(trail).to_contain_text("cxc score 3.4")
+    assert barriers_in_light_and_dark(page) == []
+    page.keyboard.press("j")
+    expect(trail.get_by_role("link", name="Open the page of the pair")).to_have_attribute("href", path_of(pairs[1]))
+    trail.get_by_role("button", name="Mostly NO").click()
+    expect(page.locator("[data-pair]").nth(1)).to_contain_text("Mostly NO")
+    page.keyboard.press("Escape")
+    expect(trail).to_be_hidden()
+    assert Review.objects.get().subject == pairs[1]
 
 
 def test_a_caption_is_excluded_with_the_keyboard_alone(page, live_server, pairs):

@@ -1,0 +1,111 @@
+"""How the pairs of a place are laid out: a grid of pictures or a table, with chosen columns, one side or two; and the
+filters that are set, each with the address that leaves it out."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.core.paginator import Page
+from django.forms import ChoiceField
+from django.http import HttpRequest, QueryDict
+
+from console.pagination import page_of
+from console.pairs.pair_filters import PairFilter, Place, Side
+from console.pairs.pair_lines import Line, Pair, lines_of
+
+VIEWS = {"grid": "Pictures", "table": "Table"}
+COLUMNS = {
+    "proposed": "Proposed by",
+    "votes": "Votes",
+    "verdict": "Verdict",
+    "review": "Review",
+    "keys": "Picture and caption",
+}
+AT_FIRST = {"grid": ["verdict", "proposed", "review"], "table": ["proposed", "votes", "verdict", "review"]}
+"""The columns of a view before any are chosen."""
+MOST = 10_000
+"""How many pairs are counted and paged; the database need not look for more of them."""
+PAGE = 60  # whole rows of a grid of 2 to 6
+PLAIN = ("sort",)
+"""Fields of the filter that leave out no pair, and so are no chips."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The view and its columns, as the address chooses them."""
+
+    view: str
+    columns: Sequence[str]
+
+    @property
+    def heads(self) -> list[tuple[str, str]]:
+        """Each shown column with its title."""
+        return [(name, COLUMNS[name]) for name in self.columns]
+
+
+def layout_of(address: QueryDict) -> Layout:
+    """Return the layout of ``?view=`` and ``?columns=``; what is unknown or left out is as at first. Two sides are
+    grids: there is no room for two tables."""
+    view = "table" if address.get("view") == "table" and not address.get("beside") else "grid"
+    return Layout(view, [name for name in COLUMNS if name in address.getlist("columns")] or AT_FIRST[view])
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A filter that is set, in words, and the query string of the page without it."""
+
+    label: str
+    value: str
+    without: str
+
+
+def chips_of(form: PairFilter, address: QueryDict) -> list[Chip]:
+    """Return a chip for each condition of a valid filter, which the address holds."""
+    return [
+        Chip(str(form[name].label), _words(form, name), _without(address, name))
+        for name in form.fields
+        if name not in PLAIN and address.get(name)
+    ]
+
+
+def _words(form: PairFilter, name: str) -> str:
+    chosen: Any = form.cleaned_data[name]
+    if chosen is True:
+        return "yes"
+    field = form.fields[name]
+    named = cast("Iterable[tuple[str, str]]", field.choices) if type(field) is ChoiceField else []
+    return str(dict(named).get(chosen, chosen))
+
+
+def _without(address: QueryDict, name: str) -> str:
+    """Return the query string without a filter, the page number and empty values."""
+    kept = QueryDict(mutable=True)
+    for key, values in address.lists():
+        if key not in (name, "page"):
+            kept.setlist(key, [value for value in values if value])
+    return kept.urlencode()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A side of the page: its title, empty where there is one side only, its lines, and how many pairs it has in all,
+    at most MOST."""
+
+    title: str
+    place: Place
+    lines: list[Line]
+    total: int
+
+
+def page_and_sides(request: HttpRequest, form: PairFilter) -> tuple[Page, list[Shown]]:
+    """Return the page of the longest side of a valid filter, and what each side has on it."""
+    # One query a side, where a count would be a second one.
+    found = [(side, list(side.pairs[:MOST])) for side in form.sides()]
+    size = PAGE // len(found)
+    page = page_of(request, max((pairs for _, pairs in found), key=len), size=size)
+    first = size * (page.number - 1)
+    return page, [_shown(side, pairs[first : first + size], len(pairs)) for side, pairs in found]
+
+
+def _shown(side: Side, pairs: list[Pair], total: int) -> Shown:
+    return Shown(side.title, side.place, lines_of(side.place, pairs) if pairs else [], total)
