@@ -204,6 +204,7 @@ export function enlarger(dialog) {
   const view = dialog.querySelector(".zoom-view");
   const large = view.querySelector("img");
   const words = dialog.querySelector(".zoom-words");
+  const larger = dialog.querySelector("[data-zoom=in]");
   const ways = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
   let small = null; // the picture in the page
 
@@ -225,7 +226,7 @@ export function enlarger(dialog) {
     if (event.key === "-") zoom(1 / STEP);
     if (ways[event.key]) move(...ways[event.key].map((way) => way * ARROW));
   });
-  dialog.querySelector("[data-zoom=in]").addEventListener("click", () => zoom(STEP));
+  larger.addEventListener("click", () => zoom(STEP));
   dialog.querySelector("[data-zoom=out]").addEventListener("click", () => zoom(1 / STEP));
   large.addEventListener("load", begin);
 
@@ -234,6 +235,7 @@ export function enlarger(dialog) {
     small = link.querySelector("img");
     words.replaceChildren(...sentencesOf(link.closest(".pair")).map((sentence) => sentence.cloneNode(true)));
     dialog.showModal();
+    larger.focus(); // the attribute autofocus is refused in a platform's frame
     large.alt = `${small.alt}, enlarged`;
     if (large.src === link.href && isLoaded(large)) begin();
     large.src = link.href;

@@ -132,8 +132,10 @@ function advance() {
 /** Refuse to judge what cannot be seen, in words; only that the picture does not load can then be said. */
 function refuses(pair, input) {
   const isRefused = isPictureMissing(pair) && !input.closest(".no-picture");
-  if (isRefused) announce("The picture has not loaded yet. Wait for it, or try again.");
-  return isRefused;
+  if (!isRefused) return false;
+  for (const picture of pair.querySelectorAll(".picture.missing")) picture.classList.add("refused");
+  announce("The picture has not loaded yet. Wait for it, or try again.");
+  return true;
 }
 
 /** Choose an input by key. A tick is set or taken away; a radio leads on if the pair is finished, else to its reasons. */

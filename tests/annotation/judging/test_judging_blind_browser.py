@@ -64,6 +64,8 @@ def test_no_level_is_taken_while_the_picture_is_missing_but_that_it_does_not_loa
     expect(page.locator("#pair-5").get_by_text(re.compile("does not load"))).to_have_count(1)
     accessible(page)
     press(page, "1234")
+    expect(page.locator("#pair-5 .picture-missing")).to_have_css("animation-name", "none")  # told at once, and marked
+    accessible(page)
     page.locator("#pair-5").get_by_text("Mostly NO, because").click()
     page.locator("#pair-5 input").first.focus()
     press(page, ["Space", "ArrowDown"])

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Draft
+from corpus.models import Caption
 from hits.models import Round
 from tests.annotation.judging.test_judging_browser import at, saved, stored, take
 from tests.browser import go_offline, press
@@ -34,6 +35,22 @@ def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page, made):
     page.wait_for_url("**/receipt/")
     yes = {1, 10, 22, 35}
     assert stored() == {place: 1 if place in yes else 4 for place in range(1, 61)}
+
+
+def test_ten_long_sentences_and_all_that_leads_on_fit_into_a_laptop_s_window(page, made):
+    Caption.objects.update(text="A group of people around a wooden table with plates of food, wine and a large cake.")
+    take(page, made)
+    for shown in (page.locator(".pair:visible .level"), page.locator("#next"), page.get_by_text("Report a problem")):
+        for element in shown.locator("visible=true").all():
+            expect(element).to_be_in_viewport(ratio=1)
+
+
+def test_the_overview_shows_the_sentences_that_are_ticked(page, made):
+    take(page, made)
+    press(page, ["2", "t"])
+    ticked = page.locator(".pair:visible label:has(:checked) span").all_text_contents()
+    page.get_by_role("button", name="All answers").click()
+    expect(page.locator("#strip q").first).to_have_text(" ".join(ticked))
 
 
 def test_ticks_survive_a_reload_and_none_takes_them_away(page, made):
