@@ -94,3 +94,8 @@ class NamedQuerySet(QuerySet[Named]):
     def named(self, name: str) -> Named:
         """Return the row with this name, or raise CounterpartError as ``find_named`` does."""
         return find_named(self, name, made_by=self.made_by)
+
+
+def is_url(file: str) -> bool:
+    """Whether the place of a file is a URL, and no path."""
+    return file.startswith(("http://", "https://"))

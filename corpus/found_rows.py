@@ -1,9 +1,9 @@
 """Rows for items of a gallery: those that a search found become images and captions of the gallery's collection."""
 
 import hashlib
-import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +14,16 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent, tracked
-from core.text import counted
+from core.public_network import fetch
+from core.text import counted, is_url
 from corpus.item_parts import CAPTIONS, IMAGES, SCHEMAS, parts_of, read_part
 from corpus.models import Caption, Collection, Gallery, Image, Match
 from corpus.pictures import StoredPicture, store_picture
+from corpus.readers.record import MAX_FILE_NAME
 
 BATCH = 5_000
+AT_ONCE = 16  # pictures, most of whose time goes by while others are waited for
+LARGEST_PICTURE = 50_000_000  # bytes of one that is fetched
 Ids = NDArray[np.int64]
 
 
@@ -104,7 +108,7 @@ def _store_pictures(collection: Collection, images: pa.Table, progress: Progress
             broken.append(str(error))
             return None
 
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
+    with ThreadPoolExecutor(AT_ONCE) as threads:
         copied = list(tracked(threads.map(store, new), "storing found pictures", progress, total=len(new), every=50))
     if broken:
         told = counted(len(broken), "found picture", "found pictures")
@@ -113,21 +117,28 @@ def _store_pictures(collection: Collection, images: pa.Table, progress: Progress
 
 
 def _copied(collection_name: str, *, key: str, file: str, sha256: str) -> StoredPicture:
-    try:
-        with default_storage.open(file, "rb") as stored:
-            content = stored.read()
-    except FileNotFoundError as error:
-        raise CounterpartError(f"{file} (image {key}) is missing from the storage; put it there.") from error
+    content = _content(key, file)
     if sha256 not in ("", hashlib.sha256(content).hexdigest()):
         raise CounterpartError(f"{file} (image {key}) is not the picture with the gallery's checksum; put that there.")
     return store_picture(collection_name, key, file, content)
+
+
+def _content(key: str, file: str) -> bytes:
+    if is_url(file):
+        return fetch(file, at_most=LARGEST_PICTURE)
+    try:
+        with default_storage.open(file, "rb") as stored:
+            content: bytes = stored.read()
+    except FileNotFoundError as error:
+        raise CounterpartError(f"{file} (image {key}) is missing from the storage; put it there.") from error
+    return content
 
 
 def _image_rows(collection: Collection, items: pa.Table, pictures: Mapping[str, StoredPicture]) -> tuple[Ids, int]:
     """Return the ids of the items' rows, and how many were made."""
     known = check_same_items(collection, IMAGES, items)
     new = [
-        Image(collection=collection, key=item["key"], file_name=item["file"].rpartition("/")[2] or item["key"])
+        Image(collection=collection, key=item["key"], file_name=_name_of(item["file"]) or item["key"])
         for item in items.to_pylist()
         if item["key"] not in known
     ]
@@ -138,6 +149,11 @@ def _image_rows(collection: Collection, items: pa.Table, pictures: Mapping[str, 
     # Another process may make the same rows meanwhile: both then use those of the first.
     Image.objects.bulk_create(new, batch_size=BATCH, ignore_conflicts=True)
     return _in_order(check_same_items(collection, IMAGES, items), items), len(new)
+
+
+def _name_of(file: str) -> str:
+    path = urlsplit(file).path if is_url(file) else file
+    return path.rpartition("/")[2][:MAX_FILE_NAME]
 
 
 def _caption_rows(collection: Collection, items: pa.Table, image_ids: Ids) -> tuple[Ids, int]:

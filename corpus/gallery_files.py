@@ -19,6 +19,8 @@ PICTURES = "pictures/"
 other stored file can be named as a picture."""
 BELOW_PICTURES = rf"^{PICTURES}([^/\\]+/)*[^/\\]+$"
 DOTTED = r"(^|/)\.{1,2}(/|$)"
+URL = r"^https?://[^/\s]+/\S+$"
+MAX_URL = 2_000
 Fault = tuple[pa.BooleanArray, str]
 
 
@@ -129,12 +131,12 @@ def _faults_of(items: pa.Table, side: str, n_images: int) -> Iterator[Fault]:
             compute.match_substring_regex(files, BELOW_PICTURES),
             compute.invert(compute.match_substring_regex(files, DOTTED)),
         )
-        below = f"its file is no path below {PICTURES} in the storage"
-        yield compute.invert(compute.or_(named, compute.equal(files, ""))), below
-        yield (
-            compute.greater(compute.utf8_length(files), MAX_FILE_NAME),
-            f"its file has over {MAX_FILE_NAME} characters",
-        )
+        urls, lengths = compute.match_substring_regex(files, URL), compute.utf8_length(files)
+        known = compute.or_(compute.or_(named, urls), compute.equal(files, ""))
+        yield compute.invert(known), f"its file is no path below {PICTURES} in the storage, and no URL"
+        long = compute.and_(compute.invert(urls), compute.greater(lengths, MAX_FILE_NAME))
+        yield long, f"its file has over {MAX_FILE_NAME} characters"
+        yield compute.greater(lengths, MAX_URL), f"its URL has over {MAX_URL:,} characters"
         yield compute.match_substring(files, "\0"), "its file contains a NUL character"
         hexadecimal = compute.match_substring_regex(checksums, "^([0-9a-f]{64})?$")
         yield compute.invert(hexadecimal), "its sha256 is not 64 hexadecimal digits in lower case"

@@ -1,7 +1,8 @@
 """Parts of a gallery's items: Parquet files of images or of captions, in the gallery's order, that need no rows.
 
-An image has ``key``, ``file`` (its picture's path in the storage; empty where it has none) and ``sha256`` (of that
-file; may be empty). A caption has ``key``, ``text`` and ``image``, the place of its image among the gallery's images.
+An image has ``key``, ``file`` (its picture's path in the storage or URL; empty where it has none) and ``sha256`` (of
+that file; may be empty). A caption has ``key``, ``text`` and ``image``, the place of its image among the gallery's
+images.
 """
 
 import hashlib

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError, some_of
 from core.files import StoredFile, read_arrays
 from core.progress import Progress, silent
-from core.text import counted
+from core.text import counted, is_url
 from corpus.models import Caption, Image
 from mitl.checkpoints import Checkpoints
 from mitl.hubness.score_blocks import Blocks, Computed, Products
@@ -128,9 +128,15 @@ class OpenAnnotator(ABC):
         raise CounterpartError("it has ranked lists and no scores, which re-ranking needs; leave it out, or --rerank.")
 
     def check_pictures(self, images: Images) -> None:
-        """Raise CounterpartError where it looks at pictures and some are missing."""
-        without = [image.key for image in images if not image.file]
-        if self.looks_at_pictures and without:
+        """Raise CounterpartError where it looks at pictures and some are missing, or behind URLs."""
+        if not self.looks_at_pictures:
+            return
+        if urls := [image.key for image in images if is_url(image.file)]:
+            raise CounterpartError(
+                f"{len(urls)} of {len(images)} pictures are behind URLs, which are fetched for found images alone:"
+                f" {some_of(urls)}. Import embeddings (import_embeddings), or copy the pictures to the storage."
+            )
+        if without := [image.key for image in images if not image.file]:
             raise CounterpartError(
                 f"{len(without)} of {len(images)} images lack a picture file: {some_of(without)}."
                 " Import the collection again with --images, or use an annotator that only reads captions (overlap)."

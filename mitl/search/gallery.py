@@ -219,6 +219,12 @@ class RankedLists:
         """Return the first ``k`` places of every list."""
         return RankedLists(self.queries, self.items[:, :k], self.scores[:, :k])
 
+    def of(self, queries: Ids) -> "RankedLists":
+        """Return the lists of some of the queries, in their order; all must be there."""
+        order = np.argsort(self.queries)
+        rows = order[np.searchsorted(self.queries, queries, sorter=order)]
+        return RankedLists(queries, self.items[rows], self.scores[rows])
+
 
 BothLists = dict[Direction, RankedLists]
 

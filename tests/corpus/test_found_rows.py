@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from core.models import Event
-from corpus import gallery_files
+from corpus import found_rows, gallery_files
 from corpus.found_rows import rows_of
 from corpus.gallery_imports import import_gallery
 from corpus.models import Caption, Image, Match
@@ -126,6 +126,31 @@ def test_a_broken_picture_makes_no_row(tmp_path):
     gallery = with_pictures(tmp_path, picture()[:200])
     with pytest.raises(CounterpartError, match="2 found pictures cannot be used: .*not a complete picture"):
         rows_of(gallery, "images", np.array([0, 1]))
+    assert not Image.objects.filter(key="i00").exists()
+
+
+def behind_urls(tmp_path, sha256: str = ""):
+    images, captions = gallery_items(2)
+    for image in images:
+        image |= {"file": f"https://pictures.example/{image['key']}.jpg?size=large", "sha256": sha256}
+    return import_gallery("sea", collection=make_collection(), path=gallery_folder(tmp_path, images, captions))
+
+
+def test_a_found_picture_behind_a_url_is_fetched(tmp_path, monkeypatch):
+    content = picture(size=(30, 20))
+    monkeypatch.setattr(found_rows, "fetch", lambda url, at_most: content)
+    gallery = behind_urls(tmp_path, hashlib.sha256(content).hexdigest())
+    [pk] = rows_of(gallery, "images", np.array([1]))
+    image = Image.objects.get(pk=pk)
+    assert (image.file_name, image.width) == ("i01.jpg", 30)
+    assert default_storage.open(image.file).read() == content
+
+
+def test_another_picture_behind_a_url_makes_no_row(tmp_path, monkeypatch):
+    monkeypatch.setattr(found_rows, "fetch", lambda url, at_most: picture())
+    gallery = behind_urls(tmp_path, "0" * 64)
+    with pytest.raises(CounterpartError, match="is not the picture with the gallery's checksum"):
+        rows_of(gallery, "images", np.array([0]))
     assert not Image.objects.filter(key="i00").exists()
 
 

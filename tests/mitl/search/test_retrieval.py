@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import CounterpartError
-from core.files import StoredFile, read_arrays
+from core.files import read_arrays
 from corpus.models import Collection, Sample
 from mitl.annotators.overlap import OverlapScores
 from mitl.models import Direction, Retrieval
