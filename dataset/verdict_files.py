@@ -5,7 +5,7 @@ Pages ask here, and get the same verdicts from rows and from files.
 
 import hashlib
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -78,6 +78,29 @@ def verdicts_on(
     return found
 
 
+def least_certain(aggregation: Aggregation, n: int) -> list[Verdict]:
+    """Return the ``n`` verdicts whose side is least probable, in this order; those without a probability are left out.
+    Those from a file have no database id."""
+    if not aggregation.file:
+        known = aggregation.verdicts.exclude(probability=None)
+        return list(known.order_by("probability", "image", "caption")[:n])
+    order = [("probability", "ascending"), ("image", "ascending"), ("caption", "ascending")]
+    least = SCHEMA.empty_table()
+    with parquet.ParquetFile(local_copy(aggregation.stored)) as file:
+        if "probability" not in file.schema_arrow.names:
+            return []
+        for batch in file.iter_batches():
+            least = pa.concat_tables([least, pa.table(batch)]).sort_by(order)[:n]
+    keys = {side: least[side].unique().to_pylist() for side in ("image", "caption")}
+    collection = aggregation.round.pool.collection
+    return _verdicts(
+        aggregation,
+        least,
+        dict(collection.images.filter(key__in=keys["image"]).values_list("key", "pk")),
+        dict(collection.captions.filter(key__in=keys["caption"]).values_list("key", "pk")),
+    )
+
+
 def judged_pairs(query: Image | Caption) -> set[tuple[int, int]]:
     """Return the pairs of an image or a caption on which there is a verdict."""
     side, other = ("image", "caption") if isinstance(query, Image) else ("caption", "image")
@@ -121,6 +144,13 @@ def _in_file(aggregation: Aggregation, images: Sequence[Image], captions: Sequen
     image = pc.field("image")
     between = (image >= min(image_ids)) & (image <= max(image_ids))
     wanted = between & image.isin(list(image_ids)) & pc.field("caption").isin(list(caption_ids))
+    return _verdicts(aggregation, _read(aggregation, wanted), image_ids, caption_ids)
+
+
+def _verdicts(
+    aggregation: Aggregation, rows: pa.Table, image_ids: Mapping[str, int], caption_ids: Mapping[str, int]
+) -> list[Verdict]:
+    """Return rows of the file as rows of the database that are not saved."""
     return [
         Verdict(
             aggregation=aggregation,
@@ -132,7 +162,7 @@ def _in_file(aggregation: Aggregation, images: Sequence[Image], captions: Sequen
             votes=row["votes"],
             probability=row.get("probability"),  # files of earlier programs have none
         )
-        for row in _read(aggregation, wanted).to_pylist()
+        for row in rows.to_pylist()
     ]
 
 

@@ -78,15 +78,16 @@ def aggregate_round(
     certainty = certainty_of(votes)
     former = list(Aggregation.objects.filter(round=round, method=method))
     Aggregation.objects.filter(round=round, method=method).delete()
+    figures = _figures(conclusions(votes, fit, ties, certainty), task_type_of(round))
+    worth = {**certainty.figures, "verdicts": figures["pairs"], "expected_wrong": figures["expected wrong"]}
     aggregation = Aggregation.objects.create(
-        round=round, method=method, ties=ties, seed=seed, judgments=judgments, certainty=certainty.figures
+        round=round, method=method, ties=ties, seed=seed, judgments=judgments, certainty=worth
     )
     _write(aggregation, conclusions(votes, fit, ties, certainty), votes.candidates, codes, progress)
     for one in former:
         if one.file and one.file != aggregation.file:
             transaction.on_commit(partial(remove_file, one.stored))
     record("aggregated", round, actor=actor, method=method, ties=ties, seed=seed, judgments=judgments)
-    figures = _figures(conclusions(votes, fit, ties, certainty), task_type_of(round))
     if len(fit.members):
         figures["annotators"] = _rows(fit.members)
     if workers:

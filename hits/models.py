@@ -144,7 +144,7 @@ class TopUpQuerySet(models.QuerySet["TopUp"]):
 
 
 class TopUp(models.Model):
-    """HITs that were added to a round; ``number`` counts from 1. They ask pairs on which workers disagree once more,
+    """HITs that were added to a round; ``number`` counts from 1. They ask disputed or doubtful pairs once more,
     the first items of models that did not propose into its pool, further queries of an audit, likely matches, or a
     random sample of unlikely ones that the round rejects.
 
@@ -186,7 +186,7 @@ class TopUp(models.Model):
             return f"an audit of {self.audit_share:.0%} of the queries"
         if self.rejected is not None:
             return f"a random sample of {len(self.rejected['pairs']):,} pairs to reject"
-        return "pairs on which workers disagree" if self.opened is None else "likely matches"
+        return "further votes on pairs asked before" if self.opened is None else "likely matches"
 
 
 class HIT(models.Model):

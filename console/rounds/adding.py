@@ -21,6 +21,7 @@ class TopUpForm(forms.Form):
     def __init__(self, data: QueryDict | None, *, round: Round) -> None:
         super().__init__(data)
         self.fields = TopUpParameters.form_fields()
+        del self.fields["again"]  # has a page of its own
         declared = self.fields["models"]
         offered = [(name, name) for name in registered_runs(round.pool)]
         self.fields["models"] = forms.MultipleChoiceField(

@@ -76,19 +76,6 @@ def certainty_of(votes: Votes, match: Collection[int] = (1, 2)) -> Certainty:
     return Certainty(rows, prior, found, refused, temperature)
 
 
-def added_evidence(probability: ArrayLike, yes: ArrayLike, no: ArrayLike, *, figures: dict[str, float]) -> Floats:
-    """Return the probability of a match once ``yes`` and ``no`` further votes of the crowd are in. ``figures`` are
-    those of the ``Certainty`` that gave the ``probability``.
-
-    >>> crowd = {"found": 0.9, "refused": 0.9, "temperature": 1.0}
-    >>> added_evidence([0.5, 0.5, 0.02], [1, 1, 1], [0, 1, 0], figures=crowd).round(2).tolist()
-    [0.9, 0.5, 0.16]
-    """
-    for_yes, for_no = _log_odds(figures["found"], figures["refused"])
-    added = (np.multiply(yes, for_yes) + np.multiply(no, for_no)) / figures["temperature"]
-    return np.asarray(expit(logit(probability) + added))
-
-
 @dataclass(frozen=True)
 class _Sides:
     """Votes on the two sides of the scale. ``is_match`` (levels,): which levels are a match."""

@@ -1,5 +1,5 @@
-"""Top-ups of new pairs and their cost: first items of models, further queries of an audit, likely matches, or a sample
-of pairs to reject."""
+"""Top-ups and their cost: first items of models, further queries of an audit, likely matches, a sample of pairs to
+reject, or further votes on doubtful pairs."""
 
 from collections.abc import Collection as Names
 from collections.abc import Sequence
@@ -20,6 +20,7 @@ from core.seeds import derived_seed
 from core.text import counted
 from corpus.models import Caption, Image
 from evaluation.asking.automatic_zone import MOST, SAMPLE, Zone, zone_of
+from evaluation.asking.judging_again import Again, judge_again
 from evaluation.asking.likely_matches import Batch, LikelyMatches, pairs_of
 from evaluation.auditing.asked_pairs import Pairs, added_pairs, asked_pairs, of_drawn_queries, unasked_pairs
 from evaluation.auditing.round_estimates import EstimateParameters, model_estimates
@@ -30,13 +31,14 @@ from hits.controls import Keys, avoided_pairs
 from hits.judge_designs import JudgeDesign
 from hits.models import Round, TopUp
 from hits.packing.plan import Plan
+from hits.round_parameters import DollarField
 from hits.task_types import require_pairs, task_type_of
 from hits.top_ups import add_top_up, design_of, pack_top_up
 
 
 @dataclass(frozen=True, kw_only=True)
 class TopUpParameters(Parameters):
-    """Which new pairs a round is topped up by."""
+    """Which new pairs, or further votes, a round is topped up by."""
 
     models: Annotated[
         tuple[str, ...],
@@ -76,12 +78,22 @@ class TopUpParameters(Parameters):
         ),
         Option(metavar="P"),
     ] = None
+    again: Annotated[
+        Decimal | None,
+        DollarField(
+            required=False,
+            label="Budget",
+            help_text="in place of models, judge again: further votes for at most so many US dollars on the pairs "
+            "whose verdicts they are expected to correct",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if sum(map(bool, (self.models, self.audit_share, self.likely, self.reject_below))) > 1:
+        if sum(map(bool, (self.models, self.audit_share, self.likely, self.reject_below, self.again))) > 1:
             raise CounterpartError(
-                "Choose one of --models, --audit-share, --likely and --reject-below. Top up one after the other."
+                "Choose one of --models, --audit-share, --likely, --reject-below and --again. Top up one after the "
+                "other."
             )
 
 
@@ -90,7 +102,8 @@ class PlannedTopUp:
     """HITs that would be added to a round.
 
     Attributes:
-        pairs: number of pairs that would be asked, each as often as the round's own.
+        pairs: number of pairs that would be asked.
+        seats: votes on each of them: as many as on the round's own, unless pairs are judged again.
         cost: US dollars, with the fees of the round's channel.
         runs: of the models whose first items are asked; none where an audit is continued.
         audit_share: share of the queries that the audit judges then; None where it stays.
@@ -98,10 +111,12 @@ class PlannedTopUp:
         likely: what the probabilities said before it.
         width: of the widest interval of mAP@R, of any model and direction, before it.
         zone: the pairs to reject and the sample that is asked; None unless pairs are to be rejected.
+        again: further votes on pairs that the round has asked; None where new pairs are asked.
     """
 
     round: Round
     pairs: int
+    seats: int
     plan: Plan
     number: int
     avoided: Keys
@@ -112,6 +127,7 @@ class PlannedTopUp:
     likely: LikelyMatches | None = None
     width: float | None = None
     zone: Zone | None = None
+    again: Again | None = None
 
     @property
     def models(self) -> list[str]:
@@ -121,7 +137,7 @@ class PlannedTopUp:
 def plan_top_up(
     round: Round, parameters: TopUpParameters | None = None, *, progress: Progress = silent
 ) -> PlannedTopUp:
-    """Plan HITs for pairs that the round has not asked. Nothing is written.
+    """Plan HITs for pairs that the round has not asked, or is to ask again. Nothing is written.
 
     For models, these are the first items of their rankings: as deep as the pool is, of the audited queries, or of all
     queries where the round asks all pairs; first hits alone where it asks those. For a greater share of an audit, they
@@ -133,11 +149,7 @@ def plan_top_up(
     pairs, and where nothing lacks.
     """
     given = parameters or TopUpParameters()
-    require_pairs(round)
-    if task_type_of(round).group > 1:
-        raise CounterpartError(f"Round {round} asks about several pairs together: it cannot be topped up.")
-    if round.state == "closed":
-        raise CounterpartError(f"Round {round} is closed: no HIT can be added. Plan a new round of its pool.")
+    require_addable(round)
     progress("reading rankings", 0, None)
     if given.audit_share:
         return _longer_audit(round, given.audit_share)
@@ -145,7 +157,19 @@ def plan_top_up(
         return _likely(round, given.likely, progress)
     if given.reject_below:
         return _rejecting(round, given.reject_below, progress)
+    if given.again is not None:
+        again = judge_again(round, given.again)
+        return _planned(round, set(again.pairs), nothing="", seats=again.votes, again=again)
     return _for_models(round, given.models)
+
+
+def require_addable(round: Round) -> None:
+    """Raise CounterpartError unless HITs can be added to the round."""
+    require_pairs(round)
+    if task_type_of(round).group > 1:
+        raise CounterpartError(f"Round {round} asks about several pairs together: it cannot be topped up.")
+    if round.state == "closed":
+        raise CounterpartError(f"Round {round} is closed: no HIT can be added. Plan a new round of its pool.")
 
 
 def _for_models(round: Round, models: Names[str]) -> PlannedTopUp:
@@ -230,7 +254,7 @@ def _widest_interval(wholes: Sequence[WholeQueries]) -> float:
 
 @transaction.atomic
 def add_planned(planned: PlannedTopUp, *, actor: str) -> None:
-    """Add the planned HITs to the round, with as many seats each as its own HITs have, and have them posted.
+    """Add the planned HITs to the round, with their seats, and have them posted.
 
     Raises CounterpartError where the round has changed since, and where its ceiling does not leave the cost.
     """
@@ -248,7 +272,7 @@ def add_planned(planned: PlannedTopUp, *, actor: str) -> None:
         planned.plan,
         number=planned.number,
         avoided=planned.avoided,
-        seats=current.replication,
+        seats=planned.seats,
         rankings={run.model: run.sha256 for run in planned.runs},
         audit_share=planned.audit_share,
         opened=_keys(planned.round, planned.batch.audited) if planned.batch else None,
@@ -268,15 +292,16 @@ def _keys(round: Round, pairs: list[tuple[int, int]]) -> list[list[str]]:
     return [[images[image], captions[caption]] for image, caption in pairs]
 
 
-def _planned(round: Round, pairs: Pairs, *, nothing: str, **more: Any) -> PlannedTopUp:
+def _planned(round: Round, pairs: Pairs, *, nothing: str, seats: int | None = None, **more: Any) -> PlannedTopUp:
     pairs = _without_excluded(pairs)
     if not pairs:
         raise CounterpartError(nothing)
     number = round.top_ups.count() + 1
     avoided = avoided_pairs(round.pool.collection)
     plan = pack_top_up(round, sorted(pairs), number=number, avoided=avoided)
-    cost = round.seat_cost * plan.n_hits * round.replication
-    return PlannedTopUp(round, len(pairs), plan, number, avoided, cost, **more)
+    seats = seats or round.replication
+    cost = round.seat_cost * plan.n_hits * seats
+    return PlannedTopUp(round, len(pairs), seats, plan, number, avoided, cost, **more)
 
 
 def _without_excluded(pairs: Pairs) -> Pairs:

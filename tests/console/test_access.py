@@ -23,7 +23,7 @@ OPEN_TO_ALL = {"login", "logout", "password_set", "password_forgotten"}
 RESEARCHERS_DO = {
     *("round_plan", "pool_pack", "round_design_measure", "round_design_keep"),
     "round_publish",
-    *("round_close", "round_add", "round_turn"),
+    *("round_close", "round_add", "round_again", "round_turn"),
     "round_discard",
     "round_aggregate",
     *("round_idle", "invitations", "invitation_revoke"),
@@ -103,7 +103,7 @@ def addresses(site) -> dict[str, str]:
         (("round_publish", "round_rehearse", "round_discard"), ["draft"]),
         (("rehearsal_picture",), ["draft", 1]),
         (("round", "round_live", "round_workers", "round_effect", "round_aggregate", "round_close"), ["open"]),
-        (("round_estimates", "round_add", "round_turn", "round_pause"), ["open"]),
+        (("round_estimates", "round_add", "round_again", "round_turn", "round_pause"), ["open"]),
         (("round_idle", "round_judgments", "round_write", "round_captions", "round_top_up", "round_ceiling"), ["open"]),
         (("hits", "controls", "invitations", "ledger", "ledger_csv", "payments", "payments_csv"), ["open"]),
         (("hit", "invitation_revoke"), ["open", 1]),

@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit, xlog1py, xlogy
 
 from dataset.aggregation import full_conclusion, sorted_votes
-from dataset.aggregation.certainty import RIGHT, SHRINKAGE, WRONG, added_evidence, certainty_of
+from dataset.aggregation.certainty import RIGHT, SHRINKAGE, WRONG, certainty_of
 from dataset.aggregation.sorted_votes import read_votes
 from tests.dataset.crowds import as_votes, draw_crowd
 
@@ -170,12 +170,3 @@ def test_the_probability_of_a_verdict_is_that_of_its_side():
     match = found.certainty.rows.read()
     is_match = found.verdicts["level"] <= 2
     assert found.verdicts["probability"].tolist() == pytest.approx(np.where(is_match, match, 1 - match).tolist())
-
-
-def test_further_votes_follow_from_bayes_rule_and_heat_weakens_them():
-    crowd = {"found": 0.8, "refused": 0.6, "temperature": 1.0}
-    # One yes: 0.3 * 0.8 against 0.7 * 0.4. One no after it: 0.2 of matches and 0.6 of others say so.
-    assert added_evidence(0.3, 1, 0, figures=crowd) == pytest.approx(0.24 / 0.52)
-    assert added_evidence(0.3, 1, 1, figures=crowd) == pytest.approx(0.3 * 0.16 / (0.3 * 0.16 + 0.7 * 0.24))
-    hot = added_evidence(0.3, 1, 0, figures=crowd | {"temperature": 2.0})
-    assert hot == pytest.approx(expit(logit(0.3) + np.log(2) / 2))

@@ -17,7 +17,7 @@ class Command(ActCommand):
         "Plan HITs for the first items of registered models that a round has not asked: without them, items that no "
         "annotator of its pool found count as no match. With --audit-share, for the next queries of an audit; with "
         "--likely, for the pairs that are most likely matches; with --reject-below, for a random sample of unlikely "
-        "pairs, all of which the round then rejects. "
+        "pairs, all of which the round then rejects; with --again, for further votes on doubtful pairs. "
         "Prints pairs, HITs and cost; --add adds the HITs."
     )
     figures = True
@@ -43,13 +43,20 @@ class Command(ActCommand):
             **_purpose(planned),
             "pairs": planned.pairs,
             "hits": planned.plan.n_hits,
-            "assignments": planned.plan.n_hits * round.replication,
+            "assignments": planned.plan.n_hits * planned.seats,
             "cost": planned.cost,
             "added" if options["add"] else "would_add": planned.plan.n_hits,
         }
 
 
 def _purpose(planned: PlannedTopUp) -> dict[str, Any]:
+    if planned.again:
+        return {
+            "verdicts": planned.again.verdicts,
+            "expected_wrong": round(planned.again.wrong, 1),
+            "expected_wrong_after": round(planned.again.left, 1),
+            "votes_each": planned.again.votes,
+        }
     if planned.zone:
         return {"reject_below": planned.zone.below, "pairs_to_reject": len(planned.zone.pairs)}
     if planned.batch is None or planned.likely is None or planned.width is None:

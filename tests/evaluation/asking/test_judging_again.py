@@ -1,0 +1,164 @@
+"""Further votes on doubtful pairs for a budget: which pairs, what they are expected to correct, and the order."""
+
+import json
+from decimal import Decimal
+from io import StringIO
+from itertools import product
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from core.errors import CounterpartError
+from dataset.models import Aggregation, Review, Verdict
+from dataset.verdicts import aggregate_round
+from evaluation.asking.judging_again import judge_again, wrong_after
+from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from hits.designs import Design
+from hits.models import Item, Round
+from tests.annotation.cast import answer
+from tests.factories import make_collection
+from tests.hits.pools import pack, pool_of
+
+SMALL = Design("small", candidates=4, positives=1, negatives=1)
+CROWD = {"found": 0.8, "refused": 0.9, "temperature": 1.0}
+
+
+def test_a_vote_corrects_where_it_turns_the_likelier_side():
+    # A yes turns 0.4 to 0.32 against 0.06; a no leaves 0.08 against 0.54. Of the 0.4 wrong before, 0.08 + 0.06 stay.
+    assert wrong_after([0.4], 1, figures=CROWD, lead=None) == pytest.approx([0.14])
+
+
+def test_a_vote_that_turns_nothing_corrects_nothing():
+    assert wrong_after([0.02], 1, figures=CROWD, lead=None) == pytest.approx([0.02])
+
+
+def test_under_majority_one_vote_against_a_lone_yes_makes_a_tie_which_is_no_match():
+    # A match gets a no with 0.2, and is lost; another pair gets a yes with 0.1, and stays wrong.
+    assert wrong_after([0.9], 1, figures=CROWD, lead=[1]) == pytest.approx([0.9 * 0.2 + 0.1 * 0.1])
+    assert wrong_after([0.9], 1, figures=CROWD, lead=[1], tie_is_match=True) == pytest.approx([0.1])
+
+
+@pytest.mark.parametrize("votes", [1, 2, 3])
+@pytest.mark.parametrize("lead", [None, -1, 0, 2])
+def test_wrong_verdicts_are_those_of_every_outcome_written_out(votes, lead):
+    """The slow reference goes through every sequence of votes on a match and on another pair."""
+    chance = 0.35
+    figures = {"found": 0.8, "refused": 0.7, "temperature": 2.0}
+    # The temperature halves the logarithm of the odds of a right vote.
+    found, refused = (np.sqrt(rate) / (np.sqrt(rate) + np.sqrt(1 - rate)) for rate in (0.8, 0.7))
+    wrong = 0.0
+    for outcome in product([True, False], repeat=votes):
+        if_match = chance * np.prod([found if yes else 1 - found for yes in outcome])
+        if_none = (1 - chance) * np.prod([1 - refused if yes else refused for yes in outcome])
+        # Whoever decides by probability sees the number of yes alone, which decides here too: the rates are equal.
+        says_match = if_match > if_none if lead is None else lead + 2 * sum(outcome) - votes > 0
+        wrong += if_none if says_match else if_match
+    given = None if lead is None else [lead]
+    assert wrong_after([chance], votes, figures=figures, lead=given) == pytest.approx([wrong])
+
+
+@pytest.fixture
+def judged(db) -> Round:
+    """A round of three HITs with one vote on each pair, by dawid-skene; every pair but the first two is quite sure."""
+    zoo = make_collection(images=16, pictures=True)
+    made = pack("round-1", pool_of(12, images=16, collection=zoo), design=SMALL, reward="0.50", ceiling="20")
+    made.published_at = timezone.now()
+    made.channel = "browser"
+    made.save()
+    for hit in made.hits.all():
+        answer(hit, *([1, 4, 4, 1] * 2)[: hit.items.filter(control=None).count()])
+    aggregate_round(made, method="dawid-skene")
+    Verdict.objects.update(probability=0.9999)
+    for verdict, probability in zip(Verdict.objects.order_by("pk")[:2], (0.5, 0.6), strict=True):
+        Verdict.objects.filter(pk=verdict.pk).update(probability=probability)
+    Aggregation.objects.update(certainty={**CROWD, "prior": 0.5, "verdicts": 12, "expected_wrong": 1.2})
+    return Round.objects.get()
+
+
+def doubtful() -> list[tuple[int, int]]:
+    return list(Verdict.objects.filter(probability__lt=0.9).order_by("probability").values_list("image", "caption"))
+
+
+def test_the_doubtful_pairs_are_chosen_with_what_their_votes_correct(judged):
+    again = judge_again(judged, Decimal(2))
+    assert again.pairs == doubtful()
+    assert (again.verdicts, again.wrong) == (12, 1.2)
+    assert again.left == pytest.approx(1.2 - again.gain)
+    alone = judge_again(judged, Decimal("0.50"))
+    assert (alone.votes, alone.gain < again.gain) == (1, True)
+
+
+def test_pairs_that_wait_are_reviewed_or_excluded_get_no_votes(judged, django_user_model):
+    (image, caption), second = doubtful()
+    by = django_user_model.objects.create_user("rae")
+    Review.objects.create(
+        collection=judged.pool.collection, image_id=image, caption_id=caption, conclusion="level", level=1, by=by
+    )
+    assert judge_again(judged, Decimal(2)).pairs == [second]
+    Item.objects.get(hit__round=judged, image=second[0], caption=second[1]).hit.seats.create(round=judged, number=9)
+    with pytest.raises(CounterpartError, match="No further vote is expected to correct"):
+        judge_again(judged, Decimal(2))
+
+
+def test_an_order_asks_its_pairs_once_more_under_the_ceiling(judged):
+    planned = plan_top_up(judged, TopUpParameters(again=Decimal("0.50")))
+    assert (planned.pairs, planned.seats, planned.cost) == (2, 1, Decimal("0.50"))
+    add_planned(planned, actor="robin")
+    added = judged.hits.get(top_up__isnull=False)
+    assert set(added.items.filter(control=None).values_list("image", "caption")) == set(doubtful())
+    assert added.items.filter(control__isnull=False).exists()
+    with pytest.raises(CounterpartError, match="No further vote"):  # they wait for the votes
+        plan_top_up(judged, TopUpParameters(again=Decimal("0.50")))
+    answer(added, 1, 4)
+    aggregate_round(judged, method="dawid-skene")
+    assert set(Verdict.objects.filter(votes=2).values_list("image", "caption")) == set(
+        added.items.filter(control=None).values_list("image", "caption")
+    )
+
+
+def test_an_order_past_the_ceiling_is_refused(judged):
+    planned = plan_top_up(judged, TopUpParameters(again=Decimal("0.50")))
+    Round.objects.update(ceiling=Decimal("0.40"))
+    with pytest.raises(CounterpartError, match="has \\$0.40 left below its ceiling"):
+        add_planned(planned, actor="robin")
+    assert not judged.top_ups.exists()
+
+
+def test_verdicts_that_lack_probabilities_or_newer_votes_are_counted_first(judged):
+    Aggregation.objects.update(judgments=11)
+    with pytest.raises(CounterpartError, match="12 votes of round round-1 count, and its verdicts are by 11"):
+        judge_again(judged, Decimal(2))
+    Aggregation.objects.update(certainty=None)
+    with pytest.raises(CounterpartError, match="has no verdicts with probabilities. Aggregate it first"):
+        judge_again(judged, Decimal(2))
+
+
+def test_a_budget_below_one_answer_set_is_refused(judged):
+    with pytest.raises(CounterpartError, match=r"costs \$0.50: raise the budget"):
+        judge_again(judged, Decimal("0.49"))
+
+
+def test_verdicts_of_a_file_are_judged_again_like_rows(judged, monkeypatch):
+    monkeypatch.setattr("dataset.verdicts.LARGE", 3)
+    aggregate_round(judged, method="dawid-skene")
+    in_rows = judge_again(judged, Decimal(5))
+    monkeypatch.setattr("dataset.verdicts.LARGE", 3)
+    aggregate_round(judged, method="dawid-skene")
+    in_file = judge_again(judged, Decimal(5))
+    assert sorted(in_file.pairs) == sorted(in_rows.pairs)
+    assert (in_file.votes, in_file.gain) == (in_rows.votes, pytest.approx(in_rows.gain))
+
+
+def test_the_command_shows_an_order_and_adds_it(judged):
+    out = StringIO()
+    call_command("plan_top_up", "round-1", "--again", "0.50", "--json", stdout=out)
+    shown = json.loads(out.getvalue())
+    assert (shown["pairs"], shown["votes_each"], shown["verdicts"], shown["would_add"]) == (2, 1, 12, 1)
+    assert shown["expected_wrong_after"] < shown["expected_wrong"] == 1.2
+    assert not judged.top_ups.exists()
+    call_command("plan_top_up", "round-1", "--again", "0.50", "--add", stdout=StringIO())
+    assert judged.top_ups.get().purpose == "further votes on pairs asked before"
+    with pytest.raises(CommandError, match="Choose one of"):
+        call_command("plan_top_up", "round-1", "--again", "0.50", "--likely", "2")
