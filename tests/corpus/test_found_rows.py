@@ -7,9 +7,10 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
+from core import public_network
 from core.errors import CounterpartError
 from core.models import Event
-from corpus import found_rows, gallery_files
+from corpus import gallery_files
 from corpus.found_rows import rows_of
 from corpus.gallery_imports import import_gallery
 from corpus.models import Caption, Image, Match
@@ -138,7 +139,7 @@ def behind_urls(tmp_path, sha256: str = ""):
 
 def test_a_found_picture_behind_a_url_is_fetched(tmp_path, monkeypatch):
     content = picture(size=(30, 20))
-    monkeypatch.setattr(found_rows, "fetch", lambda url, at_most: content)
+    monkeypatch.setattr(public_network, "fetch", lambda url, at_most: content)
     gallery = behind_urls(tmp_path, hashlib.sha256(content).hexdigest())
     [pk] = rows_of(gallery, "images", np.array([1]))
     image = Image.objects.get(pk=pk)
@@ -147,7 +148,7 @@ def test_a_found_picture_behind_a_url_is_fetched(tmp_path, monkeypatch):
 
 
 def test_another_picture_behind_a_url_makes_no_row(tmp_path, monkeypatch):
-    monkeypatch.setattr(found_rows, "fetch", lambda url, at_most: picture())
+    monkeypatch.setattr(public_network, "fetch", lambda url, at_most: picture())
     gallery = behind_urls(tmp_path, "0" * 64)
     with pytest.raises(CounterpartError, match="is not the picture with the gallery's checksum"):
         rows_of(gallery, "images", np.array([0]))
