@@ -174,6 +174,12 @@ def earners_of(round: Round) -> list[Earner]:
     return sorted(earners, key=lambda earner: (-earner.owed - earner.paid, earner.pseudonym))
 
 
+def total_of(earners: Sequence[Earner]) -> Earner:
+    """Return the sums of what workers have earned."""
+    names = ("rewards", "bonuses", "base", "extra", "owed", "paid", "fees")
+    return Earner("", False, **{name: sum((getattr(one, name) for one in earners), start=0) for name in names})
+
+
 def payments_as_csv(round: Round) -> Iterator[str]:
     """Yield the round's payments as CSV, the oldest first; no worker's platform id is in it."""
     payments = Payment.objects.filter(round=round).select_related("assignment__worker").order_by("pk")

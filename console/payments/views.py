@@ -1,6 +1,7 @@
 """A round's money: ledger, ceiling, top-ups, payments due, and the check of a worker's code."""
 
 from django.contrib import messages
+from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -9,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from annotation import jobs
 from annotation.models import Payment
 from annotation.money.budget import set_ceiling
-from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated, payments_as_csv
+from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated, payments_as_csv, total_of
 from annotation.money.payroll import MAX_BYTES, as_text, mark_wages, wages_of, write_wages
 from annotation.money.wages import fair_reward, shortfall_of, timing_of
 from annotation.people.receipts import Proof, verify_code
@@ -88,18 +89,26 @@ def _mark(request: StaffRequest, round: Round) -> str:
 
 @members_only.reads
 def ledger(request: HttpRequest, name: str) -> HttpResponse:
+    """A round's accounts, and what each worker has earned or, with ``?show=payments``, each payment."""
     found = _round_or_404(name)
     timing = timing_of(found)
-    payments = Payment.objects.filter(round=found)
     context = {
         "round": found,
         "accounts": accounts_of(found),
         "simulated": owed_to_simulated(found),
-        "earners": earners_of(found),
         "timing": timing,
         "fair": fair_reward(timing.active, found.wage_floor) if timing else None,
-        "rows": page_of(request, payments.select_related("assignment__worker").order_by("-id")),
     }
+    if show_payments := request.GET.get("show") == "payments":
+        payments = Payment.objects.filter(round=found).select_related("assignment__worker").order_by("-id")
+        context |= {
+            "rows": page_of(request, payments),
+            "totals": payments.aggregate(amount=Sum("amount"), fee=Sum("fee")),
+        }
+    else:
+        earners = earners_of(found)
+        context |= {"rows": page_of(request, earners), "totals": total_of(earners)}
+    context["show_payments"] = show_payments
     return render(request, "console/payments/ledger.html", context)
 
 

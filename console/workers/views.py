@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import Exists, F, OuterRef, Subquery
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -52,8 +52,25 @@ def workers(request: HttpRequest) -> HttpResponse:
     asked, show = request.GET.get("sort", ""), request.GET.get("show", "")
     sort = asked if asked in SORTS else "first"
     shown = rows.filter(excluded=True) if show == "excluded" else rows
-    context = {"rows": page_of(request, shown.order_by(SORTS[sort], "-pk")), "show": show, "sort": sort}
+    context = {
+        "rows": page_of(request, shown.order_by(SORTS[sort], "-pk")),
+        "totals": _totals(shown),
+        "show": show,
+        "sort": sort,
+    }
     return render(request, "console/workers/workers.html", context)
+
+
+def _totals(workers: QuerySet[Worker]) -> dict[str, Any]:
+    """Return the sums over all ``workers``, as their rows count."""
+    state = Assignment.State
+    work = Assignment.objects.filter(worker__in=workers.order_by().values("pk"))
+    return work.aggregate(
+        submitted=Count("pk", filter=Q(submitted_at__isnull=False, has_hit=True)),
+        flagged=Count("pk", filter=Q(state=state.FLAGGED)),
+        excluded=Count("pk", filter=Q(state=state.EXCLUDED, has_hit=True)),
+        last=Max("submitted_at"),
+    )
 
 
 @members_only.reads

@@ -12,6 +12,7 @@ for (const table of document.querySelectorAll(".scroll > table:not(.lines)")) {
     [...row.children].forEach((cell, column) => {
       cell.setAttribute("role", cell.tagName === "TH" ? "rowheader" : "cell");
       if (heads[column]?.textContent.trim()) cell.dataset.label = heads[column].textContent.trim();
+      cell.toggleAttribute("data-none", cell.textContent.trim() === "–");
     });
   }
 }

@@ -1,21 +1,34 @@
 """The layout of the staff's pages in a real browser: charts fit their cards, and nothing moves while files are late."""
 
+from decimal import Decimal
 from time import sleep
 
 import pytest
+from django.db import transaction
+from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
+from annotation.models import Assignment, Payment, Worker
 from console.charts.measured_charts import measure_chart
 from console.jobs import chart
 from core import jobs
+from core.events import record_each
 from core.models import Job
 from core.progress import silent
-from hits.models import Item, Round
+from hits.models import Item, Round, Seat
 from mitl.models import Pool, Proposal
 from tests.browser import barriers_in_light_and_dark
 from tests.console.conftest import answer_rightly
 from tests.console.test_console_browser import log_in
-from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
+from tests.factories import (
+    make_annotator,
+    make_assignment,
+    make_collection,
+    make_pool,
+    make_retrieval,
+    make_round,
+    make_sample,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -113,6 +126,30 @@ def test_charts_fit_their_cards_at_every_width(wide, page, live_server):
             page.set_viewport_size({"width": width, "height": 900})
             assert overflowing(page) == [], f"{path} at {width}"
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+FIVE_SCREENS = 5 * 844  # pixels of a phone
+
+
+def test_no_list_of_fifty_rows_is_longer_than_five_screens_of_a_phone(wide, phone, live_server):
+    for seat in Seat.objects.filter(state="open"):
+        make_assignment(seat)
+    everybody = Worker.objects.bulk_create(Worker(simulated=True) for _ in range(60))
+    done = Assignment.objects.filter(state="accepted").first()
+    now = timezone.now()
+    more = {"hit": done.hit, "state": "excluded", "deadline": now, "submitted_at": now, "active_seconds": 40}
+    work = Assignment.objects.bulk_create(Assignment(worker=one, seat=done.seat, **more) for one in everybody)
+    owed = {"round": wide, "kind": "reward", "amount": Decimal("0.65"), "fee": Decimal("0.13")}
+    Payment.objects.bulk_create(Payment(assignment=one, **owed) for one in work)
+    transaction.atomic(record_each)("submitted", work, actor="worker")
+    log_in(phone, live_server.url)
+    heights = {}
+    ledger = "/rounds/round-1/ledger/"
+    for path in ("/", "/rounds/round-1/", "/rounds/round-1/workers/", ledger, f"{ledger}?show=payments", "/workers/",
+                 "/events/"):  # fmt: skip
+        phone.goto(path)
+        heights[path] = phone.evaluate("document.documentElement.scrollHeight")
+    assert {path: height for path, height in heights.items() if height > FIVE_SCREENS} == {}
 
 
 def test_pages_of_many_rows_have_no_barriers(wide, page, live_server):

@@ -1,10 +1,13 @@
 """A round's ledger in the console."""
 
 from decimal import Decimal
+from functools import partial
 
 import pytest
 
 from annotation.models import Assignment, Payment, Worker
+from console.pagination import page_of
+from console.payments import views
 from core.models import Job
 from hits.models import Round
 from tests.console.conftest import answer_rightly
@@ -22,8 +25,9 @@ def test_the_page_shows_accounts_payments_and_workers(member, made):
     answer = member.get("/rounds/round-1/ledger/")
     accounts = {name: amount for name, _, amount in answer.context["accounts"]}
     assert (accounts["planned"], accounts["owed"]) == (Decimal("3.25"), Decimal("0.65"))
-    assert [payment.state for payment in answer.context["rows"]] == ["owed"]
     assert Assignment.objects.get().worker.pseudonym in answer.text
+    payments = member.get("/rounds/round-1/ledger/?show=payments")
+    assert [payment.state for payment in payments.context["rows"]] == ["owed"]
 
 
 def test_a_drafts_page_says_that_its_accounts_are_empty(member, db):
@@ -108,7 +112,8 @@ def test_what_programs_earned_is_marked_and_their_times_advise_no_top_up(member,
     page = member.get("/rounds/round-1/ledger/").text
     assert "$3.90 of what is owed was earned by simulated workers" in page
     assert "of 6 accepted assignments (6 simulated)" in page
-    assert page.count('data-state="simulated"') == 12
+    assert page.count('data-state="simulated"') == 6
+    assert member.get("/rounds/round-1/ledger/?show=payments").text.count('data-state="simulated"') == 6
     assert "Median elapsed time" not in page
     assert "top_up" not in page
 
@@ -118,3 +123,12 @@ def test_the_rounds_page_marks_simulated_workers_money_and_times(member, played)
     assert "$3.90 of it to simulated workers, whom nobody pays" in page
     assert "hourly pay, by times that programs made up" in page
     assert page.count('data-state="simulated"') == 6
+
+
+def test_the_sums_are_over_all_pages_by_worker_and_of_each_payment(member, made, monkeypatch):
+    answer_rightly(made)
+    monkeypatch.setattr(views, "page_of", partial(page_of, size=1))
+    by_worker = member.get("/rounds/round-1/ledger/").context
+    assert (len(by_worker["rows"]), by_worker["totals"].rewards, by_worker["totals"].owed) == (1, 2, Decimal("1.30"))
+    payments = member.get("/rounds/round-1/ledger/?show=payments").context
+    assert (len(payments["rows"]), payments["totals"]["amount"]) == (1, Decimal("1.30"))

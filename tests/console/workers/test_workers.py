@@ -1,6 +1,7 @@
 """Workers by pseudonym: what staff see of them; excluding, writing to and forgetting them."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -9,6 +10,8 @@ from annotation.people.admission import join_round
 from annotation.people.workers import exclude, pause_worker
 from annotation.work.grading import grade
 from console.charts.measured_charts import chart_path
+from console.pagination import page_of as pages
+from console.workers import views
 from core.files import write_file
 from core.models import Event
 from crowd.models import Message, Outbox
@@ -34,6 +37,16 @@ def page_of(client, worker: Worker, part: str = "") -> str:
 
 def press(client, worker: Worker, part: str, **fields):
     return client.post(f"/workers/{worker.pseudonym}/{part}/", fields, follow=True)
+
+
+def test_the_sums_of_the_list_are_over_all_its_workers(member, db, monkeypatch):
+    made = make_round(hits=2)
+    answer_rightly(made), answer_wrongly(made)
+    monkeypatch.setattr(views, "page_of", partial(pages, size=1))
+    context = member.get("/workers/").context
+    totals = context["totals"]
+    assert (len(context["rows"]), totals["submitted"], totals["flagged"], totals["excluded"]) == (1, 2, 1, 0)
+    assert member.get("/workers/?show=excluded").context["totals"]["submitted"] == 0
 
 
 def test_a_worker_is_shown_with_their_rounds_work_and_pay(member, db):
