@@ -14,10 +14,21 @@ _SECRETS = re.compile(
     r"|\b[0-9a-z]{6}-[0-9a-f]{32}\b"  # the same of a password link
 )
 
+REFUSED = 403
+
 
 def masked(text: str) -> str:
     """Return the text with *** in place of the tokens of links, join keys and what platforms add to our addresses."""
     return _SECRETS.sub(r"\g<page>***", text)
+
+
+class RefusalFilter(logging.Filter):
+    """Leaves out the traceback of a refused request (403), which says only which guard refused. Keeps every record."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if getattr(record, "status_code", None) == REFUSED:
+            record.exc_info = None
+        return True
 
 
 class MaskedFormatter(logging.Formatter):

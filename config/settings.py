@@ -280,7 +280,8 @@ LOGGING = {
         "plain": {"()": "config.logs.MaskedFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "json": {"()": "config.logs.JsonFormatter"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "filters": {"refusals": {"()": "config.logs.RefusalFilter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refusals"]}},
     "loggers": {
         "django": {"handlers": []},  # Its own handlers would write unmasked addresses.
         "django.server": {"handlers": ["stderr"], "propagate": False},

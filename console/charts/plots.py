@@ -3,12 +3,15 @@
 A chart is what the command ``analyse`` finds with the same parameters, so that pages, files and terminal agree.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from io import StringIO
 from typing import Any
 
+from django.core.cache import cache
 from django.db.models import Max, QuerySet
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
@@ -197,8 +200,11 @@ GROUND = re.compile(r'<rect ([^>]*)fill="#ffffff"/>')
 
 
 def drawn(chart: Spec, label: str) -> SafeString:
-    """Return a chart as SVG for a page, one picture for screen readers with ``label`` as its text."""
-    return on_page(chart_bytes(chart, ".svg").decode(), label)
+    """Return a chart as SVG for a page, one picture for screen readers with ``label`` as its text. To draw one takes
+    half a second: it is kept for a day."""
+    key = f"drawn:{sha256(json.dumps(chart, sort_keys=True, default=str).encode()).hexdigest()}"
+    svg = cache.get_or_set(key, lambda: chart_bytes(chart, ".svg").decode(), timeout=86_400)
+    return on_page(str(svg), label)
 
 
 def on_page(svg: str, label: str) -> SafeString:

@@ -9,11 +9,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.models import Appeal, Assignment, Payment, Rejection
 from annotation.money.payments import owe_bonus
+from annotation.money.wages import timing_of
 from annotation.people.workers import mask_workers
 from annotation.review.appeals import answer_appeal, appeal
 from annotation.review.decisions import decide, drop_proposal, reverse, second, work_to_review
 from annotation.work.grading import accepted_unreviewed_at
 from annotation.work.worker_records import record_of
+from console.kept_figures import kept_if_slow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, reviewers_only
 from console.review.answer_sheets import RejectionSheet, answers_of, rejections_of
@@ -117,6 +119,7 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
     answers = answers_of(assignment) if assignment.has_hit else []
     controls = [answer for answer in answers if answer.item.control]
     visit = assignment.visit if assignment.is_outside else None
+    round = assignment.hit.round
     context = {
         "assignment": assignment,
         "answers": answers,
@@ -124,6 +127,7 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "written": [answer for answer in answers if answer.judgment and answer.judgment.text],
         "n_unanswered": sum(answer.judgment is None for answer in controls),
         "record": record_of(assignment.worker),
+        "timing": kept_if_slow(f"timing-of-round:{round.pk}", partial(timing_of, round, at_least=1)).figures,
         "rejections": rejections_of(assignment),
         "asked": assignment.appeals.filter(rejection=None).select_related("answered_by").first(),
         "drafted": assignment.drafts.count(),

@@ -6,8 +6,10 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.models import Judgment
+from console.charts.inline_bars import Segment
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only, researchers_only
+from console.rounds.figures import level_bar
 from console.versions.forms import ExportForm, ReleaseForm
 from core.errors import CounterpartError
 from core.files import local_copy
@@ -20,6 +22,8 @@ from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
 from evaluation.jobs import last_verification, start_scoring_annotators, start_verification
 from evaluation.scores.leaderboard import board_of, caution_of
 from evaluation.scores.score_checks import score_changes, score_table
+from hits.question import Level
+from mitl.models import Direction
 
 CHANGES_SHOWN = 200
 LARGEST_COMPARED = 50_000_000  # bytes of both versions: what a page can read in a few seconds
@@ -45,9 +49,16 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
         "downloads": downloads_of(found),
         "verification": last_verification(found),
         "mixed_tasks": mixed_tasks_of(found),
+        "levels": _levels_of(found),
         "others": Version.objects.filter(collection=found.collection).exclude(pk=found.pk),
     }
     return render(request, "console/versions/version.html", context)
+
+
+def _levels_of(version: Version) -> list[Segment]:
+    """Return the judged pairs by level, as a bar."""
+    counts = version.manifest["counts"].get("judged_by_level", {})
+    return level_bar({int(level): pairs for level, pairs in counts.items()}, {one.value: one.brief for one in Level})
 
 
 @researchers_only.acts
@@ -89,11 +100,13 @@ def _comparison(before: Version, after: Version) -> dict[str, object]:
     images = {image.key: image for image in pictured}
     captions = after.collection.captions.filter(key__in={one.caption for one in shown})
     by_key = {caption.key: caption for caption in captions}
+    columns, rows = score_table(score_changes(before, after))
+    named = [column.split(" ", 1) for column in columns]
     return {
         "total": len(changes),
         "causes": [(Cause(name), count) for name, count in count_causes(changes).items()],
         "lines": [(change, images.get(change.image), by_key.get(change.caption)) for change in shown],
-        "scores": score_table(score_changes(before, after)),
+        "scores": ([f"{Direction(side).label} {metric}" for side, metric in named], rows),
     }
 
 

@@ -67,8 +67,12 @@ def score_table(changes: list[dict[str, Any]]) -> tuple[list[str], list[tuple[st
     named = [(row["model"], f"{row['direction']} {row['metric']}", row) for row in changes]
     columns = list(dict.fromkeys(column for _, column, _ in named))
     cells = {
-        (model, column): f"{100 * row['after']:.1f} ({round(100 * row['change'], 1) + 0:+.1f})"
+        (model, column): f"{100 * row['after']:.1f} ({_signed(round(100 * row['change'], 1))})"
         for model, column, row in named
     }
     models = dict.fromkeys(model for model, _, _ in named)
     return columns, [(model, [cells.get((model, column), "–") for column in columns]) for model in models]
+
+
+def _signed(change: float) -> str:
+    return f"{change:+.1f}" if change else "="

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from config.logs import MaskedFormatter, masked
+from config.logs import MaskedFormatter, RefusalFilter, masked
 from tests.project.test_secret_addresses import access_line
 
 # Of no key and always the same: it stands in the tests' names, and each process of a run must collect the same names.
@@ -46,6 +46,20 @@ def test_an_unknown_link_is_masked_in_the_log_of_django(stranger, db, settings):
     finally:
         logging.getLogger("django.request").removeHandler(handler)
     assert lines == ["Not Found: /judge/me/***/"]
+
+
+def test_a_refused_request_is_logged_without_a_traceback(member, db):
+    lines = []
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append(handler.format(record))
+    handler.setFormatter(MaskedFormatter())
+    handler.addFilter(RefusalFilter())
+    logging.getLogger("django.request").addHandler(handler)
+    try:
+        assert member.get("/release/").status_code == 403
+    finally:
+        logging.getLogger("django.request").removeHandler(handler)
+    assert lines == ["Forbidden (Permission denied): /release/"]
 
 
 def test_django_writes_no_log_but_a_masked_one(settings):

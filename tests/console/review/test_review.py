@@ -53,6 +53,16 @@ def test_a_control_whose_picture_did_not_load_is_told_apart_from_a_wrong_one(mem
     assert "the picture did not load" in page
 
 
+def test_the_form_of_decided_work_is_folded_and_its_time_beside_those_of_the_round(reviewer, flagged):
+    answer_rightly(flagged.hit.round)
+    page = reviewer.get(f"/review/{flagged.pk}/").text
+    assert '<details class="card" open>\n    <summary><h2>Your decision' in page
+    assert "5.0 min; the worker’s mean –, the round’s median 5.0 min" in page
+    decide(reviewer, flagged, **COUNT)
+    page = reviewer.get(f"/review/{flagged.pk}/").text
+    assert '<details class="card">\n    <summary><h2>Change the decision' in page
+
+
 def test_excluding_opens_the_seat_and_is_written_down(reviewer, flagged):
     decide(reviewer, flagged)
     flagged.refresh_from_db()

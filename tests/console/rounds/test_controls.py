@@ -37,6 +37,12 @@ def test_a_round_lists_its_controls_the_most_failed_first(member, control):
     assert member.get("/rounds/round-1/").content.decode().count("/rounds/round-1/controls/") == 1
 
 
+def test_a_control_that_nobody_failed_shows_no_doubt(member, db):
+    judge(make_round(), fails="positive")
+    failed, passed = member.get("/rounds/round-1/controls/").text.split("<tbody>")[1].split("<tr>")[1:]
+    assert ("%</td>" in failed, "%</td>" in passed) == (True, False)
+
+
 def test_the_list_can_show_one_state(member, reviewer, control):
     Control.objects.filter(pk=control.pk).update(state="suspected")
     assert member.get("/rounds/round-1/controls/?state=suspected").context["rows"].object_list == [control.pk]

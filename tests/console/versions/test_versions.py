@@ -30,6 +30,13 @@ def test_a_version_shows_its_positives_per_source_and_how_many_times_the_origina
     assert "×1.00" in text
 
 
+def test_a_version_shows_its_judged_pairs_by_level_as_a_bar(member, site):
+    levels = member.get("/versions/v1/").context["levels"]
+    counts = site.version.manifest["counts"]["judged_by_level"]
+    assert {part.kind: part.count for part in levels} == {str(level): n for level, n in counts.items()}
+    assert sum(part.length for part in levels) == pytest.approx(100)
+
+
 def test_files_arrive_as_the_manifest_has_them_and_nothing_else_can_be_fetched(member, site):
     for file_name in ("v1_image_to_caption.json", "pairs.csv", "judgments.csv"):
         answer = member.get(f"/versions/v1/files/{file_name}")
