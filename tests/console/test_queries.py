@@ -84,5 +84,5 @@ def test_a_collection_asks_no_more_for_more_pictures(member, django_assert_max_n
 
 def test_a_review_asks_no_more_for_more_pairs(member, django_assert_max_num_queries):
     assignment = answer_wrongly(make_round(make_collection(images=24), candidates=18))
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         assert member.get(f"/review/{assignment.pk}/").status_code == 200
