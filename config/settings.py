@@ -264,6 +264,7 @@ LEAST_SECONDS_A_PAIR = env.float("LEAST_SECONDS_A_PAIR", 1.0, validate=validate.
 JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", 10, validate=at_least_one)
 TAKES_PER_HOUR = env.int("TAKES_PER_HOUR", 120, validate=at_least_one)
 ARRIVALS_PER_HOUR = env.int("ARRIVALS_PER_HOUR", 120, validate=at_least_one)
+RESULTS_PER_HOUR = env.int("RESULTS_PER_HOUR", 600, validate=at_least_one)
 PASSWORD_MAILS_PER_HOUR = env.int("PASSWORD_MAILS_PER_HOUR", 10, validate=at_least_one)
 
 # Whoever scrapes /metrics has to send it; without it there is no such page.

@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from core.admin import ReadOnlyAdmin
-from dataset.models import Aggregation, Case, Review, Verdict, Version
+from dataset.models import Aggregation, Case, Publication, Review, Verdict, Version
 
 
 @admin.register(Aggregation)
@@ -38,3 +38,9 @@ class CaseAdmin(ReadOnlyAdmin):
 class VersionAdmin(ReadOnlyAdmin):
     list_display = ["name", "collection", "sample", "released_at", "released_by"]
     list_select_related = ["collection", "sample", "released_by"]
+
+
+@admin.register(Publication)
+class PublicationAdmin(ReadOnlyAdmin):
+    list_display = ["version", "picture_terms", "published_at", "published_by"]
+    list_select_related = ["version", "published_by"]

@@ -257,6 +257,24 @@ class Version(models.Model):
         return self.name
 
 
+class Publication(models.Model):
+    """The public page of a version: while the row exists, anybody may read the page. ``dataset.publications`` adds and
+    removes it."""
+
+    version = models.OneToOneField(Version, on_delete=models.CASCADE, related_name="publication")
+    picture_terms = models.CharField(
+        max_length=300, blank=True, default="", help_text="Licence of the pictures; empty: the page shows none."
+    )
+    agreement = models.TextField(help_text="How well the votes agree, in a sentence.")
+    published_at = models.DateTimeField(default=timezone.now)
+    published_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    free_text = ("picture_terms",)
+
+    def __str__(self) -> str:
+        return f"public page of {self.version}"
+
+
 class SavedFilter(models.Model):
     """A filter of the pairs table that a person keeps; it can be used on the pairs of any pool, round or version."""
 

@@ -37,6 +37,17 @@ class ExportForm(forms.Form):
     )
 
 
+class PublishForm(forms.Form):
+    """What the public page of a version says of the licence of its pictures."""
+
+    picture_terms = forms.CharField(
+        max_length=300,
+        required=False,
+        label="Licence or terms of the pictures",
+        help_text="Shown under the pictures. Leave it empty to publish the page without pictures.",
+    )
+
+
 class BenchmarkForm(forms.Form):
     """Rankings to measure, uploaded or of a search, and the benchmarks."""
 

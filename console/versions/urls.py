@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from console.versions import conflict_pages, views
+from console.versions import conflict_pages, results, views
 
 urlpatterns = [
     path("versions/", views.versions, name="versions"),
@@ -13,6 +13,10 @@ urlpatterns = [
     path("versions/<slug:name>/changes/", views.version_changes, name="version_changes"),
     path("versions/<slug:name>/export/", views.version_export, name="version_export"),
     path("versions/<slug:name>/downloads/<str:what>.zip", views.version_download, name="version_download"),
+    path("versions/<slug:name>/publish/", results.version_publish, name="version_publish"),
+    path("versions/<slug:name>/withdraw/", results.version_withdraw, name="version_withdraw"),
+    path("results/<slug:name>/", results.result, name="result"),
+    path("results/<slug:name>/pictures/<int:image_id>.jpg", results.result_picture, name="result_picture"),
     path("release/", views.release, name="release"),
     path("release/counts/", conflict_pages.release_counts, name="release_counts"),
     path("conflicts/", conflict_pages.conflicts, name="conflicts"),

@@ -37,7 +37,9 @@ def versions(request: HttpRequest) -> HttpResponse:
 
 @members_only.reads
 def version(request: HttpRequest, name: str) -> HttpResponse:
-    found = get_object_or_404(Version.objects.select_related("collection", "sample", "released_by"), name=name)
+    found = get_object_or_404(
+        Version.objects.select_related("collection", "sample", "released_by", "publication"), name=name
+    )
     context = {
         "version": found,
         "sources": found.manifest["sources"],

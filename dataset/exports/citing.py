@@ -44,17 +44,22 @@ def missing_credits(version: Version) -> list[str]:
 
 def citation_of(version: Version) -> str:
     """Return the citation that the release was told, otherwise BibTeX of title and authors; empty without authors."""
-    told, authors = credits_of(version), authors_of(version)
-    if told.get("citation") or not authors:
-        return str(told.get("citation", ""))
+    told = credits_of(version)
+    return str(told.get("citation", "")) or (bibtex_of(version) if authors_of(version) else "")
+
+
+def bibtex_of(version: Version, *, url: str = "") -> str:
+    """Return a BibTeX entry of what the release was told; ``url`` stands in where it was told no address."""
+    told = credits_of(version)
     fields = {
         "title": title_of(version),
-        "author": " and ".join(f"{{{author.name}}}" for author in authors),
+        "author": " and ".join(f"{{{author.name}}}" for author in authors_of(version)),
         "year": str(version.released_at.year),
         "note": f"Version {version.name}",
-        **({"url": told["url"]} if "url" in told else {}),
+        "url": told.get("url", url),
     }
-    return f"@misc{{{version.name},\n" + "".join(f"  {name} = {{{text}}},\n" for name, text in fields.items()) + "}"
+    lines = (f"  {name} = {{{text}}},\n" for name, text in fields.items() if text)
+    return f"@misc{{{version.name},\n{''.join(lines)}}}"
 
 
 def semantic_version(name: str) -> str:

@@ -18,7 +18,7 @@ from evaluation.models import Run
 from hits.models import Round
 from tests.factories import make_round, put_on_platform
 
-OPEN_TO_ALL = {"login", "logout", "password_set", "password_forgotten"}
+OPEN_TO_ALL = {"login", "logout", "password_set", "password_forgotten", "result", "result_picture"}
 
 RESEARCHERS_DO = {
     *("round_plan", "pool_pack", "round_design_measure", "round_design_keep"),
@@ -47,7 +47,18 @@ REVIEWERS_DO = {
     *("pair_conclude", "reviews_undo", "review_second", "pairs_review"),
     *("appeal_enter", "appeal_answer", "submission_pay", "control_rule"),
 }
-ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget", "staff", "person", "person_active", "person_link"}
+ADMINS_DO = {
+    "release",
+    "version_publish",
+    "version_withdraw",
+    "payments",
+    "payments_csv",
+    "worker_forget",
+    "staff",
+    "person",
+    "person_active",
+    "person_link",
+}
 # Researchers and reviewers both.
 STEWARDS_DO = {
     "worker_exclude",
@@ -116,7 +127,7 @@ def addresses(site) -> dict[str, str]:
         (("worker", "worker_exclude", "worker_readmit", "worker_write", "worker_link", "worker_forget"), [worker]),
         (("worker_pause", "worker_resume"), [worker, "open"]),
         (("version", "version_changes", "version_trust", "version_score", "version_export"), ["v1"]),
-        (("version_measure", "version_verify"), ["v1"]),
+        (("version_measure", "version_verify", "version_publish", "version_withdraw"), ["v1"]),
         (("version_file",), ["v1", "manifest.json"]),
         (("version_download",), ["v1", make_download(site.version, "eccv-json_lenient").what]),
         (("run", "run_score"), [run.pk]),

@@ -1,0 +1,61 @@
+"""Public pages of versions: publishing one, withdrawing it, and the examples that it shows."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from core.events import record
+from corpus.models import Match
+from dataset.exports.statements import agreement
+from dataset.models import Publication, Version
+from hits.question import Level
+
+EXAMPLES = 12
+LOOKED_AT = 2_000  # matches that the examples are chosen from, so that a page of a large version stays quick
+
+
+def publish(version: Version, *, picture_terms: str, by: User) -> Publication:
+    """Make the version's page public. ``picture_terms`` is what the page says of the licence of its pictures; without
+    it, the page shows none. A public page gets the new terms."""
+    agreed = agreement(version) if version.manifest["rounds"] else ""
+    with transaction.atomic():
+        stated = {"picture_terms": picture_terms, "published_by": by}
+        publication, is_new = Publication.objects.update_or_create(
+            version=version, defaults=stated, create_defaults={**stated, "agreement": agreed}
+        )
+        record(
+            "result published" if is_new else "result changed",
+            version,
+            actor=by.get_username(),
+            picture_terms=picture_terms,
+        )
+    return publication
+
+
+def withdraw(version: Version, *, by: User) -> bool:
+    """Take the version's page back; return whether it was public."""
+    with transaction.atomic():
+        deleted, _ = Publication.objects.filter(version=version).delete()
+        if deleted:
+            record("result withdrawn", version, actor=by.get_username())
+    return bool(deleted)
+
+
+def examples_of(version: Version) -> list[Match]:
+    """Return verified matches that the original pairs lack, best first, each of another picture: evenly spread over the
+    first LOOKED_AT ones."""
+    original = Match.objects.filter(
+        collection=version.collection_id, source=Match.ORIGINAL, image=OuterRef("image"), caption=OuterRef("caption")
+    )
+    found = Match.objects.filter(
+        collection=version.collection_id,
+        source=version.name,
+        score=1,
+        grade__in=(Level.YES, Level.PARTIALLY_YES),
+        image__excluded_at=None,
+        caption__excluded_at=None,
+    ).exclude(Exists(original))
+    rows = found.select_related("image", "caption").order_by("image_id", "caption_id")[:LOOKED_AT]
+    of_pictures = list({match.image_id: match for match in rows}.values())
+    chosen = of_pictures[:: max(1, len(of_pictures) // EXAMPLES)][:EXAMPLES]
+    return sorted(chosen, key=lambda match: (match.grade or 0, match.image_id))

@@ -1,0 +1,158 @@
+"""The public page of a version: who may publish it, who may read it, and what it tells and keeps."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+
+from core.models import Event
+from corpus.models import Caption, Match
+from dataset.models import Publication, Version
+from dataset.publications import EXAMPLES, examples_of, publish
+from dataset.release import release_version
+from evaluation.models import Run
+from hits.models import Round
+from tests.conftest import client_of
+
+PUBLISH, WITHDRAW, RESULT = "/versions/v1/publish/", "/versions/v1/withdraw/", "/results/v1/"
+TERMS = {"picture_terms": "CC BY 4.0, drawn by us"}
+
+
+@pytest.fixture
+def published(site) -> Version:
+    """The version of the site, with a match that is not original and its page public."""
+    pair = {"image": site.collection.images.first(), "caption": site.collection.captions.last()}
+    Match.objects.create(collection=site.collection, source="v1", score=1, grade=2, **pair)
+    publish(site.version, by=User.objects.create_user("ada"), **TERMS)
+    return site.version
+
+
+def test_no_version_is_public_at_first(stranger, releaser, site):
+    assert [client.get(RESULT).status_code for client in (stranger, releaser)] == [404, 404]
+
+
+def test_an_admin_publishes_and_withdraws_the_page_and_both_are_logged(stranger, releaser, site):
+    confirming = releaser.get(PUBLISH).text
+    assert "Anybody who has the link can then read it" in confirming
+    assert not Publication.objects.exists()
+    assert "The page is public." in releaser.post(PUBLISH, TERMS, follow=True).text
+    assert stranger.get(RESULT).status_code == 200
+    assert RESULT in releaser.get(PUBLISH).text
+    assert "withdrawn" in releaser.post(WITHDRAW, follow=True).text
+    assert stranger.get(RESULT).status_code == 404
+    releaser.post(WITHDRAW)
+    verbs = Event.objects.filter(verb__startswith="result").order_by("pk").values_list("verb", flat=True)
+    assert list(verbs) == ["result published", "result withdrawn"]
+    assert "withdrew the public page of" in releaser.get("/events/").text
+
+
+@pytest.mark.parametrize("role", ["researcher", "reviewer"])
+def test_only_admins_publish_and_withdraw(role, published):
+    client = client_of(role)
+    assert [client.post(path, TERMS).status_code for path in (PUBLISH, WITHDRAW)] == [403, 403]
+    page = client.get("/versions/v1/").text
+    assert PUBLISH not in page
+    assert RESULT in page
+
+
+def test_a_stranger_reads_leaderboard_examples_levels_card_citation_and_checksums(stranger, published):
+    run = Run.objects.create(collection=published.collection, model="overlap", sha256="0" * 64)
+    run.scores.create(version=published, metric="R@1", direction="i2t", value=0.5, queries=8)
+    text = stranger.get(RESULT).text
+    for told in (
+        *("<h1>v1</h1>", "overlap", "50.0", "Matches that the original pairs lack", "Judged pairs by level"),
+        *("Pictures: CC BY 4.0, drawn by us", "@misc{v1,", "url = {http://testserver/results/v1/}", "Known biases"),
+        *("Who judged", published.manifest["files"]["pairs.csv"]["sha256"], published.manifest_sha256),
+    ):
+        assert told in text, told
+
+
+def test_the_page_names_no_worker_no_pay_no_control_and_leads_to_no_staff_page(stranger, site, published):
+    text = stranger.get(RESULT).text
+    workers = {str(one.worker) for made in Round.objects.all() for one in _work_of(made)}
+    assert workers
+    assert [word for word in (*workers, "$", "control", "judgments.csv</a>") if word in text] == []
+    links = [part.split('"')[0] for part in text.split('href="')[1:]]
+    assert [link for link in links if not link.startswith(("/static/", "#main", "http"))] == []
+
+
+def _work_of(made: Round):
+    return [work for hit in made.hits.all() for work in hit.assignments.select_related("worker")]
+
+
+def test_the_page_opens_no_session_may_be_cached_and_is_in_no_search_engine(releaser, published):
+    response = releaser.get(RESULT)
+    assert response["Cache-Control"] == "public, max-age=300"
+    assert response["X-Robots-Tag"] == "noindex"
+    assert "Cookie" not in response.get("Vary", "")
+    assert not response.cookies
+    assert "releaser" not in response.text
+    assert "Log out" not in response.text
+
+
+def test_pictures_are_shown_with_their_terms_and_only_those_of_the_examples(stranger, published):
+    example, *more = examples_of(published)
+    others = published.collection.images.exclude(pk__in=[example.image_id, *(match.image_id for match in more)])
+    address = f"{RESULT}pictures/{example.image_id}.jpg"
+    assert address in stranger.get(RESULT).text
+    response = stranger.get(address)
+    assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
+    assert stranger.get(f"{RESULT}pictures/{others.first().pk}.jpg").status_code == 404
+    Publication.objects.update(picture_terms="")
+    text = stranger.get(RESULT).text
+    assert (address in text, example.caption.text in text) == (False, True)
+    assert stranger.get(address).status_code == 404
+
+
+def test_new_terms_change_a_public_page(stranger, releaser, published):
+    releaser.post(PUBLISH, {"picture_terms": "All rights with <b>ours</b>"})
+    text = stranger.get(RESULT).text
+    assert "All rights with &lt;b&gt;ours&lt;/b&gt;" in text
+    assert Event.objects.filter(verb="result changed").count() == 1
+
+
+def test_captions_and_credits_are_escaped(stranger, site, published):
+    Caption.objects.update(text="<script>alert(1)</script>")
+    Version.objects.update(manifest=published.manifest | {"credits": {"title": "<i>T</i>", "description": "<b>D</b>"}})
+    text = stranger.get(RESULT).text
+    assert "<script>alert" not in text
+    assert "<i>T" not in text
+    assert "<b>D" not in text
+    assert "&lt;i&gt;T&lt;/i&gt;" in text
+
+
+def test_simulated_votes_are_told_at_the_top(stranger, published):
+    counts = published.manifest["counts"] | {"simulated_votes": 3, "votes": 9}
+    Version.objects.update(manifest=published.manifest | {"counts": counts})
+    assert "<strong>Simulated votes.</strong> 3 of 9 votes are simulated" in stranger.get(RESULT).text
+
+
+def test_a_version_of_sources_alone_can_be_published(stranger, site):
+    made = release_version("merged", collection=site.collection, sample=site.pool.sample, merge="original")
+    publish(made, picture_terms="", by=User.objects.create_user("ada"))
+    text = stranger.get("/results/merged/").text
+    assert "No model was measured yet." in text
+    assert "Matches that the original pairs lack" not in text
+
+
+def test_one_address_opens_the_page_so_often_an_hour(stranger, published, settings):
+    cache.clear()
+    settings.RESULTS_PER_HOUR = 2
+    answers = [stranger.get(RESULT, REMOTE_ADDR="203.0.113.7") for _ in range(3)]
+    assert [one.status_code for one in answers] == [200, 200, 429]
+    assert "Cache-Control" not in answers[-1]
+
+
+def test_examples_are_of_different_pictures_best_first_and_spread_over_the_version(site):
+    captions = list(site.collection.captions.all())
+    images = list(site.collection.images.all())
+    pairs = [(image, caption) for image in images for caption in captions if caption.image_id != image.pk]
+    rows = [
+        Match(collection=site.collection, source="v1", image=image, caption=caption, score=1, grade=1 + number % 2)
+        for number, (image, caption) in enumerate(pairs)
+    ]
+    Match.objects.bulk_create(rows, ignore_conflicts=True)
+    found = examples_of(site.version)
+    assert len({match.image_id for match in found}) == len(found) == min(EXAMPLES, len(images))
+    assert [match.grade for match in found] == sorted(match.grade for match in found)
+    site.collection.images.filter(pk=found[0].image_id).update(excluded_at="2026-01-01T00:00Z")
+    assert found[0].image_id not in {match.image_id for match in examples_of(site.version)}
