@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from django import forms
 
+from annotation.models import Assignment
 from core.parameters import choices
 from core.progress import Progress
 from core.seeds import SeedField
@@ -46,8 +47,16 @@ def analyse(parameters: WorkersParameters, *, progress: Progress) -> Findings:
     buckets = _buckets(table, found)
     rows: Any = table.to_dict("records")
     summary: Any = buckets.to_dict("records")
-    figures = {"of": found.name, "method": method, "by_hits": plain(summary), "workers": plain(rows)}
-    return Findings(figures, _text(found, buckets, table, method), _chart(found, buckets, table), rows)
+    signals = _signals(found)
+    figures = {
+        "of": found.name,
+        "method": method,
+        "by_hits": plain(summary),
+        "workers": plain(rows),
+        "signals": signals,
+    }
+    text = _text(found, buckets, table, method) + _signal_lines(signals)
+    return Findings(figures, text, _chart(found, buckets, table), rows)
 
 
 def _workers(found: Answered, method: Any, seed: int) -> pd.DataFrame:
@@ -85,6 +94,28 @@ def _workers(found: Answered, method: Any, seed: int) -> pd.DataFrame:
         .fillna({"judgments": 0, "controls": 0})
         .astype({"judgments": int, "controls": int})
     )
+
+
+def _signals(found: Answered) -> list[dict[str, Any]]:
+    """Return what signals found in the rounds' answer sets, the latest first; a version holds none."""
+    if found.version is not None:
+        return []
+    flagged = Assignment.objects.filter(hit__round__in=found.rounds).exclude(signals=[]).order_by("-pk")
+    rows = flagged.values_list("worker__pseudonym", "pk", "state", "signals")
+    return [
+        {"worker": worker, "assignment": pk, "state": state, **signal}
+        for worker, pk, state, signals in rows
+        for signal in signals
+    ]
+
+
+def _signal_lines(signals: Sequence[dict[str, Any]]) -> str:
+    if not signals:
+        return ""
+    rows = [[str(one[name]) for name in ("worker", "assignment", "state", "sentence")] for one in signals[:SHOWN]]
+    more = f"\n... and {len(signals) - SHOWN:,} more; --json lists all." if len(signals) > SHOWN else ""
+    heads = ["worker", "assignment", "state", "evidence"]
+    return f"\n\nSignals, which ask a person to look and reject nothing\n{text_table(heads, rows, left=4)}{more}"
 
 
 def _buckets(table: pd.DataFrame, found: Answered) -> pd.DataFrame:
