@@ -2,13 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import reduce
-from operator import or_
 from typing import NamedTuple
 
 import numpy as np
 from django.conf import settings
-from django.db.models import Q
 from numpy.typing import NDArray
 
 from annotation.models import Assignment, Judgment, Norm
@@ -32,7 +29,7 @@ from mitl.models import Annotator, Proposal
 YES = RIGHT_LEVELS["positive"]
 FEWEST_SETS = 10  # filled seats below which a round has no norm
 FEWEST_ANSWERS = 100  # and answers, with a tenth of each kind, below which nothing says what to expect
-SAMPLE = 200  # latest answer sets that a norm is measured from
+SAMPLE = 100  # latest answer sets that a norm is measured from
 STALE = 500  # filled seats after which it is measured again; before, whenever they have doubled
 EARLIER = 5  # answer sets of the worker that agreement is pooled over
 OTHERS = 2  # votes of others for either side that tell as much as more of them
@@ -165,14 +162,16 @@ def _features(round: Round, votes: Sequence[Vote], annotators: Sequence[int]) ->
         rows.setdefault(vote.pair, []).append(row)
     pairs = list(rows)
     for start in range(0, len(pairs), AT_ONCE):
-        some = reduce(or_, (Q(image=image, caption=caption) for image, caption in pairs[start : start + AT_ONCE]))
-        listed = Proposal.objects.filter(some, pool=round.pool_id, annotator__in=annotators)
+        images, captions = zip(*pairs[start : start + AT_ONCE], strict=True)
+        # By both sides alone, so that the indexes are searched; what else they find has no row here.
+        some = {"image__in": images, "caption__in": captions}
+        listed = Proposal.objects.filter(**some, pool=round.pool_id, annotator__in=annotators)
         for image, caption, annotator, rank in listed.values_list("image", "caption", "annotator", "rank"):
-            for row in rows[image, caption]:
+            for row in rows.get((image, caption), ()):
                 table[row, column[annotator]] = max(table[row, column[annotator]], 1 / rank)
-        counted = Judgment.objects.of_candidates().counted().filter(some).order_by()
+        counted = Judgment.objects.of_candidates().counted().filter(**some).order_by()
         for worker, image, caption, level in counted.values_list("worker", "image", "caption", "level"):
-            for row in rows[image, caption]:
+            for row in rows.get((image, caption), ()):
                 if votes[row].worker != worker:
                     table[row, -1] += 1 if level in YES else -1
     table[:, -1] = table[:, -1].clip(-OTHERS, OTHERS)
