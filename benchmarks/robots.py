@@ -21,6 +21,7 @@ from annotation.work.signals import (
     Expected,
     Pace,
     agrees_by_chance,
+    contradicts_itself,
     follows_annotator,
     in_a_pattern,
     one_level,
@@ -123,31 +124,34 @@ def main() -> None:
 
 def drawn_rounds(rounds: int) -> Iterator[str]:
     """Yield the lines of the tables of drawn rounds."""
-    by_controls, by_both = defaultdict[str, list[list[bool]]](list), defaultdict[str, list[list[bool]]](list)
+    by_controls, by_both, with_repeats = (defaultdict[str, list[list[bool]]](list) for _ in range(3))
     signals = Counter[str]()
     for seed in range(rounds):
-        for name, controls, found in play_round(seed):
+        for name, controls, found, switched in play_round(seed):
             by_controls[name].append(controls)
             by_both[name].append([bool(wrong or one) for wrong, one in zip(controls, found, strict=True)])
-            signals.update(one.signal for hit in found for one in hit if name in HONEST)
+            with_repeats[name].append([one or also for one, also in zip(by_both[name][-1], switched, strict=True)])
+            if name in HONEST:
+                signals.update(one.signal for hit in found for one in hit)
+                signals["repeats"] += sum(switched)
     yield f"{rounds} rounds; each worker does {HITS} HITs.\n"
-    yield "| robot | flagged within two HITs by controls alone | with signals |\n|---|---|---|"
+    yield "| robot | flagged within two HITs by controls | and signals | and a pair asked twice |\n|---|---|---|---|"
     for name in ROBOTS:
-        alone, both = (np.any(flags[name], axis=1).mean() for flags in (by_controls, by_both))
-        yield f"| {name} | {alone:.1%} | {both:.1%} |"
+        cells = (f"{np.any(flags[name], axis=1).mean():.1%}" for flags in (by_controls, by_both, with_repeats))
+        yield f"| {name} | {' | '.join(cells)} |"
     yield "\n| honest worker | HITs flagged by controls alone | with signals | by signals alone |\n|---|---|---|---|"
     for name in HONEST:
         alone, both = np.mean(by_controls[name]), np.mean(by_both[name])
         yield f"| {name} | {alone:.1%} | {both:.1%} | {both - alone:.2%} |"
     hits = rounds * HITS * len(HONEST)
     yield "\n| signal | honest HITs that it flags |\n|---|---|"
-    for signal in ("fast", "pattern", "same", "chance", "copy"):
+    for signal in ("fast", "pattern", "same", "chance", "copy", "repeats"):
         yield f"| {signal} | {signals[signal] / hits:.2%} |"
-    yield f"| any | {sum(signals.values()) / hits:.2%} |"
 
 
-def play_round(seed: int) -> Iterator[tuple[str, list[bool], list[list[Evidence]]]]:
-    """Yield each worker's name, whether a control of each HIT is wrong, and what the signals find in each HIT."""
+def play_round(seed: int) -> Iterator[tuple[str, list[bool], list[list[Evidence]], list[bool]]]:
+    """Yield each worker's name, whether a control of each HIT is wrong, what the signals find in each HIT, and whether
+    a candidate that is asked again in each HIT speaks against it."""
     rng = np.random.default_rng(seed)
     world = World(QUERIES, rng)
     levels = np.where(world.match, 1 + (rng.random(len(world.match)) < 0.5), 4 - (rng.random(len(world.match)) < 0.4))
@@ -156,13 +160,16 @@ def play_round(seed: int) -> Iterator[tuple[str, list[bool], list[list[Evidence]
     crowd = usual_of(levels[asked], support[:, asked], rng)
     matches, others = free[world.match[free]], free[~world.match[free]]
     for name, worker in {**ROBOTS, **HONEST}.items():
-        hits, answers, seconds, found = [], [], [], []
+        hits, answers, seconds, found, twice = [], [], [], [], []
         for pairs in np.split(rng.permutation(free)[: HITS * CANDIDATES], HITS):
             hit = shown(pairs, rng.choice(matches), rng.choice(others), levels, support, rng)
             said, pace = worker(hit, crowd, rng)
             hits, answers, seconds = [*hits, hit], [*answers, said], [*seconds, pace]
             found.append(signals_of(hits, answers, seconds, crowd))
-        yield name, [not hit.passes(said) for hit, said in zip(hits, answers, strict=True)], found
+            repeated = int(hit.candidates.argmax())
+            twice.append((said[repeated], worker(hit, crowd, rng)[0][repeated]))
+        switched = [bool(contradicts_itself(*zip(*twice[:n], strict=True))) for n in range(1, HITS + 1)]
+        yield name, [not hit.passes(said) for hit, said in zip(hits, answers, strict=True)], found, switched
 
 
 def usual_of(levels: Levels, support: np.ndarray, rng: np.random.Generator) -> Crowd:

@@ -138,6 +138,6 @@ def offer_of(round: Round, offer: Offer | None = None) -> Offer:
     return replace(
         offer,
         title=offer.title or task.title,
-        description=offer.description or task.lead.format(n=task.screens(Design(**round.design).size)),
+        description=offer.description or task.lead.format(n=task.screens(Design(**round.design).shown)),
         keywords=offer.keywords or task.keywords,
     )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.utils.crypto import salted_hmac
 
 from annotation.models import Assignment, Judgment
-from annotation.work.answers import order_of
+from annotation.work.answers import apart, order_of
 from hits.models import Control, Item, Round
 from hits.task_types import task_type_of
 
@@ -65,11 +65,12 @@ def judgment_rows(rounds: Sequence[Round], *, key: str) -> Iterator[ReleasedJudg
                 yield from _rows_of_answers(round, hit, number, items[hit], answers, pseudonyms)
 
 
-def _items_of(round: Round) -> Mapping[int, list[int]]:
-    """Return the number of each HIT → its items."""
-    items: dict[int, list[int]] = defaultdict(list)
-    for hit, item in Item.objects.filter(hit__round=round).order_by().values_list("hit__number", "pk").iterator():
-        items[hit].append(item)
+def _items_of(round: Round) -> Mapping[int, dict[int, int | None]]:
+    """Return the number of each HIT → its items that are shown → the item that each repeats."""
+    items: dict[int, dict[int, int | None]] = defaultdict(dict)
+    rows = Item.shown.filter(hit__round=round).order_by().values_list("hit__number", "pk", "repeat_of")
+    for hit, item, repeated in rows.iterator():
+        items[hit][item] = repeated
     return items
 
 
@@ -97,14 +98,16 @@ def _rows_of_answers(
     round: Round,
     hit: int,
     number: int,
-    items: list[int],
+    items: Mapping[int, int | None],
     rows: list[dict[str, Any]],
     pseudonyms: "_Pseudonyms",
 ) -> Iterator[ReleasedJudgment]:
     first = rows[0]
     group = task_type_of(round).group
     name = first["assignment__outside_key"] or first["assignment"]
-    positions = {item: position for position, item in enumerate(order_of(name, items, group=group), 1)}
+    repeats = {item: repeated for item, repeated in items.items() if repeated is not None}
+    shown = apart(order_of(name, items, group=group), repeats)
+    positions = {item: position for position, item in enumerate(shown, 1)}
     seconds = first["assignment__active_seconds"]
     for row in sorted(rows, key=itemgetter("item__place")):
         yield ReleasedJudgment(

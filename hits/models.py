@@ -212,9 +212,17 @@ class HIT(models.Model):
         return f"HIT {self.number}"
 
 
+class AskedItemManager(models.Manager["Item"]):
+    """The items whose answers are judgments: without those that ask about a pair a second time."""
+
+    def get_queryset(self) -> models.QuerySet["Item"]:
+        return super().get_queryset().filter(repeat_of=None)
+
+
 class Item(models.Model):
     """A pair in a HIT, at a place from 1. ``control`` is set if the pair is a gold control; ``image`` is null where the
-    round's type of task asks about captions alone, ``caption`` where it asks about images alone."""
+    round's type of task asks about captions alone, ``caption`` where it asks about images alone. An item that repeats
+    another of its HIT is only shown to workers: nothing else counts it."""
 
     hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="items", db_index=False)
     place = models.PositiveSmallIntegerField()
@@ -223,12 +231,25 @@ class Item(models.Model):
     control = models.ForeignKey(Control, null=True, on_delete=models.PROTECT, related_name="items", db_index=False)
 
     content = models.JSONField(null=True, help_text="Rankings of images that are shown beside its caption.")
+    repeat_of = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="repeats",
+        db_index=False,
+        help_text="The item that it asks about again; its answer is no vote.",
+    )
+
+    objects = AskedItemManager()
+    shown: ClassVar[models.Manager["Item"]] = models.Manager()
 
     class Meta:
         ordering = ["hit_id", "place"]
         constraints = [
             models.UniqueConstraint(fields=["hit", "place"], name="item_place_in_hit"),
-            models.UniqueConstraint(fields=["hit", "image", "caption"], name="item_pair_in_hit"),
+            models.UniqueConstraint(
+                fields=["hit", "image", "caption"], condition=models.Q(repeat_of=None), name="item_pair_in_hit"
+            ),
             models.UniqueConstraint(
                 fields=["hit", "caption"], condition=models.Q(image=None), name="item_caption_in_hit"
             ),
@@ -237,7 +258,8 @@ class Item(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["control"], condition=models.Q(control__isnull=False), name="items_of_a_control")
+            models.Index(fields=["control"], condition=models.Q(control__isnull=False), name="items_of_a_control"),
+            models.Index(fields=["repeat_of"], condition=models.Q(repeat_of__isnull=False), name="repeats_of_an_item"),
         ]
 
     def __str__(self) -> str:

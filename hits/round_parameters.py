@@ -61,7 +61,11 @@ class DesignField(forms.Field):
         choices=[
             ("", f"as the type of task has it, otherwise {DEFAULT}"),
             *(
-                (name, f"{name}: {design.candidates} candidates, {design.positives} + {design.negatives} controls")
+                (
+                    name,
+                    f"{name}: {design.candidates} candidates, {design.positives} + {design.negatives} controls"
+                    + (f", {design.repeats} asked twice" if design.repeats else ""),
+                )
                 for name, design in DESIGNS.items()
             ),
         ]

@@ -98,6 +98,7 @@ def pack_round(
         raise
 
 
+HITS_AT_ONCE = 5_000
 OF_PAIRS = ("items", "positives", "negatives", "topped_up", "shared_images", "shared_captions", "sharing")
 """The figures of a plan that tell nothing where its items are no pairs."""
 
@@ -250,6 +251,8 @@ def write_hits(
     hit_ids = _ids(packed.hits.filter(number__gte=first))
     controls = _write_controls(packed, plan, progress)
     _write_items(plan, hit_ids, controls, progress)
+    if plan.design.repeats:
+        _write_repeats(plan, hit_ids)
     columns: Columns = {
         "round_id": packed.pk,
         "hit_id": np.repeat(hit_ids, seats),
@@ -288,6 +291,22 @@ def _write_controls(packed: Round, plan: Plan, progress: Progress) -> Masked:
     written = np.ma.masked_all(len(gold), np.int64)
     written[gold] = [ids[pair] for pair in pairs]
     return written
+
+
+def _write_repeats(plan: Plan, hit_ids: Codes) -> None:
+    """Ask about candidates of each HIT again, drawn by the plan's seed. No plan and no hash holds them."""
+    rng = np.random.default_rng([plan.seed, plan.design.repeats])
+    last = plan.design.size
+    for start in range(0, len(hit_ids), HITS_AT_ONCE):
+        some = hit_ids[start : start + HITS_AT_ONCE].tolist()
+        asked: dict[int, list[Item]] = {}
+        for item in Item.objects.filter(hit__in=some, control=None).order_by("hit", "place"):
+            asked.setdefault(item.hit_id, []).append(item)
+        Item.shown.bulk_create(
+            Item(hit_id=hit, place=last + number, image_id=one.image_id, caption_id=one.caption_id, repeat_of=one)
+            for hit, items in asked.items()
+            for number, one in enumerate(rng.permutation(np.array(items, object))[: plan.design.repeats], 1)
+        )
 
 
 def _write_items(plan: Plan, hit_ids: Codes, controls: Masked, progress: Progress) -> None:

@@ -68,7 +68,7 @@ def true_levels(round: Round, *, source: str, seed: int, followed: str = "") -> 
     first = _first_pairs(round.pool, followed) if followed else frozenset()
     seen: dict[int, list[Seen]] = {}
     columns = ("hit_id", "pk", "image_id", "caption_id", "image__key", "caption__key", "control__polarity", "content")
-    items = Item.objects.filter(hit__round=round).order_by("hit_id", "place").values_list(*columns)
+    items = Item.shown.filter(hit__round=round).order_by("hit_id", "place").values_list(*columns)
     for item in map(_Asked._make, items):
         is_first = (item.image, item.caption) in first
         seen.setdefault(item.hit, []).append(Seen(item.pk, level_of(item), item.polarity or "", is_first))

@@ -113,7 +113,7 @@ def shown_of(items: QuerySet[TestItem]) -> list[Shown]:
 def shown_in(hit: int) -> list[Shown]:
     """Return the pairs of a HIT (by key), in one query."""
     columns = "pk", "image", "image__sha256", "caption__text", "image__width", "image__height", "content"
-    return [Shown(*row) for row in Item.objects.filter(hit=hit).order_by().values_list(*columns)]
+    return [Shown(*row) for row in Item.shown.filter(hit=hit).order_by().values_list(*columns)]
 
 
 SAMPLE = Pair(place=0, sentence="", width=None, height=None, level=Level.PARTIALLY_YES)
@@ -231,7 +231,7 @@ def _report_fields(place: int, what: str) -> str:
 def terms_of(round: Round) -> dict[str, Any]:
     """Return what a worker should know beforehand: the question, pay, time, answers and contact."""
     task = task_type_of(round)
-    screens = task_type_of(round).screens(Design(**round.design).size)
+    screens = task_type_of(round).screens(Design(**round.design).shown)
     return {
         "task": task,
         "amount": f"{screens} {task.screen[1]}",

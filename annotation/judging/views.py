@@ -148,7 +148,7 @@ def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
     with suppress(BadSignature):
         assignment = read_assignment_token(token, salt=PICTURES_SALT)
     shown = places_of(assignment).get(place, 0) if assignment and assignment.is_answerable else 0
-    item = Item.objects.select_related("image").filter(pk=shown).first()
+    item = Item.shown.select_related("image").filter(pk=shown).first()
     return picture_response(item, size=request.GET.get("size", ""), number=request.GET.get("n", ""))
 
 

@@ -92,6 +92,11 @@ class Assignment(models.Model):
     control_failures = models.PositiveSmallIntegerField(
         null=True, help_text="Gold controls answered wrong; null before grading."
     )
+    repeats = models.JSONField(
+        default=list,
+        db_default=[],
+        help_text="Answers to pairs that were asked about again: lists of an item, the item that it repeats, a level.",
+    )
     signals = models.JSONField(
         default=list,
         db_default=[],

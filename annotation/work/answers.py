@@ -64,14 +64,23 @@ def places_of(assignment: Assignment) -> Places:
 
 def items_in(hit: int) -> QuerySet[Item, int]:
     """Return the keys of a HIT's items."""
-    return Item.objects.filter(hit=hit).order_by().values_list("pk", flat=True)
+    return Item.shown.filter(hit=hit).order_by().values_list("pk", flat=True)
+
+
+def repeats_in(hit: int) -> dict[int, int]:
+    """Return the items of a HIT that ask about a pair again → the items that they repeat (keys)."""
+    rows = Item.shown.filter(hit=hit).values_list("pk", "repeat_of")
+    return {item: repeated for item, repeated in rows if repeated is not None}
 
 
 def places_among(assignment: Assignment, items: Iterable[int]) -> Places:
     """Return what ``places_of`` does, where the items of the HIT (by key) have been read."""
     name = assignment.outside_key or assignment.pk
     group = task_type_of(assignment.hit.round).group
-    return dict(enumerate(order_of(name, items, group=group), 1))
+    ordered = order_of(name, items, group=group)
+    if assignment.hit.round.design.get("repeats"):
+        ordered = apart(ordered, repeats_in(assignment.hit_id))
+    return dict(enumerate(ordered, 1))
 
 
 def order_of(name: str | int, items: Iterable[int], *, group: int = 1) -> list[int]:
@@ -87,6 +96,14 @@ def order_of(name: str | int, items: Iterable[int], *, group: int = 1) -> list[i
     ordered = sorted(items)
     screens = [ordered[start : start + group] for start in range(0, len(ordered), group)]
     return [pk for screen in sorted(screens, key=lambda one: position(one[0])) for pk in sorted(screen, key=position)]
+
+
+def apart(ordered: Sequence[int], repeats: Mapping[int, int]) -> list[int]:
+    """Move the items that ask about a pair again (``repeats``: to the one that they repeat) half a HIT away from it."""
+    found = [item for item in ordered if item not in repeats]
+    for item in (one for one in ordered if one in repeats):
+        found.insert((found.index(repeats[item]) + len(found) // 2 + 1) % (len(found) + 1), item)
+    return found
 
 
 def check_answer_set(answers: Sequence[Answer], places: Places, *, task: Question, reasons: bool) -> None:

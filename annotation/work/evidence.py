@@ -9,12 +9,13 @@ from django.conf import settings
 from numpy.typing import NDArray
 
 from annotation.models import Assignment, Judgment, Norm
-from annotation.work.answers import places_of
+from annotation.work.answers import NO_PICTURE, places_of
 from annotation.work.signals import (
     Evidence,
     Expected,
     Pace,
     agrees_by_chance,
+    contradicts_itself,
     follows_annotator,
     in_a_pattern,
     one_level,
@@ -55,12 +56,15 @@ def evidence_of(assignment: Assignment) -> list[Evidence]:
         return []
     norm = norm_of(round)
     earlier = _earlier_of(assignment)
-    found = _of_time(assignment, [seconds for _, _, seconds in rows], norm, earlier)
     levels = {item: level for item, level, _ in rows}
+    again = {item: level for item, _, level in assignment.repeats if level != NO_PICTURE}
+    found = _of_time(assignment, [*(seconds for _, _, seconds in rows), *(None for _ in again)], norm, earlier)
     if task.group == 1:  # the pairs of one picture are shown together, so that their order tells something
-        found.append(
-            in_a_pattern([levels[item] for _, item in sorted(places_of(assignment).items()) if item in levels])
-        )
+        all_of_them = levels | again
+        shown = [item for _, item in sorted(places_of(assignment).items())]
+        found.append(in_a_pattern([all_of_them[item] for item in shown if item in all_of_them]))
+    if again:
+        found.append(_of_repeats([assignment, *earlier]))
     if norm:
         found.append(one_level([*levels.values()], norm.shares))
     if norm and norm.weights:
@@ -96,6 +100,15 @@ def _earlier_of(assignment: Assignment) -> list[Assignment]:
         worker=assignment.worker_id, hit__round=assignment.hit.round_id, state=Assignment.State.ACCEPTED
     )
     return list(theirs.exclude(pk=assignment.pk).exclude(decisions__by__isnull=False).order_by("-pk")[:EARLIER])
+
+
+def _of_repeats(sets: Sequence[Assignment]) -> Evidence | None:
+    """Compare both answers to the pairs that were asked twice in the sets."""
+    again = [(one.pk, first, level) for one in sets for _, first, level in one.repeats if level != NO_PICTURE]
+    rows = Judgment.objects.filter(assignment__in=sets, item__in=[first for _, first, _ in again]).order_by()
+    firsts = {(assignment, item): level for assignment, item, level in rows.values_list("assignment", "item", "level")}
+    both = [(firsts[key, first], level) for key, first, level in again if (key, first) in firsts]
+    return contradicts_itself([first for first, _ in both], [level for _, level in both])
 
 
 def _of_agreement(assignment: Assignment, norm: Norm, sets: Sequence[int]) -> list[Evidence | None]:

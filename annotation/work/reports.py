@@ -41,7 +41,7 @@ def report_pair(assignment: Assignment, complaint: Complaint) -> bool:
         own_places(assignment, [complaint.item_id])
         if not task_type_of(assignment.hit.round).has_picture:
             raise CounterpartError("This HIT shows no pictures, so there is nothing to report.")
-        return _store(assignment, Item.objects.get(pk=complaint.item_id), problem=complaint.problem, note=note)
+        return _store(assignment, Item.shown.get(pk=complaint.item_id), problem=complaint.problem, note=note)
 
 
 def report_missing_pictures(assignment: Assignment, items: Iterable[Item]) -> None:

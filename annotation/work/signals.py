@@ -20,7 +20,7 @@ LONGEST_PERIOD = 6
 LEAST_PERIODIC = 0.75  # share of answers that repeat the one a period before
 UNREAD_SHARE = 1 / 3
 SAME_SHARE = 0.9
-SWITCHES = 0.15  # of honest workers' answers to the same pair, at most: from yes to no, or from no to yes
+SWITCHES = 0.07  # of honest workers' answers to the same pair, at most: from yes to no, or from no to yes
 
 Floats = NDArray[np.float64]
 
@@ -203,8 +203,10 @@ def contradicts_itself(first: ArrayLike, second: ArrayLike) -> Evidence | None:
     honest workers, who do so with the probability SWITCHES at most."""
     switched = (np.asarray(first) <= 2) != (np.asarray(second) <= 2)
     n, k = len(switched), int(switched.sum())
+    if not k:
+        return None
     p = sum(comb(n, more) * SWITCHES**more * (1 - SWITCHES) ** (n - more) for more in range(k, n + 1))
-    if not k or p > LEVEL:
+    if p > LEVEL:
         return None
     return Evidence("repeats", f"{k} of {n} pairs that were asked twice were answered yes once and no once.")
 

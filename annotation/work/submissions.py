@@ -44,7 +44,7 @@ class Receipt:
 
 def items_of(assignment: Assignment) -> dict[int, Item]:
     """Return the items of the assignment's HIT by their keys, with their controls."""
-    items = Item.objects.filter(hit=assignment.hit_id).order_by().select_related("control")
+    items = Item.shown.filter(hit=assignment.hit_id).order_by().select_related("control")
     return {item.pk: item for item in items}
 
 
@@ -129,7 +129,7 @@ def store_answers(
     at: datetime | None = None,
 ) -> str | None:
     """Submit, add a judgment for each answer to ``items`` (by key, with their controls), or a report where the picture
-    did not load, and grade once that is committed.
+    did not load, and grade once that is committed. An answer to a pair that was asked about again is kept beside them.
 
     Returns the receipt; None if the assignment could not be submitted any more. Drafts of items that are not answered
     stay.
@@ -139,6 +139,10 @@ def store_answers(
     if code is None:
         return None
     drafts.delete()
+    answers, again = _split(answers, items)
+    if again:
+        assignment.repeats = [[one.item_id, items[one.item_id].repeat_of_id, one.level] for one in again]
+        assignment.save(update_fields=["repeats"])
     Judgment.objects.bulk_create(
         Judgment(
             assignment=assignment,
@@ -157,10 +161,16 @@ def store_answers(
     )
     report_missing_pictures(assignment, [items[one.item_id] for one in answers if one.level == NO_PICTURE])
     # Robust: a failure here is logged, and the reconciler grades later; the answers are in.
-    said = said_by(answers, items) if len(answers) == len(items) else None
+    said = said_by(answers, items) if len(answers) + len(again) == len(items) else None
     doubted = any(item.control and item.control.state == SUSPECTED for item in items.values())
     transaction.on_commit(lambda: _grade_committed(assignment, said, doubted=doubted), robust=True)
     return code
+
+
+def _split(answers: Sequence[Answer], items: Mapping[int, Item]) -> tuple[list[Answer], list[Answer]]:
+    """Return the answers that are judgments, and those to pairs that were asked about again."""
+    first = [one for one in answers if items[one.item_id].repeat_of_id is None]
+    return first, [one for one in answers if items[one.item_id].repeat_of_id is not None]
 
 
 def _earlier_receipt(assignment: Assignment) -> Receipt | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from annotation.models import Assignment
 from console.charts.inline_bars import Column, Rect, stacked
+from hits.designs import parse_design
 from hits.models import Round
 
 STEPS = {
@@ -69,7 +70,7 @@ def activity_of(round: Round) -> dict[str, Arrivals | Speeds | None]:
     rows = list(work.order_by().values_list("submitted_at", "state", "active_seconds"))
     times = np.array([at.timestamp() for at, _, _ in rows if at])
     states = np.array([state for at, state, _ in rows if at])
-    pairs = sum(round.design[part] for part in ("candidates", "positives", "negatives"))
+    pairs = parse_design(round.design).shown
     seconds = np.array([active / pairs for _, _, active in rows if active is not None])
     return {
         "arrivals": arrivals_in(times, states) if len(times) else None,

@@ -52,7 +52,7 @@ def round_rehearse(request: HttpRequest, name: str) -> HttpResponse:
 @researchers_only.reads
 def rehearsal_picture(request: HttpRequest, name: str, place: int) -> HttpResponseBase:
     """One picture of the rehearsed HIT, as a worker gets it."""
-    item = Item.objects.select_related("image").filter(hit=_first_hit(name), place=place).first()
+    item = Item.shown.select_related("image").filter(hit=_first_hit(name), place=place).first()
     return picture_response(item, size=request.GET.get("size", ""), number=request.GET.get("n", ""))
 
 
@@ -66,7 +66,7 @@ def _first_hit(name: str) -> HIT:
 
 
 def _places_of(hit: HIT) -> dict[int, int]:
-    return dict(hit.items.values_list("place", "pk"))
+    return dict(Item.shown.filter(hit=hit).values_list("place", "pk"))
 
 
 def _sheet(

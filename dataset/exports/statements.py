@@ -11,6 +11,7 @@ from dataset.exports.tables import pair_batches
 from dataset.models import Version
 from dataset.provenance import mixed_tasks
 from dataset.rejections import AUTOMATIC, sentence_of
+from hits.designs import parse_design
 from hits.question import Level
 from hits.task_types import LEVELS
 
@@ -80,7 +81,7 @@ def pay(version: Version) -> Iterator[str]:
     """Say for each round what a worker was paid."""
     for round in version.manifest["rounds"]:
         design = round["design"]
-        pairs = design["candidates"] + design["positives"] + design["negatives"]
+        pairs = parse_design(design).shown
         rehearsal = version.manifest["provenance"][round["name"]]["rehearsal"]
         unpaid = " It was a rehearsal: nobody was paid." if rehearsal else ""
         yield f"Round {round['name']}: ${round['reward']} for {pairs} pairs.{unpaid}"

@@ -47,7 +47,9 @@ def test_a_file_that_describes_no_hit_is_refused(tmp_path, content, message):
 
 
 def test_an_unknown_design_names_the_known_ones():
-    with pytest.raises(CounterpartError, match="no design 'eccv-19': use eccv-18, eccv-20 or an existing JSON file"):
+    with pytest.raises(
+        CounterpartError, match="no design 'eccv-19': use eccv-18, eccv-20, repeat-18 or an existing JSON file"
+    ):
         load_design("eccv-19")
 
 

@@ -46,7 +46,7 @@ def test_an_existing_sample_replaces_a_new_one():
         ({"reasons": "no"}, "Invalid reasons 'no': use true or false"),
         ({"reward": "a lot"}, "Invalid reward 'a lot': enter a number"),
         ({"reward": "-1"}, "Invalid reward '-1': ensure this value is greater than or equal to 0"),
-        ({"design": "/etc/passwd"}, "no design '/etc/passwd': use eccv-18 or eccv-20"),
+        ({"design": "/etc/passwd"}, "no design '/etc/passwd': use eccv-18 or eccv-20 or repeat-18"),
         ({"design": {"name": "x"}}, "the design must be a JSON object of exactly"),
         ({"round": "two words"}, "Invalid round 'two words'"),
         ({"round": "r" * 73}, "at most 72 characters"),

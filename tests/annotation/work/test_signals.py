@@ -143,8 +143,9 @@ def test_honest_answers_are_rarely_taken_for_chance_or_a_copy():
 
 
 def test_answers_to_the_same_pair_may_switch_now_and_then():
-    assert contradicts_itself([1, 1, 4], [4, 3, 2]).sentence == (
-        "3 of 3 pairs that were asked twice were answered yes once and no once."
-    )  # 0.15 ** 3 = 0.0034
-    assert contradicts_itself([1, 1], [4, 3]) is None
+    assert contradicts_itself([1, 4], [4, 2]).sentence == (
+        "2 of 2 pairs that were asked twice were answered yes once and no once."
+    )  # 0.07 ** 2 = 0.0049
+    assert contradicts_itself([1, 1, 1], [4, 3, 2]) is None  # 3 * 0.07 ** 2 * 0.93 + 0.07 ** 3 = 0.014
+    assert contradicts_itself([], []) is None
     assert contradicts_itself([1, 3, 2], [2, 4, 1]) is None
