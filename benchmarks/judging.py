@@ -109,7 +109,7 @@ def served(which: str, *, address: str = "", inside: Sequence[str] = ()) -> Iter
     given = connection.settings_dict
     database = {} if connection.vendor == "sqlite" else {"DATABASE_URL": _url_of(given)}
     address = address or _free_address()
-    environment = os.environ | database | {"WEB_CONCURRENCY": "3", "LOG_LEVEL": "WARNING"}
+    environment = os.environ | database | {"WEB_CONCURRENCY": "3", "LOG_LEVEL": "WARNING", "LEAST_SECONDS_A_PAIR": "0"}
     command = [sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--log-level", "warning"]
     server = subprocess.Popen([*inside, *command, "--bind", address, SITES[which]], cwd=ROOT, env=environment)
     try:
