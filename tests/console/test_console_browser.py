@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PAGES = [
     "/",
+    "/pipeline/",
     "/collections/",
     "/collections/zoo/",
     "/annotators/overlap/",
@@ -63,6 +64,7 @@ PAGES = [
     "/pools/pool/pack/",
     "/benchmarks/",
     "/rounds/there/ledger/",
+    "/rounds/there/ledger/?show=payments",
     "/rounds/there/audit/",
     "/rounds/there/audit/repair/",
     "/calls/",

@@ -86,7 +86,7 @@ def test_nothing_moves_while_scripts_are_late(wide, open_page, live_server):
     phone.context.add_cookies(desktop.context.cookies())
     moved = {}
     for name, page in (("desktop", with_late_scripts(desktop)), ("phone", with_late_scripts(phone))):
-        for path in ("/judgments/", "/workers/", "/rounds/", "/rounds/round-1/"):
+        for path in ("/", "/judgments/", "/workers/", "/rounds/", "/rounds/round-1/"):
             page.goto(path, wait_until="networkidle")
             moved[name, path] = page.evaluate("window.moved")
     assert max(moved.values()) < 0.05, moved
