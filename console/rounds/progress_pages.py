@@ -173,7 +173,7 @@ def _figures(found: Round) -> dict[str, object]:
         "owed_to_simulated": owed_to_simulated(found) if simulated else None,
         "unfinished": unfinished_pairs(found),
         "rejections": rejections_so_far(found),
-        "looks": workers_to_look_at(workers),
+        "looks": workers_to_look_at(found, workers),
         "n_workers": len(workers),
         "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
         **activity_of(found),

@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from annotation.models import Assignment, Pause
 from annotation.work.worker_records import WorkerLine
 from core.text import counted
+from hits.models import Round
 
 SHOWN = 8
 ANSWERED, SHARE = 4, 2 / 3  # controls from which on a share of right ones below this is told
@@ -18,9 +20,17 @@ class WorkerLook:
     reasons: list[str]
 
 
-def workers_to_look_at(lines: Iterable[WorkerLine]) -> list[WorkerLook]:
-    """Return the workers with flagged work first, then those who fail controls."""
-    looks = [WorkerLook(line, _reasons(line)) for line in lines]
+def workers_to_look_at(round: Round, lines: Iterable[WorkerLine]) -> list[WorkerLook]:
+    """Return the workers of the round with flagged work first, then those who fail controls, with two queries."""
+    paused = set(Pause.objects.filter(round=round, lifted_at=None).values_list("worker__pseudonym", flat=True))
+    flagged = Assignment.objects.filter(hit__round=round, state=Assignment.State.FLAGGED).exclude(signals=[])
+    found = dict(flagged.order_by("pk").values_list("worker__pseudonym", "signals"))
+    looks = []
+    for line in lines:
+        reasons = [*_reasons(line), *(one["sentence"] for one in found.get(line.pseudonym, []))]
+        if line.pseudonym in paused:
+            reasons.append("paused in this round")
+        looks.append(WorkerLook(line, reasons))
     wanted = [look for look in looks if look.reasons]
     wanted.sort(key=lambda look: (-look.line.flagged, look.line.controls.weight, look.line.pseudonym))
     return wanted[:SHOWN]

@@ -6,7 +6,8 @@ from functools import partial
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.models import Worker
+from annotation.models import Assignment, Worker
+from annotation.people.workers import pause_worker
 from annotation.review.decisions import decide
 from annotation.work.disputes import top_up
 from annotation.work.leases import lease_seat
@@ -160,6 +161,17 @@ def test_only_workers_who_need_a_look_are_on_the_page_and_all_behind_a_link(memb
     assert (right in page, wrong in page, "1 HIT flagged" in page) == (False, True, True)
     assert 'href="/rounds/round-1/workers/">All 2 workers' in page
     assert {line.pseudonym for line in member.get("/rounds/round-1/workers/").context["rows"]} == {right, wrong}
+
+
+def test_a_look_at_a_worker_says_what_signals_found_and_that_they_are_paused(member, db):
+    made = make_round(hits=2)
+    right, wrong = answer_rightly(made), answer_wrongly(made)
+    evidence = [{"signal": "pace", "sentence": "0.4 s a pair; the round usually takes 9 s."}]
+    Assignment.objects.filter(pk=wrong.pk).update(signals=evidence)
+    pause_worker(right.worker, round=made, reason="to be looked at", by="robin")
+    looks = {look.line.pseudonym: look.reasons for look in member.get("/rounds/round-1/").context["looks"]}
+    assert looks[wrong.worker.pseudonym] == ["1 HIT flagged", "0.4 s a pair; the round usually takes 9 s."]
+    assert looks[right.worker.pseudonym] == ["paused in this round"]
 
 
 def test_the_sums_of_workers_are_over_all_their_pages(member, db, monkeypatch):
