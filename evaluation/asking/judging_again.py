@@ -7,7 +7,7 @@ verdict are not asked.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,24 +64,57 @@ def judge_again(round: Round, budget: Decimal) -> Again:
     figures: dict[str, Any] = aggregation.certainty or {}
     if budget < round.seat_cost:
         raise CounterpartError(f"One answer set of round {round} costs ${round.seat_cost:,}: raise the budget.")
-    verdicts = _eligible(round, least_certain(aggregation, 2 * MOST))
-    probability = np.array([one.probability for one in verdicts])
-    match = np.where([one.is_match for one in verdicts], probability, 1 - probability)
-    lead = np.array([_lead(one) for one in verdicts]) if aggregation.method == "majority" else None
-    best = Again((), 0, figures["verdicts"], figures["expected_wrong"], 0.0)
-    for votes in EACH:
-        n = _affordable(round, budget, votes)
-        after = wrong_after(match, votes, figures=figures, lead=lead, tie_is_match=aggregation.ties == "lower")
-        gains = 1 - probability - after
-        order = np.lexsort((probability, -gains))[:n]
-        chosen = order[gains[order] > _LEAST]
-        if gains[chosen].sum() > best.gain:
-            pairs = [(verdicts[place].image_id, verdicts[place].caption_id) for place in chosen.tolist()]
-            best = Again(pairs, votes, best.verdicts, best.wrong, float(gains[chosen].sum()))
-    if not best.pairs:
+    # More than the budget asks, as some wait for votes or were reviewed.
+    verdicts = _eligible(round, least_certain(aggregation, 1_000 + 2 * _affordable(round, budget, 1)))
+    order = best_order(
+        np.array([one.probability for one in verdicts]),
+        np.array([one.is_match for one in verdicts], dtype=bool),
+        {votes: _affordable(round, budget, votes) for votes in EACH},
+        figures=figures,
+        lead=np.array([_lead(one) for one in verdicts]) if aggregation.method == "majority" else None,
+        tie_is_match=aggregation.ties == "lower",
+    )
+    if not order.places:
         raise CounterpartError(
             f"No further vote is expected to correct a verdict of round {round}. Review its doubtful pairs instead."
         )
+    pairs = [(verdicts[place].image_id, verdicts[place].caption_id) for place in order.places]
+    return Again(pairs, order.votes, figures["verdicts"], figures["expected_wrong"], order.gain)
+
+
+class Order(NamedTuple):
+    """``votes`` further votes on each pair at some ``places``, and the number of verdicts that they are expected to
+    correct."""
+
+    places: list[int]
+    votes: int
+    gain: float
+
+
+def best_order(
+    probability: Floats,
+    is_match: NDArray[np.bool_],
+    affordable: Mapping[int, int],
+    *,
+    figures: Mapping[str, float],
+    lead: Floats | None,
+    tie_is_match: bool = False,
+) -> Order:
+    """Return the pairs and votes that are expected to correct most verdicts.
+
+    Args:
+        probability: (pairs,) that the side of each verdict, match (``is_match``) or none, is right.
+        affordable: the number of pairs by the number of further votes on each.
+        figures, lead, tie_is_match: as of ``wrong_after``.
+    """
+    match = np.where(is_match, probability, 1 - probability)
+    best = Order([], 0, 0.0)
+    for votes, n in affordable.items():
+        gains = 1 - probability - wrong_after(match, votes, figures=figures, lead=lead, tie_is_match=tie_is_match)
+        order = np.lexsort((probability, -gains))[:n]
+        chosen = order[gains[order] > _LEAST]
+        if gains[chosen].sum() > best.gain:
+            best = Order(chosen.tolist(), votes, float(gains[chosen].sum()))
     return best
 
 

@@ -288,3 +288,12 @@ def test_hugging_faces_card_has_title_and_licence_and_its_tables_call_ids_ids(re
     for table in ("pairs", "judgments"):
         assert {"image_id", "caption_id"} <= set(columns[table])
         assert not {"image", "caption"} & set(columns[table])
+
+
+def test_a_card_says_how_many_verdicts_to_expect_on_the_wrong_side(release, out):
+    version = release()
+    export_version(version, format="hf", out=out)
+    (told,) = section((out / "README.md").read_text(), "Certainty")
+    figures = version.manifest["certainty"]
+    assert f"about {figures['expected_wrong']:,.0f} of the 3 on which votes decided" in told
+    assert f"a match a match with probability {figures['found']:.2f}" in told

@@ -224,7 +224,9 @@ def test_only_an_audit_can_be_continued_and_only_to_more(pool):
             plan_top_up(audit, TopUpParameters(audit_share=share))
     with pytest.raises(CounterpartError, match="Invalid audit share 1.1"):
         TopUpParameters(audit_share=1.1)
-    with pytest.raises(CounterpartError, match="Choose one of --models, --audit-share, --likely, --reject-below and --again"):
+    with pytest.raises(
+        CounterpartError, match="Choose one of --models, --audit-share, --likely, --reject-below and --again"
+    ):
         TopUpParameters(audit_share=0.6, models=("new",))
     everything = published(pack("all", pool, design=SMALL))
     with pytest.raises(CounterpartError, match="Round all asks all pairs: only an audit can be continued"):
