@@ -1,4 +1,4 @@
-"""The figures of ``benchmarks.certainty``: on a small simulated crowd, and on public ones where there is shared data."""
+"""The figures of ``benchmarks.certainty``: on a small simulated crowd, and on public ones of the shared data."""
 
 import numpy as np
 import pytest
