@@ -11,6 +11,7 @@ class AnnotationConfig(AppConfig):
         "arrived": "{who} came from {channel}",
         "cleared": "{who} cleared {what} of suspicion",
         "consented": "{who} agreed to take part",
+        "wrote consent": "{who} wrote what workers of {what} agree to",
         "decided": "{who} decided on {what}",
         "ended idle leases": "{who} ended {leases:idle lease} in {what}",
         "excluded from further work": "{who} excluded {what} from further work",

@@ -24,10 +24,11 @@ from django.db import OperationalError, ProgrammingError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from annotation.people.consent import untold
+from annotation.people.consent import TELLS, untold
 from console.people.login_lock import KNOWN_FOR
 from core import health
 from core.environment import is_local
+from core.errors import some_of
 from core.models import Heartbeat, Job
 from core.queues import loads
 from core.text import counted
@@ -268,17 +269,18 @@ def _of_this_computer() -> dict[str, str]:
 
 def _consent(name: str) -> Findings:
     """What the consent sheet lacks while people work for money in the browser pool."""
-    lacking = untold()
     paid = Round.objects.filter(
         channel="browser", published_at__isnull=False, closed_at=None, rehearsal=False, reward__gt=0
     )
-    if not lacking:
-        yield Finding(name, "the consent sheet names the researchers, the terms of payment and a contact")
-    elif not paid.exists():
+    lacking = {word: [str(round) for round in paid if word in untold(round)] for word in TELLS}
+    if not paid:
         yield Finding(name, "no paid round is open in the browser pool")
-    else:
-        for setting, what in lacking.items():
-            yield Finding(name, f"Workers of paid rounds are not told {what}.", f'{setting}="…"')
+    elif not any(lacking.values()):
+        yield Finding(name, "the consent sheets name the researchers, the terms of payment and a contact")
+    for word, rounds in lacking.items():
+        if rounds:
+            found = f"Workers of {some_of(rounds)} are not told {TELLS[word]}. Write it on the round's page, or set:"
+            yield Finding(name, found, f'{word.upper()}="…"')
 
 
 def _ray(name: str) -> Findings:

@@ -101,7 +101,8 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignm
         if found := assignment_of_session(posting, session_id, worker):
             return found
         refuse_shut_out(worker, posting.round)
-        give_consent(worker)  # Anybody can come with somebody else's id; the platform has told by now whose it is.
+        # Anybody can come with somebody else's id; the platform has told by now whose it is.
+        give_consent(worker, posting.round)
         time = platform.longest_session(posting)
         assignment = lease_for_visitor(posting.round, worker=worker, time=time, outside_key=session_id)
         outcome = Outcome.DONE if assignment else Outcome.NO_WORK

@@ -88,7 +88,7 @@ def take_in(key: int) -> bool:
     assignment = held(waiting)
     if assignment.problem or not (assignment.is_claim and assignment.submitted_at):
         return False
-    give_consent(worker)
+    give_consent(worker, assignment.hit.round)
     earlier = Assignment.objects.without_claims().filter(worker=worker, hit=assignment.hit_id)
     if earlier.exclude(state__in=Assignment.ABANDONED).exists():
         _flag_repeated(assignment)

@@ -124,7 +124,7 @@ def entry(request: HttpRequest, site: Site) -> HttpResponse:
         if arrival.is_preview:
             round = posting.round
             sample = SAMPLE if round.task == LEVELS.name else None
-            context = {"round": round, "sample": sample, "sheet": current_sheet(), **terms_of(round)}
+            context = {"round": round, "sample": sample, "sheet": current_sheet(round), **terms_of(round)}
             return render(request, "judging/preview.html", context)
         if not has_claimed(posting, arrival):
             _refuse_too_many(request, posting.round)
@@ -138,7 +138,8 @@ def finish(request: HttpRequest, assignment: Assignment, *, at_once: bool) -> Ht
     """Show what is left to do on the platform: send a claim's saved answers, or say that a session is done, until the
     platform has confirmed it. ``at_once`` has the page send them by itself."""
     visit = assignment.visit
-    context = {"visit": visit, "assignment": assignment, "at_once": at_once, "over": copy_key(assignment), **contact()}
+    context = {"visit": visit, "assignment": assignment, "at_once": at_once, "over": copy_key(assignment)}
+    context |= contact(assignment.hit.round)
     if visit.is_listed or not (assignment.receipt or assignment.is_claim):
         return render(request, "judging/confirmed.html", context | {"work": receipt_of(assignment)})
     if not assignment.is_claim:
@@ -180,7 +181,7 @@ def session(request: HttpRequest, site: Site, token: str) -> HttpResponse:
         return _ended(request, site, posting, Outcome.NO_CONSENT)
     if found := assignment_of_session(posting, arrival.assignment_id, worker):
         return _to_hit(request, site, found)
-    sheet = current_sheet()
+    sheet = current_sheet(posting.round)
     answer = request.POST.get("consent")
     is_current = request.POST.get("sheet") == str(sheet.pk)
     if answer == "no":

@@ -45,7 +45,7 @@ from annotation.people.admission import (
     join_round,
     permit_of,
 )
-from annotation.people.consent import current_sheet, give_consent
+from annotation.people.consent import current_sheet, give_consent, has_agreed
 from annotation.people.invitations import use_invitation
 from annotation.people.workers import actor_of, worker_for
 from annotation.review.appeals import appeal, ask_for_pay
@@ -75,18 +75,18 @@ def _join(request: HttpRequest, round: Round, invitation: Invitation | None) -> 
     known = _remembered(request, round)
     _refuse_unwelcome(round, known)
     _refuse_uninvited(request, round, known, invitation)
-    sheet = current_sheet()
-    has_agreed = known is not None and known.worker.consent_sheet_id == sheet.pk
+    sheet = current_sheet(round)
+    agreed = known is not None and has_agreed(known.worker, sheet)
     consents = request.POST.get("consent") == "yes" and request.POST.get("sheet") == str(sheet.pk)
-    if known and "again" in request.POST and (has_agreed or consents):
-        give_consent(known.worker)
+    if known and "again" in request.POST and (agreed or consents):
+        give_consent(known.worker, round)
         return _enter(known, invitation)
     if consents:
         if invitation is None:
             _refuse_too_many_joins(request, round)
         with transaction.atomic():  # Who cannot join leaves no worker behind.
             return _enter(_consent(request, round), invitation)
-    context = {"round": round, "known": known, "has_agreed": has_agreed, "sheet": sheet, "form": form_token()}
+    context = {"round": round, "known": known, "has_agreed": agreed, "sheet": sheet, "form": form_token()}
     context |= {"refused": request.method == "POST", "outdated": request.POST.get("consent") == "yes"}
     return render(request, "judging/join.html", {**context, **_terms(round)}, status=422 if context["refused"] else 200)
 
@@ -180,7 +180,7 @@ def _consent(request: HttpRequest, round: Round) -> Home:
             "This form has expired", "Open the link that you were sent once more and agree again.", status=410
         ) from error
     worker = worker_for(channel="browser", external_id=form)
-    give_consent(worker)
+    give_consent(worker, round)
     return Home(worker, round)
 
 

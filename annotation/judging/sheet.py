@@ -239,7 +239,7 @@ def terms_of(round: Round) -> dict[str, Any]:
         "minutes": _minutes(round),
         "hourly": _hourly(round),
         **task.guide(round.wording),
-        **contact(),
+        **contact(round),
     }
 
 
@@ -300,8 +300,10 @@ def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, prob
     )
     # The name of the copy of the answers that the browser keeps, and our time for it.
     copy = {"copy": copy_key(assignment), "now": milliseconds(timezone.now())}
-    context = shown | {"round": round, "address": address, "can_report": task.has_picture, **copy, **contact()}
-    if not assignment.is_outside:
+    context = shown | {"round": round, "address": address, "can_report": task.has_picture, **copy}
+    if assignment.is_outside:
+        context |= contact(round)
+    else:
         context |= {
             "home": home_behind(assignment),
             "deadline": assignment.deadline,

@@ -3,7 +3,9 @@
 from annotation.models.outcomes import Appeal, ControlRuling, Decision, Payment, Rejection
 from annotation.models.people import (
     Admission,
+    Consent,
     ConsentSheet,
+    ConsentWords,
     Exclusion,
     Invitation,
     Participant,
@@ -33,7 +35,9 @@ __all__ = [
     "Appeal",
     "Assignment",
     "AssignmentQuerySet",
+    "Consent",
     "ConsentSheet",
+    "ConsentWords",
     "ControlRuling",
     "Decision",
     "Draft",

@@ -29,14 +29,30 @@ class ConsentSheet(models.Model):
         return f"consent sheet {self.pk}"
 
 
+class ConsentWords(models.Model):
+    """What the consent sheet of a round says of its own. Only added: the latest count."""
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="consent_words")
+    researchers = models.TextField(blank=True, help_text="Who asks, and why.")
+    payment_terms = models.TextField(blank=True, help_text="How and when workers of the browser pool are paid.")
+    contact = models.CharField(max_length=200, blank=True, help_text="A mail address or a web page.")
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField(default=timezone.now)
+
+    free_text = ("researchers", "payment_terms")
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"consent words {self.pk} of {self.round}"
+
+
 class Worker(models.Model):
     """A person who judges, known by a pseudonym only."""
 
     pseudonym = models.CharField(max_length=12, unique=True, default=new_pseudonym)
     consented_at = models.DateTimeField(null=True)
-    consent_sheet = models.ForeignKey(
-        ConsentSheet, null=True, on_delete=models.PROTECT, related_name="workers", help_text="Agreed to most recently."
-    )
     forgotten_at = models.DateTimeField(null=True, help_text="When the platform ids were erased for good.")
     link_version = models.PositiveIntegerField(default=0, help_text="Links of earlier versions are void.")
     simulated = models.BooleanField(default=False, help_text="A program that plays a worker; its votes are marked.")
@@ -44,6 +60,21 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.pseudonym
+
+
+class Consent(models.Model):
+    """A worker's agreement to a version of the consent sheet. Only added."""
+
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="consents", db_index=False)
+    sheet = models.ForeignKey(ConsentSheet, on_delete=models.PROTECT, related_name="consents")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["worker", "sheet"], name="a_sheet_agreed_to_once")]
+
+    def __str__(self) -> str:
+        return f"consent of {self.worker_id} to sheet {self.sheet_id}"
 
 
 class WantsCall(models.Model):

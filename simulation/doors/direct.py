@@ -35,7 +35,7 @@ class DirectDoor(OwnDoor):
         if person not in self._workers:
             name = f"{self._round.name}-{self._seed}-{person}"
             worker = worker_for(channel="simulation", external_id=name)
-            give_consent(worker)
+            give_consent(worker, self._round)
             mark_simulated(worker)
             self._workers[person] = worker if join_round(self._round, worker) else None
         return self._workers[person]

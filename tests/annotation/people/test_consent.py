@@ -3,9 +3,11 @@
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import ConsentSheet, Worker
-from annotation.people.consent import current_sheet, give_consent
+from annotation.people.consent import current_sheet, give_consent, has_agreed, untold, write_words
+from core.errors import CounterpartError
 from core.models import Event
 from tests.annotation.answering import agreement
 from tests.factories import make_round, make_worker
@@ -44,18 +46,16 @@ def test_a_changed_setting_makes_a_new_version_and_keeps_the_old_text(db, settin
 def test_a_worker_agrees_to_each_version_once(db, settings):
     worker = make_worker(consented=False)
     assert [give_consent(worker), give_consent(worker)] == [True, False]
-    first = worker.consent_sheet
     change_terms(settings)
     assert give_consent(worker)
-    worker.refresh_from_db()
-    assert worker.consent_sheet == current_sheet() != first
-    sheets = [event.data["sheet"] for event in Event.objects.filter(verb="consented").order_by("pk")]
-    assert sheets == [first.pk, worker.consent_sheet.pk]
+    agreed = list(worker.consents.values_list("sheet", flat=True))
+    assert agreed == list(ConsentSheet.objects.values_list("pk", flat=True))
+    assert [event.data["sheet"] for event in Event.objects.filter(verb="consented").order_by("pk")] == agreed
 
 
 def test_joining_stores_the_version_that_was_shown(join):
     joined(join)
-    assert Worker.objects.get().consent_sheet == current_sheet()
+    assert has_agreed(Worker.objects.get(), current_sheet())
 
 
 def test_a_form_with_an_older_version_is_shown_the_current_one(join, settings, stranger):
@@ -78,7 +78,7 @@ def test_who_agreed_to_an_older_version_is_asked_again(join, settings):
     assert "has changed since" in client.get(join).text
     assert client.post(join, {"again": "yes"}).status_code == 422
     assert client.post(join, {**agreement(), "again": "yes"}).status_code == 302
-    assert Worker.objects.get().consent_sheet == current_sheet()
+    assert has_agreed(Worker.objects.get(), current_sheet())
 
 
 def test_the_join_page_states_the_hourly_wage_of_the_stated_time(db, stranger):
@@ -87,3 +87,39 @@ def test_the_join_page_states_the_hourly_wage_of_the_stated_time(db, stranger):
     assert "for each HIT, $3.90–7.80 an hour" in stranger.get(address).text  # $0.65 in 10 or 5 minutes
     type(made).objects.filter(pk=made.pk).update(expected_seconds=300)
     assert "for each HIT, about $7.80 an hour" in stranger.get(address).text
+
+
+WORDS = {"researchers": "Kim's lab, on cats.", "payment_terms": "Every Friday.", "contact": "kim@example.org"}
+
+
+def test_the_words_of_a_round_take_the_place_of_the_settings_in_its_sheet_alone(db, settings):
+    settings.RESEARCHERS = "The server's lab."
+    made = make_round()
+    other = make_round(made.pool.collection, name="other")
+    write_words(made, actor="kim", **WORDS)
+    assert ("Kim&#x27;s lab" in current_sheet(made).text, "mailto:kim@" in current_sheet(made).text) == (True, True)
+    assert "The server&#x27;s lab." in current_sheet(other).text
+    assert untold(made) == {}
+    assert [*untold(other)] == ["payment_terms", "contact"]
+
+
+def test_words_that_change_make_a_version_and_the_same_words_none(db):
+    made = make_round()
+    for terms in ("Every Friday.", "Every Friday.", "Every Monday."):
+        write_words(made, actor="kim", **WORDS | {"payment_terms": terms})
+    assert [one.payment_terms for one in made.consent_words.all()] == ["Every Friday.", "Every Monday."]
+
+
+def test_nothing_is_written_for_a_closed_round(db):
+    made = make_round()
+    made.closed_at = timezone.now()
+    with pytest.raises(CounterpartError, match="is closed"):
+        write_words(made, actor="kim", **WORDS)
+
+
+def test_a_worker_of_two_rounds_agrees_once_to_the_sheet_of_each(db):
+    worker, made = make_worker(consented=False), make_round()
+    rounds = [made, make_round(made.pool.collection, name="other")]
+    write_words(rounds[0], actor="kim", **WORDS)
+    agreed = [give_consent(worker, round) for round in (*rounds, *rounds)]
+    assert agreed == [True, True, False, False]

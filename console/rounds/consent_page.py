@@ -1,0 +1,71 @@
+"""What workers of a round agree to: who asks, how they pay and whom to ask, written beside the sheet."""
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from annotation.judging.wage_terms import wage_terms
+from annotation.models import ConsentWords
+from annotation.people.consent import sheet_text, words_of, write_words
+from console.permissions import StaffRequest, researchers_only
+from core.errors import CounterpartError
+from hits.models import Round
+from hits.task_types import task_type_of
+
+
+class ConsentForm(forms.Form):
+    """The words of a round's own in its consent sheet."""
+
+    researchers = forms.CharField(
+        required=False,
+        max_length=2_000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        label="Who asks, and why",
+        help_text="A sentence or two, with the ethics approval if there is one.",
+    )
+    payment_terms = forms.CharField(
+        required=False,
+        max_length=2_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label="Payment terms",
+        help_text="How and when you pay workers of the browser pool. A platform pays by itself.",
+    )
+    contact = forms.CharField(
+        required=False,
+        max_length=ConsentWords._meta.get_field("contact").max_length,
+        label="Contact",
+        help_text="A mail address or a web page.",
+    )
+
+
+@researchers_only.fills
+def round_consent(request: StaffRequest, name: str) -> HttpResponse:
+    """Write the words of the round's own; ``show`` shows the sheet with them and stores nothing."""
+    found = get_object_or_404(Round, name=name)
+    form = ConsentForm(request.POST or None, initial=words_of(found))
+    words = words_of(found)
+    if request.method == "POST" and form.is_valid():
+        words = form.cleaned_data
+        if "show" not in request.POST:
+            try:
+                return _keep(request, found, words)
+            except CounterpartError as error:
+                form.add_error(None, str(error))
+    context = {
+        "round": found,
+        "form": form,
+        "sheet": sheet_text(words),
+        "task": task_type_of(found),
+        "terms": wage_terms(found),
+        "version": found.consent_words.last(),
+    }
+    return render(request, "console/rounds/consent.html", context, status=422 if form.errors else 200)
+
+
+def _keep(request: StaffRequest, round: Round, words: dict[str, str]) -> HttpResponse:
+    write_words(round, actor=request.user.get_username(), **words)
+    if round.state == "draft":
+        return redirect("hit", round.name, 1)
+    messages.success(request, "Saved. Workers who come from now on agree to this sheet; others are asked again.")
+    return redirect("round", round.name)
