@@ -4,6 +4,8 @@ from celery import shared_task
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
+from django.http import HttpResponseRedirect
+from django.urls import reverse
 
 from console import upload_jobs  # noqa: F401  a worker finds the jobs of uploads here
 from console.charts.measured_charts import measure_chart
@@ -14,6 +16,11 @@ from console.trust.trust_figures import measure_trust
 from core.jobs import LIVE, JobProgress, job, open_job, open_once
 from core.models import Job
 from dataset.models import Version
+
+
+def follow(job: Job) -> HttpResponseRedirect:
+    """Show a job to who started it: once it is done, the page leads on to what it made."""
+    return HttpResponseRedirect(f"{reverse('job', args=[job.pk])}?follow=yes")
 
 
 @shared_task(name="console.tasks.mail_forgotten", ignore_result=True)

@@ -107,7 +107,9 @@ def figures_of(packed: Round) -> dict[str, Any]:
     """Return a round's counts, and its cost on each channel, as ``pack`` and ``plan_round`` print them. Counts of pairs
     and controls are left out of a round that is not about pairs."""
     task = task_type_of(packed)
-    left_out = {"avoided", "newest", "judge", "stopped", PREDICTED} | (set() if task.on_pairs else set(OF_PAIRS))
+    left_out = {"avoided", "newest", "judge", "stopped", "rehearsed", PREDICTED} | (
+        set() if task.on_pairs else set(OF_PAIRS)
+    )
     named = {task.items if name == "pairs" else name: what for name, what in packed.summary.items()}
     summary = {name: what for name, what in named.items() if name not in left_out}
     costs = {f"cost_{channel}": Decimal(cost["total"]) for channel, cost in summary.pop("cost").items()}

@@ -59,7 +59,8 @@ def simulate_round(
     that is not open or is on a platform where people work for money, one in which people took HITs unless
     ``among_people``, an unknown profile or source, a followed annotator that is not of the pool, and invalid numbers.
     """
-    _check(round, workers, seed)
+    _check(round)
+    check_crowd(workers, seed)
     _check_people(round, among_people)
     site = site_of(round) if round.settles else None
     if site and through_http:
@@ -81,13 +82,17 @@ def simulate_round(
     return _figures(round, workers, door)
 
 
-def _check(round: Round, workers: int, seed: int) -> None:
+def _check(round: Round) -> None:
     if round.state == "draft":
         raise CounterpartError(f"Round {round} is a draft. Publish it before people can work on it.")
     if round.state != "open":
         raise CounterpartError(f"Round {round} is {round.state}, so nobody can work on it. Pack another.")
     if round.paused_at:
         raise CounterpartError(f"Round {round} is paused, so nobody can work on it. Resume it first.")
+
+
+def check_crowd(workers: int, seed: int) -> None:
+    """Raise CounterpartError for an invalid number of workers or seed."""
     if not 1 <= workers <= LARGEST_CROWD:
         raise CounterpartError(f"Invalid number of workers {workers:,}: use 1 to {LARGEST_CROWD:,}.")
     check_seed(seed)

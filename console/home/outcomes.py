@@ -27,6 +27,7 @@ from hits.pipeline import TASK as PLANNING
 from hits.round_parameters import RoundParameters
 from mitl.models import Annotator, Pool
 from mitl.training.trainer import TASK as TRAINING
+from simulation.jobs import rehearse
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,17 @@ def _to_version_or_round(job: Job) -> Outcome | None:
 def _to_plan(job: Job) -> Outcome | None:
     """Lead to the planned round, or to the pool where no more was wanted."""
     if not job.params.get("pool_only"):
-        return _to_round(job)
+        return _to_launch(job)
     pool = Pool.objects.filter(name=RoundParameters.from_json(job.params).pool_name).first()
     return Outcome(f"Pool {pool}", reverse("pool", args=[pool.name])) if pool else None
+
+
+def _to_launch(job: Job) -> Outcome | None:
+    """Lead on from a packed round to its next step, until it is published."""
+    draft = Round.objects.filter(name=job.params["round"], published_at=None, closed_at=None).first()
+    if draft is None:
+        return _to_round(job)
+    return Outcome(f"Go on with round {draft}", reverse("round_consent", args=[draft.name]))
 
 
 def _to_chart(job: Job) -> Outcome:
@@ -116,7 +125,9 @@ def _to_designs(job: Job) -> Outcome | None:
 
 
 def _back_to_plan(job: Job) -> Outcome:
-    return Outcome("Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job.params), doseq=True)}")
+    return Outcome(
+        "Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job.params) | {'step': 'pay'}, doseq=True)}"
+    )
 
 
 def _back_to_import(job: Job) -> Outcome:
@@ -125,7 +136,7 @@ def _back_to_import(job: Job) -> Outcome:
 
 
 def _back_to_pack(job: Job) -> Outcome:
-    fields = _fields_of(job.params["parameters"]) | {"round": job.params["round"]}
+    fields = _fields_of(job.params["parameters"]) | {"round": job.params["round"], "step": "pay"}
     return Outcome("Change HITs and pay", f"{reverse('pool_pack', args=[job.params['pool']])}?{urlencode(fields)}")
 
 
@@ -141,6 +152,8 @@ _BY_STATE: Mapping[tuple[str, str], Leading] = {
 _BY_TASK: Mapping[str, Leading] = {
     PLANNING: _to_plan,
     TRAINING: _to_annotator,
+    pack.name: _to_launch,
+    rehearse.name: _to("Rehearsal of", Round, "round", "rehearsals"),
     trust.name: _to("Trust in", Version, "version", "version_trust"),
     clean_up.name: _to("Pairs to review in", Collection, "collection", "queue"),
     import_collection.name: _to_collection,

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 
 from console.home.needs import needs_of_all_rounds
 from console.home.newest_result import newest_result
-from console.home.outcomes import outcome_of
+from console.home.outcomes import Outcome, outcome_of
 from console.home.round_cards import OPEN, round_cards
 from console.home.stations import next_step, stations
 from console.pagination import page_of
@@ -73,7 +73,14 @@ def jobs(request: HttpRequest) -> HttpResponse:
 
 @members_only.reads
 def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
-    return render(request, "console/home/job.html", _context(_job_or_404(job_id)))
+    """A job and its progress. ``?follow=`` leads on once it is done."""
+    found = _job_or_404(job_id)
+    context = _context(found)
+    outcome = context["outcome"]
+    if "follow" in request.GET and found.state == Job.State.DONE and isinstance(outcome, Outcome):
+        messages.success(request, found.message)
+        return redirect(outcome.url)
+    return render(request, "console/home/job.html", context | {"follows": "follow" in request.GET})
 
 
 @members_only.reads

@@ -154,7 +154,7 @@ def _launches(source: Source, kept: StoredBasis, chosen: Design, form: DesignFor
     """Return what launches the chosen design, and its address: packing a pool of about so many queries, or planning a
     round with a new sample where there is none."""
     judge = {"judge": "audit", "audit_share": f"{chosen.audit_share:.4g}"} if chosen.design == "audit" else {}
-    values = judge | {"reward": str(form.cleaned_data["reward"])}
+    values = judge | {"reward": str(form.cleaned_data["reward"]), "step": "pay"}
     pool = source.round.pool
     found = []
     for one in pools_of_pairs().filter(collection=pool.collection_id).select_related("sample"):

@@ -1,5 +1,7 @@
 """The forms that plan a round, or pack one from a pool."""
 
+from collections.abc import Mapping
+from itertools import count
 from typing import Any, cast
 
 from django import forms
@@ -7,16 +9,63 @@ from django.db.models import Model, QuerySet
 
 from annotation.judging.wage_terms import fair_reward_suggested
 from console.fields import UploadField, choose, refuse
+from console.rounds.plan_path import gallery_sizes
 from core.errors import CounterpartError
-from core.text import NameField
+from core.text import MAX_NAME, NameField
 from corpus.models import Collection, Sample
+from hits.judge_designs import STOP_RECALL
 from hits.models import Round
-from hits.round_parameters import PackParameters, RoundParameters, unused_by
+from hits.round_parameters import AUDIT_SHARE, PackParameters, RoundParameters, unused_by
 from hits.task_types import LEVELS, TASK_TYPES
+from hits.task_types.task_type import TaskType
 from mitl.annotators import is_untrained
-from mitl.models import Annotator
+from mitl.models import Annotator, Pool
+from mitl.search_parameters import PoolingParameters
 
 QUERIES = 60  # of each kind, that the plan of a round suggests
+
+WORDS = {
+    "collection": ("Collection", ""),
+    "queries": ("Sample", "An existing sample of queries, in place of a new one."),
+    "images": ("Query images", "For each, annotators search captions."),
+    "captions": ("Query captions", "For each, annotators search images."),
+    "direction": ("Lists", ""),
+    "annotators": ("Annotators", ""),
+    "top_k": ("Pairs of each list", "The best of each query and annotator."),
+    "control_depth": ("Control depth", "Negative controls come from outside this many places of each list."),
+    "engine": ("Search", "Both find the same lists."),
+    "cascade": ("Cascade", "An annotator whose lists limit what cross-encoders score."),
+    "cascade_depth": ("Cascade depth", "Places of those lists that are scored."),
+    "rerank": ("Re-ranking", "csls, is or rgm, or one and then rgm; optional settings, such as csls:k=10."),
+    "task": ("Question", ""),
+    "design": ("HIT", ""),
+    "positives": ("Right images", "A match source, such as a version, from which rankings are made."),
+    "replication": ("Votes for each pair", ""),
+    "reasons": ("Ask for reasons at levels 2 and 3", ""),
+    "judge": ("Pairs to judge", ""),
+    "audit_share": ("Audit share", "Of the queries, from 0.01 to 1."),
+    "stop_recall": ("Stop at this recall", "Of an audit with likely matches: share of the matches found."),
+    "stop_width": ("Stop at this width", "Of an audit with likely matches: widest interval of mAP@R."),
+    "top_up": ("Further votes", "At most, on a pair on which workers disagree."),
+    "sharing": ("Repeats within a HIT", ""),
+    "seed": ("Seed", "Drawn at random and recorded if it is left empty."),
+    "reward": ("Reward", "US dollars for a HIT."),
+    "ceiling": ("Ceiling", "US dollars that the round may cost, fees included."),
+    "round": ("Name of the round", ""),
+}
+"""Parameter → its label and its hint on the page; a command has the help of the declaration."""
+OPTIONS = {
+    "direction": {"both": "of images and of captions", "i2t": "captions of images", "t2i": "images of captions"},
+    "engine": {"blocked": "exact, by blocks", "faiss": "FAISS, a flat index"},
+    "judge": {
+        "all": "all pairs of the pool",
+        "first-hits": "the first hits of the annotators: R@1",
+        "audit": "an audit: all pairs of some random queries",
+        "audit+greedy": "an audit, then likely matches",
+    },
+    "sharing": {"avoid": "none, where the pool allows it", "allow": "allowed"},
+}
+"""Parameter → its values in words."""
 
 
 class PackForm(forms.Form):
@@ -28,8 +77,7 @@ class PackForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields |= PackParameters.form_fields()
-        self.fields["reward"].initial = fair_reward_suggested(self.initial)
-        self.unused = leave_out_unused(self)
+        finish_fields(self)
 
     def clean_round(self) -> str:
         return _unused(self.cleaned_data["round"])
@@ -45,12 +93,39 @@ class PackForm(forms.Form):
         return cleaned
 
 
-def leave_out_unused(form: forms.Form) -> set[str]:
-    """Return the parameters that the chosen type of task has no use for, and take their fields out of the form, but
-    for those that were sent nevertheless: they are refused."""
-    unused = unused_by(TASK_TYPES.get(form["task"].value(), LEVELS))
+def finish_fields(form: forms.Form) -> None:
+    """Give the fields their words and the defaults of the chosen type of task, and take out those that it has no use
+    for, but for those that were sent nevertheless: they are refused."""
+    task = TASK_TYPES.get(form["task"].value(), LEVELS)
+    unused = unused_by(task)
     form.fields = {name: field for name, field in form.fields.items() if name not in unused or name in form.data}
-    return unused
+    for name, field in form.fields.items():
+        field.label, field.help_text = WORDS.get(name, (field.label, ""))
+        if isinstance(field, forms.ChoiceField) and name in OPTIONS:
+            field.choices = [*OPTIONS[name].items()]
+    form.fields["reward"].initial = fair_reward_suggested(form.initial)
+    form.fields["task"].choices = [(one.name, one.label) for one in TASK_TYPES.values()]  # type: ignore[attr-defined]
+    for name, default in defaults_of(task).items():
+        if name in form.fields:
+            form.fields[name].widget.attrs["placeholder"] = default
+    for name in REDRAWING & form.fields.keys():
+        form.fields[name].widget.attrs["data-redraws"] = ""
+
+
+REDRAWING = {"collection", "task", "judge"}
+"""Fields on whose value others depend."""
+
+
+def defaults_of(task: TaskType) -> dict[str, str]:
+    """Return what an empty field means for the type of task."""
+    return {"replication": str(task.replication), "audit_share": str(AUDIT_SHARE), "stop_recall": str(STOP_RECALL)}
+
+
+def free_name(stem: str) -> str:
+    """Return the stem with the first number under which there is no round and no pool."""
+    names = (f"{stem[: MAX_NAME - 12]}-{number}" for number in count(1))
+    taken = {*Round.objects.values_list("name", flat=True), *Pool.objects.values_list("name", flat=True)}
+    return next(name for name in names if not taken & {name, f"{name}-pool"})
 
 
 class JudgmentsForm(forms.Form):
@@ -82,23 +157,32 @@ class PlanForm(forms.Form):
         annotators = Annotator.objects.all()
         choose(self, "collection", forms.ModelChoiceField(Collection.objects.all(), empty_label=None))
         choose(self, "annotators", AnnotatorsField(annotators, widget=forms.CheckboxSelectMultiple))
+        self.fields["annotators"].initial = [one.name for one in annotators if not is_untrained(one)]
         choose(
             self,
             "queries",
             forms.ModelChoiceField(Sample.objects.all(), required=False, empty_label="draw a new sample"),
         )
         choose(self, "cascade", forms.ModelChoiceField(annotators, required=False, empty_label="none"))
-        self._suggest_sizes()
-        self.fields["reward"].initial = fair_reward_suggested(self.initial)
-        self.unused = leave_out_unused(self)
+        finish_fields(self)
+        self._suggest_for_collection()
 
-    def _suggest_sizes(self) -> None:
-        """Suggest as many queries as the gallery has, at most 60 images and 60 captions."""
-        named = self.initial.get("collection")
-        collections = Collection.objects.filter(name=named) if named else Collection.objects.all()
-        if collection := collections.first():
-            self.fields["images"].initial = min(QUERIES, collection.images.gallery().captioned().count())
-            self.fields["captions"].initial = min(QUERIES, collection.captions.gallery().count())
+    def _suggest_for_collection(self) -> None:
+        """Suggest the newest collection, a name, at most 60 images and 60 captions, and a control depth that leaves
+        most of the gallery to negative controls."""
+        named = (self.data or self.initial).get("collection")
+        collection = Collection.objects.filter(name=named).first() or Collection.objects.order_by("pk").last()
+        if collection is None:
+            return
+        sizes = gallery_sizes(collection)
+        suggested: Mapping[str, object] = {
+            "collection": collection.name,
+            "round": free_name(collection.name),
+            "control_depth": max(1, min(PoolingParameters.control_depth, min(sizes.values()) // 3)),
+            **{name: min(QUERIES, size) for name, size in sizes.items()},
+        }
+        for name, value in suggested.items():
+            self.fields[name].initial = value
 
     def clean_round(self) -> str:
         return _unused(self.cleaned_data["round"])

@@ -1,73 +1,229 @@
-"""Planning a round, and packing a pool: the forms, what they cost, and the jobs that do it."""
+"""Planning a round, and packing a pool: a question a screen, beside it a HIT and what the round would take, and the
+jobs that do it."""
 
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
-from annotation.judging.wage_terms import wage_terms_of_plan, wage_terms_suggested
+from csp.constants import SELF
+from csp.decorators import csp_update
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+
+from annotation.judging.wage_terms import wage_terms_of_plan
 from console.fields import refuse
 from console.home.outcomes import planned_for
+from console.jobs import follow
 from console.permissions import StaffRequest, researchers_only
 from console.rounds.design_bases import prediction_for
 from console.rounds.forms import PackForm, PlanForm
+from console.rounds.plan_path import (
+    PACKING,
+    STEPS,
+    Answers,
+    Step,
+    address,
+    changed,
+    presets,
+    sent_answers,
+    values_of,
+)
 from core.errors import CounterpartError
+from core.models import Job
+from corpus.models import Collection
 from hits.jobs import start_packing
 from hits.pipeline import start_pipeline
-from hits.plan_estimates import estimate_plan, estimate_round
-from mitl.models import Pool
+from hits.plan_estimates import PlanEstimate, estimate_plan, estimate_round
+from mitl.models import Annotator, Pool
+from mitl.registration import add_annotator
+
+SHAPING = ("collection", "task")
+"""Answers on which the usual ones of others depend."""
 
 
+@dataclass(frozen=True)
+class Way:
+    """What planning a round and packing a pool have each of their own."""
+
+    form: type[PlanForm] | type[PackForm]
+    steps: tuple[Step, ...]
+    estimate: Callable[[Any], PlanEstimate]
+    start: Callable[[PlanForm | PackForm], Job]
+    command: Callable[[PlanForm | PackForm], str]
+    known: Mapping[str, object] = field(default_factory=dict)
+    pool: Pool | None = None
+
+
+framed = csp_update({"frame-src": [SELF]})
+
+
+@framed
 @researchers_only.fills
 def round_plan(request: StaffRequest) -> HttpResponse:
-    """The form of a round's parameters; a job then samples, retrieves, pools and packs.
+    """From a collection to a packed round, or to its pool."""
+    if request.POST.get("go") == "simplest":
+        return _add_simplest(request)
 
-    ``estimate`` shows what it takes instead; so does a plan that takes long, until it is ``confirmed``.
-    ``choose`` shows the fields of the chosen type of task.
-    """
-    sent = request.POST if "choose" in request.POST else request.GET
-    known = sent.dict() | {"annotators": sent.getlist("annotators")}
-    form = PlanForm(None if "choose" in request.POST else request.POST or None, initial=known)
-    context: dict[str, object] = {"form": form}
-    if not form.is_bound:
-        context["terms"] = wage_terms_suggested(known | {"reward": form["reward"].value()})
-    elif form.is_valid():
-        try:
-            estimate = estimate_plan(form.parameters)
-            if "estimate" not in request.POST and ("confirmed" in request.POST or not estimate.is_long):
-                return redirect("job", start_pipeline(form.parameters, by=request.user).pk)
-            command = f"python manage.py plan_round {form.parameters.as_options()}"
-            terms = wage_terms_of_plan(form.parameters)
-            context |= {"estimate": estimate, "terms": terms, "command": command}
-        except CounterpartError as error:
-            refuse(form, error)
-    return render(request, "console/rounds/plan.html", context, status=422 if form.errors else 200)
+    def start(form: Any) -> Job:
+        return start_pipeline(form.parameters, by=request.user)
+
+    def command(form: Any) -> str:
+        return f"plan_round {form.parameters.as_options()}"
+
+    return _walk(request, Way(PlanForm, STEPS, estimate_plan, start, command))
 
 
+@framed
 @researchers_only.fills
 def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
-    """The HITs, pay and ceiling of a round of a pool, as planned with it; a job packs it. ``estimate`` shows their
-    number and the wage, ``choose`` the fields of the chosen type of task."""
+    """From a pool to a packed round, as planned with it. ``?plan=`` names a plan whose prediction is kept."""
     pool = get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)
-    sent = request.POST if "choose" in request.POST else request.GET
-    known = planned_for(pool) | sent.dict()
-    form = PackForm(None if "choose" in request.POST else request.POST or None, initial=known)
     plan = request.POST.get("plan") or request.GET.get("plan", "")
-    context: dict[str, object] = {"pool": pool, "form": form, "plan": plan}
-    if not form.is_bound:
-        context["terms"] = wage_terms_suggested(known | {"reward": form["reward"].value()})
-    elif form.is_valid():
-        named = form.cleaned_data["round"]
-        estimate = estimate_round(pool, form.parameters)
-        if estimate.cost > form.parameters.ceiling:
-            form.add_error(
-                "ceiling", f"The rewards alone cost ${estimate.cost:,}. Raise the ceiling or lower the reward."
-            )
-        elif "estimate" not in request.POST:
-            predicted = prediction_for(plan, pool, form.parameters) if plan else None
-            job = start_packing(named, pool, form.parameters, predicted=predicted, by=request.user)
-            return redirect("job", job.pk)
-        context |= {
-            "estimate": estimate,
-            "terms": wage_terms_of_plan(form.parameters),
-            "command": f"python manage.py pack {named} --pool {pool} {form.parameters.as_options()}",
-        }
-    return render(request, "console/rounds/pack.html", context, status=422 if form.errors else 200)
+
+    def start(form: Any) -> Job:
+        predicted = prediction_for(plan, pool, form.parameters) if plan else None
+        return start_packing(form.cleaned_data["round"], pool, form.parameters, predicted=predicted, by=request.user)
+
+    def command(form: Any) -> str:
+        return f"pack {form.cleaned_data['round']} --pool {pool} {form.parameters.as_options()}"
+
+    known = planned_for(pool) | {"plan": plan}
+    return _walk(request, Way(PackForm, PACKING, partial(estimate_round, pool), start, command, known, pool))
+
+
+def _walk(request: StaffRequest, way: Way) -> HttpResponse:
+    """Show a step. ``go`` says what its form wants: the ``next`` step, ``show`` (the estimate), a preset, or to
+    ``make`` the round or its ``pool``."""
+    sent = request.POST if request.method == "POST" else request.GET
+    step = next((one for one in way.steps if one.name == sent.get("step")), way.steps[0])
+    known = {**way.known, **sent_answers(sent, step)}
+    form = way.form(initial=known)
+    checked = way.form(values_of(form))
+    if request.method != "POST":
+        return _shown(request, way, step, form, checked)
+    go = request.POST.get("go", "make")
+    if go in ("make", "pool"):
+        return _make(request, way, step, checked, pool_only=go == "pool")
+    if any(name in checked.errors for name in step.names):
+        return _shown(request, way, step, checked, checked)
+    if chosen := next((one for one in presets() if one.name == go), None):
+        named, answers = _preset(chosen, values_of(form))
+        form, step = way.form(initial=named | answers), way.steps[-1]
+    elif go == "next":
+        step = way.steps[min(way.steps.index(step) + 1, len(way.steps) - 1)]
+    return HttpResponseRedirect(f"{request.path}{address(step, _pairs(way, form))}")
+
+
+def _make(request: StaffRequest, way: Way, step: Step, form: PlanForm | PackForm, *, pool_only: bool) -> HttpResponse:
+    """Start the job, unless something is wrong, or its searches take long and nobody has confirmed that."""
+    if pool_only:
+        form = way.form({**form.data, "pool_only": True})
+    if form.is_valid():
+        try:
+            estimate = way.estimate(form.parameters)
+            if way.pool and estimate.cost > form.parameters.ceiling:
+                text = f"The rewards alone cost ${estimate.cost:,}. Raise the ceiling or lower the reward."
+                form.add_error("ceiling", text)
+            elif not estimate.is_long or "confirmed" in request.POST:
+                return follow(way.start(form))
+        except CounterpartError as error:
+            refuse(form, error)
+    return _shown(request, way, step, form, form, must_confirm=not form.errors)
+
+
+def _shown(
+    request: StaffRequest,
+    way: Way,
+    step: Step,
+    form: PlanForm | PackForm,
+    checked: PlanForm | PackForm,
+    must_confirm: bool = False,
+) -> HttpResponse:
+    """``form`` is shown, and ``checked`` has all answers."""
+    pairs = _pairs(way, form)
+    values = values_of(form)
+    refused = [one for one in way.steps if form.is_bound and any(name in form.errors for name in one.names)]
+    if refused and step not in refused:
+        step = refused[0]
+    context = {
+        "form": form,
+        "step": step,
+        "steps": [(one, address(one, pairs), _answer(one, values)) for one in way.steps],
+        "refused": [(one, address(one, pairs)) for one in refused if one != step],
+        "is_last": step == way.steps[-1],
+        "fields": [form[name] for name in step.fields if name in form.fields],
+        "advanced": [form[name] for name in step.advanced if name in form.fields],
+        "opens": any(name in form.errors for name in step.advanced) if form.is_bound else False,
+        "kept": [(name, text) for name, text in pairs if name not in step.names],
+        "pool": way.pool,
+        "plan": way.known.get("plan"),
+        "presets": presets() if not way.pool and Annotator.objects.exists() else (),
+        "must_confirm": must_confirm,
+        "preview": _preview(way, values),
+        **_estimated(way, checked),
+    }
+    return render(request, "console/rounds/plan.html", context, status=422 if form.is_bound and form.errors else 200)
+
+
+def _estimated(way: Way, form: PlanForm | PackForm) -> dict[str, object]:
+    """Return what the round would take, and its command; or what is in the way."""
+    if not form.is_valid():
+        wrong = [form.fields[name].label if name in form.fields else "" for name in form.errors]
+        return {"lacking": [label for label in wrong if label], "why_not": form.non_field_errors()}
+    try:
+        estimate = way.estimate(form.parameters)
+    except CounterpartError as error:
+        refuse(form, error)
+        return {"why_not": form.non_field_errors()}
+    terms = wage_terms_of_plan(form.parameters)
+    command = f"python manage.py {way.command(form)}"
+    return {"estimate": estimate, "terms": terms, "seats": form.parameters.seats, "command": command}
+
+
+def _pairs(way: Way, form: PlanForm | PackForm) -> list[tuple[str, str]]:
+    """Return the answers that differ from the usual ones, as the fields of an address."""
+    values = values_of(form)
+    shaping = {name: values[name] for name in SHAPING if values.get(name)}
+    usual = values_of(way.form(initial={**way.known, **shaping}))
+    first = values_of(way.form(initial={**way.known}))
+    found = changed(values, usual | {name: first[name] for name in SHAPING if name in first})
+    return found + ([("plan", str(way.known["plan"]))] if way.known.get("plan") else [])
+
+
+def _preset(chosen: Any, values: Answers) -> tuple[Answers, Answers]:
+    """Return the collection and its annotators, and the answers of a preset about them."""
+    collection = Collection.objects.named(values["collection"])
+    named = {name: values[name] for name in ("collection", "annotators", "round")}
+    return named, chosen.answers(collection, len(values["annotators"]))
+
+
+def _answer(step: Step, values: Answers) -> str:
+    """Return the answers of a step in a few words."""
+    match step.name:
+        case "queries":
+            return values["queries"] or f"{values['images']} images, {values['captions']} captions"
+        case "annotators":
+            return f"{', '.join(values['annotators'] or ['none'])}; top {values['top_k']}"
+        case "judging":
+            return str(values["task"])
+        case "pay":
+            return f"${values['reward']} a HIT, at most ${values['ceiling']}"
+    return str(values["collection"] or "none")
+
+
+def _preview(way: Way, values: Answers) -> str:
+    """Return the address of a HIT of the collection as the answers would make it; "" where there is none."""
+    name = way.pool.collection.name if way.pool else values["collection"]
+    if not Collection.objects.filter(name=name, images__isnull=False).exists():
+        return ""
+    asks = "?reasons=yes" if values.get("reasons") else ""
+    return reverse("hit_preview", args=[name, values["task"], values.get("design") or "usual"]) + asks
+
+
+def _add_simplest(request: StaffRequest) -> HttpResponse:
+    """Add the annotator that needs no weights, and go on."""
+    add_annotator("overlap", kind="overlap", actor=request.user.get_username())
+    pairs = [(name, str(text)) for name, text in request.POST.items() if name in PlanForm().fields]
+    return HttpResponseRedirect(f"{request.path}{address(STEPS[2], pairs)}")

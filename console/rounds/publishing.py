@@ -15,7 +15,7 @@ from annotation.people.admission import places_left
 from annotation.people.consent import untold
 from annotation.people.invitations import make_invitations, revoke_invitations
 from console.pagination import page_of
-from console.permissions import StaffRequest, researchers_only
+from console.permissions import StaffRequest, is_admin, researchers_only
 from console.rounds.publishing_forms import AdmissionForm, OfferForm
 from core.errors import CounterpartError
 from core.jobs import open_once
@@ -88,7 +88,7 @@ def _in_browser(request: StaffRequest, round: Round, environment: Market) -> Htt
                 admission=admission,
                 skip_missing="skip_missing" in request.POST,
                 expected_minutes=form.cleaned_data["expected_minutes"],
-                below_floor="below_floor" in request.POST,
+                below_floor="below_floor" in request.POST and is_admin(request.user),
                 actor=request.user.get_username(),
             )
             share = "Make invitations." if form.cleaned_data["invited"] else "Share the join link."
@@ -97,7 +97,8 @@ def _in_browser(request: StaffRequest, round: Round, environment: Market) -> Htt
         except CounterpartError as error:
             trouble = str(error)
     context = _common(round, environment) | {"terms": wage_terms(round), "form": form, "trouble": trouble}
-    context |= {"untold": untold() if round.reward else {}, "repeats": repeats_of(round)}
+    context |= {"untold": untold(round).values() if round.reward else (), "repeats": repeats_of(round)}
+    context["may_go_below"] = is_admin(request.user)
     return render(request, "console/rounds/publish.html", context, status=409 if trouble else 200)
 
 

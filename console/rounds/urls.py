@@ -4,8 +4,11 @@ from django.urls import path
 
 from console.rounds import (
     adding,
+    consent_page,
     control_pages,
+    crowd_rehearsal,
     design_pages,
+    hit_preview,
     judging_again,
     next_turns,
     planning,
@@ -18,6 +21,12 @@ from console.rounds import (
 urlpatterns = [
     path("pools/<slug:name>/pack/", planning.pool_pack, name="pool_pack"),
     path("plan/", planning.round_plan, name="round_plan"),
+    path("plan/preview/<slug:name>/<slug:task>/<slug:design>/", hit_preview.hit_preview, name="hit_preview"),
+    path(
+        "plan/preview/<slug:name>/<slug:task>/<slug:design>/pictures/<int:place>/",
+        hit_preview.preview_picture,
+        name="preview_picture",
+    ),
     path("rounds/", views.rounds, name="rounds"),
     path("design/", design_pages.round_design, name="round_design"),
     path("design/measure/", design_pages.round_design_measure, name="round_design_measure"),
@@ -27,6 +36,8 @@ urlpatterns = [
     path("rounds/<slug:name>/workers/", progress_pages.round_workers, name="round_workers"),
     path("rounds/<slug:name>/pause/", progress_pages.round_pause, name="round_pause"),
     path("rounds/<slug:name>/publish/", publishing.round_publish, name="round_publish"),
+    path("rounds/<slug:name>/consent/", consent_page.round_consent, name="round_consent"),
+    path("rounds/<slug:name>/rehearsals/", crowd_rehearsal.rehearsals, name="rehearsals"),
     path("rounds/<slug:name>/rehearse/", rehearsal.round_rehearse, name="round_rehearse"),
     path("rounds/<slug:name>/rehearse/pictures/<int:place>/", rehearsal.rehearsal_picture, name="rehearsal_picture"),
     path("rounds/<slug:name>/judgments/", views.round_judgments, name="round_judgments"),

@@ -153,12 +153,13 @@ def hits(request: HttpRequest, name: str) -> HttpResponse:
 
 @members_only.reads
 def hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    found = get_object_or_404(HIT.objects.select_related("round"), round__name=name, number=number)
+    found = get_object_or_404(HIT.objects.select_related("round__pool"), round__name=name, number=number)
     context = {
         "hit": found,
         "round": found.round,
         "task": task_type_of(found.round),
         "seats": found.seats.all(),
+        "next_hit": found.round.hits.filter(number__gt=number).values_list("number", flat=True).first(),
         "rows": found.assignments.without_claims().with_hit().select_related("hit__round", "worker"),
         "answers": pairs_of(found),
     }

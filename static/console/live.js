@@ -43,6 +43,8 @@ function watch(part) {
     });
     if (goesOn) {
       setTimeout(again, every);
+    } else if (part.dataset.then) {
+      location.replace(part.dataset.then);
     } else {
       part.setAttribute("aria-busy", "false");
       document.querySelector(".when-live")?.remove();

@@ -21,7 +21,7 @@ from tests.factories import make_round, put_on_platform
 OPEN_TO_ALL = {"login", "logout", "password_set", "password_forgotten", "result", "result_picture"}
 
 RESEARCHERS_DO = {
-    *("round_plan", "pool_pack", "round_design_measure", "round_design_keep"),
+    *("round_plan", "pool_pack", "round_design_measure", "round_design_keep", "hit_preview", "preview_picture"),
     "round_publish",
     *("round_close", "round_add", "round_again", "round_turn"),
     "round_discard",
@@ -29,7 +29,7 @@ RESEARCHERS_DO = {
     *("round_idle", "invitations", "invitation_revoke"),
     "job_cancel",
     "train",
-    *("round_rehearse", "rehearsal_picture"),
+    *("round_rehearse", "rehearsal_picture", "rehearsals", "round_consent"),
     "embeddings",
     *("collection_import", "matches", "sample", "sample_captions", "test", "annotator_add", "version_score"),
     "annotator_origin",
@@ -111,7 +111,9 @@ def addresses(site) -> dict[str, str]:
         (("pool", "pool_pack"), ["pool"]),
         (("pairs", "pairs_csv", "pairs_review", "filter_save"), ["round", "open"]),
         (("filter_remove",), ["round", "open", 1]),
-        (("round_publish", "round_rehearse", "round_discard"), ["draft"]),
+        (("round_publish", "round_rehearse", "round_discard", "rehearsals", "round_consent"), ["draft"]),
+        (("hit_preview",), ["zoo", "levels", "usual"]),
+        (("preview_picture",), ["zoo", "levels", "usual", 1]),
         (("rehearsal_picture",), ["draft", 1]),
         (("round", "round_live", "round_workers", "round_effect", "round_aggregate", "round_close"), ["open"]),
         (("round_estimates", "round_add", "round_again", "round_turn", "round_pause"), ["open"]),

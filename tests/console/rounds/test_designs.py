@@ -89,7 +89,13 @@ def test_the_launch_carries_the_chosen_design_to_the_form_that_packs(measured, r
     assert label == "Pack pool"
     assert urlsplit(address).path == "/pools/pool/pack/"
     sent = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
-    assert sent == {"judge": "audit", "audit_share": "0.4", "reward": "2.50", "plan": "pool/pool/0.2/0.5"}
+    assert sent == {
+        "judge": "audit",
+        "audit_share": "0.4",
+        "reward": "2.50",
+        "step": "pay",
+        "plan": "pool/pool/0.2/0.5",
+    }
     form = researcher.get(address).context["form"]
     assert {name: str(form[name].value()) for name in ("judge", "audit_share", "reward")} == {
         "judge": "audit", "audit_share": "0.4", "reward": "2.50",
@@ -112,7 +118,7 @@ def test_a_launched_round_keeps_its_prediction_and_shows_it_beside_what_came(
                   "reward": "2.50", "ceiling": "500", "top_up": "0", "sharing": "avoid"}  # fmt: skip
     with django_capture_on_commit_callbacks(execute=True):
         answer = researcher.post("/pools/pool/pack/", parameters | {"plan": "pool/pool/0.2/0.5"})
-    assert researcher.get(answer.url).status_code == 200
+    assert researcher.get(answer.url).url == "/rounds/wave/consent/"
     made = Round.objects.get()
     predicted = made.summary["predicted"]
     assert (predicted["share"], predicted["spread"]) == (0.6, 1.0)

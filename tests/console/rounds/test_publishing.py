@@ -229,12 +229,14 @@ def test_the_browser_pool_tells_the_wage_before_publishing_and_holds_to_the_floo
     assert Round.objects.get(name="draft").expected_seconds == 150
 
 
-def test_a_usual_wage_below_the_floor_needs_a_tick(researcher, draft):
-    refused = researcher.post("/rounds/draft/publish/")
+def test_a_usual_wage_below_the_floor_needs_the_tick_of_an_admin(researcher, releaser, draft):
+    assert "An admin can publish at this reward" in researcher.get("/rounds/draft/publish/").text
+    refused = researcher.post("/rounds/draft/publish/", {"below_floor": "on"})
     assert refused.status_code == 409
     assert "usually takes up to 10 min; at the wage floor of $15.00 an hour that is $2.50" in refused.text
     assert Round.objects.get(name="draft").state == "draft"
-    assert researcher.post("/rounds/draft/publish/", {"below_floor": "on"}).url == "/rounds/draft/"
+    assert releaser.post("/rounds/draft/publish/").status_code == 409
+    assert releaser.post("/rounds/draft/publish/", {"below_floor": "on"}).url == "/rounds/draft/"
 
 
 def test_a_usual_wage_above_the_floor_needs_no_tick(researcher, draft):

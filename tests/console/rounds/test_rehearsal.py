@@ -111,8 +111,11 @@ def test_answers_that_are_missing_or_odd_are_asked_for_again(researcher, draft, 
 
 def test_a_draft_names_the_steps_to_its_launch(researcher, reviewer, draft):
     page = researcher.get("/rounds/draft/").content.decode()
-    assert [address in page for address in ("/pools/pool-draft/", PAGE, "/rounds/draft/hits/1/")] == [True] * 3
-    assert PAGE not in reviewer.get("/rounds/draft/").content.decode()
+    assert [
+        address in page for address in ("/rounds/draft/consent/", "/rounds/draft/rehearsals/", "/rounds/draft/hits/1/")
+    ] == [True] * 3
+    assert PAGE in researcher.get("/rounds/draft/rehearsals/").text
+    assert "/rounds/draft/consent/" not in reviewer.get("/rounds/draft/").content.decode()
 
 
 def test_a_simulated_crowd_is_advised_once_and_only_before_people_answer(researcher, db):

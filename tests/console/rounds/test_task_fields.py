@@ -1,12 +1,14 @@
 """The forms of a plan and of HITs show the fields of the chosen type of task, and no others."""
 
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 
-from console.rounds.forms import PackForm, PlanForm
+from console.rounds.forms import OPTIONS, PackForm, PlanForm
 from core.models import Job
-from hits.round_parameters import unused_by
+from core.parameters import values_of
+from hits.round_parameters import RoundParameters, unused_by
 from hits.task_types import TASK_TYPES
-from tests.console.rounds.test_rounds import ORDER
 from tests.factories import make_annotator, make_collection, make_pool, make_sample
 
 AUDIT = {"judge", "audit_share"}
@@ -30,6 +32,11 @@ def test_each_type_of_task_has_its_fields(db, task, shown):
         assert OF_SOME & form.fields.keys() == shown
 
 
+def test_the_page_words_every_value_that_a_parameter_takes():
+    declared = RoundParameters.form_fields()
+    assert {name: values_of(declared[name]) for name in OPTIONS} == {name: [*words] for name, words in OPTIONS.items()}
+
+
 def fields_of(page) -> set[str]:
     return {name for name in OF_SOME if f'name="{name}"' in page.text}
 
@@ -41,27 +48,27 @@ def pages(researcher, db) -> list[str]:
     return ["/plan/", "/pools/some-pool/pack/"]
 
 
-def test_choosing_a_type_of_task_shows_its_fields_and_keeps_what_was_entered(researcher, pages):
+def test_the_fields_of_the_chosen_type_of_task_are_asked_and_answers_to_others_are_dropped(researcher, pages):
     for path in pages:
-        assert fields_of(researcher.get(path)) == {"design", "reasons", "top_up", *AUDIT}
-        sent = {"task": "preference", "round": "mine", "reward": "1.75", "annotators": ["overlap"], "choose": "yes"}
-        page = researcher.post(path, sent)
-        assert (page.status_code, fields_of(page)) == (200, {"positives"})
-        assert 'value="mine"' in page.text
-        assert 'value="1.75"' in page.text
-        assert "errorlist" not in page.text
-    assert 'value="overlap" id="id_annotators_0" checked' in researcher.post("/plan/", sent).text
+        assert fields_of(researcher.get(f"{path}?step=judging")) == {"design", "reasons", "top_up", *AUDIT}
+        sent = {"task": "preference", "design": "eccv-20", "reward": "1.75", "step": "judging", "go": "show"}
+        answer = researcher.post(path, sent)
+        assert parse_qs(urlsplit(answer.url).query) == {
+            "task": ["preference"], "reward": ["1.75"], "step": ["judging"],
+        }  # fmt: skip
+        assert fields_of(researcher.get(answer.url)) == {"positives"}
     assert not Job.objects.exists()
 
 
-def test_a_plan_without_the_fields_of_other_types_is_valid(researcher, pages):
-    sent = ORDER | {"task": "determinate", "collection": "zoo", "annotators": ["overlap"], "images": "1"}
-    sent = {name: value for name, value in sent.items() if name not in OF_SOME}
-    page = researcher.post("/plan/", sent | {"estimate": "yes"})
-    assert (page.status_code, "Estimate</h2>" in page.text) == (200, True)
-    assert fields_of(page) == set()
+def test_a_type_of_task_shows_its_defaults(researcher, pages):
+    for task, votes in (("levels", "1"), ("checkbox", "3")):
+        page = researcher.get(f"/plan/?step=judging&task={task}")
+        assert page.context["form"]["replication"].field.widget.attrs["placeholder"] == votes
 
 
 def test_the_settings_of_the_search_are_folded_away_until_one_is_refused(researcher, pages):
-    assert '<details class="card">' in researcher.get("/plan/").text
-    assert '<details class="card" open>' in researcher.post("/plan/", {"task": "levels"}).text
+    assert "<details>" in researcher.get("/plan/?step=annotators").text
+    refused = researcher.post(
+        "/plan/", {"step": "annotators", "annotators": "overlap", "cascade_depth": "0", "go": "next"}
+    )
+    assert "<details open>" in refused.text

@@ -1,0 +1,61 @@
+"""Rehearsing a draft before it is published: by oneself on the worker's page, or with a simulated crowd."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from console.jobs import follow
+from console.permissions import StaffRequest, researchers_only
+from core.parameters import choices
+from hits.models import Round
+from hits.task_types import task_type_of
+from simulation.jobs import start_rehearsal
+from simulation.profiles import DEFAULT, PRESETS
+from simulation.rehearsals import REHEARSED, discard_rehearsal
+
+MOST = 1_000  # workers
+
+
+class CrowdForm(forms.Form):
+    """Who rehearses."""
+
+    workers = forms.IntegerField(initial=20, min_value=1, max_value=MOST, label="Workers")
+    profile = forms.ChoiceField(
+        choices=choices(*sorted(path.stem for path in PRESETS.glob("*.json"))), initial=DEFAULT, label="Crowd"
+    )
+
+
+@researchers_only.fills
+def rehearsals(request: StaffRequest, name: str) -> HttpResponse:
+    """What a rehearsal of the draft brought; on POST a job rehearses it, or the figures are discarded."""
+    found = get_object_or_404(Round, name=name)
+    if found.state != "draft":
+        messages.info(request, f"Round {found} is already {found.state}.")
+        return redirect("round", name)
+    if "discard" in request.POST:
+        discard_rehearsal(found, actor=request.user.get_username())
+        messages.success(request, "The rehearsal is discarded.")
+        return redirect("rehearsals", name)
+    kept = found.summary.get(REHEARSED)
+    form = CrowdForm(request.POST or None, initial=kept)
+    if form.is_valid():
+        return follow(start_rehearsal(found, **form.cleaned_data, seed=0, by=request.user))
+    context = {"round": found, "task": task_type_of(found), "form": form, "rehearsed": _told(found, kept)}
+    return render(request, "console/rounds/rehearsals.html", context, status=422 if form.errors else 200)
+
+
+def _told(round: Round, kept: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the figures of a rehearsal with the shares and the wage that follow from them."""
+    if kept is None:
+        return None
+    seconds = kept["seconds_of_hit"]
+    return kept | {
+        "cost": Decimal(kept["cost"]),
+        "hourly": round.reward * 3600 / Decimal(seconds) if seconds else None,
+        "controls_right": kept["right_controls"] / kept["controls"] if kept["controls"] else None,
+        "verdicts_right": kept["right_verdicts"] / kept["verdicts"] if kept["verdicts"] else None,
+    }

@@ -1,0 +1,138 @@
+"""The path to a packed round: its questions, a screen each, the presets that answer them, and answers as an address."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.http import QueryDict
+
+from corpus.models import Collection
+from hits.designs import DEFAULT, DESIGNS
+from hits.task_types import EXPERT, LEVELS
+
+PILOT_HITS = 5
+PAPER_QUERIES = {"images": 1_261, "captions": 1_333}
+"""Queries of ECCV Caption."""
+
+Answers = dict[str, Any]
+"""Values of the fields of a form, by name, as they are sent."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A screen of the path: its question, and the fields that answer it; ``advanced`` are folded away."""
+
+    name: str
+    label: str
+    question: str
+    fields: tuple[str, ...]
+    advanced: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.fields + self.advanced
+
+
+STEPS = (
+    Step("collection", "Collection", "Which collection?", ("collection",)),
+    Step("queries", "Queries", "Which queries?", ("queries", "images", "captions"), ("direction",)),
+    Step(
+        "annotators",
+        "Annotators",
+        "Who proposes pairs?",
+        ("annotators", "top_k"),
+        ("control_depth", "engine", "cascade", "cascade_depth", "rerank"),
+    ),
+    Step(
+        "judging",
+        "Judging",
+        "How are the pairs judged?",
+        ("task", "design", "positives", "replication", "reasons"),
+        ("judge", "audit_share", "stop_recall", "stop_width", "top_up", "sharing", "seed"),
+    ),
+    Step("pay", "Pay", "What does a HIT pay?", ("reward", "ceiling", "round")),
+)
+PACKING = STEPS[3:]
+"""The questions about a pool that is there."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Answers to all questions but that of the collection; each can be changed afterwards."""
+
+    name: str
+    label: str
+    note: str
+    answers: Callable[[Collection, int], Answers]
+    """Of a collection, and a number of annotators."""
+
+
+def presets() -> tuple[Preset, ...]:
+    return (
+        Preset("pilot", f"Pilot of {PILOT_HITS} HITs", "Measures the time of a HIT before many are paid.", _pilot),
+        Preset("eccv", "As ECCV Caption", "Top 5 of each annotator, four levels, one vote.", _as_paper),
+        Preset("expert", "Expert audit", "Three grades for each pair of some random queries.", _expert_audit),
+    )
+
+
+def _pilot(collection: Collection, annotators: int) -> Answers:
+    """As many queries as fill the HITs if no two annotators agree on a pair, half of them captions."""
+    pairs = PILOT_HITS * DESIGNS[DEFAULT].candidates
+    top_k = max(1, min(5, pairs // (2 * annotators)))
+    queries = max(2, pairs // (top_k * annotators))
+    sizes = {"images": queries // 2, "captions": queries - queries // 2}
+    return {"task": LEVELS.name, "design": DEFAULT, "top_k": top_k, **_at_most(collection, sizes)}
+
+
+def _as_paper(collection: Collection, annotators: int) -> Answers:
+    return {"task": LEVELS.name, "design": DEFAULT, "top_k": 5, **_at_most(collection, PAPER_QUERIES)}
+
+
+def _expert_audit(collection: Collection, annotators: int) -> Answers:
+    return {"task": EXPERT.name, "design": DEFAULT, "top_k": 5, "judge": "audit"}
+
+
+def _at_most(collection: Collection, sizes: Mapping[str, int]) -> Answers:
+    """Return the numbers of queries, but no more than the gallery has."""
+    most = gallery_sizes(collection)
+    return {name: min(size, most[name]) for name, size in sizes.items()}
+
+
+def gallery_sizes(collection: Collection) -> dict[str, int]:
+    """Return how many images and captions can be drawn as queries."""
+    images, captions = collection.images.gallery().captioned(), collection.captions.gallery()
+    return {"images": images.count(), "captions": captions.count()}
+
+
+def sent_answers(sent: QueryDict, step: Step) -> Answers:
+    """Return what was sent. Of a screen of check boxes, none is an answer too."""
+    answers: Answers = dict(sent.items())
+    if "annotators" in sent or (sent.get("go") and "annotators" in step.names):
+        answers["annotators"] = sent.getlist("annotators")
+    return answers
+
+
+def values_of(form: forms.Form) -> Answers:
+    """Return what the fields of a form show."""
+    return {name: form[name].value() for name in form.fields}
+
+
+def changed(values: Answers, usual: Answers) -> list[tuple[str, str]]:
+    """Return the values that differ from the ``usual`` ones, as the fields of an address or of a form."""
+    found = []
+    for name, value in values.items():
+        if _texts(value) != _texts(usual.get(name)):
+            found += [(name, text) for text in _texts(value)]
+    return found
+
+
+def address(step: Step, pairs: list[tuple[str, str]]) -> str:
+    """Return the query that shows the step with these answers."""
+    return f"?{urlencode([*pairs, ('step', step.name)])}"
+
+
+def _texts(value: Any) -> list[str]:
+    values = value if isinstance(value, list | tuple) else [value]
+    return ["" if one in (None, False) else str(one) for one in values]

@@ -1,0 +1,117 @@
+"""Rehearsing a draft with a simulated crowd: what it would cost and take, how many controls are passed, and how many
+verdicts come out right. The crowd works on a copy of the HITs in memory: no vote, worker or payment is stored, so nothing
+of it can be released."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from statistics import median
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.models import Assignment
+from core.errors import CounterpartError
+from core.events import record
+from core.progress import Progress, silent
+from hits.models import Round
+from hits.question import Level
+from hits.task_types import task_type_of
+from simulation.doors.rehearsal import Finished, RehearsalDoor
+from simulation.profiles import DEFAULT, load_profile
+from simulation.simulated_rounds import Crowd, check_crowd
+from simulation.simulated_workers import make_crowd
+from simulation.truth import Seen, default_source, true_levels
+
+REHEARSED = "rehearsed"
+"""The key of the figures in a round's summary."""
+
+
+def rehearse_round(
+    round: Round, *, workers: int = 20, profile: str = DEFAULT, seed: int = 0, actor: str, progress: Progress = silent
+) -> dict[str, Any]:
+    """Let a simulated crowd do all HITs of a draft, and keep the figures with the round in place of earlier ones.
+
+    The crowd answers from the source ``truth`` of the collection, else from ``original``, as ``simulate_round`` has it.
+    Raises CounterpartError for a round that is no draft or whose answers are sentences, and for an unknown profile.
+    """
+    check_crowd(workers, seed)
+    task = task_type_of(round)
+    if round.state != "draft":
+        raise CounterpartError(f"Round {round} is {round.state}: only a draft is rehearsed.")
+    if task.writes:
+        raise CounterpartError(f"Round {round} asks for sentences, which no simulated crowd can write.")
+    shape = load_profile(profile)
+    source = round.summary.get("positives_of") or default_source(round.pool.collection)
+    truth_of = partial(true_levels, round, source=source, seed=seed, followed=shape.followed)
+    seen = truth_of()
+    door = RehearsalDoor(round, seen, excluded=shape.excluded)
+    Crowd(round, door, make_crowd(shape, workers=workers, seed=seed), seen, truth_of, seed, progress).work()
+    crowd = {"workers": workers, "profile": profile, "source": source, "seed": seed, "at": timezone.now().isoformat()}
+    figures = crowd | figures_of(door.finished, seen, seats=round.hits.values("seats").count(), reward=round.reward)
+    _keep(round, figures, actor=actor)
+    return figures
+
+
+def figures_of(
+    finished: Sequence[Finished], seen: Mapping[int, Sequence[Seen]], *, seats: int, reward: Any
+) -> dict[str, Any]:
+    """Return the figures of submissions as JSON: all of them are paid, and those that are not excluded fill ``seats``.
+
+    ``right_verdicts`` of ``verdicts``: pairs whose most frequent side (match or not) is the true one; ties are not.
+    """
+    counted = [one for one in finished if one.state == Assignment.State.ACCEPTED]
+    by_person: dict[int, int] = defaultdict(int)
+    for one in finished:
+        by_person[one.person] += one.seconds
+    right = Counter(right for one in finished for right in one.right)
+    sides = _sides(counted)
+    verdicts = [
+        (item.level <= Level.PARTIALLY_YES, sides[item.item_id])
+        for items in seen.values()
+        for item in items
+        if not item.polarity and item.item_id in sides
+    ]
+    return {
+        "submitted": len(finished),
+        "flagged": sum(one.was_flagged for one in finished),
+        "excluded": sum(one.state == Assignment.State.EXCLUDED for one in finished),
+        "seats_open": seats - sum(one.state != Assignment.State.EXCLUDED for one in finished),
+        "cost": str(reward * len(finished)),
+        "seconds_of_hit": median(one.seconds for one in finished) if finished else 0,
+        "seconds_of_work": sum(by_person.values()),
+        "seconds_elapsed": max(by_person.values(), default=0),
+        "controls": right.total(),
+        "right_controls": right[True],
+        "verdicts": len(verdicts),
+        "right_verdicts": sum(votes[is_match] > votes[not is_match] for is_match, votes in verdicts),
+    }
+
+
+def _sides(counted: Sequence[Finished]) -> dict[int, Counter[bool]]:
+    """Return item → how many votes call it a match, and how many do not."""
+    sides: dict[int, Counter[bool]] = defaultdict(Counter)
+    for one in counted:
+        for item, level in one.levels.items():
+            sides[item][level <= Level.PARTIALLY_YES] += 1
+    return sides
+
+
+@transaction.atomic
+def _keep(round: Round, figures: dict[str, Any], *, actor: str) -> None:
+    held = Round.objects.select_for_update(no_key=True).get(pk=round.pk)
+    held.summary[REHEARSED] = figures
+    held.save(update_fields=["summary"])
+    record("rehearsed", held, actor=actor, workers=figures["workers"])
+    round.summary = held.summary
+
+
+@transaction.atomic
+def discard_rehearsal(round: Round, *, actor: str) -> None:
+    """Remove the figures of the latest rehearsal. Repeating it changes nothing."""
+    held = Round.objects.select_for_update(no_key=True).get(pk=round.pk)
+    if held.summary.pop(REHEARSED, None):
+        held.save(update_fields=["summary"])
+        record("discarded the rehearsal of", held, actor=actor)
+    round.summary = held.summary
