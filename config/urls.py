@@ -8,5 +8,6 @@ urlpatterns = [
     path("judge/at/", include("crowd.urls")),
     path("judge/", include("annotation.judging.urls")),
     path("", include("console.urls")),
+    path("", include("demo.urls")),
 ]
 handler500 = "config.error_pages.server_error"

@@ -14,6 +14,7 @@ from console.annotators.calibration_figures import calibration_figures
 from console.annotators.figures import curve_of, learns, losses_of, training_of
 from console.annotators.forms import AnnotatorForm, EmbeddingsForm, OriginForm, TrainForm
 from console.annotators.search_examples import Example, compared, examples
+from console.jobs import follow
 from console.pagination import count_of, number_in, page_of
 from console.pairs.light_table import layout_of
 from console.pairs.pair_filters import Place, pairs_in
@@ -200,7 +201,7 @@ def annotator_add(request: StaffRequest) -> HttpResponse:
         raise Http404(f"Unknown kind. Choose one of {', '.join(kinds())}.")
     form = AnnotatorForm(request.POST or None, request.FILES or None, kind=kind)
     if request.method == "POST" and form.is_valid():
-        return redirect("job", _start_adding(request, form.params(), form.uploads()).pk)
+        return follow(_start_adding(request, form.params(), form.uploads()))
     context = {"form": form, "kind": kind, "kinds": kinds(), "properties": kind_of(kind)}
     return render(request, "console/annotators/annotator_add.html", context, status=422 if form.errors else 200)
 

@@ -19,6 +19,7 @@ from console import upload_jobs
 from console.collections.forms import LARGEST_LIST, ImportForm, MatchesForm, SampleForm, TestForm
 from console.collections.query_sheets import groups_of
 from console.fields import refuse
+from console.jobs import follow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
@@ -97,7 +98,7 @@ def collection_import(request: StaffRequest) -> HttpResponse:
         name = form.cleaned_data["collection"]
         files = {field: form.cleaned_data[field] for field in ("captions", "images")}
         job = start_with_uploads(f"Import {name}", upload_jobs.import_collection.name, params, files, by=request.user)
-        return redirect("job", job.pk)
+        return follow(job)
     found = Collection.objects.filter(name=into).first()
     return render(
         request,

@@ -38,6 +38,7 @@ class Outcome:
     url: str
 
 
+LOADING = "demo.tasks.load"  # of an app above this one
 PACKED = ("task", "replication", "top_up", "reasons", "reward", "ceiling")
 
 Leading = Callable[[Job], Outcome | None]
@@ -153,6 +154,7 @@ _BY_TASK: Mapping[str, Leading] = {
     PLANNING: _to_plan,
     TRAINING: _to_annotator,
     pack.name: _to_launch,
+    LOADING: lambda job: Outcome("Home", reverse("home")),
     rehearse.name: _to("Rehearsal of", Round, "round", "rehearsals"),
     trust.name: _to("Trust in", Version, "version", "version_trust"),
     clean_up.name: _to("Pairs to review in", Collection, "collection", "queue"),

@@ -11,6 +11,7 @@ urlpatterns = [
     path("password/forgotten/", views.forgotten_password, name="password_forgotten"),
     path("password/<uidb64>/<token>/", views.set_password, name="password_set"),
     path("staff/", views.staff, name="staff"),
+    path("doctor/", views.doctor, name="doctor"),
     path("staff/<int:user_id>/", views.person, name="person"),
     path("staff/<int:user_id>/active/", views.person_active, name="person_active"),
     path("staff/<int:user_id>/link/", views.person_link, name="person_link"),

@@ -20,6 +20,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
 
+from console.doctor import examine
 from console.jobs import mail_forgotten
 from console.pagination import page_of
 from console.people.forms import InviteForm, RolesForm
@@ -54,6 +55,14 @@ def staff(request: StaffRequest) -> HttpResponse:
     page = page_of(request, people())
     context = {"rows": page, "lines": [(one, roles_of(one)) for one in page], "form": form}
     return render(request, "console/people/staff.html", context, status=422 if form.errors else 200)
+
+
+@admins_only.fills
+def doctor(request: StaffRequest) -> HttpResponse:
+    """Check the installation on POST, as the command ``doctor`` does."""
+    findings = list(examine()) if request.method == "POST" else None
+    wrong = sum(bool(one.change) for one in findings or ())
+    return render(request, "console/people/doctor.html", {"findings": findings, "wrong": wrong})
 
 
 @admins_only.fills

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from annotation.money.wages import was_played
 from console.charts.plots import drawn
+from console.jobs import follow
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.rounds.design_bases import Source, StoredBasis, pools_of_pairs, start_design, stored_basis, usual_source
 from console.rounds.design_charts import matches_chart, pareto_chart
@@ -50,7 +51,7 @@ def round_design_measure(request: StaffRequest) -> HttpResponse:
     form = DesignForm.of(request.POST)
     if not form.is_valid():
         return _refused(request, form)
-    return redirect("job", start_design(form.chosen, by=request.user).pk)
+    return follow(start_design(form.chosen, by=request.user))
 
 
 @researchers_only.acts

@@ -13,6 +13,7 @@ from console.rounds.plan_path import gallery_sizes
 from core.errors import CounterpartError
 from core.text import MAX_NAME, NameField
 from corpus.models import Collection, Sample
+from hits.designs import DEFAULT
 from hits.judge_designs import STOP_RECALL
 from hits.models import Round
 from hits.round_parameters import AUDIT_SHARE, PackParameters, RoundParameters, unused_by
@@ -96,7 +97,8 @@ class PackForm(forms.Form):
 def finish_fields(form: forms.Form) -> None:
     """Give the fields their words and the defaults of the chosen type of task, and take out those that it has no use
     for, but for those that were sent nevertheless: they are refused."""
-    task = TASK_TYPES.get(form["task"].value(), LEVELS)
+    # Not form["task"]: a field that was once asked for keeps its first words.
+    task = TASK_TYPES.get((form.data or form.initial).get("task"), LEVELS)
     unused = unused_by(task)
     form.fields = {name: field for name, field in form.fields.items() if name not in unused or name in form.data}
     for name, field in form.fields.items():
@@ -105,6 +107,9 @@ def finish_fields(form: forms.Form) -> None:
             field.choices = [*OPTIONS[name].items()]
     form.fields["reward"].initial = fair_reward_suggested(form.initial)
     form.fields["task"].choices = [(one.name, one.label) for one in TASK_TYPES.values()]  # type: ignore[attr-defined]
+    if "design" in form.fields:
+        _, *designs = form.fields["design"].widget.choices  # type: ignore[attr-defined]
+        form.fields["design"].widget.choices = [("", f"usual: {DEFAULT}"), *designs]  # type: ignore[attr-defined]
     for name, default in defaults_of(task).items():
         if name in form.fields:
             form.fields[name].widget.attrs["placeholder"] = default

@@ -2,9 +2,10 @@
 
 from django import forms
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 
 from console.fields import choose, refuse
+from console.jobs import follow
 from console.permissions import StaffRequest, researchers_only
 from core.errors import CounterpartError
 from dataset.jobs import start_turn
@@ -40,7 +41,7 @@ def round_turn(request: StaffRequest, name: str) -> HttpResponse:
             version, annotators = form.cleaned_data["beyond"], form.cleaned_data["annotators"]
             named = {"beyond": version.name if version else "", "annotators": [one.name for one in annotators]}
             parameters = TurnParameters.from_json(form.cleaned_data | named | {"round": found.name})
-            return redirect("job", start_turn(parameters, by=request.user).pk)
+            return follow(start_turn(parameters, by=request.user))
     except CounterpartError as error:
         if not form.is_bound:
             context["trouble"] = str(error)

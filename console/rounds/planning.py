@@ -36,7 +36,7 @@ from corpus.models import Collection
 from hits.jobs import start_packing
 from hits.pipeline import start_pipeline
 from hits.plan_estimates import PlanEstimate, estimate_plan, estimate_round
-from mitl.models import Annotator, Pool
+from mitl.models import Pool
 from mitl.registration import add_annotator
 
 SHAPING = ("collection", "task")
@@ -110,7 +110,7 @@ def _walk(request: StaffRequest, way: Way) -> HttpResponse:
         return _shown(request, way, step, checked, checked)
     if chosen := next((one for one in presets() if one.name == go), None):
         named, answers = _preset(chosen, values_of(form))
-        form, step = way.form(initial=named | answers), way.steps[-1]
+        form, step = way.form(initial=named | answers), way.steps[-1] if named["annotators"] else STEPS[2]
     elif go == "next":
         step = way.steps[min(way.steps.index(step) + 1, len(way.steps) - 1)]
     return HttpResponseRedirect(f"{request.path}{address(step, _pairs(way, form))}")
@@ -159,7 +159,7 @@ def _shown(
         "kept": [(name, text) for name, text in pairs if name not in step.names],
         "pool": way.pool,
         "plan": way.known.get("plan"),
-        "presets": presets() if not way.pool and Annotator.objects.exists() else (),
+        "presets": () if way.pool else presets(),
         "must_confirm": must_confirm,
         "preview": _preview(way, values),
         **_estimated(way, checked),
@@ -196,7 +196,7 @@ def _preset(chosen: Any, values: Answers) -> tuple[Answers, Answers]:
     """Return the collection and its annotators, and the answers of a preset about them."""
     collection = Collection.objects.named(values["collection"])
     named = {name: values[name] for name in ("collection", "annotators", "round")}
-    return named, chosen.answers(collection, len(values["annotators"]))
+    return named, chosen.answers(collection, max(1, len(values["annotators"])))
 
 
 def _answer(step: Step, values: Answers) -> str:

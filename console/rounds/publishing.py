@@ -14,6 +14,7 @@ from annotation.money.wages import Expectation, fair_reward, pilot_of
 from annotation.people.admission import places_left
 from annotation.people.consent import untold
 from annotation.people.invitations import make_invitations, revoke_invitations
+from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, is_admin, researchers_only
 from console.rounds.publishing_forms import AdmissionForm, OfferForm
@@ -115,7 +116,7 @@ def _to_platform(request: StaffRequest, round: Round, environment: Market) -> Ht
         return _filling_in(request, round, environment, form)
     trouble = _unconfirmed(request, round, environment)
     if trouble is None:
-        return redirect("job", _start(request, round, environment, form).pk)
+        return follow(_start(request, round, environment, form))
     context = (
         _common(round, environment) | _confirmation(round, environment, expected) | {"form": form, "trouble": trouble}
     )

@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.models import Judgment
 from console.charts.inline_bars import Segment
+from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only, researchers_only
 from console.rounds.figures import level_bar
@@ -14,6 +15,7 @@ from console.versions.forms import ExportForm, ReleaseForm
 from core.errors import CounterpartError
 from core.files import local_copy
 from dataset.changes import Cause, changes_between, count_causes
+from dataset.exports.citing import citation_of
 from dataset.exports.downloads import downloads_of
 from dataset.exports.statements import mixed_tasks_of
 from dataset.jobs import start_export, start_release
@@ -52,6 +54,7 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
         "verification": last_verification(found),
         "mixed_tasks": mixed_tasks_of(found),
         "levels": _levels_of(found),
+        "citation": citation_of(found),
         "others": Version.objects.filter(collection=found.collection).exclude(pk=found.pk),
     }
     return render(request, "console/versions/version.html", context)
@@ -159,7 +162,7 @@ def release(request: StaffRequest) -> HttpResponse:
         if "confirmed" not in request.POST:
             return render(request, "console/versions/release.html", {"form": form, **_contents_of(form)})
         try:
-            return redirect("job", start_release(form.parameters, by=request.user).pk)
+            return follow(start_release(form.parameters, by=request.user))
         except CounterpartError as error:
             form.add_error("version", str(error))
     return render(request, "console/versions/release.html", {"form": form}, status=422 if form.errors else 200)

@@ -48,6 +48,7 @@ REVIEWERS_DO = {
     *("appeal_enter", "appeal_answer", "submission_pay", "control_rule"),
 }
 ADMINS_DO = {
+    "doctor",
     "release",
     "version_publish",
     "version_withdraw",

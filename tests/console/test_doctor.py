@@ -83,6 +83,15 @@ def test_an_open_paid_round_whose_consent_sheet_lacks_the_terms(healthy, setting
     assert wrong() == {}
 
 
+def test_an_admin_has_the_checks_on_a_page(healthy, releaser, researcher, settings):
+    assert releaser.get("/doctor/").context["findings"] is None
+    settings.ALLOWED_HOSTS = ["elsewhere.example", "testserver"]
+    page = releaser.post("/doctor/")
+    assert {one.check for one in page.context["findings"]} >= {"settings", "queue", "consent"}
+    assert "<code>Set ALLOWED_HOSTS=127.0.0.1.</code>" in page.text
+    assert researcher.post("/doctor/").status_code == 403
+
+
 def test_a_public_site_without_https(healthy, servers, settings, monkeypatch):
     settings.SITE_URL, settings.ALLOWED_HOSTS = "http://judge.example", ["judge.example"]
     monkeypatch.setattr(httpx, "get", lambda url, timeout: httpx.Response(200))

@@ -55,7 +55,7 @@ def test_captions_and_pictures_are_imported_by_a_job(researcher, jobs_run):
             researcher, captions=("birds.jsonl", captions(owl="an owl", jay="a jay")), images=("p.zip", pictures)
         )
     job = Job.objects.get()
-    assert answer.url == f"/jobs/{job.pk}/"
+    assert answer.url == f"/jobs/{job.pk}/?follow=yes"
     assert (job.state, job.message) == ("done", "birds: 2 captions and 2 images added; 2 pictures stored.")
     assert Image.objects.exclude(file="").count() == Match.objects.count() == 2
     assert Event.objects.get(verb="imported").actor == "researcher"

@@ -32,7 +32,7 @@ def test_the_page_plans_the_turn_by_a_job(first, researcher):
     assert "v1 teaches the annotators" in researcher.get(URL).text
     sent = researcher.post(URL, {"name": "second", "audit_share": "0.5"})
     job = Job.objects.get()
-    assert sent.headers["Location"] == f"/jobs/{job.pk}/"
+    assert sent.headers["Location"] == f"/jobs/{job.pk}/?follow=yes"
     turn_task(str(job.pk))
     job.refresh_from_db()
     made = Round.objects.get(name="second")

@@ -91,7 +91,7 @@ def test_a_confirmed_round_is_posted_by_a_job(researcher, draft, rehearsal, djan
     with django_capture_on_commit_callbacks(execute=True):
         answer = publish(researcher, confirmed="1.56", expected_minutes="2")
     job, made = Job.objects.get(), Round.objects.get()
-    assert answer.url == f"/jobs/{job.pk}/"
+    assert answer.url == f"/jobs/{job.pk}/?follow=yes"
     assert (job.state, job.message) == ("done", "Round draft is open: 2 of 2 HITs are posted on MTurk, emulator.")
     assert (made.environment, made.offer["countries"], made.expected_seconds) == ("emulator", ["US", "GB"], 120)
     assert len(rehearsal.world.call("ListHITs", {})["HITs"]) == 2

@@ -1,0 +1,33 @@
+"""The button that loads the demo into an empty site."""
+
+from core.models import Job
+from demo.walkthrough import COLLECTION, Figures
+from tests.factories import make_collection
+
+
+def test_an_empty_site_offers_the_demo_and_loads_it_once(researcher, settings):
+    settings.CELERY_TASK_ALWAYS_EAGER = False
+    assert 'action="/demo/load/"' in researcher.get("/").text
+    answers = [researcher.post("/demo/load/").url for _ in range(2)]
+    assert answers == [f"/jobs/{Job.objects.get().pk}/?follow=yes"] * 2
+
+
+def test_a_loaded_demo_leads_home(researcher, monkeypatch, django_capture_on_commit_callbacks):
+    monkeypatch.setattr("demo.jobs.demonstrate", lambda progress: make_collection(COLLECTION) and Figures(3, 2, {}, {}))
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = researcher.post("/demo/load/")
+    assert researcher.get(answer.url).url == "/"
+    assert "The demo is loaded: 3 judged pairs, 2 matches." in researcher.get("/").text
+
+
+def test_a_site_with_a_collection_of_its_own_has_no_button_and_refuses(researcher):
+    make_collection("mine")
+    assert "/demo/load/" not in researcher.get("/").text
+    assert researcher.post("/demo/load/").url == "/"
+    assert "This site has 1 collections of its own" in researcher.get("/").text
+    assert not Job.objects.exists()
+
+
+def test_a_member_without_a_role_loads_nothing(member):
+    assert "/demo/load/" not in member.get("/").text
+    assert member.post("/demo/load/").status_code == 403
