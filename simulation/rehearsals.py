@@ -1,6 +1,6 @@
 """Rehearsing a draft with a simulated crowd: what it would cost and take, how many controls are passed, and how many
-verdicts come out right. The crowd works on a copy of the HITs in memory: no vote, worker or payment is stored, so nothing
-of it can be released."""
+verdicts come out right. The crowd works on a copy of the HITs in memory: no vote, worker or payment is stored, so
+nothing of it can be released."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from core.progress import Progress, silent
 from hits.models import Round
 from hits.question import Level
 from hits.task_types import task_type_of
-from simulation.doors.rehearsal import Finished, RehearsalDoor
+from simulation.doors.memory import Finished, RehearsalDoor
 from simulation.profiles import DEFAULT, load_profile
 from simulation.simulated_rounds import Crowd, check_crowd
 from simulation.simulated_workers import make_crowd

@@ -98,7 +98,7 @@ def finish_fields(form: forms.Form) -> None:
     """Give the fields their words and the defaults of the chosen type of task, and take out those that it has no use
     for, but for those that were sent nevertheless: they are refused."""
     # Not form["task"]: a field that was once asked for keeps its first words.
-    task = TASK_TYPES.get((form.data or form.initial).get("task"), LEVELS)
+    task = TASK_TYPES.get(str((form.data or form.initial).get("task")), LEVELS)
     unused = unused_by(task)
     form.fields = {name: field for name, field in form.fields.items() if name not in unused or name in form.data}
     for name, field in form.fields.items():
@@ -108,8 +108,8 @@ def finish_fields(form: forms.Form) -> None:
     form.fields["reward"].initial = fair_reward_suggested(form.initial)
     form.fields["task"].choices = [(one.name, one.label) for one in TASK_TYPES.values()]  # type: ignore[attr-defined]
     if "design" in form.fields:
-        _, *designs = form.fields["design"].widget.choices  # type: ignore[attr-defined]
-        form.fields["design"].widget.choices = [("", f"usual: {DEFAULT}"), *designs]  # type: ignore[attr-defined]
+        _, *designs = form.fields["design"].widget.choices
+        form.fields["design"].widget.choices = [("", f"usual: {DEFAULT}"), *designs]
     for name, default in defaults_of(task).items():
         if name in form.fields:
             form.fields[name].widget.attrs["placeholder"] = default

@@ -44,8 +44,7 @@ def test_a_researcher_has_a_pool_read_and_sees_designs_from_priors(
     assert "Not read yet" in researcher.get(PAGE, POOL).text
     with django_capture_on_commit_callbacks(execute=True):
         answer = researcher.post(f"{PAGE}measure/", POOL)
-    outcome = researcher.get(answer.url).context["outcome"]
-    page = researcher.get(outcome.url)
+    page = researcher.get(answer.url, follow=True)
     assert "From priors, not judgments." in page.text
     assert "20% of its pairs match" in page.text
     assert "<svg" in page.text

@@ -1,5 +1,5 @@
-"""From an empty site to a released version with its citation, without a terminal: in a real browser, by somebody who has
-never seen the site. The way of version 0.3.1 took 19 clicks and 10 fields, without consent, a look or a rehearsal."""
+"""From an empty site to a released version with its citation, without a terminal, by somebody who has never seen the
+site. The way of version 0.3.1 took 19 clicks and 10 fields, without consent, a look or a rehearsal."""
 
 import json
 import re
@@ -14,7 +14,6 @@ from annotation.models import Consent, Judgment, Worker
 from hits.models import Round
 from simulation.simulated_rounds import simulate_round
 from tests.browser import barriers_in_light_and_dark, faults_of, press, width_on_a_phone
-from tests.conftest import client_of
 from tests.console.test_console_browser import log_in
 from tests.corpus.files import line
 from tests.factories import make_annotator, make_collection, picture

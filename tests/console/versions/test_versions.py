@@ -96,7 +96,7 @@ def test_an_admin_releases_through_a_job(releaser, form, django_capture_on_commi
     with django_capture_on_commit_callbacks(execute=True):
         answer = releaser.post("/release/", form)
     job = Job.objects.get()
-    assert answer.url == f"/jobs/{job.pk}/"
+    assert answer.url == f"/jobs/{job.pk}/?follow=yes"
     assert (job.state, job.message) == ("done", "Version v1 is released.")
     assert Version.objects.get().released_by.username == "admin"
     assert Version.objects.get().manifest["counts"]["judged"] == 2
