@@ -17,7 +17,7 @@ def copy_consents(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0022_signals_and_pauses"), ("hits", "0011_rejected_pairs")]
+    dependencies = [("annotation", "0023_repeated_answers"), ("hits", "0011_rejected_pairs")]
 
     operations = [
         migrations.CreateModel(
