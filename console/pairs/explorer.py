@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.models import Judgment
 from console.pairs.forms import ConclusionForm, SavedFilterForm
 from console.pairs.last_act import last_act, remember_act
-from console.pairs.light_table import COLUMNS, MOST, VIEWS, chips_of, layout_of, page_and_sides
+from console.pairs.light_table import COLUMNS, VIEWS, chips_of, layout_of, page_and_sides
 from console.pairs.pair_filters import PairFilter, Place
 from console.pairs.pair_lines import Pair, as_csv, lines_of
 from console.permissions import StaffRequest, members_only, reviewers_only
@@ -163,7 +163,7 @@ def _in_place(request: HttpRequest, place: Place, pair: Pair) -> JsonResponse:
 def _page(request: HttpRequest, place: Place, trouble: str = "") -> HttpResponse:
     form = PairFilter(place, request.GET)
     layout = layout_of(request.GET)
-    context: dict[str, Any] = {"place": place, "form": form, "layout": layout, "trouble": trouble, "most": MOST}
+    context: dict[str, Any] = {"place": place, "form": form, "layout": layout, "trouble": trouble}
     context |= {"views": VIEWS.items(), "columns": COLUMNS.items()}
     context |= {"selected": request.POST.getlist("pair"), "reason": request.POST.get("reason", "")}
     context["saved"] = SavedFilter.objects.filter(owner=request.user.pk)

@@ -24,7 +24,7 @@ COLUMNS = {
 AT_FIRST = {"grid": ["verdict", "proposed", "review"], "table": ["proposed", "votes", "verdict", "review"]}
 """The columns of a view before any are chosen."""
 MOST = 10_000
-"""How many pairs are counted and paged; the database need not look for more of them."""
+"""How many pairs are counted and paged, of all sides; the database need not look for more of them."""
 PAGE = 60  # whole rows of a grid of 2 to 6
 PLAIN = ("sort",)
 """Fields of the filter that leave out no pair, and so are no chips."""
@@ -88,24 +88,29 @@ def _without(address: QueryDict, name: str) -> str:
 
 @dataclass(frozen=True)
 class Shown:
-    """A side of the page: its title, empty where there is one side only, its lines, and how many pairs it has in all,
-    at most MOST."""
+    """A side of the page: its title, empty where there is one side only, its lines, how many pairs it has in all, and
+    whether there are more than were counted."""
 
     title: str
     place: Place
     lines: list[Line]
     total: int
+    has_more: bool
 
 
 def page_and_sides(request: HttpRequest, form: PairFilter) -> tuple[Page, list[Shown]]:
     """Return the page of the longest side of a valid filter, and what each side has on it."""
+    sides = form.sides()
+    size, most = PAGE // len(sides), MOST // len(sides)
     # One query a side, where a count would be a second one.
-    found = [(side, list(side.pairs[:MOST])) for side in form.sides()]
-    size = PAGE // len(found)
-    page = page_of(request, max((pairs for _, pairs in found), key=len), size=size)
+    found = [list(side.pairs[:most]) for side in sides]
+    page = page_of(request, max(found, key=len), size=size)
     first = size * (page.number - 1)
-    return page, [_shown(side, pairs[first : first + size], len(pairs)) for side, pairs in found]
+    return page, [
+        Shown(side.title, side.place, _lines(side, pairs[first : first + size]), len(pairs), len(pairs) == most)
+        for side, pairs in zip(sides, found, strict=True)
+    ]
 
 
-def _shown(side: Side, pairs: list[Pair], total: int) -> Shown:
-    return Shown(side.title, side.place, lines_of(side.place, pairs) if pairs else [], total)
+def _lines(side: Side, pairs: list[Pair]) -> list[Line]:
+    return lines_of(side.place, pairs) if pairs else []

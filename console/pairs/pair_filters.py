@@ -238,7 +238,8 @@ def pairs_in(place: Place, *, control: str = "", sort: str = "", judged: bool = 
     asked = Item.objects.filter(
         hit__round__in=place.rounds, control=None, image__isnull=False, caption__isnull=False
     ).exclude(hit__top_up__in=repeated)
-    return asked.order_by("hit_id", "place")
+    # By number, not by id: an index of the round's HITs has this order, so the first pairs need no look at the rest.
+    return asked.order_by("hit__number", "place")
 
 
 def _of_content(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
