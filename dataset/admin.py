@@ -15,7 +15,7 @@ class AggregationAdmin(ReadOnlyAdmin):
 
 @admin.register(Verdict)
 class VerdictAdmin(ReadOnlyAdmin):
-    list_display = ["id", "aggregation", "image", "caption", "level", "confidence", "votes"]
+    list_display = ["id", "aggregation", "image", "caption", "level", "confidence", "votes", "probability"]
     list_filter = ["aggregation__round", "aggregation__method", "level"]
     list_select_related = ["aggregation__round", "image", "caption"]
 
