@@ -254,7 +254,7 @@ def _ask(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, help="folder with crowd/rte and crowd/web")
-    parser.add_argument("--draws", type=int, default=10, help="number of random draws (default 10)")
+    parser.add_argument("--draws", type=int, default=5, help="number of random draws (default 5)")
     parser.add_argument("--write", action="store_true", help="write the tables of docs/benchmarks.md")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
