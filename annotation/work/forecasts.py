@@ -1,6 +1,6 @@
 """When a round's last answer set will come, as far as the arrivals so far say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -33,28 +33,14 @@ class Forecast:
 def forecast_of(round: Round, standing: Standing, *, now: datetime | None = None) -> Forecast | None:
     """Return the forecast of an open round, with one query; None where it is paused, nothing more has to come, fewer
     than LEAST answer sets came in the last three days, or the end is more than a century away."""
-    return forecasts_of([round], {round.pk: standing}, now=now).get(round.pk)
-
-
-def forecasts_of(
-    rounds: Sequence[Round], standings: Mapping[int, Standing], *, now: datetime | None = None
-) -> dict[int, Forecast]:
-    """Return the forecasts of those rounds that have one, by their ids, with one query."""
-    missing = {one.pk: standings[one.pk].missing for one in rounds if one.takes_workers and standings[one.pk].missing}
+    missing = standing.missing
+    if not round.takes_workers or not missing:
+        return None
     moment = now or timezone.now()
     recent = Assignment.objects.filter(
-        ARRIVED, hit__round__in=missing, submitted_at__gt=moment - RECENT, submitted_at__lte=moment
+        ARRIVED, hit__round=round, submitted_at__gt=moment - RECENT, submitted_at__lte=moment
     )
-    times: dict[int, list[float]] = {key: [] for key in missing}
-    for key, at in recent.order_by().values_list("hit__round", "submitted_at") if missing else ():
-        if at:
-            times[key].append(at.timestamp())
-    found = {key: _forecast(np.array(theirs), missing[key], moment) for key, theirs in times.items()}
-    return {key: forecast for key, forecast in found.items() if forecast}
-
-
-def _forecast(times: np.ndarray, missing: int, moment: datetime) -> Forecast | None:
-    """Return the forecast from arrivals at ``times`` (n,), in seconds since 1970."""
+    times = np.array([at.timestamp() for at in recent.values_list("submitted_at", flat=True) if at])
     if len(times) < LEAST:
         return None
     start = float(times.min())

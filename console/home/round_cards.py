@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from annotation.work.forecasts import Forecast, forecasts_of
+from annotation.work.forecasts import Forecast, forecast_of
 from annotation.work.standing import Standing, standings
 from console.charts.inline_bars import Segment
-from console.kept_figures import kept_if_few
+from console.kept_figures import kept_if_few, kept_if_slow
 from console.rounds.figures import seat_bar
 from corpus.models import Image
 from evaluation.round_quality import Quality, quality_of
@@ -43,17 +43,26 @@ def round_cards(*, at_once: bool) -> list[RoundCard]:
     """Return the cards of the newest open rounds. The quality of rounds with many answer sets that nobody has counted
     lately is left out, unless it is wanted ``at_once``."""
     rounds = list(OPEN.order_by("-published_at")[:CARDS])
-    known, pictures = standings(rounds), _pictures_of(rounds)
-    forecasts = forecasts_of(rounds, known)
+    names = "-".join(str(one.pk) for one in rounds)
+    known = kept_if_slow(f"standings-of-rounds:{names}", partial(standings, rounds)).figures
+    pictures = _pictures_of(rounds)
     cards = []
     for one in rounds:
         standing = known[one.pk]
         kept = kept_if_few(
             f"quality-of-round:{one.pk}", partial(quality_of, one), answer_sets=standing.arrived, at_once=at_once
         )
-        quality = kept.figures if kept else None
-        shown = pictures.get(one.pk, [])
-        cards.append(RoundCard(one, standing, seat_bar(standing), forecasts.get(one.pk), shown, quality))
+        forecast = kept_if_slow(f"forecast-of-round:{one.pk}:{one.takes_workers}", partial(forecast_of, one, standing))
+        cards.append(
+            RoundCard(
+                round=one,
+                standing=standing,
+                seats=seat_bar(standing),
+                forecast=forecast.figures,
+                pictures=pictures.get(one.pk, []),
+                quality=kept.figures if kept else None,
+            )
+        )
     return cards
 
 

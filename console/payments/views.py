@@ -1,5 +1,7 @@
 """A round's money: ledger, ceiling, top-ups, payments due, and the check of a worker's code."""
 
+from functools import partial
+
 from django.contrib import messages
 from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -14,6 +16,7 @@ from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated, 
 from annotation.money.payroll import MAX_BYTES, as_text, mark_wages, wages_of, write_wages
 from annotation.money.wages import fair_reward, shortfall_of, timing_of
 from annotation.people.receipts import Proof, verify_code
+from console.kept_figures import kept_if_slow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, payers_only, researchers_only
 from core.errors import CounterpartError
@@ -91,24 +94,23 @@ def _mark(request: StaffRequest, round: Round) -> str:
 def ledger(request: HttpRequest, name: str) -> HttpResponse:
     """A round's accounts, and what each worker has earned or, with ``?show=payments``, each payment."""
     found = _round_or_404(name)
-    timing = timing_of(found)
-    context = {
-        "round": found,
+    context: dict[str, object] = {"round": found}
+    if request.GET.get("show") == "payments":
+        payments = Payment.objects.filter(round=found).select_related("assignment__worker").order_by("-id")
+        sums = payments.aggregate(amount=Sum("amount"), fee=Sum("fee"))
+        context |= {"rows": page_of(request, payments), "totals": sums, "show_payments": True}
+        return render(request, "console/payments/ledger.html", context)
+    earners = kept_if_slow(f"earners-of-round:{found.pk}", partial(earners_of, found))
+    timing = kept_if_slow(f"usual-time-of-round:{found.pk}", partial(timing_of, found)).figures
+    context |= {
         "accounts": accounts_of(found),
         "simulated": owed_to_simulated(found),
         "timing": timing,
         "fair": fair_reward(timing.active, found.wage_floor) if timing else None,
+        "rows": page_of(request, earners.figures),
+        "totals": total_of(earners.figures),
+        "old_since": earners.old_since,
     }
-    if show_payments := request.GET.get("show") == "payments":
-        payments = Payment.objects.filter(round=found).select_related("assignment__worker").order_by("-id")
-        context |= {
-            "rows": page_of(request, payments),
-            "totals": payments.aggregate(amount=Sum("amount"), fee=Sum("fee")),
-        }
-    else:
-        earners = earners_of(found)
-        context |= {"rows": page_of(request, earners), "totals": total_of(earners)}
-    context["show_payments"] = show_payments
     return render(request, "console/payments/ledger.html", context)
 
 

@@ -136,7 +136,10 @@ def round_pause(request: StaffRequest, name: str) -> HttpResponse:
 def _live(found: Round, user: User, *, at_once: bool) -> dict[str, Any]:
     """What the live part shows, with a constant number of queries. Figures of many answer sets that nobody has counted
     lately are left out (``counting``), unless they are wanted ``at_once``."""
-    standing = standing_of(found)
+    standing = kept_if_slow(f"standing-of-round:{found.pk}", partial(standing_of, found)).figures
+    forecast = kept_if_slow(
+        f"forecast-of-round:{found.pk}:{found.takes_workers}", partial(forecast_of, found, standing)
+    )
     kept = kept_if_few(
         f"figures-of-round:{found.pk}", partial(_figures, found), answer_sets=standing.arrived, at_once=at_once
     )
@@ -145,11 +148,11 @@ def _live(found: Round, user: User, *, at_once: bool) -> dict[str, Any]:
         "task": task_type_of(found),
         "standing": standing,
         "seats": seat_bar(standing),
-        "forecast": forecast_of(found, standing),
+        "forecast": forecast.figures,
         "needs": needs_of(found, user),
         "n_joined": found.participants.count(),
         "has_idle": found.state == "open" and found.channel == "browser",
-        "newest": newest_answers(found),
+        "newest": kept_if_slow(f"newest-of-round:{found.pk}", partial(newest_answers, found)).figures,
         "counting": kept is None,
     }
     return context | {**kept.figures, "old_since": kept.old_since} if kept else context

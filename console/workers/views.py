@@ -2,6 +2,7 @@
 worker, and giving them a new link."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -17,6 +18,7 @@ from annotation.models import Assignment, Exclusion, Payment, Worker
 from annotation.people.erasure import forget_worker
 from annotation.people.workers import exclude, pause_worker, readmit, renew_links, resume_worker
 from annotation.work.worker_records import current_exclusion, record_of, rounds_of
+from console.kept_figures import kept_if_slow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, is_steward, members_only, payers_only, stewards_only
 from console.workers.figures import flags_of, messages_to, origins_of, signalled_of
@@ -54,7 +56,7 @@ def workers(request: HttpRequest) -> HttpResponse:
     shown = rows.filter(excluded=True) if show == "excluded" else rows
     context = {
         "rows": page_of(request, shown.order_by(SORTS[sort], "-pk")),
-        "totals": _totals(shown),
+        "totals": kept_if_slow(f"totals-of-workers:{show}", partial(_totals, shown)).figures,
         "show": show,
         "sort": sort,
     }

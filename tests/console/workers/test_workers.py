@@ -243,7 +243,7 @@ def test_a_workers_page_asks_no_more_for_more_work(member, django_assert_max_num
 def test_the_list_of_workers_asks_no_more_for_more_of_them(member, db, django_assert_max_num_queries):
     for _ in range(6):
         make_worker()
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         assert member.get("/workers/").status_code == 200
 
 
