@@ -14,6 +14,16 @@ from crowd.offers import LIFETIME_DAYS, Offer, offer_of
 from crowd.publish_parameters import AdmissionParameters, TimeParameters
 from hits.models import Round
 
+HINTS = {
+    "capacity": "No limit if empty.",
+    "per_worker": "No limit if empty.",
+    "test": "",
+    "practice": "Unpaid; it shows the right answers.",
+    "invited": "",
+    "expected_minutes": "Your own estimate, told to workers.",
+}
+"""Field of the browser pool → its hint on the page; a command has the help of the declaration."""
+
 
 class AdmissionForm(forms.Form):
     """Who may join a round in the browser, and how many HITs they may take; the expected time of a HIT."""
@@ -25,6 +35,9 @@ class AdmissionForm(forms.Form):
             tests = QualificationTest.objects.all()
             choose(self, name, forms.ModelChoiceField(tests, required=False, empty_label="none"))
         self.fields["expected_minutes"] = TimeParameters.form_fields()["expected_minutes"]
+
+        for name, hint in HINTS.items():
+            self.fields[name].help_text = hint
 
     def admission(self) -> Admission:
         """Return the admission. Raises CounterpartError for invalid values."""

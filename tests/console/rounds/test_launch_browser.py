@@ -175,6 +175,6 @@ def test_without_scripts_a_button_shows_the_estimate_and_the_sheet(open_page, li
     page.goto("/plan/?step=queries")
     page.get_by_label("Query images").fill("4")
     page.get_by_role("button", name="Show the estimate").click()
-    expect(page.locator("#estimate").get_by_text("4 images, 48 captions")).to_be_visible()
+    expect(page.locator("#answers").get_by_text("4 images, 48 captions")).to_be_visible()
     page.get_by_label("Query images").press("Enter")
     expect(page.get_by_role("heading", name="Who proposes pairs?")).to_be_visible()
