@@ -83,7 +83,7 @@ def least_certain(aggregation: Aggregation, n: int) -> list[Verdict]:
     Those from a file have no database id."""
     if not aggregation.file:
         known = aggregation.verdicts.exclude(probability=None)
-        return list(known.order_by("probability", "image", "caption")[:n])
+        return list(known.order_by("probability", "image_id", "caption_id")[:n])
     order = [("probability", "ascending"), ("image", "ascending"), ("caption", "ascending")]
     least = SCHEMA.empty_table()
     with parquet.ParquetFile(local_copy(aggregation.stored)) as file:
