@@ -132,7 +132,8 @@ if (form) {
   });
   document.addEventListener("keydown", (event) => {
     const act = keys[event.key.toLowerCase()];
-    if (!act || event.ctrlKey || event.metaKey || event.altKey || event.target.matches(typing)) return;
+    const closes = event.key === "Escape" && !panel.matches(":popover-open"); // Something else: the menu, a field.
+    if (!act || closes || event.ctrlKey || event.metaKey || event.altKey || event.target.matches(typing)) return;
     event.preventDefault();
     act();
   });
