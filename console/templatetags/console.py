@@ -14,6 +14,7 @@ from django.utils.html import format_html
 from django.utils.timesince import timesince
 
 from hits.question import Level
+from mitl.models import Direction
 
 register = template.Library()
 
@@ -31,9 +32,9 @@ def percent(share: float | None) -> str:
 
 
 @register.filter
-def answer(level: int) -> str:
+def answer(level: int | str) -> str:
     """``3`` becomes ``Mostly NO``."""
-    return Level(level).brief
+    return Level(int(level)).brief
 
 
 @register.filter
@@ -88,7 +89,10 @@ def _time_element(moment: datetime, text: str) -> str:
 
 @register.filter
 def words(value: object) -> str:
-    """A stored name or value as text: ``positive_levels`` becomes ``positive levels``; None and [] become a dash."""
+    """A stored name or value as text: ``positive_levels`` becomes ``positive levels``; None and [] become a dash.
+
+    A direction is told by its label, a checksum by its first digits.
+    """
     if value is None or value == []:
         return "–"
     if isinstance(value, bool):
@@ -97,7 +101,12 @@ def words(value: object) -> str:
         return ", ".join(map(str, value))
     if isinstance(value, dict):
         return ", ".join(f"{words(key)} {entry}" for key, entry in value.items())
-    return str(value).replace("_", " ") if isinstance(value, str) and value.islower() else str(value)
+    text = str(value)
+    if text in Direction:
+        return str(Direction(text).label)
+    if re.fullmatch("[0-9a-f]{64}", text):
+        return f"{text[:12]}…"
+    return text.replace("_", " ") if text.islower() else text
 
 
 NAVIGATION = {

@@ -91,5 +91,5 @@ def _newest() -> dict[str, Any]:
 
 def _contents(form: MergeForm) -> Contents:
     if not form.is_valid():
-        raise CounterpartError(" ".join(f"{name}: {errors[0]}" for name, errors in form.errors.items()))
+        raise CounterpartError(" ".join(f"{form[name].label}: {errors[0]}" for name, errors in form.errors.items()))
     return form.contents()

@@ -1,0 +1,21 @@
+"""Stored names and values in the words of pages."""
+
+import pytest
+
+from console.templatetags.console import words
+
+
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        ("positive_levels", "positive levels"),
+        ("i2t", "image → captions"),
+        ({"t2i": 7}, "caption → images 7"),
+        ("9f" * 32, "9f9f9f9f9f9f…"),
+        ("demo-V2", "demo-V2"),
+        ([], "–"),
+        (False, "no"),
+    ],
+)
+def test_a_stored_value_is_told_in_words(stored, told):
+    assert words(stored) == told
