@@ -6,4 +6,5 @@ class SimulationConfig(AppConfig):
 
     event_sentences = {
         "rehearsed": "{who} rehearsed {what} with {workers:simulated worker}",
+        "discarded the rehearsal of": "{who} discarded the rehearsal of {what}",
     }

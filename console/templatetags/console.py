@@ -121,7 +121,7 @@ NAVIGATION = {
     "workers": r"workers|codes",
     "jobs": r"jobs",
     "events": r"events",
-    "staff": r"staff",
+    "staff": r"staff|doctor",
 }
 """Page of each entry of the main navigation → beginnings of the addresses under it; the first match counts."""
 
