@@ -9,7 +9,7 @@ TOKENS = (settings.BASE_DIR / "static/console/tokens.css").read_text()
 SHEETS = [path for path in settings.BASE_DIR.glob("static/*/*.css") if path.name != "tokens.css"]
 OWN_VALUES = {
     "a size of type": r"font-size: (?!var\(--text-|inherit)[^;]+",
-    "a font": r"font: (?!inherit)(?!(var\(--strong\) )?var\(--text-)[^;]+",
+    "a font": r"font: (?!inherit)(?!(var\(--bold\) )?var\(--text-)[^;]+",
     "a weight": r"font-weight: (?!400|var\()[^;]+",
     "a height of lines": r"line-height: (?!1;|var\()[^;]+",
     "a distance": r"\b(?:gap|margin|padding)[a-z-]*: [^;]*\d(?:rem|px)\b[^;]*",
