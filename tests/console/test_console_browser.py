@@ -188,7 +188,7 @@ def test_a_rounds_page_follows_a_simulated_crowd_and_keeps_the_focus(staff, db):
     close.focus()
     answer = close.evaluate_handle("link => link")
     Payment.objects.update(state="paid")
-    expect(staff.locator(".figures").get_by_text("$0.00")).to_be_visible(timeout=WITHIN_TWO_LOOKS)  # nothing owed
+    expect(staff.locator(".figures.card").get_by_text("$0.00")).to_be_visible(timeout=WITHIN_TWO_LOOKS)  # nothing owed
     assert staff.evaluate("old => !old.isConnected && document.activeElement.textContent === 'Close it'", answer)
 
 
