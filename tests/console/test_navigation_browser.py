@@ -47,15 +47,10 @@ def test_a_wide_window_shows_all_entries_in_one_line_without_a_menu(open_page, l
     assert page.evaluate("document.documentElement.scrollWidth") <= 1249
 
 
-def test_enter_plans_and_does_not_ask_for_the_fields_of_the_type_of_task(open_page, live_server, site):
+def test_enter_goes_on_to_the_next_question_of_the_plan(open_page, live_server, site):
     page = log_in(open_page(viewport={"width": 390, "height": 800}, java_script_enabled=False), live_server.url)
-    page.goto("/plan/")
+    page.goto("/plan/?step=queries")
     expect(page.locator("form button").first).not_to_be_visible()
-    page.get_by_label("Name").fill("mine")
-    page.get_by_label("Name").press("Enter")
-    expect(page.get_by_role("alert")).to_be_visible()
-    page.goto("/plan/")
-    page.get_by_label("Task").select_option("preference")
-    expect(page.get_by_label("Positives")).to_have_count(0)
-    page.get_by_role("button", name="Show its fields").click()
-    expect(page.get_by_label("Positives")).to_be_visible()
+    page.get_by_label("Query images").fill("2")
+    page.get_by_label("Query images").press("Enter")
+    expect(page.get_by_role("heading", name="Who proposes pairs?")).to_be_visible()
