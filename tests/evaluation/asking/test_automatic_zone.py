@@ -192,23 +192,24 @@ def test_no_pair_is_rejected_above_two_in_a_hundred(below):
 
 @pytest.mark.slow
 def test_the_bound_holds_in_19_of_20_simulated_rounds():
-    """200 rounds of 120 queries each: probabilities are learned from an audit of a fifth of them, and only the draw of
-    the sample makes the bound hold, however good they are."""
+    """20 samples of each of 20 rounds of 120 queries: probabilities are learned from an audit of a fifth of them, and only
+    the draw of the sample makes the bound hold, however good they are."""
     world = synthetic_bed()
     features = world.features
     held = []
-    for seed in range(200):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         queries = rng.choice(len(world.groups), 120, replace=False)
         asked, truth = world.asked[queries], world.gains[queries] > 0
         audited = np.broadcast_to((rng.random(120) < 0.2)[:, None], asked.shape)
         folds = folds_of(world.groups[queries], folds=2, seed=seed)
         p = match_probability(features[queries], np.where(asked & audited, truth, np.nan), folds)
-        p = p[asked] / rng.choice([10, 30])  # probabilities that are too small make worse zones
+        p = p[asked] / (10, 30)[seed % 2]  # probabilities that are too small make worse zones
         gains = np.where(audited, truth, np.nan)[asked]
         found = LikelyMatches(np.arange(len(p)), p, gains, np.zeros(len(p), bool))
-        zone = zone_of(found, below=0.02, sample=80, seed=seed)
         matches = truth[asked]
-        bound = most_matches(int(matches[zone.asked].sum()), len(zone.asked))
-        held.append(matches[zone.pairs].mean() <= bound)
+        for draw in range(20):
+            zone = zone_of(found, below=0.02, sample=80, seed=draw)
+            bound = most_matches(int(matches[zone.asked].sum()), len(zone.asked))
+            held.append(matches[zone.pairs].mean() <= bound)
     assert np.mean(held) >= 0.95
