@@ -172,9 +172,12 @@ def _unit(vectors: Floats) -> Floats:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
-def eccv_beds(data: Path) -> list[Bed]:
+SIDES = ("image_to_caption", "caption_to_image")
+
+
+def eccv_beds(data: Path, sides: Sequence[str] = SIDES) -> list[Bed]:
     """The queries of ECCV Caption in both directions, its positives as truth, unlisted pairs as no matches."""
-    return [world.bed() for world in eccv_worlds(data)]
+    return [world.bed() for world in eccv_worlds(data, sides)]
 
 
 @dataclass(frozen=True)
@@ -199,7 +202,7 @@ class World:
         return bed_of(self.name, self.scores, ANNOTATORS, self.true, self.free, groups)
 
 
-def eccv_worlds(data: Path) -> Iterator[World]:
+def eccv_worlds(data: Path, sides: Sequence[str] = SIDES) -> Iterator[World]:
     """Yield the queries that ask for captions, then those that ask for images.
 
     An image is the text of its captions; a caption that is the query, or an own caption that is searched, is left out
@@ -215,14 +218,12 @@ def eccv_worlds(data: Path) -> Iterator[World]:
             if int(query) in queries
         }
 
-    for side, (queries, items) in {
-        "image_to_caption": (image_of, place_of),
-        "caption_to_image": (place_of, image_of),
-    }.items():
+    for side in sides:
+        to_captions = side == "image_to_caption"
+        queries, items = (image_of, place_of) if to_captions else (place_of, image_of)
         truth = matches(f"eccv_{side}", queries, items)
         cxc = matches(f"cxc_{side}", queries, items)
         asking = np.array(sorted(truth))
-        to_captions = side == "image_to_caption"
         own = [set(range(5 * query, 5 * query + 5)) if to_captions else {query // 5} for query in asking.tolist()]
         free = [(cxc.get(query, set()) & truth[query]) | own[row] for row, query in enumerate(asking.tolist())]
         true = [truth[query] | free[row] for row, query in enumerate(asking.tolist())]

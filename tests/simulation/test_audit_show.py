@@ -149,7 +149,7 @@ def test_a_greedy_round_stops_by_its_own_rule_and_is_released_with_its_guard(tmp
     assert packed["guard"] == "5 queries, fewer than the 150 advised"
     channel = {"channel": "browser", "expected_minutes": Decimal(8), "skip_missing": True}
     call_command("publish", "greedy", stdout=StringIO(), **channel)
-    call_command("simulate", "greedy", workers=60, seed=1, profile=profile(), stdout=StringIO())
+    call_command("simulate", "greedy", workers=12, seed=1, profile=profile(), stdout=StringIO())
     made = Round.objects.get(name="greedy")
     assert {one.opened is None for one in made.top_ups.all()} == {True, False}  # further votes, and likely matches
     stopped = re.search(r"About (\d+)% of the matches are found", why_stopped(made))

@@ -71,7 +71,7 @@ def answer_and_close(researcher: Client, name: str, profile) -> Round:
     """Publish the round in the browser pool, let simulated people answer it until it stops, and close it."""
     fields = {"on": "browser", "minutes": 30, "expected_minutes": 8}
     assert researcher.post(f"/rounds/{name}/publish/", fields).status_code == 302
-    call_command("simulate", name, workers=80, seed=1, profile=profile(), stdout=StringIO())
+    call_command("simulate", name, workers=12, seed=1, profile=profile(), stdout=StringIO())
     made = Round.objects.get(name=name)
     assert why_stopped(made)
     assert why_stopped(made) in researcher.get(f"/rounds/{name}/").context["why_stopped"]

@@ -192,8 +192,8 @@ def test_no_pair_is_rejected_above_two_in_a_hundred(below):
 
 @pytest.mark.slow
 def test_the_bound_holds_in_19_of_20_simulated_rounds():
-    """20 samples of each of 20 rounds of 120 queries: probabilities are learned from an audit of a fifth of them, and only
-    the draw of the sample makes the bound hold, however good they are."""
+    """20 samples of each of 20 rounds of 120 queries: probabilities are learned from an audit of a fifth of them, and
+    only the draw of the sample makes the bound hold, however good they are."""
     world = synthetic_bed()
     features = world.features
     held = []

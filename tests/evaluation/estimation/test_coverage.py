@@ -54,7 +54,8 @@ def test_intervals_of_audits_hold_the_truth_of_every_model(world, rare, design):
 def test_intervals_of_audits_hold_the_truth_on_eccv_caption_and_cxc():
     if not SHARED.exists():
         pytest.skip("needs the folder of shared data")
-    for bed in [*eccv_beds(SHARED / "data"), cxc_bed(SHARED / "data")]:
+    # The other direction of ECCV Caption, whose gallery takes a minute to rank, is measured by benchmarks.estimation.
+    for bed in [*eccv_beds(SHARED / "data", ["caption_to_image"]), cxc_bed(SHARED / "data")]:
         check_coverage(rows([Prepared.of(bed, 0)], "whole queries, audit", 0.3, 200))
 
 
