@@ -68,12 +68,14 @@ COMPUTING = (
     "tests/simulation/test_types_of_task.py",
 )
 # Pages over functions that both engines test in their own apps; test_access gets the pages on both as well. Those of
-# pairs and rounds filter and sort as nothing else does.
+# pairs and lists of a round filter and sort as nothing else does.
 PAGES = tuple(
-    f"tests/console/{subject}/"
+    f"tests/console/{subject}"
     for subject in (
-        *("annotators", "charts", "collections", "events", "home", "leaderboard", "payments", "people", "platforms"),
-        *("review", "trust", "versions", "workers"),
+        *("annotators/", "charts/", "collections/", "events/", "home/", "leaderboard/", "payments/", "people/"),
+        *("platforms/", "review/", "trust/", "versions/", "workers/", "rounds/test_adding", "rounds/test_again_page"),
+        *("rounds/test_designs", "rounds/test_next_turns", "rounds/test_outside_judgments"),
+        *("rounds/test_packing_page", "rounds/test_publishing", "rounds/test_rehearsal", "rounds/test_task_fields"),
     )
 )
 # What workers are shown, and by which links. What they send, and which HITs they get, is tested on both engines beside.
