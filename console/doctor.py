@@ -12,7 +12,6 @@ from secrets import token_hex
 from socket import gethostname
 from urllib.parse import urlsplit
 
-import httpx
 import redis
 from axes.models import AccessLog
 from celery import current_app
@@ -113,6 +112,8 @@ def _proxy(name: str) -> Findings:
         yield Finding(name, "not asked for: SITE_URL is on this computer")
         return
     url = f"{settings.SITE_URL}/login/"
+    import httpx  # a fifth of a second, which other pages need not wait for
+
     try:
         answer = httpx.get(url, timeout=10)
     except httpx.HTTPError as error:

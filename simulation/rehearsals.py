@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -18,11 +18,12 @@ from core.progress import Progress, silent
 from hits.models import Round
 from hits.question import Level
 from hits.task_types import task_type_of
-from simulation.doors.memory import Finished, RehearsalDoor
 from simulation.profiles import DEFAULT, load_profile
-from simulation.simulated_rounds import Crowd, check_crowd
 from simulation.simulated_workers import make_crowd
 from simulation.truth import Seen, default_source, true_levels
+
+if TYPE_CHECKING:
+    from simulation.doors.memory import Finished
 
 REHEARSED = "rehearsed"
 """The key of the figures in a round's summary."""
@@ -36,6 +37,10 @@ def rehearse_round(
     The crowd answers from the source ``truth`` of the collection, else from ``original``, as ``simulate_round`` has it.
     Raises CounterpartError for a round that is no draft or whose answers are sentences, and for an unknown profile.
     """
+    # They come with httpx, which takes a fifth of a second.
+    from simulation.doors.memory import RehearsalDoor
+    from simulation.simulated_rounds import Crowd, check_crowd
+
     check_crowd(workers, seed)
     task = task_type_of(round)
     if round.state != "draft":
@@ -55,7 +60,7 @@ def rehearse_round(
 
 
 def figures_of(
-    finished: Sequence[Finished], seen: Mapping[int, Sequence[Seen]], *, seats: int, reward: Any
+    finished: Sequence["Finished"], seen: Mapping[int, Sequence[Seen]], *, seats: int, reward: Any
 ) -> dict[str, Any]:
     """Return the figures of submissions as JSON: all of them are paid, and those that are not excluded fill ``seats``.
 
@@ -89,7 +94,7 @@ def figures_of(
     }
 
 
-def _sides(counted: Sequence[Finished]) -> dict[int, Counter[bool]]:
+def _sides(counted: Sequence["Finished"]) -> dict[int, Counter[bool]]:
     """Return item → how many votes call it a match, and how many do not."""
     sides: dict[int, Counter[bool]] = defaultdict(Counter)
     for one in counted:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from annotation.models import Assignment
 from console.charts.inline_bars import Column, Rect, stacked
-from hits.designs import parse_design
+from hits.designs import Design
 from hits.models import Round
+from hits.task_types import task_type_of
 
 STEPS = {
     60: "minute",
@@ -70,7 +71,7 @@ def activity_of(round: Round) -> dict[str, Arrivals | Speeds | None]:
     rows = list(work.order_by().values_list("submitted_at", "state", "active_seconds"))
     times = np.array([at.timestamp() for at, _, _ in rows if at])
     states = np.array([state for at, state, _ in rows if at])
-    pairs = parse_design(round.design).shown
+    pairs = task_type_of(round).screens(Design(**round.design).shown)
     seconds = np.array([active / pairs for _, _, active in rows if active is not None])
     return {
         "arrivals": arrivals_in(times, states) if len(times) else None,

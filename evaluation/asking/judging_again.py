@@ -10,9 +10,9 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
-from scipy.stats import binom
 
 from annotation.models import Judgment
 from core.errors import CounterpartError
@@ -134,8 +134,8 @@ def wrong_after(
     chance = np.asarray(match, float)
     wrong = np.zeros_like(chance)
     for yes in range(votes + 1):
-        is_match = chance * binom.pmf(yes, votes, found)
-        is_none = (1 - chance) * binom.pmf(yes, votes, 1 - refused)
+        is_match = chance * scipy.stats.binom.pmf(yes, votes, found)
+        is_none = (1 - chance) * scipy.stats.binom.pmf(yes, votes, 1 - refused)
         says = (
             is_match > is_none if lead is None else np.asarray(lead) + 2 * yes - votes > (-0.5 if tie_is_match else 0.5)
         )

@@ -298,4 +298,4 @@ def test_the_command_and_the_page_count_the_same_workers(member, db):
     answer_rightly(made)
     lease_seat(made, worker=make_worker())
     assert shown("round", made.name)["workers"] == 1
-    assert "<dt>workers</dt><dd>1</dd>" in member.get(f"/rounds/{made}/").text
+    assert "workers</a></dt><dd>1</dd>" in member.get(f"/rounds/{made}/").text

@@ -144,7 +144,8 @@ def test_the_page_of_a_pool_colours_how_annotators_overlap(member, site):
     )
     site.pool.n_proposals += 1
     site.pool.save()
-    assert '<td class="n" data-tenths="10">1 <span class="small">100%</span></td>' in member.get("/pools/pool/").text
+    page = member.get("/pools/pool/").text
+    assert re.search('<td class="n" data-tenths="10"><a [^>]+>1</a> <span class="small">100%</span></td>', page)
 
 
 def test_a_chart_of_simulated_answers_says_so(member, site):

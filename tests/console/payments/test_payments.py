@@ -140,11 +140,11 @@ def test_before_a_code_is_given_nothing_is_said_of_it(member):
 
 @pytest.fixture
 def draft(db) -> Round:
-    return make_round(hits=2, name="draft", published=False)
+    return make_round(hits=2, name="draft", published=False, reward="5.00")
 
 
 def publish(client, draft: Round, **fields: object):
-    return client.post(reverse("round_publish", args=[draft.name]), fields | {"below_floor": "on"}, follow=True)
+    return client.post(reverse("round_publish", args=[draft.name]), fields, follow=True)
 
 
 def test_publishing_says_who_may_work(researcher, draft):

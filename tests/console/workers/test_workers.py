@@ -236,7 +236,7 @@ def test_a_workers_page_asks_no_more_for_more_work(member, django_assert_max_num
     made, worker = make_round(hits=6), make_worker()
     for hit in made.hits.all():
         Assignment.objects.create(seat=hit.seats.get(), hit=hit, worker=worker, deadline="2027-01-01T00:00Z")
-    with django_assert_max_num_queries(21):
+    with django_assert_max_num_queries(22):
         assert member.get(f"/workers/{worker.pseudonym}/").status_code == 200
 
 
@@ -270,7 +270,7 @@ def test_workers_are_listed_in_the_order_asked_for(member, db):
 def test_a_simulated_worker_is_marked_in_the_list(member, worker):
     assert "simulated" not in member.get("/workers/").text
     Worker.objects.filter(pk=worker.pk).update(simulated=True)
-    assert '<span class="soft">simulated</span>' in member.get("/workers/").text
+    assert 'data-state="simulated">simulated</span>' in member.get("/workers/").text
 
 
 def test_a_simulated_worker_has_a_page(reviewer, worker):
