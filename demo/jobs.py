@@ -6,12 +6,13 @@ from core.errors import CounterpartError
 from core.jobs import LIVE, JobProgress, job, open_job
 from core.models import Job
 from corpus.models import Collection
-from demo.walkthrough import COLLECTION, demonstrate
 
 
 @job("demo.tasks.load")
 def load(job: Job, progress: JobProgress) -> str:
     """Make all that the demo shows. What an earlier run made is used."""
+    from demo.walkthrough import demonstrate  # with torch and httpx, which no page waits for
+
     check_empty()
     figures = demonstrate(progress=progress)
     return f"The demo is loaded: {figures.judged:,} judged pairs, {figures.positives:,} matches."
@@ -24,5 +25,8 @@ def start_loading(*, by: User) -> Job:
 
 
 def check_empty() -> None:
+    """Raise CounterpartError for a site with collections of its own."""
+    from demo.walkthrough import COLLECTION
+
     if others := Collection.objects.exclude(name=COLLECTION).count():
         raise CounterpartError(f"This site has {others:,} collections of its own. Load the demo into an empty site.")
