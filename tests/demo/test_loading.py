@@ -13,7 +13,9 @@ def test_an_empty_site_offers_the_demo_and_loads_it_once(researcher, settings):
 
 
 def test_a_loaded_demo_leads_home(researcher, monkeypatch, django_capture_on_commit_callbacks):
-    monkeypatch.setattr("demo.walkthrough.demonstrate", lambda progress: make_collection(COLLECTION) and Figures(3, 2, {}, {}))
+    monkeypatch.setattr(
+        "demo.walkthrough.demonstrate", lambda progress: make_collection(COLLECTION) and Figures(3, 2, {}, {})
+    )
     with django_capture_on_commit_callbacks(execute=True):
         answer = researcher.post("/demo/load/")
     assert researcher.get(answer.url).url == "/"
