@@ -10,8 +10,10 @@ def copy_consents(apps, schema_editor):
     workers = apps.get_model("annotation", "Worker")._base_manager.using(alias).exclude(consent_sheet=None)
     consents = apps.get_model("annotation", "Consent")
     rows = (
-        consents(worker_id=worker, sheet_id=sheet, at=at)
-        for worker, sheet, at in workers.values_list("pk", "consent_sheet", "consented_at").iterator()
+        consents(worker_id=worker, sheet_id=sheet, at=at or created_at)
+        for worker, sheet, at, created_at in workers.values_list(
+            "pk", "consent_sheet", "consented_at", "created_at"
+        ).iterator()
     )
     consents._base_manager.using(alias).bulk_create(rows, batch_size=1_000)
 
