@@ -126,7 +126,7 @@ def round_pause(request: StaffRequest, name: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         told = {
-            "yes": "Paused. Nobody new gets a HIT until you resume it; whoever has one goes on.",
+            "yes": "Paused. No worker gets a new HIT until you resume it; workers who have one go on.",
             "no": "Resumed. HITs are given out again while any is left.",
         }
         messages.success(request, told[paused])

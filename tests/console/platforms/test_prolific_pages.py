@@ -117,7 +117,7 @@ def test_a_round_is_paused_and_resumed_on_its_page_while_it_is_open(made, rehear
         researcher.post(address, {"paused": "yes"})
     page = researcher.get(f"/rounds/{made}/").text
     assert rehearsal.study().status == "PAUSED"
-    assert ("nobody new gets a HIT until it is resumed" in page, 'value="no">Resume<' in page) == (True, True)
+    assert ("no worker gets a new HIT until it is resumed" in page, 'value="no">Resume<' in page) == (True, True)
     with commit(execute=True):
         assert "HITs are given out again" in researcher.post(address, {"paused": "no"}, follow=True).text
     assert rehearsal.study().status == "ACTIVE"

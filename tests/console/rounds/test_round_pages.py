@@ -254,7 +254,7 @@ def test_a_round_of_the_browser_pool_is_paused_and_resumed_by_a_button(researche
     made = make_round(hits=2)
     answer_rightly(made)
     assert "Pause<" not in member.get("/rounds/round-1/").text
-    assert "whoever has one goes on" in researcher.post("/rounds/round-1/pause/", {"paused": "yes"}, follow=True).text
+    assert "who have one go on" in researcher.post("/rounds/round-1/pause/", {"paused": "yes"}, follow=True).text
     page = researcher.get("/rounds/round-1/").text
     assert ('data-state="paused"' in page, 'value="no">Resume<' in page) == (True, True)
     assert "This round is paused" in client.get(f"/judge/join/{made.join_key}/").text
