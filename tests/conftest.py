@@ -27,6 +27,7 @@ from crowd import channels
 from emulators import server
 from tests.browser import chromium, open_page, page, phone
 from tests.crowd.fakes import FakePlatform
+from tests.redis_keys import own_keys
 from tests.transactions import own_transactions
 
 __all__ = ["chromium", "open_page", "page", "phone"]
@@ -82,6 +83,11 @@ PAGES = tuple(
 SHOWN = tuple(
     f"tests/annotation/judging/test_judging_{subject}.py" for subject in ("access", "appeals", "leaks", "pictures")
 )
+
+
+def pytest_configure():
+    if settings.REDIS_URL:
+        own_keys()
 
 
 def pytest_collection_modifyitems(config, items):

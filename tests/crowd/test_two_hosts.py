@@ -107,6 +107,7 @@ def hosts(settings, tmp_path) -> Iterator[Hosts]:
         environment = {
             "DATABASE_URL": f"{os.environ['DATABASE_URL'].rsplit('/', 1)[0]}/{connection.settings_dict['NAME']}",
             "SITE_URL": settings.SITE_URL,
+            "REDIS_PREFIX": settings.REDIS_PREFIX,
             "SECRET_KEY": settings.SECRET_KEY,
             "MEDIA_ROOT": str(settings.MEDIA_ROOT),
             "RECONCILE_SECONDS": "3",

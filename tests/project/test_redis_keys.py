@@ -1,0 +1,34 @@
+"""Test processes share one Redis."""
+
+import pytest
+import redis
+from django.core.cache import cache
+
+from tests.redis_keys import own_keys
+
+
+@pytest.mark.service
+def test_a_process_that_clears_its_cache_leaves_queues_and_the_caches_of_others(settings):
+    if not settings.REDIS_URL:
+        pytest.skip("needs Redis")
+    server = redis.from_url(settings.REDIS_URL)
+    queue, other = f"{settings.REDIS_PREFIX}retrieval", f"{settings.REDIS_PREFIX.replace(':', '-other:', 1)}:1:sync"
+    server.mset({queue: "a message", other: "a lock"})
+    cache.set("throttle", 3)
+    try:
+        cache.clear()
+        assert cache.get("throttle") is None
+        assert server.mget(queue, other) == [b"a message", b"a lock"]
+    finally:
+        server.delete(queue, other)
+
+
+def test_processes_have_keys_of_their_own(settings, monkeypatch):
+    settings.CACHES = {"default": {}}
+    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {}
+    monkeypatch.setattr("tests.redis_keys.RedisCache", type("Cache", (), {}))
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw7")
+    settings.REDIS_PREFIX = "run:"
+    own_keys()
+    assert settings.REDIS_PREFIX == settings.CACHES["default"]["KEY_PREFIX"] == "run:gw7:"
+    assert settings.CELERY_BROKER_TRANSPORT_OPTIONS == {"global_keyprefix": "run:gw7:"}
