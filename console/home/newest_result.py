@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from console.charts.inline_bars import Segment, split_bar
 from dataset.models import Version
-from evaluation.scores.leaderboard import Moves, history_of
+from evaluation.scores.moves import Moves, history_of, values_of
 from evaluation.scores.scoring import SCORED
 
 METRIC = SCORED[0]
@@ -46,7 +46,7 @@ def newest_result() -> NewestResult | None:
     sides = [_side(name, original[name], found[name]) for name in SIDES if found and original.get(name)]
     before_all = sum(original[name] for name in SIDES) if sides else 0
     times = sum(found[name] for name in SIDES) / before_all if before_all else None
-    values = history_of(version.collection, METRIC)
+    values = values_of(history_of(version.collection, METRIC))
     leader, score = _leader(values, version.name)
     scored = version.collection.versions.filter(released_at__lt=version.released_at, scores__isnull=False)
     earlier = scored.order_by("-released_at").first()

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.safestring import SafeString
 
-from console.charts.plots import drawn
+from console.charts.whiskers import Panel, panels_of
 from console.leaderboard.round_boards import boards_of_round, estimates_of_run
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
@@ -19,20 +18,10 @@ from evaluation.auditing.estimate_boards import audits_of
 from evaluation.estimation import METRICS
 from evaluation.jobs import start_registration, start_scoring_run
 from evaluation.models import Run
-from evaluation.scores.leaderboard import (
-    Board,
-    Moves,
-    averages_of,
-    board_of,
-    board_of_run,
-    caution_of,
-    history_of,
-    notes_of,
-    ranks_of,
-)
+from evaluation.scores.leaderboard import Board, board_of, board_of_run, caution_of, notes_of
+from evaluation.scores.moves import Figures, averages_of, history_of
 from evaluation.scores.scoring import SCORED
 from hits.models import Round
-from mitl.rank_chart import rank_chart
 
 
 @members_only.reads
@@ -96,8 +85,8 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
     released = set(version.rounds.values_list("pk", flat=True)) if version else set()
     metric = _metric(request, "metric", SCORED)
     board = board_of(version) if version else None
-    values = history_of(collection, metric)
-    names = _versions_in(collection, values)
+    figures = history_of(collection, metric)
+    names = _versions_in(collection, figures)
     context: dict[str, object] = {
         "collection": collection,
         "versions": collection.versions.all(),
@@ -106,7 +95,7 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "estimated": round,
         "evaluate": f"python manage.py evaluate --version {version or 'VERSION'} --rankings FILE",
         "board": board,
-        "ranks": _ranks(version, board) if version and board else None,
+        "scores": _scores(board) if board else [],
         "notes": notes_of(board) if board else [],
         "caution": caution_of(version) if version else "",
         "audits_in": [one for one in audits if one.pk in released],
@@ -114,8 +103,7 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "metrics": SCORED,
         "moving": names,
         "partly": [one for one in collection.versions.all() if one.name in names and caution_of(one)],
-        "history": _history(metric, names, values),
-        "moves": [(model, [one.get(name) for name in names]) for model, one in _best_first(names, values)],
+        "history": _history(names, figures) if names else [],
         "runs": page_of(request, collection.runs.order_by("-created_at").select_related("registered_by")),
         "form": form,
     }
@@ -145,31 +133,20 @@ def _metric(request: HttpRequest, name: str, metrics: Sequence[str]) -> str:
     return metric
 
 
-def _versions_in(collection: Collection, values: Moves) -> list[str]:
+def _versions_in(collection: Collection, figures: Figures) -> list[str]:
     """The names of the versions with values, by date."""
-    scored = {version for one in values.values() for version in one}
+    scored = {version for one in figures.values() for version in one}
     names = collection.versions.order_by("released_at").values_list("name", flat=True)
     return [name for name in names if name in scored]
 
 
-def _best_first(versions: list[str], values: Moves) -> list[tuple[str, dict[str, float]]]:
-    """The models by their value on the newest version; those without one come last."""
-    return sorted(values.items(), key=lambda one: (-one[1].get(versions[-1], -1.0), one[0]))
+def _scores(board: Board) -> list[Panel]:
+    """Draw the averages of all metrics, each on a scale of its own (figure 4)."""
+    return panels_of(board.metrics, averages_of(board)) if len(board.rows) > 1 else []
 
 
-def _ranks(version: Version, board: Board) -> SafeString | None:
-    """Draw how the models' ranks move between the averages of all metrics (figure 4)."""
-    if len(board.rows) < 2 or len(board.metrics) < 2:
-        return None
-    ranks = ranks_of(averages_of(board))
-    chart = rank_chart(f"Ranks on {version}", "Mean of both directions; rank 1 is best.", board.metrics, ranks)
-    return drawn(chart, f"Line chart: the rank of each model in each metric on {version}, as in the table above.")
-
-
-def _history(metric: str, versions: list[str], values: Moves) -> SafeString | None:
-    """Draw how the models' ranks in a metric move between versions (figure 5)."""
-    if len(versions) < 2 or len(values) < 2:
-        return None
-    subtitle = "Mean of both directions; versions by date, rank 1 is best."
-    chart = rank_chart(f"Ranks in {metric}", subtitle, versions, ranks_of(values))
-    return drawn(chart, f"Line chart: the rank of each model in {metric} on each version, as in the table above.")
+def _history(versions: Sequence[str], figures: Figures) -> list[Panel]:
+    """Draw the scores in a metric on each version, all on one scale, the best of the newest first (figure 5)."""
+    newest = {model: one[versions[-1]].value for model, one in figures.items() if versions[-1] in one}
+    order = sorted(figures, key=lambda model: (-newest.get(model, -1.0), model))
+    return panels_of(versions, {model: figures[model] for model in order}, one_scale=True)

@@ -17,7 +17,8 @@ from dataset.models import Version
 from evaluation.analyses import Findings, plain
 from evaluation.correlation import correlations, spearman, tau_b
 from evaluation.scores.board_tables import SOURCE
-from evaluation.scores.leaderboard import Moves, averages_of, board_of, caution_of, ranks_of
+from evaluation.scores.leaderboard import board_of, caution_of
+from evaluation.scores.moves import Moves, averages_of, ranks_of, values_of
 from mitl.charts import Spec, heat_map, heat_maps
 
 HELP = "How similarly metrics rank the same models: tau-b and Spearman over a leaderboard or a CSV file (table 5)."
@@ -75,7 +76,7 @@ def _of_versions(names: Sequence[str]) -> Moves:
         raise CounterpartError(f"{counted(len(unknown), 'version does', 'versions do')} not exist: {some_of(unknown)}.")
     scores: Moves = {}
     for name in names:
-        for model, values in averages_of(board_of(found[name])).items():
+        for model, values in values_of(averages_of(board_of(found[name]))).items():
             titled = {metric if len(names) == 1 else f"{name} {metric}": value for metric, value in values.items()}
             scores.setdefault(model, {}).update(titled)
     return scores

@@ -12,16 +12,12 @@ import numpy as np
 from core.errors import CounterpartError, some_of
 from core.files import read_arrays
 from core.text import counted
-from corpus.models import Collection
 from dataset.models import Version
 from dataset.version_guards import kept_guards
 from evaluation.models import Run, Score
 from evaluation.scores.scoring import SCORED, Figure, Scored, Values
 from evaluation.significance import randomisation_pvalues
 from mitl.models import Direction
-
-Moves = dict[str, dict[str, float]]
-"""Model → column (a metric or a version) → value."""
 
 AVERAGE = "average"
 LABELS = {AVERAGE: "average of both"} | {direction.value: direction.label for direction in Direction}
@@ -70,10 +66,12 @@ class Cell:
 
     @property
     def interval(self) -> str:
-        """The 95% interval in percent, empty if there is none."""
-        if np.isnan(self.figure.low):
-            return ""
-        return f"{100 * self.figure.low:.1f}–{100 * self.figure.high:.1f}"
+        return interval_text(self.figure)
+
+
+def interval_text(figure: Figure) -> str:
+    """Return the 95% interval in percent, empty if there is none."""
+    return "" if np.isnan(figure.low) else f"{100 * figure.low:.1f}–{100 * figure.high:.1f}"
 
 
 @dataclass(frozen=True)
@@ -197,43 +195,6 @@ def joined(named: Iterable[tuple[str, Board]]) -> Board:
     return Board(list(columns.values()), list(rows.values()))
 
 
-def history_of(collection: Collection, metric: str) -> Moves:
-    """Return model → version → mean of both directions, versions by date, of a model's newest run on each version.
-
-    A model that was scored in one direction alone is left out.
-    """
-    sides: dict[tuple[str, str], dict[str, float]] = {}
-    scores = Score.objects.filter(run__collection=collection, metric=metric).select_related("run", "version")
-    for one in scores.order_by("version__released_at", "run__created_at", "run_id"):
-        sides.setdefault((one.run.model, one.version.name), {})[one.direction] = one.value
-    found: Moves = {}
-    for (model, version), values in sides.items():
-        if len(values) == len(Direction):
-            found.setdefault(model, {})[version] = sum(values.values()) / len(values)
-    return found
-
-
-def averages_of(board: Board) -> Moves:
-    """Return model → metric → mean of both directions, or the only direction's where a board has one."""
-    part = board.parts[0] if board.columns else AVERAGE
-    return {
-        row.model: {column.metric: cell.figure.value for column, cell in row.cells.items() if column.part == part}
-        for row in board.rows
-    }
-
-
-def ranks_of(values: Moves) -> dict[str, dict[str, int]]:
-    """Return the rank of every value in its column, 1 for the highest; equal values share a rank."""
-    columns = dict.fromkeys(column for one in values.values() for column in one)
-    ordered = {
-        column: sorted((one[column] for one in values.values() if column in one), reverse=True) for column in columns
-    }
-    return {
-        model: {column: ordered[column].index(value) + 1 for column, value in one.items()}
-        for model, one in values.items()
-    }
-
-
 def caution_of(version: Version) -> str:
     """Say that scores on the version are biased, where a round of it asked a part of its pool; empty elsewhere."""
     partly = {one["name"]: one["judge"]["judge"] for one in version.manifest["rounds"] if "judge" in one}
@@ -273,12 +234,16 @@ def _stored(run: Run, scores: Sequence[Score]) -> Scored:
         arrays = {}
     for one in scores:
         direction = Direction(one.direction)
-        nan = float("nan")
-        low, high = (nan, nan) if one.low is None or one.high is None else (one.low, one.high)
-        figures.setdefault(direction, {})[one.metric] = Figure(one.value, low, high, one.queries)
+        figures.setdefault(direction, {})[one.metric] = figure_of(one)
         if (kept := arrays.get(f"{one.direction} {one.metric}")) is not None:
             values.setdefault(direction, {})[one.metric] = kept
     return Scored(run.model, figures, values, {}, run)
+
+
+def figure_of(score: Score) -> Figure:
+    """Return a stored score with its interval, NaN where none is stored."""
+    low, high = (float("nan") if end is None else end for end in (score.low, score.high))
+    return Figure(score.value, low, high, score.queries)
 
 
 def _figures(scored: Scored, metrics: Sequence[str]) -> dict[Column, Figure]:
@@ -290,13 +255,13 @@ def _figures(scored: Scored, metrics: Sequence[str]) -> dict[Column, Figure]:
             if metric in scored.figures.get(direction, {})
         }
         if len(sides) == len(Direction):
-            found[Column(AVERAGE, metric)] = _average(list(sides.values()))
+            found[Column(AVERAGE, metric)] = average(list(sides.values()))
         found |= {Column(direction.value, metric): figure for direction, figure in sides.items()}
     return found
 
 
-def _average(sides: Sequence[Figure]) -> Figure:
-    """The mean of both directions' means. Their queries differ, so the halves of its interval add as squares."""
+def average(sides: Sequence[Figure]) -> Figure:
+    """Return the mean of both directions' means. Their queries differ, so the halves of its interval add as squares."""
     value = float(np.mean([one.value for one in sides]))
     below = np.linalg.norm([one.value - one.low for one in sides]) / 2
     above = np.linalg.norm([one.high - one.value for one in sides]) / 2

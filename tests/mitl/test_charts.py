@@ -6,7 +6,6 @@ import pytest
 from core.errors import CounterpartError
 from mitl.bars import bar_chart
 from mitl.charts import check_chart_path, heat_map, heat_maps, line_chart, tail_chart, write_chart
-from mitl.rank_chart import rank_chart
 
 COUNTS = {"image → captions": {"one": np.array([0, 1, 1, 5]), "two": np.array([3, 0, 0, 0])}}
 MATRIX = np.array([[1, 0.25], [np.nan, 1]])
@@ -92,14 +91,6 @@ def test_a_bar_without_a_value_keeps_its_place():
     panel = bar_chart("Workers", "", {"workers": rows}, x="")["concat"][0]
     assert panel["encoding"]["y"]["scale"]["domain"] == ["1", "2-5"]
     assert "color" not in panel["encoding"]
-
-
-def test_models_that_share_a_rank_share_a_label(tmp_path):
-    ranks = {"one": {"R@1": 1, "mAP@R": 2}, "two": {"R@1": 2, "mAP@R": 1}, "three": {"R@1": 2}}
-    write_chart(rank_chart("Ranks", "", ["R@1", "mAP@R"], ranks), tmp_path / "ranks.svg")
-    words = words_in((tmp_path / "ranks.svg").read_bytes())
-    assert words.count("two, three") == 1
-    assert {"R@1", "mAP@R", "one", "two"} <= set(words)
 
 
 def test_the_ticks_of_a_few_whole_numbers_are_these_numbers(tmp_path):

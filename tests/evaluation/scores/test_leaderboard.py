@@ -8,7 +8,8 @@ import pytest
 from dataset.release import release_version
 from evaluation.models import Run, Score
 from evaluation.scores.board_tables import csv_table, latex_table
-from evaluation.scores.leaderboard import Column, averages_of, board_from, history_of, joined, ranks_of
+from evaluation.scores.leaderboard import Column, board_from, joined
+from evaluation.scores.moves import averages_of, history_of, ranks_of, values_of
 from evaluation.scores.scoring import Scored, scored_from
 from mitl.models import Direction
 from tests.factories import make_collection, make_sample
@@ -64,7 +65,7 @@ def test_equal_values_share_a_rank():
 
 
 def test_averages_are_those_of_the_board():
-    assert averages_of(board_from([model("a", [1, 0], [1, 1])])) == {"a": {"R@1": 0.75}}
+    assert values_of(averages_of(board_from([model("a", [1, 0], [1, 1])]))) == {"a": {"R@1": 0.75}}
 
 
 def test_benchmarks_stand_beside_one_another_averages_first():
@@ -91,5 +92,10 @@ def test_the_history_of_a_model_is_that_of_its_newest_run(db):
             collection=zoo, model="a", sha256=str(day), created_at=datetime(2026, 1, day, tzinfo=UTC)
         )
         for part in Direction:
-            Score.objects.create(run=run, version=version, metric="R@1", direction=part, value=value, queries=3)
-    assert history_of(zoo, "R@1") == {"a": {"v1": 0.75}}
+            Score.objects.create(
+                run=run, version=version, metric="R@1", direction=part, value=value, low=value - 0.1, high=value + 0.1,
+                queries=3,
+            )  # fmt: skip
+    history = history_of(zoo, "R@1")
+    assert values_of(history) == {"a": {"v1": 0.75}}
+    assert history["a"]["v1"].low == pytest.approx(0.75 - np.hypot(0.1, 0.1) / 2)
