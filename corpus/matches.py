@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Min, Q
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
@@ -116,12 +116,19 @@ def known_pairs(
         chosen = chosen.filter(grade__gte=min_grade)
     rows = list(chosen.order_by("image_id", "caption_id").values_list("image_id", "caption_id"))
     if not rows and not matches.exists():
-        sources = Match.objects.filter(collection=collection).order_by("source").values_list("source", flat=True)
         raise CounterpartError(
             f"Collection {collection.name} has no matches from {source!r}; "
-            f"its sources are: {some_of(list(sources.distinct())) or 'none yet'}."
+            f"its sources are: {some_of(sources_of(collection)) or 'none yet'}."
         )
     return np.array(rows, dtype=np.int64).reshape(-1, 2)
+
+
+def sources_of(collection: Collection) -> list[str]:
+    """Return the names of the collection's match sources: a look into the index for each, however many rows it has."""
+    found, last = list[str](), ""
+    while last := collection.matches.filter(source__gt=last).aggregate(first=Min("source"))["first"]:
+        found.append(last)
+    return sorted(found)
 
 
 def seal_source(collection: Collection, source: str) -> None:

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Q
 
 from core.errors import CounterpartError, some_of
 from core.text import counted
+from corpus.matches import sources_of
 from corpus.models import Collection, Image, Match
 
 Pair = tuple[str, str]
@@ -27,7 +29,9 @@ class MergeTerm:
     score: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.source}{self.operator}{'' if self.score is None else f'{self.score:g}'}"
+        # Not as 1e+06, which parse_merge cannot read.
+        score = "" if self.score is None else format(Decimal(repr(self.score)), "f").removesuffix(".0")
+        return f"{self.source}{self.operator}{score}"
 
     @property
     def condition(self) -> Q:
@@ -52,7 +56,7 @@ def parse_merge(text: str) -> list[MergeTerm]:
 
 def check_sources(collection: Collection, terms: Sequence[MergeTerm]) -> None:
     """Raise CounterpartError if the collection lacks the source of a term; the error lists the sources it has."""
-    known = sorted(Match.objects.filter(collection=collection).values_list("source", flat=True).distinct())
+    known = sources_of(collection)
     unknown = [term.source for term in terms if term.source not in known]
     if unknown:
         has = f"it has {some_of(known, at_most=20)}" if known else "it has none"

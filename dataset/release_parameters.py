@@ -139,14 +139,14 @@ class ReleaseParameters(MergeParameters, Credits):
     partial: Annotated[
         bool,
         FlagField(
-            label="Release unfinished rounds as they are (--partial)",
+            label="Release unfinished rounds as they are",
             help_text="release rounds that are unfinished, and record it",
         ),
     ] = False
     mixed_tasks: Annotated[
         bool,
         FlagField(
-            label="Count votes of different tasks alike (--mixed-tasks)",
+            label="Count votes of different tasks alike",
             help_text="count votes of different tasks alike, and record it",
         ),
     ] = False

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
+from corpus.matches import sources_of
 from corpus.models import Match
 from dataset.models import Version
 from dataset.version_files import load_pairs
@@ -99,8 +100,7 @@ def true_qrels(version: Version, source: str, direction: Direction) -> Qrels:
     searched = list(gallery.gallery().values_list("pk", flat=True))
     rows = rows[np.isin(rows[:, asking], queries) & np.isin(rows[:, items], searched)]
     if not len(rows):
-        sources = matches.model._default_manager.filter(collection=version.collection).order_by("source")
-        known = ", ".join(sources.values_list("source", flat=True).distinct())
+        known = ", ".join(sources_of(version.collection))
         raise CounterpartError(f"Source {source!r} has no matches on the queries of {version}. Sources: {known}.")
     gains = [1.0 if np.isnan(grade) else WEIGHTS[Level(int(grade))] for grade in rows[:, 2]]
     return Qrels.of_pairs(rows[:, asking].astype(np.int64), rows[:, items].astype(np.int64), gains, every=queries)

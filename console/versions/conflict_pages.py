@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from console.permissions import StaffRequest, members_only, stewards_only
-from console.versions.forms import release_fields
+from console.versions.merge_forms import MergedForm
 from core.errors import CounterpartError
 from core.text import counted
 from corpus.models import Caption, Image
@@ -22,13 +22,12 @@ from hits.models import Round
 from hits.task_types import ON_PAIRS
 
 
-class MergeForm(forms.Form):
+class MergeForm(MergedForm):
     """What of a release decides on its conflicts."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def offered(self) -> dict[str, forms.Field]:
         of_merge = {"queries", *MergeParameters.form_fields()}
-        self.fields = {name: field for name, field in release_fields().items() if name in of_merge}
+        return {name: field for name, field in super().offered().items() if name in of_merge}
 
     def contents(self) -> Contents:
         """Raises CounterpartError for a merge that cannot be read and what ``preview`` refuses."""
@@ -91,5 +90,6 @@ def _newest() -> dict[str, Any]:
 
 def _contents(form: MergeForm) -> Contents:
     if not form.is_valid():
-        raise CounterpartError(" ".join(f"{form[name].label}: {errors[0]}" for name, errors in form.errors.items()))
+        of_fields = [f"{field.label}: {field.errors[0]}" for field in form if field.errors]
+        raise CounterpartError(" ".join([*of_fields, *form.non_field_errors()]))
     return form.contents()

@@ -5,21 +5,19 @@ from typing import Any
 
 from django import forms
 
-from console.fields import UploadField
+from console.fields import UploadField, in_labels
 from console.uploads import LARGEST_UPLOAD
+from console.versions.merge_forms import MergedForm
 from core.errors import CounterpartError, some_of
-from corpus.models import Sample
 from dataset.credits import Credits
 from dataset.exports.downloads import choices
 from dataset.models import Version
 from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
-from dataset.release_parameters import MergeParameters, ReleaseParameters
+from dataset.release_parameters import ReleaseParameters
 from evaluation.ranking_files import FORMS
 from evaluation.scores.benchmark_scores import ORDER
 from evaluation.scores.evaluate_parameters import EvaluateParameters
 from evaluation.scores.runs import check_model
-from hits.models import Round
-from hits.task_types import ON_PAIRS
 from mitl.models import Retrieval
 
 MEASURED = EvaluateParameters.form_fields()
@@ -121,14 +119,10 @@ class RankingsForm(forms.Form):
         return cleaned
 
 
-class ReleaseForm(forms.Form):
+class ReleaseForm(MergedForm):
     """The contents of a version: queries, rounds whose votes count, and sources to merge; then how to cite it."""
 
     parameters: ReleaseParameters
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields = release_fields()
 
     @property
     def credits(self) -> list[forms.BoundField]:
@@ -145,7 +139,7 @@ class ReleaseForm(forms.Form):
         return name
 
     def clean(self) -> dict[str, Any]:
-        chosen: dict[str, Any] = self.cleaned_data
+        chosen = super().clean()
         collection = chosen["queries"].collection if "queries" in chosen else None
         foreign = [str(one) for one in chosen.get("rounds", ()) if collection and one.pool.collection != collection]
         if foreign:
@@ -155,25 +149,8 @@ class ReleaseForm(forms.Form):
                 if not chosen.get(consent):
                     refuse(list(chosen.get("rounds", ())))
             except CounterpartError as error:
-                self.add_error("rounds", str(error))
+                self.add_error("rounds", in_labels(self, error))
         if not self.errors:
             named = {"queries": chosen["queries"].name, "rounds": tuple(one.name for one in chosen["rounds"])}
             self.parameters = ReleaseParameters(**chosen | named | {"collection": chosen["queries"].collection.name})
         return chosen
-
-
-def release_fields() -> dict[str, forms.Field]:
-    """Return the fields of a release, with the existing samples and rounds to choose from."""
-    found = ReleaseParameters.form_fields()
-    found["queries"] = forms.ModelChoiceField(
-        Sample.objects.select_related("collection"), to_field_name="name", empty_label=None
-    )
-    found["rounds"] = forms.ModelMultipleChoiceField(
-        Round.objects.exclude(published_at=None).filter(task__in=ON_PAIRS),
-        to_field_name="name",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
-    found["merge"].initial = "original"
-    first = ("version", "queries", *MergeParameters.form_fields())
-    return {name: found[name] for name in (*first, *found)}

@@ -1,17 +1,18 @@
-/* The release form counts what the chosen sources would bring while they are typed. Without scripts, a link leads to a
-   page that does. */
+/* The release form counts what the chosen rounds and sources would bring while they are chosen; without a round it says
+   what to do. Without scripts, a link leads to a page that counts. */
 
 const form = document.querySelector("form[data-counts]");
 const output = document.getElementById("merge-counts");
 const link = document.getElementById("show-conflicts");
 const page = link.getAttribute("href");
+const empty = output.textContent;
 output.hidden = false;
 let waiting;
 let asked;
 
 const sentence = (one) =>
   `${one.source}: ${one.pairs.toLocaleString("en")} pairs, ${one.new.toLocaleString("en")} new, ` +
-  `${one.conflicts.toLocaleString("en")} conflicts.`;
+  `${one.conflicts.toLocaleString("en")} conflict${one.conflicts === 1 ? "" : "s"}.`;
 
 function told(counts) {
   if (counts.error) return counts.error;
@@ -26,6 +27,10 @@ async function count() {
   fields.delete("csrfmiddlewaretoken");
   for (const input of form.querySelectorAll("#credits [name]")) fields.delete(input.name);
   link.href = `${page}?${fields}`;
+  if (!fields.has("rounds")) {
+    output.textContent = empty;
+    return;
+  }
   output.textContent = "Counting…";
   try {
     const answer = await fetch(`${form.dataset.counts}?${fields}`, { signal: asked.signal });

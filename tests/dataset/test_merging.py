@@ -30,7 +30,9 @@ def test_terms_are_read(text, terms):
 
 
 def test_a_term_is_written_as_it_is_read():
-    assert [str(term) for term in parse_merge("cxc >= 3.0,original")] == ["cxc>=3", "original"]
+    terms = parse_merge("cxc >= 3.0,original,far>2000000,near<0.00001")
+    assert [str(term) for term in terms] == ["cxc>=3", "original", "far>2000000", "near<0.00001"]
+    assert parse_merge(",".join(map(str, terms))) == terms
 
 
 @pytest.mark.parametrize("text", ["cxc>=", "cxc>=three", ">=3", "cxc=>3", "a b", "cxc>=3>2"])

@@ -82,8 +82,14 @@ def answer_and_close(researcher: Client, name: str, profile) -> Round:
 
 
 def release(admin: Client, version: str, *rounds: str) -> Version:
-    fields = {"version": version, "queries": "queries", "rounds": rounds, "merge": "original", "method": "majority"}
-    policies = {"positive_levels": ["1", "2"], "ties": "median", "precedence": "union", "confirmed": "yes"}
+    fields = {"version": version, "queries": "queries", "rounds": rounds, "merge-1-source": "original"}
+    policies = {
+        "method": "majority",
+        "positive_levels": ["1", "2"],
+        "ties": "median",
+        "precedence": "union",
+        "confirmed": "yes",
+    }
     done(admin, "/release/", fields | policies)
     assert failure_of(version) == ""
     return Version.objects.get(name=version)

@@ -9,6 +9,8 @@ from tests.factories import make_collection, make_round
 
 pytestmark = pytest.mark.django_db
 
+CXC = {"merge-1-source": "cxc", "merge-1-operator": ">=", "merge-1-score": "3"}
+
 
 @pytest.fixture
 def asked():
@@ -17,7 +19,7 @@ def asked():
     answer(made.hits.get(), 1, 4)
     associate(made.pool.collection, "cxc", candidates(made.hits.get()), score=4)
     chosen = {"positive_levels": [1, 2], "method": "majority", "ties": "median"}
-    return {"queries": sample_of(made).name, "rounds": [made.name], "merge": "cxc>=3", **chosen}
+    return {"queries": sample_of(made).name, "rounds": [made.name], **CXC, **chosen}
 
 
 def test_counts_come_as_json(member, asked):
@@ -25,9 +27,30 @@ def test_counts_come_as_json(member, asked):
     assert counts["sources"] == [{"source": "cxc>=3", "pairs": 2, "new": 0, "conflicts": 1}]
 
 
-@pytest.mark.parametrize(("merge", "message"), [("cxc>>3", "Invalid match source"), ("vg", "lacks 1 match source")])
-def test_a_half_typed_merge_is_explained(member, asked, merge, message):
-    assert message in member.get("/release/counts/", asked | {"merge": merge}).json()["error"]
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ({"merge-1-score": ""}, "Source 1: Enter the score that decides."),
+        ({"merge-1-operator": ""}, "Source 1: Choose which side of the score is merged."),
+        ({"merge-1-score": "high"}, "Source 1: Enter a number."),
+        ({"merge-1-source": "vg"}, "Source 1: Select a valid choice."),
+        ({"merge-2-operator": "="}, "Source 2: Choose the source of these pairs."),
+        ({"merge-2-source": "cxc"}, "Source 2: This source is chosen above. Choose each once."),
+    ],
+)
+def test_a_source_that_is_half_chosen_is_explained(member, asked, typed, message):
+    assert message in member.get("/release/counts/", asked | typed).json()["error"]
+
+
+def test_a_source_of_another_collection_is_refused_beside_its_field(member, asked):
+    farm = make_round(make_collection("farm", images=6), "elsewhere")
+    associate(farm.pool.collection, "farm-only", candidates(farm.hits.get()))
+    page = member.get("/conflicts/", asked | {"merge-2-source": "farm-only"})
+    assert page.status_code == 422
+    assert page.context["form"].sources[1].errors == {
+        "source": ["zoo lacks 1 match source: farm-only; it has cxc, original."]
+    }
+    assert "farm-only (farm)" in page.text
 
 
 def test_the_list_shows_conflicts_and_leads_to_their_pairs(member, asked):
@@ -51,21 +74,47 @@ def test_conflicts_are_sent_to_review(reviewer, asked):
 
 
 def test_a_forged_query_sends_nothing(reviewer, asked):
-    response = reviewer.post("/conflicts/send/", {"query": "queries=999&merge=cxc"}, follow=True)
+    response = reviewer.post("/conflicts/send/", {"query": "queries=999&merge-1-source=cxc"}, follow=True)
     assert response.status_code == 200
     assert not Case.objects.exists()
 
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_the_release_form_counts_while_a_threshold_is_typed(page, live_server, asked):
+def test_the_release_form_counts_once_a_round_is_ticked(page, live_server, asked):
     log_in(page, live_server.url)
     page.goto("/release/")
-    expect(page.locator("#merge-counts")).to_contain_text("original: 12 pairs, 12 new, 0 conflicts.")
+    counts = page.locator("#merge-counts")
+    expect(counts).to_contain_text("No round is ticked.")
     page.get_by_label("round-1").check()
-    page.get_by_role("textbox", name="Merge").fill("cxc>=3")
-    expect(page.locator("#merge-counts")).to_contain_text("cxc>=3: 2 pairs, 0 new, 1 conflicts.")
+    expect(counts).to_contain_text("original: 12 pairs, 12 new, 0 conflicts.")
+    second = page.get_by_role("group", name="Source 2 and its pairs")
+    second.get_by_role("combobox", name="Source 2").select_option("cxc")
+    second.get_by_label("Pairs").select_option("with at least the score")
+    expect(counts).to_contain_text("Source 2: Enter the score that decides.")
+    second.get_by_label("Score").fill("3")
+    expect(counts).to_contain_text("cxc>=3: 2 pairs")
     assert barriers(page) == []
     page.get_by_role("link", name="Count and show conflicts").click()
     expect(page.get_by_role("heading", name="1 conflict")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Source 2")).to_have_value("cxc")
     assert barriers(page) == []
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_source_is_merged_above_a_score_without_scripts(open_page, live_server, asked):
+    page = open_page(java_script_enabled=False)
+    log_in(page, live_server.url)
+    page.goto("/release/")
+    assert not page.locator("#merge-counts").is_visible()
+    page.get_by_label("Version name").fill("v1")
+    page.get_by_label("round-1").check()
+    page.get_by_role("combobox", name="Source 2").select_option("cxc")
+    page.get_by_role("group", name="Source 2 and its pairs").get_by_label("Pairs").select_option("above the score")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("group", name="Source 2 and its pairs")).to_contain_text("Enter the score that decides.")
+    page.get_by_role("group", name="Source 2 and its pairs").get_by_label("Score").fill("3.5")
+    page.get_by_label("Release unfinished rounds as they are").check()
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator("#contents")).to_contain_text("--partial --rounds round-1 --merge 'original,cxc>3.5'")

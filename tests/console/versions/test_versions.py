@@ -83,7 +83,7 @@ def form(db) -> dict[str, object]:
         "version": "v1",
         "queries": made.pool.sample.name,
         "rounds": [made.name],
-        "merge": "original",
+        "merge-1-source": "original",
         "positive_levels": ["1", "2"],
         "method": "majority",
         "ties": "median",
@@ -193,8 +193,10 @@ def test_a_release_that_version_0_3_queued_is_made(releaser, form):
 
 
 def test_a_release_that_cannot_be_made_fails_in_one_line(releaser, form):
-    releaser.post("/release/", form | {"merge": "nowhere"})
+    releaser.post("/release/", form)
     job = Job.objects.get()
+    job.params["merge"] = "nowhere"
+    job.save()
     release(str(job.pk))
     job.refresh_from_db()
     assert job.state == "failed"
@@ -222,7 +224,8 @@ def test_an_unfinished_round_is_released_only_on_purpose(releaser, form):
     form["rounds"].append("round-2")
     refused = releaser.post("/release/", form)
     assert refused.status_code == 422
-    assert "round-2 is unfinished" in refused.content.decode()
+    assert "Round round-2 is unfinished" in refused.text
+    assert "release it as it is (“Release unfinished rounds as they are”)" in refused.text
     assert releaser.post("/release/", {**form, "partial": "on"}).status_code == 302
 
 
