@@ -7,7 +7,7 @@ from statistics import median
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotation.models import Assignment, Payment
 from annotation.money.budget import check_may_give, locked
@@ -28,21 +28,21 @@ TOP_UP = "Top-up: this work took longer than we had planned."  # a bonus with th
 @dataclass(frozen=True)
 class Timing:
     """How long accepted work of a round took: medians in seconds over ``n`` assignments. ``active`` is with the page
-    visible and in use, half of it from ``low`` to ``high`` (quartiles), ``elapsed`` from taking to submitting it.
-    ``simulated`` of the ``n`` are of programs, which make their times up."""
+    visible and in use, half of it from ``low`` to ``high`` (quartiles). ``simulated`` of the ``n`` are of programs,
+    which make their times up. ``elapsed`` is from taking to submitting it, where that was asked for."""
 
     n: int
     active: float
     low: float
     high: float
-    elapsed: float
     simulated: int = 0
+    elapsed: float | None = None
 
     def __str__(self) -> str:
         half = f"half of them {self.low / 60:.1f} to {self.high / 60:.1f}"
+        elapsed = "" if self.elapsed is None else f" elapsed {self.elapsed / 60:.1f} min,"
         return (
-            f"median active {self.active / 60:.1f} min ({half}), elapsed {self.elapsed / 60:.1f} min, "
-            f"of {counted(self.n, 'accepted assignment')}"
+            f"median active {self.active / 60:.1f} min ({half}),{elapsed} of {counted(self.n, 'accepted assignment')}"
             + (f", {self.simulated:,} of them simulated" if self.simulated else "")
         )
 
@@ -66,23 +66,28 @@ class Shortfall:
     total: Decimal
 
 
-def timing_of(round: Round, *, at_least: int = LEAST_TIMED) -> Timing | None:
+def timing_of(round: Round, *, at_least: int = LEAST_TIMED, elapsed: bool = False) -> Timing | None:
     """Return how long the round's work took; None where less than ``at_least`` is timed. Only accepted work counts, as
     anybody can submit; work whose rejection is proposed does not; and simulated work only while people did too little.
+    The ``elapsed`` time takes several times as long to read as all else.
     """
     timed = Assignment.objects.filter(hit__round=round, state=Assignment.State.ACCEPTED, active_seconds__isnull=False)
-    rows = timed.exclude(rejections__dropped_at=None, rejections__isnull=False)
-    spent = rows.annotate(elapsed=F("submitted_at") - F("leased_at"))
-    times = list(spent.values_list("active_seconds", "elapsed", "worker__simulated"))
-    of_people = [one for one in times if not (one[2] or round.rehearsal)]
-    simulated = 0 if len(of_people) >= at_least else len(times) - len(of_people)
-    times = times if simulated else of_people
-    if len(times) < at_least:
+    rows = timed.exclude(rejections__dropped_at=None, rejections__isnull=False).order_by()
+    counts = list(rows.values_list("active_seconds", "worker__simulated").annotate(n=Count("pk")))
+    of_people = [one for one in counts if not (one[1] or round.rehearsal)]
+    n_people = sum(n for *_, n in of_people)
+    simulated = 0 if n_people >= at_least else sum(n for *_, n in counts) - n_people
+    counts = counts if simulated else of_people
+    active = np.repeat([float(seconds or 0) for seconds, *_ in counts], [n for *_, n in counts] or 0)
+    if len(active) < at_least:
         return None
-    active = [float(seconds or 0) for seconds, _, _ in times]
-    elapsed = [time.total_seconds() for _, time, _ in times]
     low, middle, high = np.quantile(active, [0.25, 0.5, 0.75]).tolist()
-    return Timing(len(active), middle, low, high, median(elapsed), simulated)
+    spent = None
+    if elapsed:
+        those = rows if simulated else rows.filter(worker__simulated=False)
+        took = those.annotate(spent=F("submitted_at") - F("leased_at")).values_list("spent", flat=True)
+        spent = median(time.total_seconds() for time in took)
+    return Timing(len(active), middle, low, high, simulated, spent)
 
 
 def pilot_of(round: Round, *, rehearsed: bool = False) -> tuple[Round, Timing] | None:

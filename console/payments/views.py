@@ -101,7 +101,7 @@ def ledger(request: HttpRequest, name: str) -> HttpResponse:
         context |= {"rows": page_of(request, payments), "totals": sums, "show_payments": True}
         return render(request, "console/payments/ledger.html", context)
     earners = kept_if_slow(f"earners-of-round:{found.pk}", partial(earners_of, found))
-    timing = kept_if_slow(f"usual-time-of-round:{found.pk}", partial(timing_of, found)).figures
+    timing = kept_if_slow(f"usual-time-of-round:{found.pk}", partial(timing_of, found, elapsed=True)).figures
     context |= {
         "accounts": accounts_of(found),
         "simulated": owed_to_simulated(found),

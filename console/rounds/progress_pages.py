@@ -164,9 +164,10 @@ def _figures(found: Round) -> dict[str, object]:
     judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
     task = task_type_of(found)
     votes = np.array(list(quality.levels.values()))
-    simulated = judgments.simulated().count()
     workers = workers_of(found)
-    only_simulated = all(line.simulated for line in workers)
+    only_simulated = found.rehearsal or all(line.simulated for line in workers)
+    some_simulated = only_simulated or any(line.simulated for line in workers)
+    simulated = int(votes.sum()) if only_simulated else judgments.simulated().count() if some_simulated else 0
     may_simulate = task.on_pairs and (found.rehearsal or (only_simulated and not found.settles))
     return {
         "quality": quality,

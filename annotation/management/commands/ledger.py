@@ -24,7 +24,7 @@ class Command(ActCommand):
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         round = Round.objects.named(options["round"])
         earners = earners_of(round)
-        timing = timing_of(round)
+        timing = timing_of(round, elapsed=True)
         return {
             "round": round.name,
             "ceiling": round.ceiling,

@@ -92,7 +92,7 @@ def test_the_command_tops_up_and_its_dry_run_says_what_that_would_take(db, capsy
     call_command("top_up", "round-1", "--dry-run", "--json")
     printed = json.loads(capsys.readouterr().out)
     assert (printed["bonus"], printed["would_owe"], printed["total"]) == ("0.35", 5, "1.75")
-    assert "median active 4.0 min (half of them 4.0 to 4.0), elapsed" in printed["time"]
+    assert "median active 4.0 min (half of them 4.0 to 4.0), of 5 accepted" in printed["time"]
     assert not bonuses().exists()
     call_command("top_up", "round-1")
     assert "owed: 5" in capsys.readouterr().out

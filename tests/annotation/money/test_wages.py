@@ -50,7 +50,7 @@ def test_the_papers_times_are_worth_this_much_at_fifteen_dollars_an_hour(minutes
 
 
 def test_active_and_elapsed_time_are_both_told(collection):
-    timing = timing_of(pilot(collection, [1, 2, 3, 4, 50]))
+    timing = timing_of(pilot(collection, [1, 2, 3, 4, 50]), elapsed=True)
     assert (timing.n, timing.active, timing.low, timing.high, timing.elapsed) == (5, 180, 120, 240, 1200)
     assert str(timing) == (
         "median active 3.0 min (half of them 2.0 to 4.0), elapsed 20.0 min, of 5 accepted assignments"
