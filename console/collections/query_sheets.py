@@ -12,6 +12,8 @@ from hits.question import Level
 
 MOST = 60
 """How many pairs of a group are shown."""
+UNFOLDED = 4
+"""How many of them at once: a page of all groups is then five screens of a phone at most."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,14 @@ class MatchGroup:
     level: int | None
     lines: list[Line]
     total: int
+
+    @property
+    def first(self) -> list[Line]:
+        return self.lines[:UNFOLDED]
+
+    @property
+    def rest(self) -> list[Line]:
+        return self.lines[UNFOLDED:]
 
 
 def groups_of(query: Image | Caption) -> list[MatchGroup]:

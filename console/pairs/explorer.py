@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.models import Judgment
 from console.pairs.forms import ConclusionForm, SavedFilterForm
 from console.pairs.last_act import last_act, remember_act
-from console.pairs.light_table import COLUMNS, VIEWS, chips_of, layout_of, page_and_sides
+from console.pairs.light_table import COLUMNS, SIZES, VIEWS, chips_of, layout_of, page_and_sides
 from console.pairs.pair_filters import PairFilter, Place
 from console.pairs.pair_lines import Pair, as_csv, lines_of
 from console.permissions import StaffRequest, members_only, reviewers_only
@@ -164,12 +164,12 @@ def _page(request: HttpRequest, place: Place, trouble: str = "") -> HttpResponse
     form = PairFilter(place, request.GET)
     layout = layout_of(request.GET)
     context: dict[str, Any] = {"place": place, "form": form, "layout": layout, "trouble": trouble}
-    context |= {"views": VIEWS.items(), "columns": COLUMNS.items()}
+    context |= {"views": VIEWS.items(), "columns": COLUMNS.items(), "sizes": SIZES}
     context |= {"selected": request.POST.getlist("pair"), "reason": request.POST.get("reason", "")}
     context["saved"] = SavedFilter.objects.filter(owner=request.user.pk)
     context["last"] = last_act(request, at=reverse("pairs", args=[place.kind, place.row.name]))
     if form.is_valid():
-        page, sides = page_and_sides(request, form)
+        page, sides = page_and_sides(request, form, layout.size)
         lines = [line for side in sides for line in side.lines]
         seen = max((line.seen for line in lines), default=0)
         context |= {"rows": page, "sides": sides, "lines": lines, "seen": seen, "chips": chips_of(form, request.GET)}

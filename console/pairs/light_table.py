@@ -25,17 +25,18 @@ AT_FIRST = {"grid": ["verdict", "proposed", "review"], "table": ["proposed", "vo
 """The columns of a view before any are chosen."""
 MOST = 10_000
 """How many pairs are counted and paged, of all sides; the database need not look for more of them."""
-PAGE = 60  # whole rows of a grid of 2 to 6
+SIZES = (24, 60)  # pairs a page: the first are five screens of a phone at most
 PLAIN = ("sort",)
 """Fields of the filter that leave out no pair, and so are no chips."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The view and its columns, as the address chooses them."""
+    """The view, its columns and the number of pairs a page, as the address chooses them."""
 
     view: str
     columns: Sequence[str]
+    size: int
 
     @property
     def heads(self) -> list[tuple[str, str]]:
@@ -44,10 +45,12 @@ class Layout:
 
 
 def layout_of(address: QueryDict) -> Layout:
-    """Return the layout of ``?view=`` and ``?columns=``; what is unknown or left out is as at first. Two sides are
-    grids: there is no room for two tables."""
+    """Return the layout of ``?view=``, ``?columns=`` and ``?size=``; what is unknown or left out is as at first. Two
+    sides are grids: there is no room for two tables."""
     view = "table" if address.get("view") == "table" and not address.get("beside") else "grid"
-    return Layout(view, [name for name in COLUMNS if name in address.getlist("columns")] or AT_FIRST[view])
+    columns = [name for name in COLUMNS if name in address.getlist("columns")] or AT_FIRST[view]
+    size = next((size for size in SIZES if address.get("size") == str(size)), SIZES[0])
+    return Layout(view, columns, size)
 
 
 @dataclass(frozen=True)
@@ -98,10 +101,10 @@ class Shown:
     has_more: bool
 
 
-def page_and_sides(request: HttpRequest, form: PairFilter) -> tuple[Page, list[Shown]]:
-    """Return the page of the longest side of a valid filter, and what each side has on it."""
+def page_and_sides(request: HttpRequest, form: PairFilter, size_of_all: int) -> tuple[Page, list[Shown]]:
+    """Return the page of the longest side of a valid filter, and what each side has on it, ``size_of_all`` in all."""
     sides = form.sides()
-    size, most = PAGE // len(sides), MOST // len(sides)
+    size, most = size_of_all // len(sides), MOST // len(sides)
     # One query a side, where a count would be a second one.
     found = [list(side.pairs[:most]) for side in sides]
     page = page_of(request, max(found, key=len), size=size)

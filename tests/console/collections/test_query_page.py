@@ -143,3 +143,11 @@ def test_a_query_asks_no_more_for_more_matches_and_shows_the_first(member, made,
         text = member.get(url).content.decode()
     assert len(many) == len(few)
     assert "The first 5 of 10." in text
+
+
+def test_a_group_shows_four_matches_and_unfolds_the_others(member, db):
+    image = make_collection(images=1, captions_each=6).images.get()
+    page = member.get(reverse("image", args=[image.pk]))
+    (group,) = page.context["groups"]
+    assert (len(group.first), len(group.rest)) == (4, 2)
+    assert "2 more" in words_of(page.text)

@@ -229,7 +229,7 @@ def test_two_versions_are_shown_side_by_side(member, site):
 
 
 def test_the_shorter_side_ends_before_the_longer_one(member, made, monkeypatch):
-    monkeypatch.setattr("console.pairs.light_table.PAGE", 4)
+    monkeypatch.setattr("console.pairs.light_table.SIZES", (4,))
     _, _, _, d = candidates(made.hits.get())
     response = member.get(f"{table(annotator='clip', beside='vilt')}&page=2")
     assert [[(one.image.pk, one.caption.pk) for one in side.lines] for side in response.context["sides"]] == [[], [d]]
@@ -243,6 +243,11 @@ def test_the_address_chooses_the_view_and_its_columns(member, made):
     assert re.findall(r"<th>(.*?)</th>", member.get(table(view="table", columns="none")).text)[1:] == [
         *("Proposed by", "Votes", "Verdict", "Review")
     ]
+
+
+@pytest.mark.parametrize(("asked", "size"), [("60", 60), ("24", 24), ("1000", 24), ("", 24)])
+def test_the_address_chooses_how_many_pairs_a_page_has(member, made, asked, size):
+    assert member.get(table(size=asked)).context["rows"].paginator.per_page == size
 
 
 def test_every_value_leads_to_the_pairs_that_share_it(member, made):
