@@ -228,8 +228,14 @@ QUEUES = {
         "crowd.tasks.*",
         *(f"console.tasks.{act}" for act in ("publish", "sync", "audit", "repair", "close", "top_up")),
     ),
-    # Minutes of reading and writing many rows: imports, packing, charts, scores, releases, exports, rehearsals, a demo.
-    "exports": ("console.tasks.*", "evaluation.tasks.*", "simulation.tasks.*", "demo.tasks.*"),
+    # Minutes of reading and writing many rows: imports, packing, charts, votes, scores, releases, exports, a demo.
+    "exports": (
+        "console.tasks.*",
+        "evaluation.tasks.*",
+        "simulation.tasks.*",
+        "demo.tasks.*",
+        "dataset.tasks.aggregate",
+    ),
     # Minutes or hours of computing: searches, training, and plans of rounds, which search.
     "retrieval": ("mitl.tasks.*", "hits.tasks.*", "dataset.tasks.turn"),
 }

@@ -1,4 +1,4 @@
-"""The jobs that lead to a version: close a round, look for captions to clean up, release, export."""
+"""The jobs that lead to a version: close a round, count its votes, look for captions to clean up, release, export."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -17,8 +17,9 @@ from dataset.cleanup import suggest_clean_up
 from dataset.exports.downloads import make_download
 from dataset.models import Version
 from dataset.release import release as release_version
-from dataset.release_parameters import ReleaseParameters
+from dataset.release_parameters import AggregateParameters, ReleaseParameters
 from dataset.turns import TurnParameters, next_name, take_turn, version_of
+from dataset.verdicts import aggregate as aggregate_votes
 from hits.models import Round
 
 
@@ -51,6 +52,15 @@ def clean_up(job: Job, progress: JobProgress) -> str:
     return f"Waiting for a review: {', '.join(f'{counts[kind]:,} {kind}' for kind in kinds)}."
 
 
+@job("dataset.tasks.aggregate")
+def aggregate(job: Job, progress: JobProgress) -> str:
+    """Count the votes of a round by the method that the job names."""
+    parameters = AggregateParameters.from_json(job.params)
+    figures = aggregate_votes(parameters, actor=job.actor, progress=progress)
+    counts = f"{counted(figures['judgments'], 'vote')} counted: {counted(figures['pairs'], 'verdict')}"
+    return f"{counts} by {parameters.method}, {figures['expected wrong']:.1f} of them expected to be wrong."
+
+
 @job("console.tasks.release")
 def release(job: Job, progress: JobProgress) -> str:
     """Release the version that the job describes, unless an earlier run already has."""
@@ -75,6 +85,12 @@ def export(job: Job, progress: JobProgress) -> str:
     """Make a download of a version, unless an earlier run already has."""
     made = make_download(Version.objects.named(job.params["version"]), job.params["what"], progress=progress)
     return f"{made.file_name} is ready to download. SHA-256 {made.sha256}."
+
+
+def start_aggregation(parameters: AggregateParameters, *, by: User) -> Job:
+    """Open a job that counts the votes of a round, or return the unfinished one that counts them alike."""
+    round = Round.objects.named(parameters.round)
+    return open_once(f"Count the votes of {round}", aggregate.name, parameters.as_json(), lock=round, by=by)
 
 
 def start_release(parameters: ReleaseParameters, *, by: User) -> Job:

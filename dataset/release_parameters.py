@@ -17,15 +17,33 @@ from dataset.credits import Credits
 from dataset.merging import parse_merge
 from hits.question import Level
 
-METHODS_IN_WORDS: dict[Method, str] = {
-    "majority": "every vote is worth the same",
-    "dawid-skene": "learns which levels each worker confuses",
-    "mace": "workers answer right or always alike",
-    "glad": "workers differ in ability, pairs in difficulty",
-    "ordinal": "workers see levels too high or low, more or less exactly",
-    "consensus": "as ordinal, and annotators vote too",
+METHODS_IN_WORDS: dict[Method, tuple[str, str]] = {
+    "majority": (
+        "every vote is worth the same",
+        "Choose it where several workers judge each pair, or where anybody should be able to recount the verdicts.",
+    ),
+    "dawid-skene": (
+        "learns which levels each worker confuses",
+        "Choose it where workers judge many pairs each and use the levels differently, as for check boxes.",
+    ),
+    "mace": (
+        "workers answer right or always alike",
+        "Choose it where some may answer without looking and there are few controls: it does not use them.",
+    ),
+    "glad": (
+        "workers differ in ability, pairs in difficulty",
+        "Choose it for a small round with several votes on each pair; a million votes take many minutes.",
+    ),
+    "ordinal": (
+        "workers see levels too high or low, more or less exactly",
+        "Choose it where pairs have several votes on all four levels; report it with strict labels.",
+    ),
+    "consensus": (
+        "as ordinal, and annotators vote too",
+        "Choose it where pairs have few votes, but not for scores of the annotators that vote.",
+    ),
 }
-"""Each method of aggregation in a few words; docs/researchers.md has more."""
+"""What each method of aggregation assumes, and when to choose it; docs/researchers.md has more."""
 
 
 class MethodField(forms.ChoiceField):
@@ -33,7 +51,7 @@ class MethodField(forms.ChoiceField):
 
     def __init__(self) -> None:
         super().__init__(
-            choices=[(name, f"{name}: {meaning}") for name, meaning in METHODS_IN_WORDS.items()],
+            choices=[(name, f"{name}: {meaning}") for name, (meaning, _) in METHODS_IN_WORDS.items()],
             label="Aggregation",
             help_text="aggregation method; ordinal and consensus move pairs from level 2 to level 1, so strict labels "
             "depend on it",
@@ -77,11 +95,11 @@ class MergeField(forms.CharField):
 class AggregateParameters(Parameters):
     """How the votes of a round become verdicts."""
 
-    round: Annotated[str, "name of the round", POSITIONAL]
+    round: Annotated[str, "name of the round", POSITIONAL, OFF_PAGE]
     method: Annotated[Method, MethodField()] = "majority"
     ties: Annotated[Ties, TiesField()] = "median"
-    seed: Annotated[int, SeedField(help_text="seed of methods with random starts")] = 0
-    workers: Annotated[bool, "print a row of figures of every worker"] = False
+    seed: Annotated[int, SeedField(help_text="seed of methods with random starts"), OFF_PAGE] = 0
+    workers: Annotated[bool, "print a row of figures of every worker", OFF_PAGE] = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,15 +30,36 @@ from dataset.aggregation import (
     fit_votes,
 )
 from dataset.aggregation.fit import describe_workers
+from dataset.cases import update_queue
 from dataset.contents import Policies, proposals_of, verdicts_on
 from dataset.models import Aggregation, Verdict
 from dataset.rejections import rejections_of, sentence_of
+from dataset.release_parameters import AggregateParameters
 from dataset.round_votes import COLUMNS, PairCodes, counted_rows, read_round
 from dataset.verdict_files import LARGE, SCHEMA, add_rows_under_review, write_verdicts
 from hits.models import Item, Round
 from hits.question import Level
 from hits.task_types import require_pairs, task_type_of
 from hits.task_types.task_type import TaskType
+
+
+def aggregate(
+    parameters: AggregateParameters, *, actor: str = "command", progress: Progress = silent
+) -> dict[str, Any]:
+    """Count the votes of the round that the parameters name, and refresh its part of the reviewers' queue; return the
+    figures of ``aggregate_round``, whose errors are raised too."""
+    round = Round.objects.named(parameters.round)
+    figures = aggregate_round(
+        round,
+        method=parameters.method,
+        ties=parameters.ties,
+        seed=parameters.seed,
+        workers=parameters.workers,
+        actor=actor,
+        progress=progress,
+    )
+    update_queue(round)
+    return figures
 
 
 @transaction.atomic

@@ -1,4 +1,4 @@
-"""The forms that plan a round, or pack one from a pool."""
+"""The forms that plan a round, pack one from a pool, take judgments into it and count its votes."""
 
 from collections.abc import Mapping
 from itertools import count
@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from django import forms
 from django.db.models import Model, QuerySet
+from django.forms.boundfield import BoundWidget
 
 from annotation.judging.wage_terms import fair_reward_suggested
 from console.fields import UploadField, choose, refuse
@@ -13,6 +14,7 @@ from console.rounds.plan_path import gallery_sizes
 from core.errors import CounterpartError
 from core.text import MAX_NAME, NameField
 from corpus.models import Collection, Sample
+from dataset.release_parameters import METHODS_IN_WORDS, AggregateParameters
 from hits.designs import DEFAULT
 from hits.judge_designs import STOP_RECALL
 from hits.models import Round
@@ -142,6 +144,20 @@ class JudgmentsForm(forms.Form):
         label="Name of the round in the file",
         help_text="If the file has several rounds, and this one has another name there.",
     )
+
+
+class AggregateForm(forms.Form):
+    """How votes become verdicts."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = AggregateParameters.form_fields()
+        self.fields["method"].widget = forms.RadioSelect(choices=[(name, name) for name in METHODS_IN_WORDS])
+
+    @property
+    def methods(self) -> list[tuple[BoundWidget, str, str]]:
+        """The button of each method, what it assumes, and when to choose it."""
+        return [(button, *words) for button, words in zip(self["method"], METHODS_IN_WORDS.values(), strict=True)]
 
 
 class AnnotatorsField(forms.ModelMultipleChoiceField):

@@ -9,11 +9,12 @@ from annotation.work.leases import end_idle_leases, idle_leases
 from annotation.work.standing import standing_of, standings
 from annotation.work.written_captions import as_lines, captions_of
 from console.inventory import remove
+from console.jobs import follow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platforms.platform_status import is_on_platform
 from console.review.answer_sheets import pairs_of
-from console.rounds.forms import JudgmentsForm
+from console.rounds.forms import AggregateForm, JudgmentsForm
 from console.upload_jobs import import_judgments
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from core.errors import CounterpartError
@@ -23,7 +24,7 @@ from core.text import counted
 from crowd.publication import close_round
 from dataset import jobs
 from dataset.cases import update_queue
-from dataset.verdicts import aggregate_round
+from dataset.release_parameters import AggregateParameters
 from hits.models import HIT, Item, Round, Seat
 from hits.task_types import task_type_of
 
@@ -125,19 +126,15 @@ def round_idle(request: StaffRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/idle_leases.html", {"round": found, "idle": idle, "begun": begun})
 
 
-@researchers_only.acts
+@researchers_only.fills
 def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
-    """Aggregate the votes into verdicts by majority."""
+    """Choose how the votes become verdicts; a job counts them."""
     found = _round_or_404(name)
-    try:
-        counts = aggregate_round(found, actor=request.user.get_username())
-        messages.success(
-            request, f"{counted(counts['judgments'], 'vote')} counted: {counted(counts['pairs'], 'verdict')}."
-        )
-        update_queue(found)
-    except CounterpartError as error:
-        messages.error(request, str(error))
-    return redirect("round", name)
+    form = AggregateForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        return follow(jobs.start_aggregation(AggregateParameters(round=name, **form.cleaned_data), by=request.user))
+    context = {"round": found, "form": form, "aggregations": found.aggregations.all()}
+    return render(request, "console/rounds/aggregate.html", context, status=422 if form.errors else 200)
 
 
 @members_only.reads

@@ -224,7 +224,7 @@ def test_an_admin_is_kept_from_nothing(releaser, addresses):
 
 
 def test_what_changes_something_is_not_done_by_a_link(releaser):
-    acts = ("assignment_decide", "round_aggregate", "job_cancel", "round_pause", "round_sync", "audit_start")
+    acts = ("assignment_decide", "job_cancel", "round_pause", "round_sync", "audit_start")
     for name in (
         *acts,
         "round_calls_send",

@@ -2,10 +2,8 @@ from typing import Any
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from dataset.cases import update_queue
 from dataset.release_parameters import AggregateParameters
-from dataset.verdicts import aggregate_round
-from hits.models import Round
+from dataset.verdicts import aggregate
 
 
 class Command(ActCommand):
@@ -14,16 +12,7 @@ class Command(ActCommand):
     parameters = AggregateParameters
 
     def act(self, progress: TerminalBar, *, parameters: AggregateParameters, **options: Any) -> dict[str, Any]:
-        round = Round.objects.named(parameters.round)
-        figures = aggregate_round(
-            round,
-            method=parameters.method,
-            ties=parameters.ties,
-            seed=parameters.seed,
-            workers=parameters.workers,
-            progress=progress,
-        )
-        update_queue(round)
+        figures = aggregate(parameters, progress=progress)
         if not options["json"]:
             for worker in figures.get("workers", []):
                 del worker["confusion"]  # a matrix, for --json

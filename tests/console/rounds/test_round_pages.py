@@ -15,9 +15,10 @@ from console import kept_figures
 from console.home.needs import needs_of_all_rounds
 from console.pagination import page_of
 from console.rounds import progress_pages
-from core.models import Event
+from core.models import Event, Job
 from core.progress import silent
 from crowd.publication import close_round
+from dataset.release_parameters import METHODS_IN_WORDS
 from dataset.verdicts import aggregate_round
 from evaluation.analyses.agreement_analysis import AgreementParameters, analyse
 from tests.annotation.disagreeing import make_topped_up, vote
@@ -62,11 +63,29 @@ def test_workers_are_sorted_as_the_address_says(member, db):
     assert member.get("/rounds/round-1/workers/", {"sort": "nonsense"}).context["sort"] == "submitted"
 
 
-def test_counting_the_votes_makes_verdicts(researcher, db):
+def test_a_job_counts_the_votes_by_the_chosen_method(researcher, db, django_capture_on_commit_callbacks):
     made = make_round()
     answer_rightly(made)
-    researcher.post("/rounds/round-1/aggregate/")
-    assert made.aggregations.get().verdicts.count() == 2
+    page = researcher.get("/rounds/round-1/aggregate/")
+    for name, words in METHODS_IN_WORDS.items():
+        assert f'value="{name}"' in page.text
+        assert all(word in page.text for word in words)
+    with django_capture_on_commit_callbacks(execute=True):
+        for _ in range(2):  # a button pressed twice
+            researcher.post("/rounds/round-1/aggregate/", {"method": "dawid-skene", "ties": "lower"})
+    job = Job.objects.get()
+    assert (job.state, job.message[:42]) == ("done", "2 votes counted: 2 verdicts by dawid-skene")
+    counted = made.aggregations.get()
+    assert (counted.method, counted.ties, counted.verdicts.count()) == ("dawid-skene", "lower", 2)
+    assert "<strong>dawid-skene</strong>" in page.text
+    assert "Counted so far" in researcher.get("/rounds/round-1/aggregate/").text
+
+
+def test_votes_are_counted_by_no_unknown_method(researcher, db):
+    make_round()
+    page = researcher.post("/rounds/round-1/aggregate/", {"method": "dice", "ties": "median"})
+    assert (page.status_code, Job.objects.count()) == (422, 0)
+    assert "dice is not one of the available choices" in page.text
 
 
 def test_a_round_that_a_version_counted_leads_to_its_verdicts(member, site):
@@ -90,10 +109,12 @@ def test_a_round_shows_how_its_verdicts_were_made(researcher, db):
     assert "<dt>Verdicts</dt><dd>2 by ordinal, ties: lower</dd>" in researcher.get("/rounds/round-1/").content.decode()
 
 
-def test_counting_no_votes_is_told(researcher, db):
+def test_counting_no_votes_is_told(researcher, db, django_capture_on_commit_callbacks):
     make_round()
-    answer = researcher.post("/rounds/round-1/aggregate/", follow=True)
-    assert "has no judgments that count" in answer.content.decode()
+    with django_capture_on_commit_callbacks(execute=True):
+        researcher.post("/rounds/round-1/aggregate/", {"method": "majority", "ties": "median"})
+    job = Job.objects.get()
+    assert (job.state, "has no judgments that count" in job.message) == ("failed", True)
 
 
 def test_hits_are_narrowed_by_the_state_of_their_seats(member, db):
