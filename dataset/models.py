@@ -90,9 +90,10 @@ class Verdict(models.Model):
         return self.level in RIGHT_LEVELS[Control.Polarity.POSITIVE]
 
     @property
-    def certainty(self) -> str:
-        """How probable it is that its side, match or no match, is right: "87% sure", at most 99%; empty if unknown."""
-        return "" if self.probability is None else f"{min(int(100 * self.probability), 99)}% sure"
+    def sure(self) -> int | None:
+        """How probable it is that its side, match or no match, is right, in whole percent from 1 to 99; None if that
+        is unknown."""
+        return None if self.probability is None else min(max(int(100 * self.probability), 1), 99)
 
 
 Subject = tuple[int | None, int | None]

@@ -38,6 +38,8 @@ FLAGGED: dict[str, QuerySet[Any]] = {
 """The rows that a pair of each state has."""
 OF_VERSIONS: dict[str, dict[str, Any]] = {"yes": {"score": 1}, "no": {"score": 0}, "none": {"grade": None}}
 """The matches of a version that each verdict means."""
+OF_VERDICTS = ("disagreement", "votes", "sure")
+"""Filters that only pairs with a verdict pass."""
 SORTS = [
     ("", "default order"),
     ("unsure", "least certain first"),
@@ -117,6 +119,7 @@ class PairFilter(forms.Form):
     level = forms.ChoiceField(required=False, choices=[("", "any"), *LEVELS], label="With a vote of")
     votes = forms.IntegerField(required=False, min_value=1, max_value=32_767, label="Number of votes")
     verdict = forms.ChoiceField(required=False, choices=VERDICTS, label="Verdict")
+    sure = forms.IntegerField(required=False, min_value=1, max_value=99, label="At most % sure")
     disagreement = forms.ChoiceField(required=False, choices=YES_OR_NO, label="Workers disagree")
     flagged = forms.ChoiceField(required=False, choices=FLAGS, label="State")
     control = forms.ChoiceField(required=False, choices=[("", "candidates"), ("yes", "controls")], label="Kind of pair")
@@ -142,7 +145,7 @@ class PairFilter(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or {}
-        by_verdict = chosen.get("sort") or chosen.get("disagreement") or chosen.get("votes")
+        by_verdict = any(chosen.get(name) for name in ("sort", *OF_VERDICTS))
         if chosen.get("control") and (by_verdict or chosen.get("verdict")):
             raise forms.ValidationError("Controls have no verdict: filter and sort them without one.")
         if isinstance(chosen.get("beside"), Annotator) and chosen["beside"] == chosen.get("annotator"):
@@ -200,7 +203,7 @@ def _side(place: Place, chosen: dict[str, Any], shown: Any, opposite: Any) -> Si
 
 
 def _passing(place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
-    judged = chosen["verdict"] not in ("", "none") or bool(chosen["disagreement"] or chosen["votes"])
+    judged = chosen["verdict"] not in ("", "none") or any(chosen[name] for name in OF_VERDICTS)
     rows = pairs_in(place, control=chosen.get("control", ""), sort=chosen["sort"], judged=judged)
     return _filtered(_of_content(rows, place, chosen), place, chosen)
 
@@ -265,9 +268,16 @@ def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Quer
         rows = _with_verdict(rows, place, **disagree)
     if chosen["votes"]:
         rows = _with_verdict(rows, place, votes=chosen["votes"])
+    if chosen["sure"]:
+        rows = _with_verdict(rows, place, **_at_most(chosen["sure"]))
     if chosen["flagged"]:
         rows = rows.filter(Exists(FLAGGED[chosen["flagged"]].filter(**PAIR).order_by()))
     return rows
+
+
+def _at_most(sure: int) -> dict[str, float]:
+    """Return the condition on verdicts that pages call at most so sure: they round down, and to 99% at most."""
+    return {"probability__lte": 1} if sure == 99 else {"probability__lt": (sure + 1) / 100}
 
 
 def votes_in(place: Place) -> QuerySet[Judgment]:

@@ -118,19 +118,33 @@ def test_the_least_certain_verdict_comes_first(member, made):
     assert shown(member, made, sort="unsure") == "cbda"
 
 
+def test_verdicts_at_most_so_sure_are_those_whose_figure_on_pages_is(member, made):
+    for pair, probability in zip(candidates(made.hits.get()), (0.999, 0.707, 0.004, None), strict=True):
+        Verdict.objects.filter(image=pair[0]).update(probability=probability)
+    for sure, pairs in (("99", "abc"), ("98", "bc"), ("70", "bc"), ("69", "c"), ("1", "c")):
+        assert shown(member, made, sure=sure) == pairs, sure
+    assert shown(member, made, sure="99", sort="unsure") == "cba"
+    assert shown(member, made, sure="99", annotator="clip") == "ab"
+    assert len(member.get(table("pool", made.pool.name, sure="70")).context["lines"]) == 2
+    rows = member.get(table(page="pairs_csv", sure="70")).getvalue().decode().splitlines()
+    assert len(rows) == 1 + 2
+
+
 def test_a_verdict_tells_its_votes_and_how_sure_it_is(member, made):
     pair = candidates(made.hits.get())[1]
     Verdict.objects.filter(image=pair[0]).update(probability=0.576)
-    for page in (table(), table("pool", made.pool.name), reverse("pair", args=pair)):
-        assert "1 of 2 votes, 57% sure" in member.get(page).content.decode()
-    assert member.get(table()).content.decode().count("2 of 2 votes, ") == 3
+    assert "1 of 2 votes, 57% sure" in member.get(reverse("pair", args=pair)).text
+    for page in (table(), table("pool", made.pool.name)):
+        assert re.search(r"1 of 2 votes, <a [^>]*sure=57[^>]*>57% sure</a>", member.get(page).text)
+    assert member.get(table()).text.count("2 of 2 votes, ") == 3
 
 
 def test_no_verdict_is_called_quite_sure_and_none_of_an_earlier_program_sure(member, made):
     Verdict.objects.update(probability=0.9999)
     assert member.get(table()).content.decode().count("99% sure") == 4
+    assert shown(member, made, sure="99") == "abcd"
     Verdict.objects.update(probability=None)
-    assert "% sure" not in member.get(table()).content.decode()
+    assert not re.search(r"\d% sure", member.get(table()).text)
 
 
 def test_the_verdict_of_one_vote_is_one_of_one(member):
@@ -259,22 +273,23 @@ def test_every_value_leads_to_the_pairs_that_share_it(member, made):
     known = parse_qs(urlsplit(address).query)
     asked = [parse_qs(urlsplit(html.unescape(link)).query) for link in links if "?" in link]
     added = [{name: one[0] for name, one in query.items() if known.get(name) != one} for query in asked]
-    picture = Image.objects.get(pk=b[0]).key
+    picture, sure = Image.objects.get(pk=b[0]).key, Verdict.objects.get(image=b[0]).sure
     assert added == [
         *({"annotator": "clip"}, {"annotator": "clip", "rank": "1"}),
         *({"annotator": "vilt"}, {"annotator": "vilt", "rank": "3"}),
-        *({"level": "1"}, {"level": "4"}, {"votes": "2"}, {"verdict": "4"}, {"flagged": "review"}),
+        *({"level": "1"}, {"level": "4"}, {"votes": "2"}, {"verdict": "4"}, {"sure": str(sure)}, {"flagged": "review"}),
         *({"image": picture}, {}),
     ]
     assert all(len(member.get(html.unescape(link)).context["lines"]) for link in links if "?" in link)
 
 
 def test_each_filter_is_removed_by_its_chip(member, made):
-    address = table(annotator="clip", rank="1", level="", view="table", sort="level")
+    address = table(annotator="clip", rank="1", level="", view="table", sort="level", sure="99")
     chips = member.get(f"{address}&page=1").context["chips"]
     assert [(chip.label, chip.value, chip.without) for chip in chips] == [
-        ("Proposed by", "clip", "rank=1&view=table&sort=level"),
-        ("At rank, or better", "1", "annotator=clip&view=table&sort=level"),
+        ("Proposed by", "clip", "rank=1&view=table&sort=level&sure=99"),
+        ("At rank, or better", "1", "annotator=clip&view=table&sort=level&sure=99"),
+        ("At most % sure", "99", "annotator=clip&rank=1&view=table&sort=level"),
     ]
 
 
@@ -299,6 +314,9 @@ UNREADABLE = [
     ({"annotator": "nobody"}, "Select a valid choice"),
     ({"rank": "first"}, "Enter a whole number"),
     ({"rank": "0"}, "greater than or equal to 1"),
+    ({"sure": "100"}, "less than or equal to 99"),
+    ({"verdict": "none", "sure": "50"}, "Pairs without a verdict cannot be filtered or sorted by it"),
+    ({"control": "yes", "sure": "50"}, "Controls have no verdict"),
     ({"level": "7"}, "7 is not one of the available choices"),
     ({"sort": "price"}, "price is not one of the available choices"),
     ({"control": "yes", "verdict": "1"}, "Controls have no verdict"),
