@@ -14,6 +14,7 @@ class AnnotationConfig(AppConfig):
         "wrote consent": "{who} wrote what workers of {what} agree to",
         "decided": "{who} decided on {what}",
         "ended idle leases": "{who} ended {leases:idle lease} in {what}",
+        "explained": "{who} said which levels fit best in {what}",
         "excluded from further work": "{who} excluded {what} from further work",
         "expired": "{what} ran out of time",
         "flagged": "{who} flagged {what} for a review",

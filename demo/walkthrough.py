@@ -7,8 +7,9 @@ from decimal import Decimal
 from django.contrib.auth.models import Group, User
 from django.db import connection, transaction
 
-from annotation.models import Admission
+from annotation.models import Admission, QualificationTest
 from annotation.people.admission import make_admission
+from annotation.people.best_levels import Best, set_best
 from annotation.people.qualification_tests import Plan, make_test
 from console.permissions import ADMIN
 from core.errors import CounterpartError
@@ -20,13 +21,14 @@ from dataset.models import Review, Verdict, Version
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from dataset.version_files import load_positives
-from demo.collection import make_demo_collection
+from demo.collection import compose, make_demo_collection
 from demo.demo_annotators import add_demo_annotators
+from demo.grades import grade
 from evaluation.metrics import Coverage, coverage
 from evaluation.scores.scoring import evaluate_version
 from hits.models import Round
 from hits.pipeline import run_pipeline
-from hits.question import Level
+from hits.question import RIGHT_LEVELS, Level
 from hits.round_parameters import RoundParameters
 from mitl.models import Direction
 from simulation.simulated_rounds import simulate_round
@@ -38,6 +40,13 @@ CASCADE, CASCADE_DEPTH = "pvse", 40  # the annotator whose best candidates ViLT 
 LOGIN = "demo"
 REWARD = Decimal("2.50")  # the default wage floor of $15 an hour for the ten minutes that a slow worker may take
 CEILING = Decimal(1_000)
+WHY = {
+    1: "Every word of it is true here.",
+    2: "One detail of it is wrong.",
+    3: "Its main thing or two of its details are wrong, and something of it is true.",
+    4: "Hardly anything of it is true here.",
+}
+"""What the practice says of a level, as ``demo.grades`` counts faults."""
 
 
 @dataclass(frozen=True)
@@ -109,9 +118,24 @@ def make_login() -> str:
 def _admission(collection: Collection) -> Admission:
     """Return a practice and a short test, of training pictures: no round asks about them."""
     practice = make_test("demo-practice", collection=collection, plan=Plan(3, 3, pass_mark=4, seed=1), actor="demo")
+    set_best(practice, _best_levels(practice), actor="demo")
     plan = Plan(2, 2, pass_mark=3, attempts=5, seed=2)
     test = make_test("demo-test", collection=collection, plan=plan, actor="demo")
     return make_admission(practice=practice, test=test)
+
+
+def _best_levels(practice: QualificationTest) -> dict[int, Best]:
+    """Return the exact level of each pair, by its place: how the pictures were drawn is known."""
+    drawn = practice.collection.drawn or {}
+    plates = {plate.key: plate for plate in compose(drawn["images"], drawn["seed"])}
+    told = {}
+    keys = ("image__key", "caption__image__key", "caption__key")
+    for place, polarity, image, lender, caption in practice.items.values_list("place", "polarity", *keys):
+        meaning = plates[lender].meanings[plates[lender].caption_keys.index(caption)]
+        level = grade(meaning, plates[image].scene)
+        if level in RIGHT_LEVELS[polarity]:
+            told[place] = Best(level, WHY[level])
+    return told
 
 
 def _run_round(collection: Collection, annotators: list[str], progress: Progress) -> None:

@@ -55,12 +55,19 @@ class Feedback:
         return [answer for answer in self.answers if answer["value"] in RIGHT_LEVELS[self.item.polarity]]
 
     @property
+    def best(self) -> dict[str, Any] | None:
+        """The right answer that fits best, where somebody has said so."""
+        return next((answer for answer in self.right if answer["value"] == self.item.best_level), None)
+
+    @property
     def why(self) -> str:
-        """Why these are right, as the item was drawn or marked."""
+        """Why these are right, as the item was drawn or marked; and why the best is, if it is said."""
         is_positive = self.item.polarity == POSITIVE
         if self.item.image_id is None:
-            return "The sentence is written correctly." if is_positive else "The sentence has a mistake in writing."
-        return f"The sentence was written for {'this' if is_positive else 'another'} picture."
+            source = "The sentence is written correctly." if is_positive else "The sentence has a mistake in writing."
+        else:
+            source = f"The sentence was written for {'this' if is_positive else 'another'} picture."
+        return f"{source} {self.item.reason}".strip()
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -186,6 +186,10 @@ class TestItem(models.Model):
     caption = models.ForeignKey(Caption, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     sentence = models.TextField(blank=True, default="")
     polarity = models.CharField(max_length=8, choices=[("positive", "positive"), ("negative", "negative")])
+    best_level = models.PositiveSmallIntegerField(
+        null=True, help_text="Which of the right levels fits best; practice says so, and nothing is graded by it."
+    )
+    reason = models.TextField(blank=True, default="", help_text="Why, for practice.")
 
     class Meta:
         ordering = ["test_id", "place"]

@@ -9,6 +9,7 @@ from typing import Annotated
 from django.db import transaction
 
 from annotation.models import QualificationTest, TestAttempt, TestItem, Worker
+from annotation.people.best_levels import level_as_graded
 from annotation.people.qualification_questions import NEGATIVE, POSITIVE, draw_pairs, read_sentences
 from annotation.people.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
@@ -105,13 +106,15 @@ def make_qualification(parameters: QualificationParameters, *, actor: str) -> Qu
 
 
 def make_test(name: str, *, collection: Collection, plan: Plan, actor: str) -> QualificationTest:
-    """Draw the pairs of a test (``draw_pairs``) and store it. Repeating it changes nothing.
+    """Draw the pairs of a test (``draw_pairs``) and store it, with the levels that sources agree on. Repeating it
+    changes nothing.
 
     Raises CounterpartError for a name that another test has, and for a collection with too few pictures.
     """
     if test := _same(check_name(name), collection, plan):
         return test
     pairs = draw_pairs(collection, positives=plan.positives, negatives=plan.negatives, seed=plan.seed)
+    level_as_graded(pairs)
     return _stored(name, collection, plan, pairs, actor)
 
 

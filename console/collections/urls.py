@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from console.collections import views
+from console.collections import tested_items, views
 
 urlpatterns = [
     path("pictures/<int:image_id>/", views.picture, name="picture"),
@@ -15,4 +15,5 @@ urlpatterns = [
     path("collections/<slug:name>/sample/", views.sample, name="sample"),
     path("samples/<slug:name>/captions/", views.sample_captions, name="sample_captions"),
     path("collections/<slug:name>/test/", views.test, name="test"),
+    path("tests/<slug:name>/", tested_items.test_items, name="test_items"),
 ]

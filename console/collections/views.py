@@ -197,7 +197,7 @@ def test(request: StaffRequest, name: str) -> HttpResponse:
         try:
             made = _made_test(found, form.cleaned_data, actor=request.user.get_username())
             messages.success(request, f"The test {made} is made. Choose it when you publish a round in the browser.")
-            return redirect("collection", name)
+            return redirect("test_items", made.name)
         except CounterpartError as error:
             refuse(form, error)
     context = {"collection": found, "form": form}

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.template.loader import get_template
 from django.urls import reverse
 
-from annotation.models import Assignment, Decision
+from annotation.models import Assignment, Decision, QualificationTest
 from console import urls
 from console.charts.measured_charts import measure_chart
 from core.models import Job
@@ -31,7 +31,16 @@ RESEARCHERS_DO = {
     "train",
     *("round_rehearse", "rehearsal_picture", "rehearsals", "round_consent"),
     "embeddings",
-    *("collection_import", "matches", "sample", "sample_captions", "test", "annotator_add", "version_score"),
+    *(
+        "collection_import",
+        "matches",
+        "sample",
+        "sample_captions",
+        "test",
+        "test_items",
+        "annotator_add",
+        "version_score",
+    ),
     "annotator_origin",
     "round_ceiling",
     "two_reviewers",
@@ -100,6 +109,7 @@ def addresses(site) -> dict[str, str]:
     call = Outbox.objects.create(channel="mturk", environment="emulator", call="publish", subject="x:1").pk
     run = Run.objects.create(collection=site.collection, model="overlap", sha256="0" * 64)
     run.scores.create(version=site.version, metric="R@1", direction="i2t", value=0.5, queries=8)
+    tested = QualificationTest.objects.create(name="first", collection=site.collection, pass_mark=2, attempts=1, seed=0)
     rows = [
         (("picture", "image"), [image.pk]),
         (("caption",), [site.collection.captions.first().pk]),
@@ -108,6 +118,7 @@ def addresses(site) -> dict[str, str]:
         (("collection", "side_by_side", "embeddings", "matches", "sample", "test", "leaderboard"), ["zoo"]),
         (("run_register", "queue", "queue_refresh", "clean_up", "two_reviewers"), ["zoo"]),
         (("sample_captions",), [site.round.pool.sample.name]),
+        (("test_items",), [tested.name]),
         (("annotator", "annotator_origin", "training", "curve", "train"), ["overlap"]),
         (("pool", "pool_pack"), ["pool"]),
         (("pairs", "pairs_csv", "pairs_review", "filter_save"), ["round", "open"]),

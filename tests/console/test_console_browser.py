@@ -5,6 +5,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Payment, Worker, WorkerIdentity
+from annotation.people.qualification_tests import Plan, make_test
 from console.charts.measured_charts import measure_chart
 from core.models import Job
 from core.progress import silent
@@ -17,7 +18,7 @@ from tests.annotation.money.moneyed import flagged, posted
 from tests.browser import barriers, barriers_in_light_and_dark, faults_of, width_on_a_phone
 from tests.conftest import client_of
 from tests.console.conftest import Site
-from tests.factories import make_round
+from tests.factories import make_collection, make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -45,6 +46,7 @@ PAGES = [
     "/collections/zoo/matches/",
     "/collections/zoo/sample/",
     "/collections/zoo/test/",
+    "/tests/first/",
     "/add-annotator/?kind=pvse",
     "/staff/",
     "/password/",
@@ -104,6 +106,7 @@ def staged(site, platform) -> Site:
     site.version.rounds.add(site.round)
     evaluate_version(site.version)
     Run.objects.update(marks={"by_id": ""})
+    make_test("first", collection=make_collection("tested", pictures=True), plan=Plan(1, 1, 2), actor="x")
     measure_chart(Round.objects.get(name="done"), "workers", "", progress=silent)
     measure_chart(site.version, "positives", "", progress=silent)
     return site

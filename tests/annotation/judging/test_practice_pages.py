@@ -7,6 +7,7 @@ from django.utils.html import strip_tags
 
 from annotation.models import Admission, Draft, Participant, TestAttempt
 from annotation.people.admission import make_admission, pairs_seen
+from annotation.people.best_levels import Best, set_best
 from annotation.people.qualification_tests import Plan, make_test
 from annotation.work.leases import lease_seat
 from core.errors import CounterpartError
@@ -67,6 +68,18 @@ def test_an_answer_is_explained_by_the_meanings_of_those_that_are_right(made, pa
     assert "The main thing is wrong or cannot be seen, but something in it is true." in wrong
     assert "Nothing important in the sentence is true of this picture." in wrong
     assert "“Partially YES, but” would mean: Mostly true" in wrong
+
+
+def test_the_level_that_fits_best_is_told_with_its_reason_and_the_other_still_counts(made, page, stranger):
+    practice = made.admission.practice
+    place = practice.items.get(polarity="negative").place
+    set_best(practice, {place: Best(4, "There is no dog.")}, actor="x")
+    best, other = (strip_tags(stranger.get(f"{page}{place}/?level={level}").text) for level in (4, 3))
+    assert "Right: you said “100% NO”. The sentence was written for another picture. There is no dog." in best
+    assert "It is the level that fits best. Both of these answers count as right:" in best
+    assert "Right: you said “Mostly NO, because”." in other
+    assert "“100% NO” fits best. Both of these answers count as right:" in other
+    assert "3 of 3 right" in stranger.post(page, answers(made, negative=3)).text
 
 
 def test_only_the_round_s_own_practice_explains_and_only_its_answers(made, page, stranger):

@@ -130,6 +130,7 @@ def test_every_column_of_text_is_declared_free_or_known_to_hold_no_words_about_p
         "annotation.Norm.shares",
         "annotation.Norm.weights",
         "annotation.TestAttempt.answers",
+        "annotation.TestItem.reason",
         "annotation.TestItem.sentence",
         "annotation.ConsentSheet.text",
         "crowd.Visit.finish_fields",

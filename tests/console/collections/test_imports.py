@@ -264,6 +264,6 @@ def test_a_test_is_made_and_listed_or_refused_with_the_reason(researcher):
     refused = researcher.post(page, {**fields, "pass_mark": 3})
     assert refused.status_code == 422
     assert "Invalid pass mark 3" in refused.content.decode()
-    assert researcher.post(page, {**fields, "pass_mark": 5}).url == "/collections/zoo/"
+    assert researcher.post(page, {**fields, "pass_mark": 5}).url == "/tests/entry/"
     assert "6 pairs, 5 right answers pass" in researcher.get("/collections/zoo/").content.decode()
     assert Event.objects.get(verb="made").actor == "researcher"

@@ -1,0 +1,74 @@
+"""The items of a qualification test: what practice says of each, the level that fits best and why."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from annotation.models import QualificationTest, TestItem
+from annotation.people.best_levels import LONGEST_REASON, Best, set_best
+from console.pagination import page_of
+from console.permissions import StaffRequest, researchers_only
+from core.errors import CounterpartError
+from core.text import counted
+from hits.question import RIGHT_LEVELS, Level
+
+ITEMS = 6  # a page: five screens of a phone
+
+
+class BestLevelsForm(forms.Form):
+    """A level and a reason for each of some items; sentences have a reason only."""
+
+    def __init__(self, items: list[TestItem], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.items = items
+        for item in items:
+            if item.image_id:
+                right = [(level.value, level.label) for level in Level if level in RIGHT_LEVELS[item.polarity]]
+                self.fields[f"best-{item.place}"] = forms.TypedChoiceField(
+                    choices=[("", "not said"), *right],
+                    coerce=int,
+                    empty_value=None,
+                    required=False,
+                    initial=item.best_level,
+                    label="Fits best",
+                )
+            self.fields[f"reason-{item.place}"] = forms.CharField(
+                required=False, initial=item.reason, max_length=LONGEST_REASON, label="Why"
+            )
+
+    def rows(self) -> Iterator[tuple[TestItem, list[forms.BoundField]]]:
+        """Each item with its fields."""
+        for item in self.items:
+            names = (f"best-{item.place}", f"reason-{item.place}")
+            yield item, [self[name] for name in names if name in self.fields]
+
+    def told(self) -> dict[int, Best]:
+        chosen = self.cleaned_data
+        return {
+            item.place: Best(chosen.get(f"best-{item.place}"), chosen[f"reason-{item.place}"]) for item in self.items
+        }
+
+
+@researchers_only.fills
+def test_items(request: StaffRequest, name: str) -> HttpResponse:
+    """The items of a test, with the level that fits each best and why; practice tells both, and neither is graded."""
+    test = get_object_or_404(QualificationTest.objects.select_related("collection"), name=name)
+    page = _items(request, test)
+    form = BestLevelsForm(list(page), request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = set_best(test, form.told(), actor=request.user.get_username())
+            messages.success(request, f"{counted(changed, 'item')} changed.")
+            return redirect(request.get_full_path())
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    context = {"test": test, "form": form, "rows": page}
+    return render(request, "console/collections/test_items.html", context, status=422 if form.errors else 200)
+
+
+def _items(request: HttpRequest, test: QualificationTest) -> Any:
+    return page_of(request, test.items.select_related("image", "caption"), size=ITEMS)
