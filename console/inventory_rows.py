@@ -15,6 +15,7 @@ from annotation.work.standing import standing_of
 from console.charts.measured_charts import chart_path
 from console.charts.plots import CHARTED
 from console.leaderboard.benchmark_boards import figures_path
+from console.trust.round_parts import part_path
 from core.files import StoredFile
 from core.models import Job
 from core.text import counted
@@ -29,7 +30,7 @@ from mitl.models import Annotator, Pool, Retrieval
 from mitl.search.gallery_embeddings import kept_embeddings
 
 Figures = dict[str, Any]
-MAKES_CHART = "console.tasks.chart"
+MAKES_CHART, COUNTS_PART = "console.tasks.chart", "console.tasks.round_part"
 
 
 def collection_line(collection: Collection) -> Figures:
@@ -248,12 +249,14 @@ def job_needed(job: Job) -> Mapping[str, Iterable[Any]]:
 
 
 def delete_job(job: Job) -> list[StoredFile]:
-    """Delete a job that has ended, with the figures or the chart that it made."""
+    """Delete a job that has ended, with the figures, the chart or the part of a page that it made."""
     files = [figures_path(job)]
     params = job.params
     if job.task == MAKES_CHART:
         things = CHARTED[params["kind"]].filter(name=params["name"])
         files += [chart_path(thing, params["subject"], params["annotator"]) for thing in things]
+    if job.task == COUNTS_PART:
+        files += [part_path(one, params["part"]) for one in Round.objects.filter(name=params["round"])]
     job.delete()
     for file in files:
         transaction.on_commit(partial(default_storage.delete, file))

@@ -1,9 +1,9 @@
-"""The jobs behind pages: charts, trust in a version, and mail to people who forgot their password."""
+"""The jobs behind pages: charts, trust in a version, parts of rounds' pages, and mail to who forgot a password."""
 
 from celery import shared_task
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpResponseRedirect
 from django.urls import reverse
 
@@ -12,10 +12,12 @@ from console.charts.measured_charts import measure_chart
 from console.charts.plots import CHARTED, Charted, state_of
 from console.people import staff
 from console.rounds import design_bases  # noqa: F401  and the job of designs
+from console.trust.round_parts import PARTS, count_part, state_of_part
 from console.trust.trust_figures import measure_trust
 from core.jobs import LIVE, JobProgress, job, open_job, open_once
 from core.models import Job
 from dataset.models import Version
+from hits.models import Round
 
 
 def follow(job: Job) -> HttpResponseRedirect:
@@ -54,18 +56,43 @@ def chart(job: Job, progress: JobProgress) -> str:
 def start_chart(kind: str, thing: Charted, subject: str, annotator: str, *, by: User) -> Job:
     """Open a job that makes a chart in place of the last one, or return the unfinished one."""
     params = {"kind": kind, "name": thing.name, "subject": subject, "annotator": annotator}
-    with transaction.atomic():
-        # Of two visitors at once the second one waits, and finds the job of the first.
-        type(thing)._default_manager.select_for_update(no_key=True).get(pk=thing.pk)
-        known = jobs_of_chart(kind, thing, subject, annotator)
-        if live := known.filter(state__in=LIVE).first():
-            return live
-        known.delete()  # or the list of jobs would soon be one of charts
-        title = f"Chart {subject} of {thing}"
-        return open_job(title, chart.name, {**params, "state": state_of(thing, subject)}, by=by)
+    known = jobs_of_chart(kind, thing, subject, annotator)
+    params["state"] = state_of(thing, subject)
+    return _open_anew(f"Chart {subject} of {thing}", chart.name, params, known, lock=thing, by=by)
 
 
 def jobs_of_chart(kind: str, thing: Charted, subject: str, annotator: str) -> QuerySet[Job]:
     """Return the jobs that made or make a chart, newest first. Their ``state`` is that of its data as they began."""
     params = {"kind": kind, "name": thing.name, "subject": subject, "annotator": annotator}
     return Job.objects.filter(task=chart.name, **{f"params__{name}": value for name, value in params.items()})
+
+
+@job("console.tasks.round_part")
+def round_part(job: Job, progress: JobProgress) -> str:
+    """Count the part of a round's pages that the job names."""
+    found = Round.objects.select_related("pool__collection", "pool__sample").get(name=job.params["round"])
+    count_part(found, job.params["part"], progress=progress)
+    return f"{PARTS[job.params['part']].title} of {found}: counted."
+
+
+def start_part(found: Round, part: str, *, by: User) -> Job:
+    """Open a job that counts a part of a round's pages in place of the last count, or return the unfinished one."""
+    params = {"round": found.name, "part": part, "state": state_of_part(found)}
+    title = f"{PARTS[part].title} of {found}"
+    return _open_anew(title, round_part.name, params, jobs_of_part(found, part), lock=found, by=by)
+
+
+def jobs_of_part(found: Round, part: str) -> QuerySet[Job]:
+    """Return the jobs that counted or count a part, newest first. Their ``state`` is that of its data as they began."""
+    return Job.objects.filter(task=round_part.name, params__round=found.name, params__part=part)
+
+
+def _open_anew(title: str, task: str, params: dict[str, str], known: QuerySet[Job], *, lock: Model, by: User) -> Job:
+    """Open a job in place of the ``known`` ones, or return the unfinished one among them."""
+    with transaction.atomic():
+        # Of two visitors at once the second one waits, and finds the job of the first.
+        type(lock)._default_manager.select_for_update(no_key=True).get(pk=lock.pk)
+        if live := known.filter(state__in=LIVE).first():
+            return live
+        known.delete()  # or the list of jobs would soon be one of charts
+        return open_job(title, task, params, by=by)

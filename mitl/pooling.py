@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.db.models import BigIntegerField, Case, Sum, When
 from numpy.typing import NDArray
 
 import corpus.models
@@ -25,6 +26,7 @@ from mitl.search.store import newest_retrievals
 from mitl.words import UNLIKELY_BELOW, bleu_1
 
 # Two pools of one name are the same if these agree, and the searches that they are made of.
+BITS = 60  # of a whole number in a database
 SETTINGS = (
     "collection_id",
     "sample_id",
@@ -184,18 +186,36 @@ class Overlap:
 
 def overlap(pool: Pool) -> Overlap:
     """Count over the distinct pairs of the pool, whichever direction proposed them."""
-    proposals = pool.proposals.order_by().values_list("annotator", "image", "caption")
-    rows = np.fromiter(proposals.iterator(chunk_size=20_000), dtype=np.dtype((np.int64, 3)))
-    annotators, annotator_of = np.unique(rows[:, 0], return_inverse=True)
-    images, captions = rows[:, 1].astype(np.int64), rows[:, 2].astype(np.int64)
-    _, pair_of = np.unique(_codes(images, captions), return_inverse=True)  # one number sorts faster than two
-    proposed = np.zeros((len(annotators), pair_of.max(initial=-1) + 1), dtype=np.int64)
-    proposed[annotator_of, pair_of] = 1
-    known = Annotator.objects.in_bulk(annotators.tolist())
+    proposals = pool.proposals.order_by()
+    ids = sorted(proposals.values_list("annotator", flat=True).distinct())
+    # Who proposed a pair is a number with a bit for each annotator, so that a row comes back for each combination.
+    parts = [range(start, min(start + BITS, len(ids))) for start in range(0, len(ids), BITS)] or [range(0)]
+    masks = {
+        f"mask{number}": Sum(
+            Case(*(When(annotator=ids[place], then=1 << bit) for bit, place in enumerate(part)), default=0),
+            distinct=True,
+            output_field=BigIntegerField(),
+        )
+        for number, part in enumerate(parts)
+    }
+    by_pair, values = proposals.values("image", "caption").annotate(**masks).values(*masks).query.sql_with_params()
+    with connection.cursor() as cursor:
+        names = ", ".join(masks)
+        cursor.execute(f"SELECT COUNT(*), {names} FROM ({by_pair}) pairs GROUP BY {names}", values)  # noqa: S608
+        rows = cursor.fetchall()
+    combined = [
+        [int(mask) >> bit & 1 for mask, part in zip(row[1:], parts, strict=True) for bit in range(len(part))]
+        for row in rows
+    ]
+    pairs, proposed = (
+        np.array([row[0] for row in rows], np.int64),
+        np.array(combined, np.int64).reshape(len(rows), len(ids)),
+    )
+    known = Annotator.objects.in_bulk(ids)
     return Overlap(
-        annotators=[known[annotator] for annotator in annotators.tolist()],
-        shared=proposed @ proposed.T,
-        alone=(proposed * (proposed.sum(axis=0) == 1)).sum(axis=1),
+        annotators=[known[one] for one in ids],
+        shared=(proposed * pairs[:, None]).T @ proposed,
+        alone=pairs[proposed.sum(axis=1) == 1] @ proposed[proposed.sum(axis=1) == 1],
     )
 
 

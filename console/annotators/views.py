@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -144,8 +144,9 @@ def _figures_of(pool: Pool) -> tuple[Overlap, list[dict[str, Any]]]:
     key = f"pool-figures-{pool.pk}-{pool.n_proposals}"
     known = cache.get(key)
     if known is None:
-        counts = pool.proposals.values("direction").annotate(n=Count("pk")).order_by("direction")
-        known = overlap(pool), list(counts)
+        counts = {one.value: Count("pk", filter=Q(direction=one)) for one in Direction}  # faster than a GROUP BY
+        found = pool.proposals.order_by().aggregate(**counts)
+        known = overlap(pool), [{"direction": name, "n": n} for name, n in sorted(found.items()) if n]
         cache.set(key, known, timeout=86_400)
     return known
 

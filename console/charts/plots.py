@@ -22,7 +22,7 @@ from core.parameters import Parameters
 from core.progress import Progress, silent
 from core.version import software_version
 from dataset.models import Review, Version
-from evaluation.analyses import Findings, parameters_of, subjects, write_table
+from evaluation.analyses import Findings, parameters_of, subject_named, write_table
 from evaluation.models import Run
 from hits.models import Round
 from hits.task_types import task_type_of
@@ -145,12 +145,12 @@ def parameters_of_chart(charted: Charted, subject: str, annotator: str = "") -> 
         names = Annotator.objects.filter(retrievals__pools=charted).distinct().order_by("name")
         annotators = tuple(names.values_list("name", flat=True)) or ("A",)
         given = {"collection": charted.collection.name, "annotators": annotators, "queries": charted.sample.name}
-    return parameters_of(subjects()[subject])(**given)
+    return parameters_of(subject_named(subject))(**given)
 
 
 def analyse(subject: str, parameters: Parameters, progress: Progress = silent) -> Findings:
     """Return what the analysis finds. Raises CounterpartError as it does."""
-    found: Findings = subjects()[subject].analyse(parameters, progress=progress)
+    found: Findings = subject_named(subject).analyse(parameters, progress=progress)
     return found
 
 

@@ -9,9 +9,10 @@ from urllib.parse import urlencode
 from django.db.models import Model
 from django.urls import reverse
 
-from console.jobs import chart, trust
+from console.jobs import chart, round_part, trust
 from console.leaderboard.benchmark_boards import measure_rankings
 from console.rounds.design_bases import design, source_of
+from console.trust.round_parts import PARTS
 from console.upload_jobs import add_annotator, import_collection, import_matches
 from core.errors import CounterpartError
 from core.models import Job
@@ -113,6 +114,11 @@ def _to_chart(job: Job) -> Outcome:
     return Outcome("Chart", f"{reverse('chart', args=place)}?{urlencode({'annotator': job.params['annotator']})}")
 
 
+def _to_part(job: Job) -> Outcome:
+    part = job.params["part"]
+    return Outcome(PARTS[part].title, reverse(f"round_{part}", args=[job.params["round"]]))
+
+
 def _to_figures(job: Job) -> Outcome:
     return Outcome("Figures", reverse("benchmark", args=[job.pk]))
 
@@ -162,6 +168,7 @@ _BY_TASK: Mapping[str, Leading] = {
     import_matches.name: _to_collection,
     add_annotator.name: _to_annotator,
     chart.name: _to_chart,
+    round_part.name: _to_part,
     register.name: _to("Leaderboard of", Collection, "collection", "leaderboard"),
     score_run.name: _to("Run", Run, "run", "run", key="pk"),
 }

@@ -7,7 +7,7 @@ from functools import partial
 from annotation.work.forecasts import Forecast, forecast_of
 from annotation.work.standing import Standing, standings
 from console.charts.inline_bars import Segment
-from console.kept_figures import kept_if_few, kept_if_slow
+from console.kept_figures import Turn, kept_if_slow
 from console.rounds.figures import seat_bar
 from corpus.models import Image
 from evaluation.round_quality import Quality, quality_of
@@ -39,9 +39,9 @@ class RoundCard:
         return _word(self.quality.alpha if self.quality else None, GOOD_ALPHA, FAIR_ALPHA)
 
 
-def round_cards(*, at_once: bool) -> list[RoundCard]:
+def round_cards(counts: Turn) -> list[RoundCard]:
     """Return the cards of the newest open rounds. The quality of rounds with many answer sets that nobody has counted
-    lately is left out, unless it is wanted ``at_once``."""
+    lately is left out, unless it is the request's turn."""
     rounds = list(OPEN.order_by("-published_at")[:CARDS])
     names = "-".join(str(one.pk) for one in rounds)
     known = kept_if_slow(f"standings-of-rounds:{names}", partial(standings, rounds)).figures
@@ -49,9 +49,7 @@ def round_cards(*, at_once: bool) -> list[RoundCard]:
     cards = []
     for one in rounds:
         standing = known[one.pk]
-        kept = kept_if_few(
-            f"quality-of-round:{one.pk}", partial(quality_of, one), answer_sets=standing.arrived, at_once=at_once
-        )
+        kept = counts.kept(f"quality-of-round:{one.pk}", partial(quality_of, one), answer_sets=standing.arrived)
         forecast = kept_if_slow(f"forecast-of-round:{one.pk}:{one.takes_workers}", partial(forecast_of, one, standing))
         cards.append(
             RoundCard(

@@ -16,6 +16,7 @@ from console.home.newest_result import newest_result
 from console.home.outcomes import Outcome, outcome_of
 from console.home.round_cards import OPEN, round_cards
 from console.home.stations import next_step, stations
+from console.kept_figures import Turn
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from core.jobs import STALE_AFTER, cancel, stale_jobs
@@ -27,7 +28,7 @@ def home(request: StaffRequest) -> HttpResponse:
     """What waits for the user, what was found, and how the open rounds go; live.js fetches their cards again, and the
     figures that take long. ``?count`` counts these at once."""
     step = next_step()
-    context = _rounds(at_once="count" in request.GET) | {
+    context = _rounds(Turn(at_once="count" in request.GET)) | {
         "next_step": step,
         "may_step": step and request.user.has_perm(step.permission),
         "needs": needs_of_all_rounds(request.user),
@@ -41,7 +42,7 @@ def home(request: StaffRequest) -> HttpResponse:
 @never_cache
 def home_live(request: StaffRequest) -> JsonResponse:
     """Polled by live.js: whether a round is open, and the cards."""
-    context = _rounds(at_once=True)
+    context = _rounds(Turn(turn=True))
     html = render_to_string("console/home/_round_cards.html", context, request)
     return JsonResponse({"live": bool(context["cards"]), "html": html})
 
@@ -52,8 +53,8 @@ def pipeline(request: HttpRequest) -> HttpResponse:
     return render(request, "console/home/pipeline.html", {"stations": stations()})
 
 
-def _rounds(*, at_once: bool) -> dict[str, Any]:
-    cards = round_cards(at_once=at_once)
+def _rounds(counts: Turn) -> dict[str, Any]:
+    cards = round_cards(counts)
     return {
         "cards": cards,
         "further": OPEN.count() - len(cards),

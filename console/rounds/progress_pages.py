@@ -19,7 +19,7 @@ from annotation.work.pair_status import unfinished_pairs
 from annotation.work.standing import standing_of
 from annotation.work.worker_records import SORTS, totals_of, workers_of
 from console.home.needs import needs_of
-from console.kept_figures import kept_if_few, kept_if_slow
+from console.kept_figures import Turn, kept_if_slow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platforms.platform_status import is_on_platform, on_platform
@@ -33,7 +33,7 @@ from crowd.publication import join_link, quote
 from dataset.turns import turn_of
 from dataset.verdicts import rejections_so_far
 from evaluation.asking.greedy_rounds import why_stopped
-from evaluation.round_quality import quality_of
+from evaluation.round_quality import Quality, quality_of
 from hits.judge_designs import queries_of
 from hits.models import Round
 from hits.task_types import task_type_of
@@ -47,7 +47,7 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
     aggregation = found.aggregations.first()
-    live = _live(found, request.user, at_once="count" in request.GET)
+    live = _live(found, request.user, Turn(at_once="count" in request.GET))
     platform = on_platform(found)
     context = live | {
         "environment": environment,
@@ -88,8 +88,9 @@ def _added_for(found: Round) -> list[tuple[str, int]]:
 def round_live(request: StaffRequest, name: str) -> JsonResponse:
     """Polled by live.js: whether the round is open, and the part of its page that changes while people work."""
     found = _round_or_404(name)
-    html = render_to_string("console/rounds/_round_live.html", _live(found, request.user, at_once=True), request)
-    return JsonResponse({"live": found.state == "open", "html": html})
+    context = _live(found, request.user, Turn(turn=True))
+    html = render_to_string("console/rounds/_round_live.html", context, request)
+    return JsonResponse({"live": found.state == "open" or context["counting"], "html": html})
 
 
 @members_only.reads
@@ -133,16 +134,17 @@ def round_pause(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("round", name)
 
 
-def _live(found: Round, user: User, *, at_once: bool) -> dict[str, Any]:
+def _live(found: Round, user: User, counts: Turn) -> dict[str, Any]:
     """What the live part shows, with a constant number of queries. Figures of many answer sets that nobody has counted
-    lately are left out (``counting``), unless they are wanted ``at_once``."""
+    lately are left out (``counting``), unless it is the request's turn."""
     standing = kept_if_slow(f"standing-of-round:{found.pk}", partial(standing_of, found)).figures
     forecast = kept_if_slow(
         f"forecast-of-round:{found.pk}:{found.takes_workers}", partial(forecast_of, found, standing)
     )
-    kept = kept_if_few(
-        f"figures-of-round:{found.pk}", partial(_figures, found), answer_sets=standing.arrived, at_once=at_once
-    )
+    sets, kept = standing.arrived, None
+    quality = counts.kept(f"quality-of-round:{found.pk}", partial(quality_of, found), answer_sets=sets)
+    if quality:
+        kept = counts.kept(f"figures-of-round:{found.pk}", partial(_figures, found, quality.figures), answer_sets=sets)
     context: dict[str, Any] = {
         "round": found,
         "task": task_type_of(found),
@@ -155,12 +157,14 @@ def _live(found: Round, user: User, *, at_once: bool) -> dict[str, Any]:
         "newest": kept_if_slow(f"newest-of-round:{found.pk}", partial(newest_answers, found)).figures,
         "counting": kept is None,
     }
-    return context | {**kept.figures, "old_since": kept.old_since} if kept else context
+    if kept and quality:
+        oldest = quality.old_since or kept.old_since
+        context |= {"quality": quality.figures, **kept.figures, "old_since": oldest}
+    return context
 
 
-def _figures(found: Round) -> dict[str, object]:
-    """What is counted over all answer sets, judgments and items."""
-    quality = quality_of(found)
+def _figures(found: Round, quality: Quality) -> dict[str, object]:
+    """What is counted over all answer sets, judgments and items, beside the quality."""
     judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
     task = task_type_of(found)
     votes = np.array(list(quality.levels.values()))
@@ -170,7 +174,6 @@ def _figures(found: Round) -> dict[str, object]:
     simulated = int(votes.sum()) if only_simulated else judgments.simulated().count() if some_simulated else 0
     may_simulate = task.on_pairs and (found.rehearsal or (only_simulated and not found.settles))
     return {
-        "quality": quality,
         "levels": level_bar(quality.levels, task.labels),
         "score": task.score(votes / votes.sum()) if task.score_label and votes.any() else None,
         "simulated": simulated,

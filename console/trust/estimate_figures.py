@@ -7,6 +7,7 @@ from django.core.cache import cache
 
 from console.charts.plots import drawn
 from core.errors import CounterpartError
+from core.progress import Progress, silent
 from evaluation.analyses import plain
 from evaluation.analyses.live_analysis import live_chart, state_text
 from evaluation.auditing.live_estimates import LiveEstimates, LiveLook, LiveParameters, measure_live
@@ -34,15 +35,15 @@ CHART = (
 )
 
 
-def estimate_figures(round: Round) -> Figures:
+def estimate_figures(round: Round, *, progress: Progress = silent) -> Figures:
     """Return the figures of an audit at its looks, of another round once it is finished; where nothing can be said yet,
     the ``trouble`` alone."""
     if not round.pool.retrievals.exists():
         return {"trouble": NO_LISTS}
     try:
         if JudgeDesign.from_json(round.summary.get("judge")).judge == "audit":
-            return _of_audit(_live(round))
-        found = estimate_round(round)
+            return _of_audit(_live(round, progress))
+        found = estimate_round(round, progress=progress)
     except CounterpartError as error:
         return {"trouble": str(error)}
     sides = [
@@ -52,10 +53,10 @@ def estimate_figures(round: Round) -> Figures:
     return {"sides": sides} if sides else {"trouble": NO_LISTS}
 
 
-def _live(round: Round) -> LiveEstimates:
+def _live(round: Round, progress: Progress) -> LiveEstimates:
     """Return the audit at its looks; those that it reached before are kept, as each takes seconds to estimate."""
     key = f"looks-of-round:{round.pk}"
-    live = measure_live(round, LOOKS, known=cache.get(key, ()))
+    live = measure_live(round, LOOKS, known=cache.get(key, ()), progress=progress)
     cache.set(key, live.looks, timeout=KEPT)
     return live
 

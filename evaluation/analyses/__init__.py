@@ -36,6 +36,11 @@ def subjects() -> dict[str, ModuleType]:
     return {name.removesuffix("_analysis"): import_module(f"{__name__}.{name}") for name in names}
 
 
+def subject_named(name: str) -> ModuleType:
+    """Return the module of a subject, without importing what all others need."""
+    return import_module(f"{__name__}.{name}_analysis")
+
+
 def parameters_of(subject: ModuleType) -> type[Parameters]:
     """Return the class of the parameters that the analysis of a subject takes."""
     declared: type[Parameters] = get_type_hints(subject.analyse)["parameters"]

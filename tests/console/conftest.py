@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
+from django.http import HttpResponse
+from django.test import Client, TestCase
 
 from annotation.models import Assignment
 from annotation.work.answers import Answer
@@ -78,12 +81,13 @@ def site(db) -> Site:
 
 
 @pytest.fixture
-def charted(researcher, django_capture_on_commit_callbacks):
+def charted(researcher):
     """Open a chart and have its job run; the page that is seen then."""
+    return partial(counted, researcher)
 
-    def open_twice(address: str):
-        with django_capture_on_commit_callbacks(execute=True):
-            researcher.get(address)
-        return researcher.get(address)
 
-    return open_twice
+def counted(client: Client, address: str) -> HttpResponse:
+    """Open a page whose figures a job counts, and have the job run; the page that is seen then."""
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        client.get(address)
+    return client.get(address)

@@ -35,7 +35,31 @@ def test_a_round_tells_the_age_of_its_figures_after_a_minute(member, db, monkeyp
     monkeypatch.setattr(kept_figures, "perf_counter", iter([0, 60] * 9).__next__)
     member.get(f"/rounds/{made}/")
     kept = cache.get(key)
-    cache.set(key, kept_figures.Kept(kept.figures, timezone.now() - timedelta(minutes=minutes)))
+    cache.set(key, kept_figures.Kept(kept.figures, timezone.now() - timedelta(minutes=minutes), 60))
     for shown in (member.get(f"/rounds/{made}/").text, member.get(f"/rounds/{made}/live/").json()["html"]):
         assert ("As of" in shown) is told
         assert ("5\xa0minutes ago</time>; these figures take long" in shown) is told
+
+
+def test_figures_are_counted_again_after_twenty_times_as_long_as_they_took(monkeypatch):
+    monkeypatch.setattr(kept_figures, "SLOW", 1.0)
+    for age, told in ((19, "old"), (21, "new")):
+        cache.set("figures", kept_figures.Kept("old", timezone.now() - timedelta(seconds=age), 1.0))
+        assert kept_figures.kept_if_slow("figures", lambda: "new").figures == told
+
+
+def test_a_request_counts_one_of_many_large_figures_and_shows_others_as_they_were(monkeypatch):
+    monkeypatch.setattr(kept_figures, "SLOW", -1.0)
+    long_ago = timezone.now() - timedelta(minutes=5)
+    cache.set("c", kept_figures.Kept("old", long_ago, 1.0))
+
+    def counted(turn, sets=kept_figures.MANY):
+        found = [turn.kept(key, lambda: "new", answer_sets=sets) for key in "abc"]
+        return [one and one.figures for one in found]
+
+    assert counted(kept_figures.Turn()) == [None, None, "old"]
+    assert counted(kept_figures.Turn(turn=True)) == ["new", None, "old"]
+    cache.delete("a")
+    assert counted(kept_figures.Turn(at_once=True)) == ["new", "new", "new"]
+    cache.clear()
+    assert counted(kept_figures.Turn(), sets=kept_figures.MANY - 1) == ["new", "new", "new"]

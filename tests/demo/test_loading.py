@@ -1,5 +1,8 @@
 """The button that loads the demo into an empty site."""
 
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
 from core.models import Job
 from demo.walkthrough import COLLECTION, Figures
 from tests.factories import make_collection
@@ -33,3 +36,11 @@ def test_a_site_with_a_collection_of_its_own_has_no_button_and_refuses(researche
 def test_a_member_without_a_role_loads_nothing(member):
     assert "/demo/load/" not in member.get("/").text
     assert member.post("/demo/load/").status_code == 403
+
+
+def test_who_presses_second_waits_for_a_row_that_every_site_has(researcher, settings):
+    settings.CELERY_TASK_ALWAYS_EAGER = False
+    with CaptureQueriesContext(connection) as queries:
+        researcher.post("/demo/load/")
+    groups = [one for one in queries.captured_queries if 'FROM "auth_group" WHERE' in one["sql"]]
+    assert any("FOR NO KEY UPDATE" in one["sql"] for one in groups) == connection.features.has_select_for_update

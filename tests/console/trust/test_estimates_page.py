@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from evaluation.auditing.live_estimates import LiveParameters
 from hits.models import Round
+from tests.console.conftest import counted
 from tests.evaluation.asking.test_round_top_ups import register
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.factories import make_round
@@ -28,7 +29,7 @@ def audit() -> Round:
 
 
 def page(client, name: str) -> str:
-    answer = client.get(reverse("round_estimates", args=[name]))
+    answer = counted(client, reverse("round_estimates", args=[name]))
     assert answer.status_code == 200
     return answer.content.decode()
 

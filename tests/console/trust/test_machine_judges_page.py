@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from evaluation.auditing.live_estimates import LiveParameters
 from mitl.models import Annotator
+from tests.console.conftest import counted
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack
 
@@ -21,7 +22,7 @@ def shown(client, *, judges, audit=True):
     Annotator.objects.filter(name__in=judges).update(kind="vlm")
     design = {"judge": "audit", "audit_share": 0.5} if audit else {}
     judge_all(published(pack("made", pool, design=SMALL, seed=4, **design)))
-    return client.get(reverse("round_estimates", args=["made"])).text
+    return counted(client, reverse("round_estimates", args=["made"])).text
 
 
 def test_machine_judges_are_shown_by_direction_and_said_to_be_no_labels(member):

@@ -6,11 +6,16 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from console.trust.round_parts import count_part
+from core.errors import CounterpartError
 from core.files import write_file
+from core.jobs import finish, running
+from core.models import Job
 from dataset.release import release_version
 from evaluation.completeness import Parts
 from evaluation.live_effect import measure_effect
 from hits.models import Round
+from tests.console.conftest import counted
 from tests.evaluation.worlds import judge, judge_all, known_round
 from tests.factories import make_collection, make_round, make_sample
 
@@ -34,7 +39,7 @@ def version(round):
 
 
 def page(client, name: str, *arguments: str) -> str:
-    answer = client.get(reverse(name, args=arguments))
+    answer = counted(client, reverse(name, args=arguments))
     assert answer.status_code == 200
     return answer.content.decode()
 
@@ -120,7 +125,8 @@ def test_a_settled_round_offers_to_close_it_to_those_who_may_and_tells_ties(memb
     ahead = np.array([[0, 1, 1], [-1, 0, 0], [-1, 0, 0]])
     look = replace(effect.last.look, scores=np.array([0.6, 0.5, 0.5]), ahead=ahead, equal=ahead == 0)
     tied = replace(effect, moments=(replace(effect.last, look=look, is_settled=True),))
-    monkeypatch.setattr("console.trust.views.measure_effect", lambda *_: tied)
+    monkeypatch.setattr("console.trust.effect_figures.measure_effect", lambda *_, **__: tied)
+    Round.objects.filter(pk=round.pk).update(closed_at=timezone.now())
     shown = page(member, "round_effect", "round-1")
     assert "with ties: b = c." in shown
     assert "a &gt; b = c" in shown
@@ -134,3 +140,32 @@ def test_a_round_without_models_says_so(member):
 def test_unknown_names_are_not_found(member):
     for name in ("version_trust", "round_effect"):
         assert member.get(reverse(name, args=["nothing"])).status_code == 404
+
+
+def test_a_page_starts_one_job_and_keeps_the_last_figures_while_new_ones_are_counted(member, round, settings):
+    settings.CELERY_TASK_ALWAYS_EAGER = False
+    address = reverse("round_effect", args=["round-1"])
+    first = [member.get(address).text for _ in range(2)]
+    job = Job.objects.get()
+    assert all(f'data-live="/jobs/{job.pk}/progress/" data-then="{address}"' in shown for shown in first)
+    with running(job.pk) as progress:
+        count_part(round, "effect", progress=progress)
+        finish(job.pk, "Counted.")
+    assert "HIT 1 is not judged" in member.get(address).text
+    assert Job.objects.get().state == "done"
+    judge(round.hits.get(number=1))
+    shown = member.get(address).text
+    assert "HIT 1 is not judged" in shown
+    assert "The data changed since" in shown
+    assert Job.objects.get().state == "queued"
+
+
+def test_a_failed_count_says_so_and_is_not_tried_again_on_the_same_data(member, round, monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise CounterpartError("No disk.")
+
+    monkeypatch.setattr("console.jobs.count_part", fail)
+    for _ in range(2):
+        assert "This was not counted: <a" in page(member, "round_effect", "round-1")
+    assert "No disk." in page(member, "round_effect", "round-1")
+    assert Job.objects.get().state == "failed"

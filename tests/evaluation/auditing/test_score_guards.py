@@ -16,6 +16,7 @@ from evaluation.auditing.score_guards import guard_scores, model_guards
 from evaluation.auditing.whole_queries import whole_queries
 from evaluation.scores.leaderboard import caution_of
 from evaluation.scores.scoring import evaluate_version, score_all_runs
+from tests.console.conftest import counted
 from tests.evaluation.analysing import figures_of
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
@@ -147,7 +148,7 @@ def test_live_estimates_tell_closed_queries_and_the_guard_of_the_last_look(greed
 
 def test_the_page_of_estimates_shows_the_guard_of_each_model(greedy, member, monkeypatch):
     monkeypatch.setattr("console.trust.estimate_figures.LOOKS", LiveParameters(looks=1))
-    shown = member.get("/rounds/greedy/estimates/").text
+    shown = counted(member, "/rounds/greedy/estimates/").text
     assert "Closed queries, whose pools are estimated complete:" in shown
     table = shown.split('aria-label="Table of the guard"')[1].split("</table>")[0]
     rows = rows_of(greedy)

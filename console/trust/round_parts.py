@@ -1,0 +1,78 @@
+"""Parts of a round's pages that take seconds to minutes to count: a job counts and stores them, drawn for those who may
+launch rounds and for others; a page shows the last ones until newer ones are there."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.files.storage import default_storage
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
+
+from console.charts.plots import state_of
+from console.trust.effect_figures import effect_figures
+from console.trust.estimate_figures import estimate_figures
+from core.files import write_file
+from core.progress import Progress
+from hits.models import Round
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part's title, template, and what returns the figures of a round."""
+
+    title: str
+    template: str
+    figures: Callable[..., dict[str, Any]]
+
+
+PARTS = {
+    "effect": Part("Effect on models", "console/trust/_effect.html", effect_figures),
+    "estimates": Part("Estimates", "console/trust/_round_estimates.html", estimate_figures),
+}
+
+
+@dataclass(frozen=True)
+class StoredPart:
+    """A part as it was counted ``at``, of data in ``state``; ``drawn`` for those who may launch rounds and others."""
+
+    at: datetime
+    state: str
+    drawn: dict[str, str]
+
+    def html(self, user: User) -> SafeString:
+        return mark_safe(self.drawn["launch" if user.has_perm("hits.launch_round") else "read"])  # noqa: S308
+
+
+def count_part(round: Round, part: str, *, progress: Progress) -> None:
+    """Count a part of a round's pages and store it."""
+    kept = {"at": timezone.now().isoformat(), "state": state_of_part(round)}
+    context = {"round": round, **PARTS[part].figures(round, progress=progress)}
+    drawn = {
+        rights: render_to_string(PARTS[part].template, {**context, "perms": {"hits": {"launch_round": may}}})
+        for rights, may in (("launch", True), ("read", False))
+    }
+    write_file(part_path(round, part), json.dumps({**kept, "drawn": drawn}).encode())
+
+
+def stored_part(round: Round, part: str) -> StoredPart | None:
+    """Return the part as it was counted last, or None."""
+    if not default_storage.exists(part_path(round, part)):
+        return None
+    with default_storage.open(part_path(round, part)) as file:
+        kept = json.load(file)
+    return StoredPart(datetime.fromisoformat(kept["at"]), kept["state"], kept["drawn"])
+
+
+def state_of_part(round: Round) -> str:
+    """Return a key of the data behind the parts."""
+    return f"{round.state}-{state_of(round, 'estimates')}"
+
+
+def part_path(round: Round, part: str) -> str:
+    """Return where a part is in the storage."""
+    return f"parts/round-{round.pk}-{part}.json"
