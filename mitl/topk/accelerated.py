@@ -1,6 +1,8 @@
-"""The first pass on an accelerator: one float32 product for both directions, of which each query keeps its best items
-and some spare ones. Those alone are scored in float64, on the processor, so that the bits are those without it."""
+"""The search on an accelerator: products in float16, of which each query keeps all items that may be among its best.
+Those few are ranked by the processor meanwhile, so that the bits are those of a search on it."""
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,18 +11,26 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from core.progress import Progress
-from mitl.topk.products import Float32Products, whole_operands
-from mitl.topk.ranking import Ranking, empty_ranking, rank_candidates
+from mitl.topk.products import whole_operands, writable
+from mitl.topk.ranking import Candidates, Ranking, empty_ranking, join, rank_candidates
 from mitl.topk.sides import Side, slices
 from mitl.topk.sweep import TOO_MANY, Sweep, TooManyCandidatesError
 
-SPARE = 16  # items that a query keeps beyond the wanted ones, so that few lists end among near ties
-STRIP, PANEL = 4_096, 65_536  # the sides of a tile, 1 GB of scores
+PANEL = 2**20  # items whose embeddings are on the device at once
+SENT = 2**14  # embeddings to the device at once
+SCORES = 2**28  # products at once where the device does not tell its free memory
+GROUP = 8  # products of which the largest stands for all
+ALIGNED = GROUP**2  # columns of a product: tensor cores take six times as long where their number is odd
+CROWDED = 256  # groups, beyond 8 k: a query whose candidates are in more of them is lost
+# Tensor cores cut the terms of a float32 sum off, to at least as many bits as a float32 holds.
+SUM_UNIT = 2.0**-22
+HALF_UNIT = 2.0**-11  # the largest relative error of rounding to float16
+HALF_UNDERFLOW = 2.0**-24
 
 
 @dataclass(frozen=True)
 class AcceleratedPass:
-    """The products of two sides on a torch device, whose memory holds a tile and what the queries keep."""
+    """The products of two sides on a torch device, whose memory holds a panel of items and a strip of products."""
 
     rows: Side
     columns: Side
@@ -28,62 +38,141 @@ class AcceleratedPass:
 
     @property
     def precision(self) -> str:
-        return f"float32 on {self.device}"
+        return f"float16 on {self.device}"
 
     def sweep(self, k: int, *, both: bool, progress: Progress) -> Sweep:
         """Rank the columns for every row and, with ``both``, the rows for every column, as ``sweep.sweep`` does.
 
-        Lost are the queries of which an item that was not kept may be as good as the last one ranked. Raises
-        TooManyCandidatesError where those are many.
+        Lost are the queries with too many candidates. Raises TooManyCandidatesError where those are many.
         """
-        n_rows, n_columns = len(self.rows), len(self.columns)
-        of_rows = _Kept(n_rows, min(k + SPARE, n_columns), self.device)
-        of_columns = _Kept(n_columns if both else 0, min(k + SPARE, n_rows), self.device)
-        for panel in slices(n_columns, PANEL):
-            columns = self._operand(self.columns, panel)
-            for strip in slices(n_rows, STRIP):
-                with whole_operands():
-                    scores = self._operand(self.rows, strip) @ columns.T
-                of_rows.add(strip, scores, panel.start)
-                if both:
-                    of_columns.add(panel, scores.T, strip.start)
-                done = panel.start * n_rows + (panel.stop - panel.start) * strip.stop
-                progress(f"searching in {self.precision}", done, n_rows * n_columns)
-        by_row, lost_rows = of_rows.ranked(self.rows, self.columns, k)
-        by_column, lost_columns = of_columns.ranked(self.columns, self.rows, k) if both else _nothing(k)
-        if max(lost_rows.mean(), lost_columns.mean() if both else 0) > TOO_MANY:
-            raise TooManyCandidatesError
-        return Sweep(by_row, by_column, lost_rows, lost_columns)
-
-    def _operand(self, side: Side, part: slice) -> Tensor:
-        return Float32Products().operand(side.take(part)).to(self.device)
+        rows, columns = _Uploaded(self.rows, self.device), _Uploaded(self.columns, self.device)
+        of_rows = _Way(rows, columns, k)
+        of_columns = _Way(columns, rows, k) if both else None
+        ways = [way for way in (of_rows, of_columns) if way]
+        # That with more to rank first: it is ranked while the products of the other are computed.
+        ways.sort(key=lambda way: -len(way.lost))
+        with ThreadPoolExecutor(1) as processor:
+            ranked = []
+            for number, way in enumerate(ways):
+                for strip, candidates, share in way.candidates():
+                    ranked.append(processor.submit(way.rank, strip, candidates))
+                    total = len(self.rows) * len(self.columns)
+                    progress(f"searching in {self.precision}", int((number + share) / len(ways) * total), total)
+            for one in ranked:
+                one.result()
+        if of_columns is None:
+            return Sweep(of_rows.found, empty_ranking(0, k), of_rows.lost, np.zeros(0, np.bool_))
+        return Sweep(of_rows.found, of_columns.found, of_rows.lost, of_columns.lost)
 
 
-def _nothing(k: int) -> tuple[Ranking, NDArray[np.bool_]]:
-    return empty_ranking(0, k), np.zeros(0, np.bool_)
+@dataclass(frozen=True)
+class _Vectors:
+    """Embeddings on the device, scaled: ``halves`` (n, D) in float16, the ``lengths`` (n,) of the exact ones, and
+    ``losses`` (n,), the lengths of their differences."""
+
+    halves: Tensor
+    lengths: Tensor
+    losses: Tensor
+
+    def __len__(self) -> int:
+        return len(self.halves)
+
+    def __getitem__(self, rows: slice) -> "_Vectors":
+        return _Vectors(self.halves[rows], self.lengths[rows], self.losses[rows])
 
 
-class _Kept:
-    """The best items of n queries so far, by their scores in float32: their places, both (n, depth), on the device."""
+class _Uploaded:
+    """A side on the device: a small one stays there, of a large one a part at a time."""
 
-    def __init__(self, n: int, depth: int, device: str) -> None:
-        self._scores = torch.full((n, depth), -torch.inf, device=device)
-        self._places = torch.zeros((n, depth), dtype=torch.int64, device=device)
+    def __init__(self, side: Side, device: str) -> None:
+        self.side, self._device = side, device
+        # No entry exceeds one, and a power of two changes no digit.
+        self._scale = 2.0 ** -np.ceil(np.log2(side.lengths.max()))
+        self._whole = self._upload(slice(0, len(side))) if len(side) <= PANEL else None
 
-    def add(self, queries: slice, scores: Tensor, first: int) -> None:
-        """Keep the best of these queries' scores (n, items), too; items are the places from ``first`` on."""
-        depth = self._scores.shape[1]
-        values, places = torch.topk(scores, min(depth, scores.shape[1]), dim=1)
-        values = torch.cat([self._scores[queries], values], dim=1)
-        places = torch.cat([self._places[queries], places + first], dim=1)
-        self._scores[queries], order = torch.topk(values, depth, dim=1)
-        self._places[queries] = places.gather(1, order)
+    def part(self, rows: slice) -> _Vectors:
+        return self._whole[rows] if self._whole else self._upload(rows)
 
-    def ranked(self, queries: Side, items: Side, k: int) -> tuple[Ranking, NDArray[np.bool_]]:
-        """Return the ``k`` best by float64 products, and of which queries another item may be among them."""
-        found = rank_candidates(queries, items, self._places.cpu().numpy(), k)
-        if self._scores.shape[1] == len(items):
-            return found, np.zeros(len(queries), np.bool_)
-        # An item that was left out scores no more than the last one kept, but for the rounding errors of float32.
-        most = self._scores[:, -1].double().cpu().numpy() + Float32Products().margins(queries, items)
-        return found, found.scores[:, -1] <= most
+    def _upload(self, rows: slice) -> _Vectors:
+        halves, losses = [], []
+        for part in slices(rows.stop, SENT, start=rows.start):
+            vectors = torch.from_numpy(writable(self.side.take(part)))
+            if self._device != "cpu":
+                vectors = vectors.pin_memory()  # copied by many threads, and sent while the next ones are
+            exact = vectors.to(self._device, non_blocking=True) * self._scale
+            halves.append(exact.half())
+            losses.append((exact - halves[-1]).double().norm(dim=1))
+        lengths = torch.from_numpy(self.side.lengths[rows] * self._scale).to(self._device)
+        return _Vectors(torch.cat(halves), lengths, torch.cat(losses))
+
+
+class _Best:
+    """Finds the items on the device that may be among the ``k`` best of queries there."""
+
+    def __init__(self, items: _Vectors, k: int) -> None:
+        self._n, self._k = len(items), min(k, len(items))
+        self._longest, self._most_lost = items.lengths.max(), items.losses.max()
+        self._halves = torch.nn.functional.pad(items.halves, (0, 0, 0, -len(items) % ALIGNED))
+
+    def height(self, n: int) -> int:
+        """Return for how many of n queries an eighth of the free memory holds the products."""
+        device = self._halves.device
+        scores = torch.cuda.mem_get_info(device)[0] // 16 if device.type == "cuda" else SCORES
+        return min(n, max(1, scores // len(self._halves)))
+
+    def candidates(self, queries: _Vectors) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.bool_]]:
+        """Return how many candidates each query has (n,), their places, query after query, and which queries are lost,
+        having too many."""
+        n, width = len(queries), len(self._halves)
+        with whole_operands():
+            scores = queries.halves @ self._halves.T
+        scores[:, self._n :] = -torch.inf
+        # Neighbours, which are often alike, are in different groups.
+        largest = scores.view(n, GROUP, -1).amax(1)
+        few = largest.view(n, GROUP, -1).amax(1)
+        least = self._least(few if few.shape[1] >= 4 * self._k else scores, queries)
+        query, group = (largest >= least[:, None]).nonzero(as_tuple=True)
+        lost = torch.bincount(query, minlength=n) > 8 * self._k + CROWDED
+        query, group = query[~lost[query]], group[~lost[query]]
+        places = group[:, None] + torch.arange(0, width, width // GROUP, device=group.device)
+        taken = scores[query[:, None], places] >= least[query, None]
+        counts = torch.bincount(query[:, None].expand_as(places)[taken], minlength=n)
+        return counts.cpu().numpy(), places[taken].int().cpu().numpy(), lost.cpu().numpy()
+
+    def _least(self, scores: Tensor, queries: _Vectors) -> Tensor:
+        """Return the least product in float16 of an item that may be among the k best, by queries' products with at
+        least k of the items (n, any number): what products.py proves, with a product that is rounded, too."""
+        kth = torch.topk(scores, self._k, dim=1).values[:, -1].double()
+        kept = queries.lengths + queries.losses
+        lost = queries.losses * self._longest + kept * self._most_lost
+        summed = queries.halves.shape[1] * SUM_UNIT * kept * (self._longest + self._most_lost)
+        least = kth - 2 * (1.001 * (lost + summed + HALF_UNIT * kth.abs()) + HALF_UNDERFLOW)
+        return (least - HALF_UNIT * least.abs() - HALF_UNDERFLOW).half()  # not rounded up
+
+
+class _Way:
+    """One direction of a search: the lists that are ``found``, and the queries that are ``lost``."""
+
+    def __init__(self, queries: _Uploaded, items: _Uploaded, k: int) -> None:
+        self._queries, self._items, self._k = queries, items, k
+        self.found = empty_ranking(len(queries.side), k)
+        self.lost = np.zeros(len(queries.side), np.bool_)
+
+    def candidates(self) -> Iterator[tuple[slice, Candidates, float]]:
+        """Yield the candidates of a strip of queries in a panel of items, and the share of all products so far."""
+        n, n_items = len(self._queries.side), len(self._items.side)
+        for panel in slices(n_items, PANEL):
+            best = _Best(self._items.part(panel), self._k)
+            for strip in slices(n, best.height(n)):
+                counts, places, lost = best.candidates(self._queries.part(strip))
+                self.lost[strip] |= lost
+                if self.lost[: strip.stop].mean() > TOO_MANY:
+                    raise TooManyCandidatesError
+                done = panel.start * n + (panel.stop - panel.start) * strip.stop
+                yield strip, Candidates(counts, places, panel.start), done / (n * n_items)
+
+    def rank(self, strip: slice, candidates: Candidates) -> None:
+        """Join the best of a strip's candidates to the lists of its queries."""
+        queries = self._queries.side.only(np.arange(strip.start, strip.stop))
+        best = rank_candidates(queries, self._items.side, candidates, self._k)
+        join(Ranking(self.found.places[strip], self.found.scores[strip]), best)

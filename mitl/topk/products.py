@@ -56,7 +56,7 @@ class TorchProducts:
         self._out = torch.empty(0, dtype=kind)
 
     def operand(self, embeddings: NDArray) -> torch.Tensor:
-        return torch.from_numpy(_writable(embeddings)).to(self._kind)
+        return torch.from_numpy(writable(embeddings)).to(self._kind)
 
     def tile(self, rows: torch.Tensor, columns: torch.Tensor) -> Keys:
         if self._out.shape != (len(rows), len(columns)):
@@ -95,17 +95,20 @@ class Float32Products(TorchProducts):
 
 @contextmanager
 def whole_operands() -> Iterator[None]:
-    """Training in this process may have allowed torch to round the operands of float32 products; the margins hold only
-    for unrounded ones."""
+    """Training in this process may have allowed torch to round the operands of float32 products, and by itself it sums
+    those in float16 in float16; the margins hold only for unrounded operands and sums in float32."""
     settings = (torch.backends.mkldnn.matmul, torch.backends.cuda.matmul)  # type: ignore[attr-defined]
     allowed = [one.fp32_precision for one in settings]
+    halves = torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction
     try:
         for one in settings:
             one.fp32_precision = "ieee"
+        torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
         yield
     finally:
         for one, before in zip(settings, allowed, strict=True):
             one.fp32_precision = before
+        torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = halves
 
 
 def _margins(queries: Side, items: Side, query_losses: NDArray, item_losses: NDArray) -> NDArray[np.float64]:
@@ -146,6 +149,6 @@ def _fastest(products: Products, rows: NDArray, columns: NDArray) -> float:
     return min(seconds)
 
 
-def _writable(array: NDArray) -> NDArray:
+def writable(array: NDArray) -> NDArray:
     """Copy read-only arrays, such as memory maps: torch warns of them, although nothing is written here."""
     return array if array.flags.writeable else np.array(array)

@@ -1,6 +1,7 @@
 """Ranked lists, by falling score, then by rising place: filled from candidates, joined, spread over equal vectors."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit, prange
@@ -49,11 +50,21 @@ def settle_final(buffers: Buffers, part: slice, into: Ranking) -> None:
     _settle_final(buffers, into.places[part], into.scores[part])
 
 
-def rank_candidates(queries: Side, items: Side, candidates: NDArray[np.int64], k: int) -> Ranking:
-    """Return the ``k`` best of each query's candidates (n, any number), all different, by float64 products."""
+class Candidates(NamedTuple):
+    """Items that may be among the best of n queries: ``counts`` (n,), and the items' places query after query, all of a
+    query different, counted from ``first`` on."""
+
+    counts: NDArray[np.int64]
+    places: NDArray[np.int32]
+    first: int
+
+
+def rank_candidates(queries: Side, items: Side, candidates: Candidates, k: int) -> Ranking:
+    """Return the ``k`` best of each query's candidates by float64 products."""
     found = empty_ranking(len(queries), k)
     sides = queries.values, queries.index, items.values, items.index
-    _rank_candidates(*sides, candidates, found.places, found.scores)
+    stops = np.cumsum(candidates.counts)
+    _rank_candidates(*sides, stops, candidates.places, candidates.first, found.places, found.scores)
     return found
 
 
@@ -178,11 +189,12 @@ def _rank_one(products, margin, vector, items, item_index, places, scores):
 
 
 @njit(parallel=True, cache=True, nogil=True)
-def _rank_candidates(queries, query_index, items, item_index, candidates, places, scores):
-    for number in prange(len(candidates)):
+def _rank_candidates(queries, query_index, items, item_index, stops, candidates, first, places, scores):
+    for number in prange(len(stops)):
         query = np.int64(number)
         vector = queries[query_index[query] if len(query_index) else query]
-        for place in candidates[query]:
+        for at in range(stops[query - 1] if query else 0, stops[query]):
+            place = first + candidates[at]
             item = item_index[place] if len(item_index) else place
             insert(place, dot(vector, items[item]), places[query], scores[query])
 

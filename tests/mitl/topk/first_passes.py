@@ -10,12 +10,13 @@ from mitl.topk.tiles import CentredTiles, ProductTiles
 FIRST_PASSES = {
     "bfloat16": partial(ProductTiles, products=Bfloat16Products()),
     "float32": partial(ProductTiles, products=Float32Products()),
-    "float32 on cpu": partial(AcceleratedPass, device="cpu"),  # the same code as on a GPU
+    "float16 on cpu": partial(AcceleratedPass, device="cpu"),  # the same code as on a GPU
 }
 
 
 def take_first(name, monkeypatch):
     monkeypatch.setattr(exact, "_passes", lambda device: [FIRST_PASSES[name], CentredTiles])
     # Several tiles, also of little inputs.
-    monkeypatch.setattr(accelerated, "STRIP", 90)
+    monkeypatch.setattr(accelerated, "SCORES", 5_000)
     monkeypatch.setattr(accelerated, "PANEL", 70)
+    monkeypatch.setattr(accelerated, "CROWDED", -20)
