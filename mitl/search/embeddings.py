@@ -152,7 +152,7 @@ def _faiss_topk(queries: Embeddings, items: Embeddings, k: int, device: str) -> 
 
     from mitl.topk import topk_of_products
     from mitl.topk.products import Float32Products
-    from mitl.topk.ranking import rank_candidates
+    from mitl.topk.ranking import Candidates, rank_candidates
     from mitl.topk.sides import open_side
 
     index: faiss.Index = faiss.IndexFlatIP(items.shape[1])
@@ -167,7 +167,8 @@ def _faiss_topk(queries: Embeddings, items: Embeddings, k: int, device: str) -> 
     index.add(asked.values.astype(np.float32, copy=False))
     depth = min(k + FAISS_SPARE, len(asked))
     scores, places = index.search(asking.values.astype(np.float32, copy=False), depth)
-    found = rank_candidates(asking, asked, places, k)
+    candidates = Candidates(np.full(len(asking), depth), places.ravel().astype(np.int32), 0)
+    found = rank_candidates(asking, asked, candidates, k)
     if depth < len(asked):
         # An item that FAISS left out scores no more than its last one, but for the rounding errors of float32.
         unsure = found.scores[:, -1] <= scores[:, -1] + Float32Products().margins(asking, asked)
