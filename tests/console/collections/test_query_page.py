@@ -97,8 +97,8 @@ def test_each_match_tells_its_trail_and_leads_to_its_pair(member, made):
     pair = candidates(made.hits.get())[1]
     propose(made, [pair], make_annotator("clip"))
     text = member.get(reverse("image", args=[pair[0]])).text
-    assert "clip #1 of captions · round-1: → Partially YES ·" in words_of(text)
-    assert 'aria-label="Votes: 2"' in text
+    assert "clip #1 of captions · round-1: Partially YES → Partially YES ·" in words_of(text)
+    assert text.count('<span class="level" data-level="2">Partially YES</span>') == 2
     assert reverse("pair", args=pair) in text
     assert reverse("caption", args=[pair[1]]) in text
 
@@ -109,7 +109,7 @@ def test_votes_of_several_rounds_stand_apart_with_the_verdict_of_each(member, ma
     answer(later.hits.get(), 3, 3, 3, 3)
     assert pair in candidates(later.hits.get())
     text = words_of(member.get(reverse("image", args=[pair[0]])).text)
-    assert "round-1: → Partially YES · later: not counted yet ·" in text
+    assert "round-1: Partially YES → Partially YES · later: Mostly NO not counted yet ·" in text
     table = member.get(reverse("pairs", args=["pool", made.pool.name])).content.decode()
     assert '<span class="soft small">later</span>' not in table
 
