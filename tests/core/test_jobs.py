@@ -1,11 +1,8 @@
-"""The life of a job: whoever works on it, whatever happens to them."""
+"""The life of a job: opening, progress, outcome and cancelling."""
 
-import os
-import time
 from datetime import timedelta
 
 import pytest
-from celery.signals import worker_shutting_down
 from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
@@ -13,44 +10,13 @@ from django.utils import timezone
 from config.celery import app
 from core import jobs
 from core.errors import CounterpartError
-from core.jobs import Cancelled, cancel, finish, open_job, open_once, resend_stale_jobs, running
-from core.jobs import job as job_task
+from core.jobs import cancel, finish, open_job, open_once, resend_stale_jobs, running
 from core.models import Event, Job
 from tests.at_once import at_once
+from tests.core.farm import State, age, count_once, state_of, verbs
 
-State = Job.State
+pytestmark = pytest.mark.usefixtures("sent")
 really_send = jobs.send
-
-
-@pytest.fixture(autouse=True)
-def sent(monkeypatch):
-    """The ids of the jobs sent, instead of sending them."""
-    ids = []
-    monkeypatch.setattr(jobs, "send", lambda job: ids.append(job.pk))
-    return ids
-
-
-@pytest.fixture
-def user(db):
-    return User.objects.create(username="ann")
-
-
-@pytest.fixture
-def job(db):
-    return open_job("Count the sheep", "farm.tasks.count", {"sheep": 3})
-
-
-def age(job, **fields):
-    Job.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=10), **fields)
-
-
-def state_of(job):
-    job.refresh_from_db()
-    return job.state
-
-
-def verbs(job):
-    return list(Event.objects.filter(subject=f"core.job:{job.pk}").order_by("id").values_list("verb", flat=True))
 
 
 def test_a_job_is_sent_once_what_opened_it_has_committed(db, sent, django_capture_on_commit_callbacks):
@@ -223,141 +189,6 @@ def test_a_job_that_ended_cannot_be_cancelled(job):
     assert state_of(job) == State.DONE
 
 
-def test_a_lost_job_is_sent_again(job, sent, django_capture_on_commit_callbacks):
-    age(job, state=State.RUNNING)
-    with django_capture_on_commit_callbacks(execute=True):
-        assert resend_stale_jobs() == 1
-    assert sent == [job.pk]
-    assert (state_of(job), job.attempts) == (State.QUEUED, 1)
-
-
-def test_a_job_with_a_fresh_sign_of_life_is_left_alone(job, sent):
-    with running(job.pk):
-        assert resend_stale_jobs() == 0
-    assert sent == []
-
-
-def test_a_healed_job_is_not_sent_twice(job):
-    age(job, state=State.RUNNING)
-    assert [resend_stale_jobs(), resend_stale_jobs()] == [1, 0]
-
-
-def test_a_job_that_waits_long_for_its_turn_loses_no_attempt(job):
-    for _ in range(jobs.MAX_ATTEMPTS + 2):
-        age(job)
-        assert resend_stale_jobs() == 1
-    assert (state_of(job), job.attempts) == (State.QUEUED, 0)
-
-
-def test_a_job_that_is_lost_again_and_again_fails(job):
-    for _ in range(jobs.MAX_ATTEMPTS):
-        age(job, state=State.RUNNING)
-        resend_stale_jobs()
-    age(job, state=State.RUNNING)
-    assert resend_stale_jobs() == 0
-    assert (state_of(job), job.message) == (
-        State.FAILED,
-        "Lost 5 times without finishing. See the worker's log.",
-    )
-
-
-def test_a_task_given_up_for_lost_stops_and_leaves_the_job_to_its_successor(job):
-    with running(job.pk) as lost:
-        age(job)
-        resend_stale_jobs()
-        with running(job.pk) as successor:
-            successor("counting", 1, 2)
-            with pytest.raises(Cancelled):
-                lost("counting", 2, 2)
-            assert state_of(job) == State.RUNNING
-
-
-def test_the_error_of_a_task_given_up_for_lost_does_not_fail_the_job(job):
-    with running(job.pk):
-        age(job)
-        resend_stale_jobs()
-        raise CounterpartError("too late")
-    assert state_of(job) == State.QUEUED
-
-
-def test_a_lost_job_that_was_asked_to_stop_is_cancelled_when_sent_again(job):
-    age(job, state=State.RUNNING, cancel_requested=True)
-    resend_stale_jobs()
-    with running(job.pk) as progress:
-        assert progress is None
-    assert state_of(job) == State.CANCELLED
-
-
-def test_a_job_that_reports_while_it_is_taken_for_lost_is_left_alone(job, sent):
-    Job.objects.update(state=State.RUNNING, heartbeat_at=timezone.now() - timedelta(hours=1))
-    stale = Job.objects.get(pk=job.pk)
-    Job.objects.update(heartbeat_at=timezone.now())
-    assert not jobs._resend(stale)
-    assert (state_of(job), sent) == (State.RUNNING, [])
-
-
-@pytest.fixture
-def stopped():
-    """Tell this process to stop, as SIGTERM tells a worker."""
-    yield jobs.stop_jobs
-    jobs._stopping[0] = 0
-
-
-def test_a_worker_that_is_stopped_hands_its_job_back_without_the_loss_of_an_attempt(job, sent, stopped, commit):
-    sent.clear()
-    with commit(execute=True), running(job.pk) as progress:
-        stopped()
-        progress("counting", 1, 2)
-        pytest.fail("went on")
-    assert (state_of(job), job.attempts, sent) == (State.QUEUED, 0, [job.pk])
-    assert verbs(job) == ["opened", "handed back"]
-
-
-def test_the_processes_that_a_worker_forked_know_that_it_is_stopped(stopped):
-    child = os.fork()
-    if not child:
-        for _ in range(10_000):
-            if jobs.is_stopping():
-                os._exit(0)
-            time.sleep(0.001)
-        os._exit(1)
-    worker_shutting_down.send(sender="w1@here", sig="SIGTERM", how="Warm", exitcode=0)
-    assert os.waitpid(child, 0) == (child, 0)
-
-
-def test_a_worker_that_is_stopped_starts_nothing_of_what_it_had_taken(job, sent, stopped, commit):
-    stopped()
-    with commit(execute=True):
-        count_once(str(job.pk))
-    assert (state_of(job), job.step, sent[-1]) == (State.QUEUED, "", job.pk)
-
-
-def test_a_job_that_ends_while_its_worker_is_stopped_is_not_done_again(job, sent, stopped, commit):
-    sent.clear()
-    with commit(execute=True), running(job.pk):
-        stopped()
-        finish(job.pk, "3 sheep.")
-    assert (state_of(job), sent) == (State.DONE, [])
-
-
-def test_a_job_that_was_asked_to_stop_is_cancelled_and_not_handed_back(job, sent, stopped, commit):
-    sent.clear()
-    with commit(execute=True), running(job.pk) as progress:
-        cancel(job, actor="bo")
-        stopped()
-        progress("counting", 1, 2)
-    assert (state_of(job), sent) == (State.CANCELLED, [])
-
-
-def test_a_task_given_up_for_lost_hands_back_nothing_of_its_successor(job, sent, stopped, commit):
-    sent.clear()
-    with commit(execute=True), running(job.pk) as lost:
-        Job.objects.update(attempts=1)  # The reconciler took the task for lost, and a successor runs.
-        stopped()
-        lost("counting", 2, 2)
-    assert (state_of(job), sent) == (State.RUNNING, [])
-
-
 def test_a_second_press_finds_the_unfinished_job_of_the_first(db, user):
     first = open_once("Count", "farm.tasks.count", {"farm": "a", "sheep": 3}, lock=user)
     assert open_once("Count", "farm.tasks.count", {"farm": "a", "sheep": 3}, lock=user) == first
@@ -370,12 +201,6 @@ def test_a_press_after_the_end_opens_a_new_job(db, user):
     with running(first.pk):
         finish(first.pk, "Counted.")
     assert open_once("Count", "farm.tasks.count", {}, lock=user) != first
-
-
-@job_task("farm.tasks.count_once")
-def count_once(job, progress):
-    progress("counting", job.params["sheep"], None)
-    return f"{job.params['sheep']} sheep."
 
 
 def test_the_sentence_of_the_work_becomes_the_outcome_of_the_job(job):

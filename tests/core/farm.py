@@ -1,0 +1,29 @@
+"""A job of the tests, how it stands, and its task."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from core.jobs import job as job_task
+from core.models import Event, Job
+
+State = Job.State
+
+
+def age(job, **fields):
+    Job.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=10), **fields)
+
+
+def state_of(job):
+    job.refresh_from_db()
+    return job.state
+
+
+def verbs(job):
+    return list(Event.objects.filter(subject=f"core.job:{job.pk}").order_by("id").values_list("verb", flat=True))
+
+
+@job_task("farm.tasks.count_once")
+def count_once(job, progress):
+    progress("counting", job.params["sheep"], None)
+    return f"{job.params['sheep']} sheep."
