@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isnan
 
-from evaluation.scores.leaderboard import interval_text
+from evaluation.scores.boards import interval_text
 from evaluation.scores.moves import Figures, ranks_of, values_of
 from evaluation.scores.scoring import Figure
 

@@ -16,7 +16,7 @@ from core.jobs import JobProgress
 from core.models import Job
 from evaluation.scores.benchmark_scores import evaluate_benchmarks
 from evaluation.scores.board_tables import figures_of
-from evaluation.scores.leaderboard import LABELS, Board, Cell, Column, Row
+from evaluation.scores.boards import LABELS, Board, Cell, Column, Row
 from evaluation.scores.scoring import Figure
 from mitl.models import Retrieval
 from mitl.search.gallery import rankings_of

@@ -18,7 +18,8 @@ from evaluation.auditing.estimate_boards import audits_of
 from evaluation.estimation import METRICS
 from evaluation.jobs import start_registration, start_scoring_run
 from evaluation.models import Run
-from evaluation.scores.leaderboard import Board, board_of, board_of_run, caution_of, notes_of
+from evaluation.scores.boards import Board, notes_of
+from evaluation.scores.leaderboard import board_of, board_of_run, caution_of
 from evaluation.scores.moves import Figures, averages_of, history_of
 from evaluation.scores.scoring import SCORED
 from hits.models import Round

@@ -35,7 +35,8 @@ from hits.models import Control
 from hits.question import Level
 from hits.task_types import LEVELS, task_type_of
 from hits.task_types.task_type import TaskType
-from mitl.charts import Spec, interval_chart
+from mitl.charts import Spec
+from mitl.interval_charts import interval_chart
 from mitl.models import Annotator
 
 HELP = "How far workers agree with each other, with controls, reviewers, annotators and match sources."

@@ -19,7 +19,8 @@ from evaluation.correlation import correlations, spearman, tau_b
 from evaluation.scores.board_tables import SOURCE
 from evaluation.scores.leaderboard import board_of, caution_of
 from evaluation.scores.moves import Moves, averages_of, ranks_of, values_of
-from mitl.charts import Spec, heat_map, heat_maps
+from mitl.charts import Spec
+from mitl.heat_maps import heat_map, heat_maps
 
 HELP = "How similarly metrics rank the same models: tau-b and Spearman over a leaderboard or a CSV file (table 5)."
 TITLES = {"tau_b": "Kendall's tau-b", "spearman": "Spearman's correlation"}

@@ -26,7 +26,8 @@ from evaluation.completeness import (
 from evaluation.control_votes import VotesOnControls, votes_on_controls
 from evaluation.judged_pairs import JudgedPairs, load_judged_pairs, queries_of, true_qrels
 from evaluation.random_pairs import Estimate, Learned, majority_wrong
-from mitl.charts import Spec, interval_chart
+from mitl.charts import Spec
+from mitl.interval_charts import interval_chart
 from mitl.models import Direction
 
 HELP = "How many matches of its queries a version lacks: capture-recapture, and an estimate by parts."

@@ -12,7 +12,8 @@ from core.parameters import POSITIONAL, Option, Parameters, choices
 from core.progress import Progress
 from corpus.models import Collection, Sample
 from evaluation.analyses import Findings, plain
-from mitl.charts import Spec, heat_map, heat_maps
+from mitl.charts import Spec
+from mitl.heat_maps import heat_map, heat_maps
 from mitl.models import Annotator, Direction
 from mitl.rank_agreement import POLICIES, Absent, first_place_ranks, rank_correlations
 from mitl.search.store import newest_lists

@@ -20,7 +20,8 @@ from evaluation.auditing.round_estimates import (
 )
 from evaluation.auditing.score_guards import ModelGuard, model_guards
 from hits.models import Round
-from mitl.charts import Spec, interval_chart
+from mitl.charts import Spec
+from mitl.interval_charts import interval_chart
 from mitl.models import Direction
 
 HELP = "Scores of a round's models with intervals, from the queries that were judged whole: counted or estimated."

@@ -10,7 +10,8 @@ from evaluation.analyses import Findings, shown, text_table
 from evaluation.auditing.live_estimates import LiveDirection, LiveEstimates, LiveLook, LiveParameters, measure_live
 from evaluation.auditing.whole_queries import FEW
 from hits.models import Round
-from mitl.charts import Spec, look_chart
+from mitl.charts import Spec
+from mitl.interval_charts import look_chart
 
 HELP = "Scores of an audit's models with intervals at looks fixed in advance; what stopping there saves and gives up."
 

@@ -8,7 +8,7 @@ from corpus.models import Collection
 from evaluation.auditing.round_estimates import ModelDifference, ModelEstimate, RoundEstimates
 from evaluation.auditing.whole_queries import FEW
 from evaluation.models import Run
-from evaluation.scores.leaderboard import Board, Cell, Column, Row
+from evaluation.scores.boards import Board, Cell, Column, Row
 from evaluation.scores.model_rankings import registered_runs
 from evaluation.scores.scoring import Figure
 from hits.models import Round

@@ -15,7 +15,8 @@ from corpus.input_files import BoundedJson
 from evaluation.metrics import ALL_METRICS, BENCHMARKS, METRICS, Plausible, positives
 from evaluation.metrics.named_benchmarks import folds_of, of_gallery
 from evaluation.ranking_files import Ids, model_names, stream_rankings
-from evaluation.scores.leaderboard import Board, board_from, joined
+from evaluation.scores.boards import Board, joined
+from evaluation.scores.leaderboard import board_from
 from evaluation.scores.policies import DEFAULT, Policies
 from evaluation.scores.scoring import score_rankings
 from evaluation.scores.targets import Part, Target

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.scores.leaderboard import AVERAGE, Board, Cell, Row, notes_of
+from evaluation.scores.boards import AVERAGE, Board, Cell, Row, notes_of
 
 SOURCE = ("kind", "estimand", "n_queries")
 """The last columns of a CSV, which are no scores."""

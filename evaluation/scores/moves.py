@@ -2,7 +2,8 @@
 
 from corpus.models import Collection
 from evaluation.models import Score
-from evaluation.scores.leaderboard import AVERAGE, Board, average, figure_of
+from evaluation.scores.boards import AVERAGE, Board
+from evaluation.scores.leaderboard import average, figure_of
 from evaluation.scores.scoring import Figure
 from mitl.models import Direction
 

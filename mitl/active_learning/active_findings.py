@@ -8,7 +8,8 @@ import numpy as np
 import scipy.stats
 
 from core.text import counted
-from mitl.charts import Spec, look_chart
+from mitl.charts import Spec
+from mitl.interval_charts import look_chart
 from mitl.models import Direction
 from mitl.training.recall import Recalls
 

@@ -5,7 +5,8 @@ import pytest
 
 from core.errors import CounterpartError
 from mitl.bars import bar_chart
-from mitl.charts import check_chart_path, heat_map, heat_maps, line_chart, tail_chart, write_chart
+from mitl.charts import check_chart_path, line_chart, tail_chart, write_chart
+from mitl.heat_maps import heat_map, heat_maps
 
 COUNTS = {"image → captions": {"one": np.array([0, 1, 1, 5]), "two": np.array([3, 0, 0, 0])}}
 MATRIX = np.array([[1, 0.25], [np.nan, 1]])

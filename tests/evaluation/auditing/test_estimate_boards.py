@@ -14,7 +14,7 @@ from evaluation.auditing.round_estimates import (
     estimate_round,
 )
 from evaluation.estimation import METRICS, Estimate
-from evaluation.scores.leaderboard import Column
+from evaluation.scores.boards import Column
 from evaluation.scores.runs import register_file
 from hits.models import Round
 from mitl.models import Direction

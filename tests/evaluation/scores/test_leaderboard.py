@@ -8,7 +8,8 @@ import pytest
 from dataset.release import release_version
 from evaluation.models import Run, Score
 from evaluation.scores.board_tables import csv_table, latex_table
-from evaluation.scores.leaderboard import Column, board_from, joined
+from evaluation.scores.boards import Column, joined
+from evaluation.scores.leaderboard import board_from
 from evaluation.scores.moves import averages_of, history_of, ranks_of, values_of
 from evaluation.scores.scoring import Scored, scored_from
 from mitl.models import Direction
