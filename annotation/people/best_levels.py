@@ -37,7 +37,7 @@ def set_best(test: QualificationTest, told: Mapping[int, Best], *, actor: str) -
             changed.append(item)
     TestItem.objects.bulk_update(changed, ["best_level", "reason"])
     if changed:
-        record("explained", test, actor=actor, items=len(changed))
+        record("explained", test, actor=actor, questions=len(changed))
     return len(changed)
 
 

@@ -1,6 +1,7 @@
 """Which of the right levels of a test's item fits best: what sources know, and what researchers say."""
 
 import pytest
+from django.utils.html import strip_tags
 
 from annotation.people.best_levels import Best, set_best
 from annotation.people.qualification_tests import Plan, answer_test, make_test
@@ -34,7 +35,7 @@ def test_what_is_said_is_kept_and_saying_it_again_changes_nothing(first):
     assert set_best(first, {place: Best(3, " There is a dog. ")}, actor="x") == 1
     assert set_best(first, {place: Best(3, "There is a dog.")}, actor="x") == 0
     assert first.items.filter(best_level=3, reason="There is a dog.").count() == 1
-    assert Event.objects.get(verb="explained").data == {"items": 1}
+    assert Event.objects.get(verb="explained").data == {"questions": 1}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,7 @@ def test_a_researcher_says_on_the_page_of_the_test_which_level_fits_best(first, 
     assert researcher.post("/tests/first/", form).url == "/tests/first/"
     assert set(first.items.values_list("polarity", "best_level")) == {("positive", 1), ("negative", None)}
     assert {item.reason for item in first.items.all()} == {f"Reason {place}" for place in places}
+    assert "said which levels fit best in test first" in " ".join(strip_tags(researcher.get("/events/").text).split())
     negative = next(place for place, side in places.items() if side == "negative")
     refused = researcher.post("/tests/first/", form | {f"best-{negative}": "1"})
     assert (refused.status_code, "Select a valid choice" in refused.text) == (422, True)
