@@ -1,5 +1,6 @@
 """Fixtures of all tests: storage of their own, quick settings, and people in each role."""
 
+import gc
 import os
 import shutil
 import ssl
@@ -18,6 +19,7 @@ from django.core.signing import TimestampSigner, b62_encode
 from django.db import connection
 from django.db.models import Model
 from django.test import Client
+from django.test.utils import override_settings
 from hypothesis import settings as hypothesis_settings
 from werkzeug.routing import Rule
 
@@ -176,6 +178,8 @@ def transactions():
 def known_tasks():
     """A task that is sent by name runs at once only where its module was imported."""
     app.loader.import_default_modules()
+    with override_settings(CELERY_TASK_ALWAYS_EAGER=True):
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -184,16 +188,17 @@ def own_storage(settings, tmp_path):
     settings.VAR_DIR = tmp_path
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.FILE_CACHE = tmp_path / "cache"
-    settings.CELERY_TASK_ALWAYS_EAGER = True
 
 
-@pytest.fixture(autouse=True)
-def quick(settings):
-    """Leave out what would take most of the time: hashing that is slow on purpose, a search for all static files, and
-    reading the pairs before they are judged."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    settings.WHITENOISE_AUTOREFRESH = True
-    settings.LEAST_SECONDS_A_PAIR = 0
+@pytest.fixture(scope="session", autouse=True)
+def quick(known_tasks):
+    """Leave out what would take most of the time: hashing that is slow on purpose, a search for all static files,
+    reading the pairs before they are judged, and looking through all modules for what is no longer used."""
+    gc.freeze()
+    gc.set_threshold(20_000)
+    hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    with override_settings(PASSWORD_HASHERS=hashers, WHITENOISE_AUTOREFRESH=True, LEAST_SECONDS_A_PAIR=0):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -214,14 +219,16 @@ def links_of_one_second(monkeypatch):
     monkeypatch.setattr(TimestampSigner, "timestamp", lambda signer: second)
 
 
-@pytest.fixture(autouse=True)
-def fresh_figures(monkeypatch):
+@pytest.fixture(scope="session", autouse=True)
+def fresh_figures():
     """On a busy machine a page may take long enough for its figures to be kept for the next test."""
-    monkeypatch.setattr("console.kept_figures.SLOW", float("inf"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("console.kept_figures.SLOW", float("inf"))
+        yield
 
 
-@pytest.fixture(autouse=True)
-def progress_in_the_tests_transaction(monkeypatch):
+@pytest.fixture(scope="session", autouse=True)
+def progress_in_the_tests_transaction():
     """No other connection sees the jobs of a test that is rolled back."""
     write_now = jobs._write_now
 
@@ -229,7 +236,9 @@ def progress_in_the_tests_transaction(monkeypatch):
         rolled_back = any(block._from_testcase for block in connection.atomic_blocks)
         return news() if rolled_back else write_now(news)
 
-    monkeypatch.setattr(jobs, "_write_now", write)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "_write_now", write)
+        yield
 
 
 @pytest.fixture(scope="session")
