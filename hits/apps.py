@@ -6,5 +6,5 @@ class HitsConfig(AppConfig):
 
     event_sentences = {
         "packed": "{who} packed {what}: {hits:HIT}",
-        "topped up": "{who} added {hits:HIT} to {what}, where workers disagree",
+        "topped up": "{who} added {hits:HIT} to {what}",
     }

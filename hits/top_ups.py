@@ -55,12 +55,14 @@ def add_top_up(
     audit_share: float | None = None,
     opened: list[list[str]] | None = None,
     rejected: dict[str, Any] | None = None,
+    expected: dict[str, Any] | None = None,
     actor: str,
 ) -> TopUp:
     """Store a planned top-up: its HITs follow the round's, with so many seats each. Call it in a transaction that has
     locked the round. ``rankings``: checksum of the rankings of each model whose first items it asks; ``audit_share``:
     the share of an audit that it continues; ``opened``: what a batch of likely matches opened of audited queries;
-    ``rejected``: the unlikely pairs of which it asks a sample."""
+    ``rejected``: the unlikely pairs of which it asks a sample; ``expected``: what further votes on doubtful pairs are
+    expected to bring, for the event."""
     top_up = TopUp.objects.create(
         round=round,
         number=number,
@@ -79,7 +81,7 @@ def add_top_up(
         "likely_matches": opened is not None,
         "rejected_pairs": len(rejected["pairs"]) if rejected else 0,
     }
-    told = {name: what for name, what in why.items() if what}
+    told = {name: what for name, what in why.items() if what} | (expected or {})
     record("topped up", round, actor=actor, number=number, hits=plan.n_hits, plan_hash=plan.hash, **told)
     return top_up
 

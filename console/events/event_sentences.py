@@ -59,7 +59,7 @@ def told(events: Iterable[Event]) -> list[Told]:
 def sentence_of(event: Event, what: SafeString | str) -> SafeString:
     """Return the sentence of an event whose subject is called ``what``."""
     template = SENTENCES.get(event.verb, ANY_VERB)
-    known = {**event.data, "who": _who(event.actor), "what": what, "verb": event.verb}
+    known = {**event.data, "who": who(event.actor), "what": what, "verb": event.verb}
     parts = (
         (text, _worded(known.get(name, "?"), noun) if name else "")
         for text, name, noun, _ in Formatter().parse(template)
@@ -76,7 +76,8 @@ def _worded(value: object, noun: str | None) -> object:
     return counted(value, *noun.split("/")) if noun and isinstance(value, int) else value
 
 
-def _who(actor: str) -> SafeString | str:
+def who(actor: str) -> SafeString | str:
+    """Return the name of an actor, of a worker with a link."""
     if actor.startswith("worker:"):
         pseudonym = actor.removeprefix("worker:")
         return format_html('Worker <a class="mono" href="{}">{}</a>', reverse("worker", args=[pseudonym]), pseudonym)

@@ -25,6 +25,7 @@ from console.permissions import StaffRequest, members_only, researchers_only
 from console.platforms.platform_status import is_on_platform, on_platform
 from console.rounds.activity import activity_of
 from console.rounds.figures import level_bar, newest_answers, seat_bar, verdict_count
+from console.rounds.vote_orders import orders_of
 from console.rounds.worker_looks import workers_to_look_at
 from core.errors import CounterpartError
 from crowd.channels import market_of, usable_markets
@@ -49,6 +50,8 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
     aggregation = found.aggregations.first()
     live = _live(found, request.user, Turn(at_once="count" in request.GET))
     platform = on_platform(found)
+    orders = orders_of(found)
+    disputed = found.top_ups.for_disputes().exclude(pk__in=[one.top_up.pk for one in orders])
     context = live | {
         "environment": environment,
         "n_hits": found.hits.count(),
@@ -61,7 +64,8 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
         "versions": found.versions.all(),
         "aggregation": aggregation,
         "verdict_count": verdict_count(aggregation) if aggregation else 0,
-        "n_added": found.hits.filter(top_up__in=found.top_ups.for_disputes()).count() if found.top_up else 0,
+        "orders": orders,
+        "n_added": found.hits.filter(top_up__in=disputed).count() if found.top_up else 0,
         "added_for": _added_for(found),
         **_stops(found),
         "turn": turn_of(found.pool),

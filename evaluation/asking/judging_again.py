@@ -53,6 +53,16 @@ class Again:
         """Expected number of verdicts on the wrong side after the votes."""
         return self.wrong - self.gain
 
+    @property
+    def figures(self) -> dict[str, int | float]:
+        """What a command prints of it, and an event keeps."""
+        return {
+            "verdicts": self.verdicts,
+            "expected_wrong": round(self.wrong, 1),
+            "expected_wrong_after": round(self.left, 1),
+            "votes_each": self.votes,
+        }
+
 
 def judge_again(round: Round, budget: Decimal) -> Again:
     """Return the pairs, and the number of votes on each, by which the budget is expected to correct most verdicts.

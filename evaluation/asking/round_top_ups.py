@@ -277,6 +277,7 @@ def add_planned(planned: PlannedTopUp, *, actor: str) -> None:
         audit_share=planned.audit_share,
         opened=_keys(planned.round, planned.batch.audited) if planned.batch else None,
         rejected=_rejected(planned.round, planned.zone) if planned.zone else None,
+        expected=planned.again.figures if planned.again else None,
         actor=actor,
     )
     want_seats_posted(current)

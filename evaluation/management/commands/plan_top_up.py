@@ -37,7 +37,7 @@ class Command(ActCommand):
             register_file(round.pool.collection, path, progress=progress)
         planned = plan_top_up(round, parameters, progress=progress)
         if options["add"]:
-            add_planned(planned, actor="plan_top_up")
+            add_planned(planned, actor="command")
         return {
             "round": round.name,
             **_purpose(planned),
@@ -51,12 +51,7 @@ class Command(ActCommand):
 
 def _purpose(planned: PlannedTopUp) -> dict[str, Any]:
     if planned.again:
-        return {
-            "verdicts": planned.again.verdicts,
-            "expected_wrong": round(planned.again.wrong, 1),
-            "expected_wrong_after": round(planned.again.left, 1),
-            "votes_each": planned.again.votes,
-        }
+        return planned.again.figures
     if planned.zone:
         return {"reject_below": planned.zone.below, "pairs_to_reject": len(planned.zone.pairs)}
     if planned.batch is None or planned.likely is None or planned.width is None:
