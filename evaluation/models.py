@@ -76,6 +76,9 @@ class Score(models.Model):
     value = models.FloatField()
     low = models.FloatField(null=True, help_text="Null if it was scored before 0.2.0.")
     high = models.FloatField(null=True)
+    original = models.FloatField(
+        null=True, help_text="The same on the original matches alone; null: none of its queries, or an earlier program."
+    )
     queries = models.PositiveIntegerField(help_text="Number of queries in the mean.")
     values_file = models.CharField(
         max_length=400, blank=True, default="", help_text="Path of the values of single queries in the storage."

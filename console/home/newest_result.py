@@ -1,12 +1,14 @@
-"""What is found so far, of the newest version: how many more matches than before, and which model leads."""
+"""What is found so far, of the newest version: how many more matches than the original ones, and whether another model
+leads than on these."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from console.charts.inline_bars import Segment, split_bar
 from dataset.models import Version
-from evaluation.scores.moves import Moves, history_of, values_of
 from evaluation.scores.scoring import SCORED
+from mitl.models import Direction
 
 METRIC = SCORED[0]
 SIDES = {"images": "images for a caption", "captions": "captions for an image"}
@@ -24,7 +26,8 @@ class Side:
 @dataclass(frozen=True)
 class NewestResult:
     """``times`` as many matches as the original ones, over both directions (None without any); ``leader`` has the
-    highest ``score`` in METRIC, and ``before`` is who had it on the version before, if any was scored."""
+    highest ``score`` in METRIC, and ``before`` is who has it on the original matches alone, if the same models were
+    scored on these."""
 
     version: Version
     times: float | None
@@ -32,7 +35,6 @@ class NewestResult:
     leader: str = ""
     score: float | None = None
     before: str = ""
-    version_before: str = ""
     metric: str = METRIC
 
 
@@ -46,12 +48,10 @@ def newest_result() -> NewestResult | None:
     sides = [_side(name, original[name], found[name]) for name in SIDES if found and original.get(name)]
     before_all = sum(original[name] for name in SIDES) if sides else 0
     times = sum(found[name] for name in SIDES) / before_all if before_all else None
-    values = values_of(history_of(version.collection, METRIC))
-    leader, score = _leader(values, version.name)
-    scored = version.collection.versions.filter(released_at__lt=version.released_at, scores__isnull=False)
-    earlier = scored.order_by("-released_at").first()
-    before = _leader(values, earlier.name)[0] if earlier else ""
-    return NewestResult(version, times, sides, leader, score, before, earlier.name if earlier else "")
+    values, on_original = _means(version, "value"), _means(version, "original")
+    leader = _leader(values)
+    before = _leader(on_original) if on_original.keys() == values.keys() else ""
+    return NewestResult(version, times, sides, leader, values.get(leader), before)
 
 
 def _side(name: str, original: int, found: int) -> Side:
@@ -59,8 +59,15 @@ def _side(name: str, original: int, found: int) -> Side:
     return Side(SIDES[name], found / original, split_bar(parts))
 
 
-def _leader(values: Moves, version: str) -> tuple[str, float | None]:
-    """Return the model with the highest value on a version, and the value; nothing where none was scored."""
-    there = {model: theirs[version] for model, theirs in values.items() if version in theirs}
-    leader = max(there, key=lambda model: there[model], default="")
-    return leader, there.get(leader)
+def _means(version: Version, figure: str) -> dict[str, float]:
+    """Return model → mean of both directions of a figure in METRIC, of its newest run; models without it are left
+    out."""
+    rows = version.scores.filter(metric=METRIC).exclude(**{figure: None}).order_by("run__created_at", "run_id")
+    sides: dict[str, dict[str, float]] = {}
+    for model, direction, value in rows.values_list("run__model", "direction", figure):
+        sides.setdefault(model, {})[direction] = value
+    return {model: fmean(two.values()) for model, two in sides.items() if len(two) == len(Direction)}
+
+
+def _leader(values: dict[str, float]) -> str:
+    return max(values, key=lambda model: values[model], default="")

@@ -1,13 +1,14 @@
 """Runs: register a model's rankings of a collection, mark suspicious ones, and read them again."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.db import transaction
+from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.events import record
@@ -150,7 +151,7 @@ def _register(run: Run) -> Run:
 def _look_over(collection: Collection, model: str, blocks: Iterator[Block]) -> tuple[str, dict[str, str]]:
     """Read all rankings; return the digest of their lists and the marks of suspicion with their notes."""
     watch = Watch()
-    original = Reading(model, _original(collection))
+    original = Reading(model, original_target(collection, ["R-Precision"]))
     for block in blocks:
         watch.add(list(Direction).index(block.direction), block.rankings)
         original.add(block)
@@ -172,15 +173,17 @@ def _copies_of(collection: Collection, model: str, digest: str) -> list[str]:
     return sorted(set(alike.values_list("model", flat=True)))
 
 
-def _original(collection: Collection) -> Target:
+def original_target(
+    collection: Collection, metrics: Iterable[str], queries: Mapping[Direction, NDArray[np.int64]] | None = None
+) -> Target:
+    """Return the collection's original matches alone as a target of scoring; where ``queries`` are given, theirs."""
     has_any = Match.objects.filter(collection=collection, source=Match.ORIGINAL).exists()
     pairs = known_pairs(collection, Match.ORIGINAL) if has_any else np.zeros((0, 2), np.int64)
-    images, captions = pairs[:, 0], pairs[:, 1]
-    qrels = {
-        Direction.IMAGE_TO_CAPTION: Qrels.of_pairs(images, captions),
-        Direction.CAPTION_TO_IMAGE: Qrels.of_pairs(captions, images),
-    }
-    return Target.of_collection("the original matches", collection, {"R-Precision": METRICS["R-Precision"]}, qrels)
+    qrels = {}
+    for direction, (asking, items) in zip(Direction, (pairs.T, pairs.T[::-1]), strict=True):
+        kept = np.isin(asking, queries[direction]) if queries else np.ones(len(asking), bool)
+        qrels[direction] = Qrels.of_pairs(asking[kept], items[kept])
+    return Target.of_collection("the original matches", collection, {name: METRICS[name] for name in metrics}, qrels)
 
 
 def _all_right(original: Reading) -> bool:

@@ -1,7 +1,7 @@
 """Score runs on versions: means over queries with their intervals, and the values of single queries for tests."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from evaluation.metrics import mean_over_queries as mean_of
 from evaluation.models import Run, Score
 from evaluation.ranking_files import Block, model_names
 from evaluation.scores.policies import DEFAULT, Policies
-from evaluation.scores.runs import forget_file, read_run, register_annotators, register_file
+from evaluation.scores.runs import forget_file, original_target, read_run, register_annotators, register_file
 from evaluation.scores.targets import Reading, Target, Truncation
 from evaluation.significance import bootstrap_interval
 from mitl.models import Direction
@@ -46,7 +46,7 @@ class Scored:
 
     ``figures[direction][metric]``; ``values`` are those of single queries, (Q,), NaN without a match. Entries that a
     list lacks count as wrong, so figures of a direction in ``truncated`` are lower bounds. ``run`` is None for
-    rankings that are not registered.
+    rankings that are not registered. ``original`` has the figures on the original matches alone of the queries.
     """
 
     model: str
@@ -54,6 +54,7 @@ class Scored:
     values: Mapping[Direction, Mapping[str, Values]]
     truncated: Mapping[Direction, Truncation]
     run: Run | None = None
+    original: Mapping[Direction, Mapping[str, Figure]] = field(default_factory=dict)
 
 
 def evaluate_version(
@@ -80,9 +81,9 @@ def evaluate_version(
                 runs.append(register_file(version.collection, path, model=name, progress=progress))
             if not rankings:
                 runs = register_annotators(version)
-            target = target_of(version)
+            target, original = targets_of(version)
             every = tracked(runs, "models", progress, every=1)
-            scored = [score_run(run, version, target, progress=progress) for run in every]
+            scored = [score_run(run, version, target, original, progress=progress) for run in every]
             guard_scores(version, progress=progress)
             if policies == DEFAULT:
                 return scored
@@ -93,9 +94,11 @@ def evaluate_version(
         raise
 
 
-def score_run(run: Run, version: Version, target: Target, *, progress: Progress = silent) -> Scored:
-    """Score a run on a version and store the figures. Raises CounterpartError as ``score_rankings`` does."""
-    scored = score(run, target, progress=progress)
+def score_run(run: Run, version: Version, target: Target, original: Target, *, progress: Progress = silent) -> Scored:
+    """Score a run on a version, and on the original matches of its queries, and store the figures. Raises
+    CounterpartError as ``score_rankings`` does."""
+    (scored,), (of_original,) = score_rankings(run.model, read_run(run, progress=progress), [target, original])
+    scored = replace(scored, run=run, original=of_original.figures)
     _store(run, version, scored)
     return scored
 
@@ -158,6 +161,14 @@ def target_of(version: Version) -> Target:
     return Target.of_collection(version.name, version.collection, {name: METRICS[name] for name in SCORED}, qrels)
 
 
+def targets_of(version: Version) -> tuple[Target, Target]:
+    """Return a version as a target of scoring, and the original matches of those of its queries that have a match on
+    it, so that rankings of the one cover the other."""
+    target = target_of(version)
+    queries = {direction: np.concatenate([part.queries for part in parts]) for direction, parts in target.parts.items()}
+    return target, original_target(version.collection, SCORED, queries)
+
+
 def score_everywhere(run: Run, *, progress: Progress = silent) -> str:
     """Score a run on every version of its collection; return a sentence that says where it was, and where not.
 
@@ -167,7 +178,7 @@ def score_everywhere(run: Run, *, progress: Progress = silent) -> str:
     failures = {}
     for version in versions:
         try:
-            score_run(run, version, target_of(version), progress=progress)
+            score_run(run, version, *targets_of(version), progress=progress)
         except CounterpartError as error:
             failures[version.name] = str(error)
     done = [version.name for version in versions if version.name not in failures]
@@ -181,13 +192,13 @@ def score_all_runs(version: Version, *, progress: Progress = silent) -> str:
     """Score on a version every run of its collection that is not yet, and guard its scores; return a sentence about
     it."""
     guard_scores(version, progress=progress)
-    target = target_of(version)
+    targets = targets_of(version)
     failures = []
     done = 0
     runs = unscored(version)
     for run in tracked(runs, "models", progress, every=1):
         try:
-            score_run(run, version, target, progress=progress)
+            score_run(run, version, *targets, progress=progress)
             done += 1
         except CounterpartError as error:
             failures.append(f"{run}: {error}")
@@ -217,6 +228,7 @@ def _store(run: Run, version: Version, scored: Scored) -> None:
                 direction=direction,
                 values_file=kept.path,
                 values_sha256=kept.sha256,
+                original=on.value if (on := scored.original.get(direction, {}).get(metric)) and on.queries else None,
                 **vars(figure),
             )
             for direction, metrics in scored.figures.items()

@@ -71,6 +71,18 @@ def test_runs_and_scores_are_stored_and_those_of_a_second_scoring_replace_them(v
     assert (Run.objects.count(), Score.objects.count()) == (1, 10)
 
 
+def test_the_same_figures_on_the_original_matches_alone_are_stored_beside(zoo, rankings):
+    """The first caption of image 1 describes image 0 too, and no other image has a match on the version."""
+    image = zoo.images.order_by("pk")[0]
+    for caption in zoo.captions.order_by("pk")[:3]:
+        Match.objects.create(collection=zoo, image=image, caption=caption, source="more", score=1)
+    version = release_version("v2", collection=zoo, sample=make_sample(zoo), merge="more")
+    evaluate_version(version, rankings=[rankings({"i2t": {"0": [2, 0, 1]}})])
+    score = Score.objects.get(metric="mAP@R")
+    # Places 1 to 3 hold its matches; of places 1 and 2, the second holds one of its two original ones.
+    assert (score.value, score.original, score.queries) == (1, 0.25, 1)
+
+
 def test_queries_without_positives_are_left_out(zoo, rankings):
     Match.objects.exclude(image__key="0").delete()
     version = release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")
