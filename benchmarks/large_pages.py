@@ -23,7 +23,7 @@ from benchmarks.large_round import EXPORT, HITS, IMAGE, JOB, MEASURED, build, po
 REPEATS = 20
 NAMES = {
     "collections": "coco", "annotators": "annotator-1", "pools": "pool", "rounds": "round", "versions": "v1",
-    "samples": "queries", "results": "v1", "plan": "coco", "charts": "round", "<slug:kind>s": "round",
+    "samples": "queries", "tests": "test", "results": "v1", "plan": "coco", "charts": "round", "<slug:kind>s": "round",
 }  # fmt: skip
 """First part of an address → the name that follows it."""
 ACTS = {"logout", "filter_remove"}

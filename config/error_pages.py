@@ -1,11 +1,11 @@
-"""What is answered where a page fails: 503 if the database was lost or is too busy, otherwise 500."""
+"""What is answered where a page fails: 503 if the database was lost or is too busy or the disk is full, else 500."""
 
 import sys
 
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from core.errors import DATABASE_LOST
+from core.errors import DATABASE_LOST, is_full
 
 RETRY_AFTER = 5  # seconds
 
@@ -13,8 +13,9 @@ RETRY_AFTER = 5  # seconds
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer for an exception that no view and no middleware handled. The page needs no database, and is shown in the
     frames that the failed page is shown in (``request.let_frame``)."""
-    known = {"is_worker": request.path.startswith("/judge/")}
-    if isinstance(sys.exception(), DATABASE_LOST):
+    error = sys.exception()
+    known = {"is_worker": request.path.startswith("/judge/"), "is_full": is_full(error)}
+    if isinstance(error, DATABASE_LOST) or is_full(error):
         headers = {"Retry-After": str(RETRY_AFTER), "Cache-Control": "no-store"}
         answer = HttpResponse(render_to_string("503.html", known), status=503, headers=headers)
     else:

@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 
-from core.errors import DATABASE_LOST, CounterpartError
+from core.errors import DATABASE_LOST, CounterpartError, is_full
 from core.events import record
 from core.models import Job
 
@@ -145,9 +145,15 @@ def running(job_id: UUID | str) -> Iterator[JobProgress | None]:
         logger.exception("job %s lost its database", job_id)
         raise
     except Exception as error:
-        _end(job_id, Job.State.FAILED, f"Unexpected {type(error).__name__}. The log has the details.", only_if=mine)
+        _end(job_id, Job.State.FAILED, _told(error), only_if=mine)
         logger.exception("job %s failed", job_id)
         raise
+
+
+def _told(error: Exception) -> str:
+    if is_full(error):
+        return "The disk of the site is full. Free some space, then start this again."
+    return f"Unexpected {type(error).__name__}. The log has the details."
 
 
 def job(name: str, *, last: Callable[[str], None] | None = None) -> Callable[[Callable[[Job, JobProgress], str]], Task]:

@@ -35,7 +35,7 @@ def quality_of(round: Round) -> Quality:
     return Quality(
         timing=timing,
         dollars_an_hour=round.reward * 3600 / Decimal(timing.active) if timing and timing.active else None,
-        controls=controls_of(answered),
+        controls=controls_of(Judgment.objects.filter(item__control__round=round).order_by()),
         levels=levels,
         alpha=_alpha(round, levels),
     )

@@ -1,12 +1,15 @@
 """Pools: the pairs of several annotators' top lists, joined, with the annotators that proposed them."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from django.core.files.storage import default_storage
 from django.db import IntegrityError, connection, transaction
 from django.db.models import BigIntegerField, Case, Sum, When
 from numpy.typing import NDArray
@@ -14,6 +17,7 @@ from numpy.typing import NDArray
 import corpus.models
 from core.errors import CounterpartError
 from core.events import record
+from core.files import write_file
 from core.inserts import Columns, insert_rows
 from core.progress import Progress, silent, tracked
 from core.seeds import check_seed
@@ -185,7 +189,24 @@ class Overlap:
 
 
 def overlap(pool: Pool) -> Overlap:
-    """Count over the distinct pairs of the pool, whichever direction proposed them."""
+    """Count over the distinct pairs of the pool, whichever direction proposed them. A pool never changes: the counts
+    are stored, as soon as it is made."""
+    path = f"overlaps/pool-{pool.pk}-{pool.n_proposals}.json"
+    if default_storage.exists(path):
+        with default_storage.open(path) as file:
+            counts = json.load(file)
+    else:
+        counts = _count_overlap(pool)
+        write_file(path, json.dumps(counts).encode())
+    known = Annotator.objects.in_bulk(counts["annotators"])
+    return Overlap(
+        annotators=[known[one] for one in counts["annotators"]],
+        shared=np.array(counts["shared"], np.int64).reshape(len(known), len(known)),
+        alone=np.array(counts["alone"], np.int64),
+    )
+
+
+def _count_overlap(pool: Pool) -> dict[str, list[Any]]:
     proposals = pool.proposals.order_by()
     ids = sorted(proposals.values_list("annotator", flat=True).distinct())
     # Who proposed a pair is a number with a bit for each annotator, so that a row comes back for each combination.
@@ -211,12 +232,9 @@ def overlap(pool: Pool) -> Overlap:
         np.array([row[0] for row in rows], np.int64),
         np.array(combined, np.int64).reshape(len(rows), len(ids)),
     )
-    known = Annotator.objects.in_bulk(ids)
-    return Overlap(
-        annotators=[known[one] for one in ids],
-        shared=(proposed * pairs[:, None]).T @ proposed,
-        alone=pairs[proposed.sum(axis=1) == 1] @ proposed[proposed.sum(axis=1) == 1],
-    )
+    single = proposed.sum(axis=1) == 1
+    shared, alone = (proposed * pairs[:, None]).T @ proposed, pairs[single] @ proposed[single]
+    return {"annotators": ids, "shared": shared.tolist(), "alone": alone.tolist()}
 
 
 def _directions(direction: str) -> list[Direction]:
@@ -270,6 +288,7 @@ def _stored(pool: Pool, proposals: _Proposals, retrievals: list[Retrieval], prog
             pool.save()
             pool.retrievals.set(retrievals)
             insert_rows(Proposal, {"pool_id": pool.pk, **columns}, step="writing proposals", progress=progress)
+            transaction.on_commit(partial(overlap, pool), robust=True)
             yield
     except IntegrityError as error:
         raise CounterpartError(f"Another process made a pool {pool} meanwhile; run the same command again.") from error

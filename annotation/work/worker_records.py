@@ -60,7 +60,7 @@ def workers_of(round: Round, *, sort: str = "submitted") -> list[WorkerLine]:
     """Return the workers of a round, with two queries. Raises KeyError unless ``sort`` is in SORTS."""
     lines = _workers(
         Assignment.objects.with_hit().filter(hit__round=round, submitted_at__isnull=False),
-        Judgment.objects.filter(assignment__hit__round=round).order_by(),
+        Judgment.objects.filter(item__control__round=round).order_by(),
     )
     return sorted(sorted(lines, key=SORTS["worker"]), key=SORTS[sort])
 

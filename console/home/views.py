@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 
 from console.home.needs import needs_of_all_rounds
 from console.home.newest_result import newest_result
-from console.home.outcomes import Outcome, outcome_of
+from console.home.outcomes import LOADING, Outcome, outcome_of
 from console.home.round_cards import OPEN, round_cards
 from console.home.stations import next_step, stations
 from console.kept_figures import Turn
@@ -110,4 +110,11 @@ def _context(job: Job) -> dict[str, object]:
     waits = job.state == Job.State.QUEUED and silence > UNTOUCHED_FOR
     is_lost = job.state == Job.State.RUNNING and silence > STALE_AFTER
     busy = waits and Job.objects.filter(state=Job.State.RUNNING).exclude(pk__in=stale_jobs()).exists()
-    return {"job": job, "no_worker": waits and not busy, "is_lost": is_lost, "busy": busy, "outcome": outcome_of(job)}
+    return {
+        "job": job,
+        "no_worker": waits and not busy,
+        "is_lost": is_lost,
+        "busy": busy,
+        "outcome": outcome_of(job),
+        "load_again": job.task == LOADING and job.state in (Job.State.FAILED, Job.State.CANCELLED),
+    }

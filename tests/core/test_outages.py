@@ -1,6 +1,7 @@
 """Pages while the database cannot be reached."""
 
 from collections.abc import Callable
+from errno import ENOSPC
 
 import pytest
 from django.db import InterfaceError, OperationalError, connection
@@ -36,6 +37,15 @@ def test_a_lost_database_is_told_with_503_and_when_to_come_back(visitor, db, mon
     answer = visitor.get("/judge/join/any/")
     assert (answer.status_code, answer["Retry-After"], answer["Cache-Control"]) == (503, "5", "no-store")
     assert "Try again in a moment" in answer.text
+
+
+@pytest.mark.parametrize("error", [OperationalError("database or disk is full"), OSError(ENOSPC, "No space left")])
+def test_a_full_disk_is_told_with_503_and_by_its_name(visitor, db, monkeypatch, error):
+    monkeypatch.setattr("annotation.judging.home.joined_round", failing(error))
+    answer = visitor.get("/judge/join/any/")
+    assert answer.status_code == 503
+    assert "The disk is full" in answer.text
+    assert "please tell who runs the study" in answer.text
 
 
 def test_a_database_that_is_lost_outside_a_view_is_told_too(visitor, db, monkeypatch):

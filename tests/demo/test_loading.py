@@ -1,5 +1,8 @@
 """The button that loads the demo into an empty site."""
 
+from contextlib import suppress
+from errno import ENOSPC
+
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -44,3 +47,23 @@ def test_who_presses_second_waits_for_a_row_that_every_site_has(researcher, sett
         researcher.post("/demo/load/")
     groups = [one for one in queries.captured_queries if 'FROM "auth_group" WHERE' in one["sql"]]
     assert any("FOR NO KEY UPDATE" in one["sql"] for one in groups) == connection.features.has_select_for_update
+
+
+def test_a_disk_that_fills_up_is_named_and_the_demo_can_be_loaded_again(
+    researcher, monkeypatch, django_capture_on_commit_callbacks, caplog
+):
+    def fill(progress: object) -> None:
+        make_collection(COLLECTION)
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("demo.walkthrough.demonstrate", fill)
+    with suppress(OSError), django_capture_on_commit_callbacks(execute=True):
+        researcher.post("/demo/load/")
+    job = Job.objects.get()
+    shown = researcher.get(f"/jobs/{job.pk}/").text
+    assert "The disk of the site is full. Free some space, then start this again." in shown
+    assert 'action="/demo/load/"' in shown
+    monkeypatch.setattr("demo.walkthrough.demonstrate", lambda progress: Figures(3, 2, {}, {}))
+    with django_capture_on_commit_callbacks(execute=True):
+        researcher.post("/demo/load/")
+    assert 'action="/demo/load/"' not in researcher.get(f"/jobs/{Job.objects.exclude(pk=job.pk).get().pk}/").text
