@@ -143,11 +143,30 @@ function counted(names) {
   return words.map(([word, n]) => `${n} ${word}${n === 1 ? "" : "s"}`).join(", ");
 }
 
+/**
+ * Have `saver` store the whole form and let the browser send it, while that `isWanted()`: again after each time that the server could not be reached
+ * or failed, of which `failed(cause)` is told, and after a reload. Return whether the form was sent.
+ */
+export async function submitAgain(form, saver, copy, { isWanted, failed }) {
+  while (isWanted()) {
+    const cause = await saver.submit(form);
+    if (!cause) {
+      form.submit();
+      return true;
+    }
+    copy.remember("submitted", true);
+    failed(cause);
+    await pause();
+  }
+  copy.remember("submitted", false);
+  return false;
+}
+
 /** A fetch that reaches nobody fails with a TypeError. */
 const causeOf = (failure) => (failure instanceof TypeError ? "offline" : "not saved");
 
 /** Wait a little, or until the network is back. */
-export function pause() {
+function pause() {
   return new Promise((resolve) => {
     setTimeout(resolve, RETRY_AFTER);
     addEventListener("online", resolve, { once: true });

@@ -17,6 +17,19 @@ const isLoaded = (image) => image.complete && image.naturalWidth > 0;
 /** Whether a picture of this pair is not there to be judged: it still loads, or it failed. */
 export const isPictureMissing = (pair) => !picturesOf(pair).every(isLoaded);
 
+/** Refuse to judge what cannot be seen, in words; only that the picture does not load can then be said. */
+export function refuses(pair, input, announce) {
+  const isRefused = isPictureMissing(pair) && !input.closest(".no-picture");
+  if (!isRefused) return false;
+  for (const picture of pair.querySelectorAll(".picture.missing")) picture.classList.add("refused");
+  announce("The picture has not loaded yet. Wait for it, or try again.");
+  return true;
+}
+
+/** The picture that Z enlarges: of several the one that has the focus or lies under the pointer, or the first. */
+export const pictureAt = (pair) =>
+  pair?.querySelector(".picture-link:is(:focus, :hover)") ?? pair?.querySelector(".picture-link");
+
 /** Load the pictures of the pair on the screen before those that wait for their turn. */
 export function loadNow(pair) {
   for (const image of picturesOf(pair)) image.loading = "eager";

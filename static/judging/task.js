@@ -2,9 +2,9 @@
 
 import { countActiveSeconds, secondsOn, showTimeLeft } from "./clock.js";
 import { asksReasons, isFinished, keepAlone, layDeck, letWrite, readAnswer, writeAnswer } from "./deck.js";
-import { deviceCopy, draftSaver, forgetOld, pause, reportName } from "./drafts.js";
+import { deviceCopy, draftSaver, forgetOld, reportName, submitAgain } from "./drafts.js";
 import { labelReasons, listen, listenToSwipes, switchKeys } from "./keys.js";
-import { enlarger, isPictureMissing, letEnlarge, loadInTurn, watchPictures } from "./pictures.js";
+import { enlarger, isPictureMissing, letEnlarge, loadInTurn, pictureAt, refuses, watchPictures } from "./pictures.js";
 import { layReports } from "./report.js";
 
 const LOOK = 220; // milliseconds in which a click's mark is seen before the next pair comes
@@ -98,7 +98,7 @@ function changed(pair) {
 
 /** Change an answer in the overview; a level that asks for a reason leads to its pair. */
 function changeTo(pair, input) {
-  if (input.checked || refuses(pair, input)) return;
+  if (input.checked || refuses(pair, input, announce)) return;
   input.checked = true;
   changed(pair);
   if (!isFinished(pair)) deck.show(pairs.indexOf(pair));
@@ -129,19 +129,10 @@ function advance() {
   deck.show(ahead < 0 ? pairs.length : ahead);
 }
 
-/** Refuse to judge what cannot be seen, in words; only that the picture does not load can then be said. */
-function refuses(pair, input) {
-  const isRefused = isPictureMissing(pair) && !input.closest(".no-picture");
-  if (!isRefused) return false;
-  for (const picture of pair.querySelectorAll(".picture.missing")) picture.classList.add("refused");
-  announce("The picture has not loaded yet. Wait for it, or try again.");
-  return true;
-}
-
 /** Choose an input by key. A tick is set or taken away; a radio leads on if the pair is finished, else to its reasons. */
 function choose(input) {
   const pair = deck.pair();
-  if (refuses(pair, input)) return;
+  if (refuses(pair, input, announce)) return;
   const isTick = input.type === "checkbox";
   const isNew = isTick || !input.checked;
   input.checked = !(isTick && input.checked);
@@ -167,10 +158,6 @@ function chooseReason(number) {
   if (input && input.offsetParent) choose(input);
 }
 
-/** The picture that Z enlarges: of several the one that has the focus or lies under the pointer, or the first. */
-const pictureAt = (pair) =>
-  pair?.querySelector(".picture-link:is(:focus, :hover)") ?? pair?.querySelector(".picture-link");
-
 function undo() {
   const last = done.pop();
   if (!last) return announce("Nothing to undo");
@@ -195,6 +182,11 @@ function toggleHelp() {
   else help.showModal();
 }
 
+function showNotSubmitted(cause) {
+  for (const told of byId("not-submitted").querySelectorAll("[data-cause]")) told.hidden = told.dataset.cause !== cause;
+  byId("not-submitted").hidden = false;
+}
+
 /**
  * Lead to what is missing, or store the whole form and then let the browser send it, for the page that follows. While
  * the server cannot be reached or fails it is tried again, until the worker takes an answer back: also after a reload.
@@ -207,17 +199,8 @@ async function submit(event) {
   submitting = true;
   const words = byId("submit-all").textContent;
   byId("submit-all").textContent = "Submitting …";
-  if (!saver) return;
-  while (pairs.every(isFinished)) {
-    const cause = await saver.submit(form);
-    if (!cause) return form.submit();
-    copy.remember("submitted", true);
-    for (const told of byId("not-submitted").querySelectorAll("[data-cause]")) told.hidden = told.dataset.cause !== cause;
-    byId("not-submitted").hidden = false;
-    await pause();
-  }
+  if (!saver || (await submitAgain(form, saver, copy, { isWanted: () => pairs.every(isFinished), failed: showNotSubmitted }))) return;
   submitting = false;
-  copy.remember("submitted", false);
   byId("submit-all").textContent = words;
   byId("not-submitted").hidden = true;
 }
@@ -242,7 +225,7 @@ form.addEventListener("keydown", (event) => {
 });
 form.addEventListener("click", (event) => {
   // Arrow keys between radio buttons arrive here too.
-  if (event.target.matches(".levels input") && refuses(event.target.closest(".pair"), event.target)) event.preventDefault();
+  if (event.target.matches(".levels input") && refuses(event.target.closest(".pair"), event.target, announce)) event.preventDefault();
 });
 form.addEventListener("change", (event) => {
   if (event.target.closest(".report")) return;
