@@ -147,7 +147,7 @@ def test_no_list_of_fifty_rows_is_longer_than_five_screens_of_a_phone(wide, phon
     ledger = "/rounds/round-1/ledger/"
     item = wide.hits.first().items.first()
     queries = (f"/images/{item.image_id}/", f"/captions/{item.caption_id}/")
-    pairs = ("/pools/pool/pairs/", "/rounds/round-1/pairs/", "/rounds/round-1/pairs/?view=table")
+    pairs = ("/pools/pool/pairs/", "/rounds/round-1/pairs/?control=no", "/rounds/round-1/pairs/?view=table")
     for path in ("/", "/rounds/round-1/", "/rounds/round-1/workers/", ledger, f"{ledger}?show=payments", "/workers/",
                  "/events/", *queries, *pairs):  # fmt: skip
         phone.goto(path)
