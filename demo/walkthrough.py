@@ -29,12 +29,13 @@ from evaluation.scores.scoring import evaluate_version
 from hits.models import Round
 from hits.pipeline import run_pipeline
 from hits.question import RIGHT_LEVELS, Level
-from hits.round_parameters import RoundParameters
+from hits.round_parameters import PackParameters, RoundParameters
+from hits.rounds import pack_round
 from mitl.models import Direction
 from simulation.simulated_rounds import simulate_round
 from simulation.simulated_workers import reviewing_user
 
-COLLECTION, JUDGED, OPEN = "demo", "demo-round", "demo-try-it"
+COLLECTION, JUDGED, OPEN, DOUBTFUL = "demo", "demo-round", "demo-try-it", "demo-doubtful"
 VERSION, REVIEWED = "demo-v1", "demo-v2"
 CASCADE, CASCADE_DEPTH = "pvse", 40  # the annotator whose best candidates ViLT scores, and their number
 LOGIN = "demo"
@@ -63,7 +64,8 @@ def demonstrate(*, progress: Progress = silent) -> Figures:
     """Create everything that the demo shows, unless it exists, and return the figures of the first version.
 
     Simulated workers answer a first round, which is released; a reviewer then corrects verdicts, which makes a second
-    version. A second round stays open for visitors, with a practice and a test.
+    version. A second round stays open for visitors, with a practice and a test. A third, of the same pool, was answered
+    by a careless crowd: its doubtful pairs can be judged again.
     The annotators are small versions of the five of ECCV Caption, trained on other drawn pictures.
     """
     collection = make_demo_collection(COLLECTION, progress=progress)
@@ -74,6 +76,7 @@ def demonstrate(*, progress: Progress = silent) -> Figures:
         _review(Round.objects.get(name=JUDGED), progress)
     to_try = _plan(OPEN, annotators, images=12, captions=12, seed=2, progress=progress)
     publish_round(to_try, admission=_admission(collection), actor="demo")
+    _run_doubtful_round(to_try, progress)
     return figures(Version.objects.select_related("collection", "sample").get(name=VERSION))
 
 
@@ -147,6 +150,17 @@ def _run_round(collection: Collection, annotators: list[str], progress: Progress
     sample = judged.pool.sample
     version = release_version(VERSION, collection=collection, sample=sample, rounds=[judged], progress=progress)
     evaluate_version(version, progress=progress)
+
+
+def _run_doubtful_round(to_try: Round, progress: Progress) -> None:
+    doubtful = pack_round(
+        DOUBTFUL, to_try.pool, PackParameters(reward=REWARD, ceiling=CEILING, seed=3), actor="demo", progress=progress
+    )
+    if doubtful.aggregations.exists():
+        return
+    publish_round(doubtful, actor="demo")
+    simulate_round(doubtful, workers=20, profile="paper", truth="truth", seed=3, progress=progress)
+    aggregate_round(doubtful, progress=progress)
 
 
 @transaction.atomic

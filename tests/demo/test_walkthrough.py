@@ -1,6 +1,7 @@
 """The whole demo: what ``make demo`` runs, and its figures."""
 
 import re
+from decimal import Decimal
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,7 +15,8 @@ from dataset.models import Verdict, Version
 from dataset.verification import verify_version
 from demo.management.commands.demo import table
 from demo.savings import savings
-from demo.walkthrough import JUDGED, LOGIN, OPEN, REVIEWED, VERSION, demonstrate, make_login
+from demo.walkthrough import DOUBTFUL, JUDGED, LOGIN, OPEN, REVIEWED, VERSION, demonstrate, make_login
+from evaluation.asking.judging_again import judge_again
 from evaluation.models import Score
 from hits.models import Round
 from mitl.models import Direction
@@ -32,6 +34,7 @@ def test_the_demo_finds_twice_the_original_matches_and_hardly_a_wrong_one(transa
     _the_version_is_rebuilt_and_the_review_explained()
     _every_station_shows_rows()
     _an_audit_of_a_part_tells_the_scores_and_saves_money()
+    _further_votes_are_expected_to_correct_verdicts()
     _no_link_is_broken()
     _played_again_it_changes_nothing(figures)
 
@@ -63,6 +66,12 @@ def _an_audit_of_a_part_tells_the_scores_and_saves_money() -> None:
     assert len(rows) == 10
     held = [float(low) <= float(counted) <= float(high) for counted, low, high in rows]
     assert sum(held) >= 8
+
+
+def _further_votes_are_expected_to_correct_verdicts() -> None:
+    doubtful = Round.objects.get(name=DOUBTFUL)
+    assert doubtful.state == "open"
+    assert judge_again(doubtful, Decimal(25)).gain > 1
 
 
 def _no_link_is_broken() -> None:
