@@ -47,8 +47,9 @@ hypothesis_settings.load_profile("repeatable")
 # database computes. How annotators are added, trained and searched with is tested on both engines beside them.
 COMPUTING = (
     "tests/demo/",
-    # Exports of released versions, figures of them and of stored lists; test_exports, test_export_shapes, test_runs,
-    # test_analyse_agreement and test_analyse_workers read the same rows on both engines.
+    # Exports of released versions, figures of them, of stored lists and of judged rounds; test_exports,
+    # test_export_shapes, test_runs, test_analyse_agreement, test_analyse_workers, test_round_estimates,
+    # test_live_estimates and test_what_if read the same rows on both engines.
     "tests/dataset/test_cards.py",
     "tests/dataset/test_downloads.py",
     "tests/evaluation/test_analyse_benchmarks.py",
@@ -58,6 +59,8 @@ COMPUTING = (
     "tests/evaluation/scores/test_evaluate_command.py",
     "tests/evaluation/scores/test_policies.py",
     "tests/evaluation/test_trust_analyses.py",
+    "tests/evaluation/auditing/test_machine_judges.py",
+    "tests/evaluation/designing/test_what_if_votes.py",
     "tests/mitl/annotators/",
     "tests/mitl/nn/",
     "tests/mitl/test_coco.py",

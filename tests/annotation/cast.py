@@ -12,25 +12,25 @@ def answer(hit: HIT, *levels: int, seat: int = 1, state: str = "accepted", worke
     """Judge the HIT's candidates in order with ``levels``, and its controls rightly."""
     assignment = make_assignment(hit.seats.get(number=seat), worker)
     wanted = iter(levels)
-    for item in hit.items.select_related("control"):
-        gold = item.control and (1 if item.control.polarity == Control.Polarity.POSITIVE else 4)
-        say(assignment, item, gold or next(wanted))
+    golds = {Control.Polarity.POSITIVE: 1, Control.Polarity.NEGATIVE: 4}
+    Judgment.objects.bulk_create(
+        _judgment(assignment, item, golds[item.control.polarity] if item.control else next(wanted))
+        for item in hit.items.select_related("control")
+    )
     Assignment.objects.filter(pk=assignment.pk).update(state=state)
     Seat.objects.filter(pk=assignment.seat_id).update(state=SEAT_AFTER[Assignment.State(state)])
     return assignment
 
 
 def say(assignment: Assignment, item: Item, level: int, shortcoming: str = "", wrong_way: str = "") -> Judgment:
-    return Judgment.objects.create(
-        assignment=assignment,
-        item=item,
-        worker=assignment.worker,
-        image=item.image,
-        caption=item.caption,
-        level=level,
-        shortcoming=shortcoming,
-        wrong_way=wrong_way,
-    )
+    made = _judgment(assignment, item, level, shortcoming=shortcoming, wrong_way=wrong_way)
+    made.save()
+    return made
+
+
+def _judgment(assignment: Assignment, item: Item, level: int, **reasons: str) -> Judgment:
+    worker, pair = assignment.worker, {"image_id": item.image_id, "caption_id": item.caption_id}
+    return Judgment(assignment=assignment, item=item, worker=worker, level=level, **pair, **reasons)
 
 
 def candidates(hit: HIT) -> list[tuple[int, int]]:

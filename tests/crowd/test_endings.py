@@ -146,8 +146,7 @@ DECLINED = "declined"
 
 
 def ending(posting: Posting, listed: str, here: str) -> str:
-    """What one list of the platform makes of the session."""
-    HERE.get(here, nobody)(posting)
+    """What one list of the platform makes of the session that stands so here."""
     at = LONG_AGO if listed else None
     told = [Listed("S1", "P1", listed, at, None, None, "", has_declined=here == DECLINED)] if listed else []
     sessions.keep_sessions(posting, told)
@@ -166,9 +165,6 @@ def told_of(posting: Posting) -> str:
     return "; ".join([f"{found.state} {asked}".strip(), seat, *money, places])
 
 
-CELLS = [(there, here) for there in Visit.State.values for here in [*HERE, DECLINED]]
-
-
 def test_every_pair_of_states_has_a_rule_and_every_rule_that_asks_a_question():
     assert list(endings.RULES) == list(Visit.State)
     for rules in endings.RULES.values():
@@ -180,9 +176,12 @@ def test_every_pair_of_states_has_a_rule_and_every_rule_that_asks_a_question():
 
 def test_each_session_ends_as_it_did_before_there_was_a_table(made):
     ends = {}
-    for listed, here in CELLS:
+    for here in [*HERE, DECLINED]:
         with taken_back():
-            ends[f"{listed or '-'} | {here}"] = ending(Posting.objects.get(), listed, here)
+            HERE.get(here, nobody)(Posting.objects.get())
+            for listed in Visit.State.values:
+                with taken_back():
+                    ends[f"{listed or '-'} | {here}"] = ending(Posting.objects.get(), listed, here)
     assert ends == FROZEN | ON_PURPOSE
 
 
