@@ -53,7 +53,8 @@ def seats_without_posting(rounds: Sequence[Round]) -> Counter[int]:
     seats: Counter[int] = Counter()
     for round, missing in _missing(rounds).values():
         seats[round] += missing
-    return seats + places_missing([round for round in rounds if is_by_session(round.channel)])
+    by_session = [round for round in rounds if is_by_session(round.channel)]
+    return seats + places_missing(by_session) if by_session else seats
 
 
 def with_left(postings: QuerySet[Posting]) -> QuerySet[Any]:
