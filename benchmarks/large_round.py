@@ -112,7 +112,7 @@ def write_judgments(made) -> None:
         asked = np.flatnonzero(sets[of_item, 0] == hit)
         # A worker answers a pair once: controls come in several HITs, which a lease would keep from the worker.
         answers = np.column_stack([sets[of_item[asked], 2], image[asked], caption[asked]])
-        chosen = asked[np.unique(answers, axis=0, return_index=True)[1]]
+        chosen = asked[np.sort(np.unique(answers, axis=0, return_index=True)[1])]
         level = rng.choice([1, 2, 3, 4], len(item), p=[0.1, 0.1, 0.2, 0.6])
         is_right = rng.random(len(item)) < 0.95
         level = np.where(polarity == "positive", np.where(is_right, 1, 4), level)
