@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-
-from django.core.cache import cache
+from math import isnan
 
 from annotation.models import Judgment, JudgmentQuerySet
 from annotation.money.wages import Timing, timing_of
@@ -31,13 +30,12 @@ def quality_of(round: Round) -> Quality:
     """Return a round's quality, with a constant number of queries."""
     timing = timing_of(round, at_least=1)
     answered = Judgment.objects.filter(assignment__hit__round=round).order_by()
-    levels = _levels(answered)
     return Quality(
         timing=timing,
         dollars_an_hour=round.reward * 3600 / Decimal(timing.active) if timing and timing.active else None,
         controls=controls_of(Judgment.objects.filter(item__control__round=round).order_by()),
-        levels=levels,
-        alpha=_alpha(round, levels),
+        levels=_levels(answered),
+        alpha=_alpha(round),
     )
 
 
@@ -46,15 +44,11 @@ def _levels(judgments: JudgmentQuerySet) -> dict[int, int]:
     return {level: counts[f"n{level}"] for level in Level.values}
 
 
-def _alpha(round: Round, levels: dict[int, int]) -> float | None:
-    """Return the agreement of workers on candidates. Cached by the counts of levels, as it reads a row a pair."""
+def _alpha(round: Round) -> float | None:
+    """Return the agreement of workers on candidates, from a row a pair."""
     if round.replication == 1:  # nobody else answers a pair
         return None
-    key = f"alpha:{round.pk}:{'-'.join(map(str, levels.values()))}"
-    known = cache.get(key)
-    if known is None:
-        candidates = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
-        votes = list(candidates.values("image", "caption").annotate(**BY_LEVEL).values_list(*BY_LEVEL))
-        known = alpha_of_counts(votes, Level.values, "ordinal") if votes else float("nan")
-        cache.set(key, known, timeout=600)
-    return None if known != known else known
+    candidates = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
+    votes = list(candidates.values("image", "caption").annotate(**BY_LEVEL).values_list(*BY_LEVEL))
+    alpha = alpha_of_counts(votes, Level.values, "ordinal") if votes else float("nan")
+    return None if isnan(alpha) else alpha
