@@ -211,8 +211,11 @@ def quote(round: Round, channel: str) -> Quote:
 
 def missing_pictures(round: Round) -> list[str]:
     """Return the keys of the images that the round's pairs show and that have no file."""
+    lacking = Image.objects.lacking_file().filter(collection=round.pool.collection)
+    if not lacking.exists():  # as a rule, and known sooner than which images are shown
+        return []
     shown = Item.objects.filter(hit__round=round)
-    return list(Image.objects.lacking_file().filter(pk__in=shown.values("image")).values_list("key", flat=True))
+    return list(lacking.filter(pk__in=shown.values("image")).values_list("key", flat=True))
 
 
 def _checked(channel: str, environment: str) -> str:

@@ -120,10 +120,10 @@ def figures_of(packed: Round) -> dict[str, Any]:
 
 
 def repeats_of(round: Round) -> int:
-    """Return how many HITs the pair is in that is in most, a control. A worker can take only one of these, as nobody
-    judges a pair twice."""
-    pairs = Item.objects.filter(hit__round=round, image__isnull=False).order_by().values("image", "caption")
-    return pairs.annotate(n=Count("hit")).order_by("-n").values_list("n", flat=True).first() or 0
+    """Return how many HITs the control with a picture is in that is in most. A worker can take only one of these, as
+    nobody judges a pair twice."""
+    items = Item.objects.filter(control__round=round, image__isnull=False).order_by().values("control")
+    return items.annotate(n=Count("hit")).order_by("-n").values_list("n", flat=True).first() or 0
 
 
 def make_plan(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,21 @@ from hits.pair_plans import PlanRequest
 from hits.wording import Wording
 
 
-@dataclass(frozen=True)
-class Pooled:
+class Pooled(Protocol):
     """What a pool holds, or would hold at most: distinct pairs, the captions in them, how many captions are paired with
     each image (n,), and the query images of its sample."""
 
-    pairs: int
-    captions: int
-    captions_of_image: NDArray[np.int64]
-    query_images: int
+    @property
+    def pairs(self) -> int: ...
+
+    @property
+    def captions(self) -> int: ...
+
+    @property
+    def captions_of_image(self) -> NDArray[np.int64]: ...
+
+    @property
+    def query_images(self) -> int: ...
 
 
 def hits_of_pairs(pooled: Pooled, design: Design) -> int:

@@ -258,5 +258,5 @@ def test_publishing_warns_of_a_control_that_keeps_workers_from_most_hits(researc
     assert "One control is in" not in researcher.get(page).text
     first = made.hits.get(number=1).items.exclude(control=None).first()
     for hit in made.hits.exclude(number=1):
-        hit.items.filter(place=first.place).update(image=first.image, caption=first.caption)
+        hit.items.filter(place=first.place).update(image=first.image, caption=first.caption, control=first.control)
     assert "One control is in 3 of the 3 HITs" in researcher.get(page).text
