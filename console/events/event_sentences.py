@@ -1,6 +1,6 @@
 """Events as sentences: who did what to what, with links to both."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from string import Formatter
@@ -41,12 +41,12 @@ PROGRAMS = {
 
 @dataclass(frozen=True)
 class Told:
-    """An event as the pages show it; ``details`` is what its data says beyond the sentence."""
+    """An event as the pages show it; ``details`` are the names and values of its data that the sentence leaves out."""
 
     at: datetime
     sentence: SafeString
     subject: str
-    details: Mapping[str, Any]
+    details: list[tuple[str, Any]]
 
 
 def told(events: Iterable[Event]) -> list[Told]:
@@ -67,9 +67,9 @@ def sentence_of(event: Event, what: SafeString | str) -> SafeString:
     return format_html_join("", "{}{}", parts)
 
 
-def _details(event: Event) -> dict[str, Any]:
+def _details(event: Event) -> list[tuple[str, Any]]:
     told = {name for _, name, _, _ in Formatter().parse(SENTENCES.get(event.verb, ""))}
-    return {name: value for name, value in event.data.items() if name not in told and value not in NOTHING}
+    return [(name, value) for name, value in event.data.items() if name not in told and value not in NOTHING]
 
 
 def _worded(value: object, noun: str | None) -> object:

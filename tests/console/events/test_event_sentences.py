@@ -131,7 +131,12 @@ def test_one_thing_is_counted_in_the_singular(db):
 def test_details_leave_out_what_is_empty_and_what_the_sentence_says(db):
     made = make_round()
     record("published", made, actor="robin", channel="browser", environment="", missing=2)
-    assert told(Event.objects.filter(actor="robin"))[0].details == {"missing": 2}
+    assert told(Event.objects.filter(actor="robin"))[0].details == [("missing", 2)]
+
+
+def test_a_detail_may_have_any_name(member, db):
+    record("published", make_round(), actor="robin", channel="browser", items=2)  # ``items`` is a method of dicts
+    assert "items 2" in member.get("/events/").text
 
 
 def test_names_are_escaped(db):
