@@ -1,4 +1,4 @@
-"""What is answered where a page fails: 503 if the database was lost or is too busy or the disk is full, else 500."""
+"""The answers of pages that fail: 503 if the database is lost or too busy, or the disk is full; else 500."""
 
 import sys
 

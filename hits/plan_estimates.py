@@ -123,7 +123,7 @@ def estimate_round(pool: Pool, parameters: PackParameters) -> PlanEstimate:
 
 
 class _StoredPool:
-    """What is in a stored pool, counted once a type of task asks: a million proposals take a second."""
+    """The counts of a stored pool. Each is counted when a type of task reads it: a million proposals take a second."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool, self._proposed = pool, pool.proposals.order_by()
@@ -148,7 +148,7 @@ class _StoredPool:
 
 @dataclass(frozen=True)
 class _Counts:
-    """What was counted otherwise."""
+    """Counts that are known: of a planned pool, or of the pairs that a design asks."""
 
     pairs: int
     captions: int

@@ -209,7 +209,7 @@ def overlap(pool: Pool) -> Overlap:
 def _count_overlap(pool: Pool) -> dict[str, list[Any]]:
     proposals = pool.proposals.order_by()
     ids = sorted(proposals.values_list("annotator", flat=True).distinct())
-    # Who proposed a pair is a number with a bit for each annotator, so that a row comes back for each combination.
+    # A number with a bit for each annotator that proposed a pair: the database returns a row for each combination.
     parts = [range(start, min(start + BITS, len(ids))) for start in range(0, len(ids), BITS)] or [range(0)]
     masks = {
         f"mask{number}": Sum(

@@ -1,5 +1,5 @@
-"""What is found so far, of the newest version: how many more matches than the original ones, and whether another model
-leads than on these."""
+"""The result of the newest version: how many times the original matches it has, and whether another model leads than on
+the original ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -168,7 +168,7 @@ def _live(found: Round, user: User, counts: Turn) -> dict[str, Any]:
 
 
 def _figures(found: Round, quality: Quality) -> dict[str, object]:
-    """What is counted over all answer sets, judgments and items, beside the quality."""
+    """Return the figures that read all answer sets, judgments and items, without the quality."""
     judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
     task = task_type_of(found)
     votes = np.array(list(quality.levels.values()))
