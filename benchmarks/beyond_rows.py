@@ -22,9 +22,9 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from benchmarks.doc_tables import write_tables
+
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/benchmarks.md"
-BEGIN, END = "<!-- Written by python -m benchmarks.beyond_rows --write. -->\n", "<!-- Until here. -->\n"
 IMAGES, CAPTIONS = 1_261, 1_333  # queries
 AT_ONCE = 1_000_000  # items a file
 OVER = ("coco", "--annotators", "theirs", "--queries", "queries", "--gallery", "web")
@@ -46,8 +46,7 @@ def main() -> None:
     table = "\n".join(["| stage | seconds | MB |", "|---|---|---|", *lines])
     print(table)
     if options.write:
-        before, rest = PAGE.read_text().split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{table}\n\n{END}{rest.split(END, 1)[1]}")
+        write_tables("beyond_rows", table)
 
 
 def measure(folder: Path, options: argparse.Namespace) -> list[Row]:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.beyond_rows import unit_vectors
+from benchmarks.doc_tables import write_tables
 from benchmarks.pool import peak_mb
 from core.parts import Part
 from mitl.search.scan import merge, scan
@@ -32,8 +33,6 @@ from mitl.topk.ranking import empty_ranking
 from mitl.topk.sides import open_side, slices
 from mitl.topk.tiles import IN_CACHE
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- Written by python -m benchmarks.billion --write. -->\n", "<!-- Until here. -->\n"
 QUERIES, ITEMS, DIMENSIONS, K, REPEATS = 1_297, 262_144, 512, 25, 5
 ROWS = 65_536  # of a part, as mitl.search.by_parts cuts them
 GALLERY, NARROW = 10_000_000, 128  # items and dimensions
@@ -109,8 +108,7 @@ def main() -> None:
     text = "\n".join([*lines, *plan_lines(measured, options.price, options.encode_rate)])
     print(text)
     if options.write:
-        before, rest = PAGE.read_text().split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n\n{END}{rest.split(END, 1)[1]}")
+        write_tables("billion", text)
 
 
 def measured_alone(name: str, folder: str) -> Any:

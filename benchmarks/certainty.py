@@ -24,9 +24,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-CHART = PAGE.parent / "images" / "judging-again.svg"
-BEGIN, END = "<!-- Written by python -m benchmarks.certainty. -->\n", "<!-- Until here. -->\n"
+from benchmarks.doc_tables import DOCS, write_tables
+
+CHART = DOCS / "images" / "judging-again.svg"
 METHODS = ("majority", "dawid-skene", "ordinal")
 AGAIN = ("majority", "dawid-skene")
 POLICIES = ["judge again", "random"]
@@ -271,8 +271,7 @@ def main() -> None:
     print("\n".join(lines))
     if options.write:
         draw_curves(curves, CHART)
-        before, _, rest = PAGE.read_text().partition(BEGIN)
-        PAGE.write_text(before + BEGIN + "\n".join(lines) + "\n\n" + END + rest.partition(END)[2])
+        write_tables("certainty", "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -9,14 +9,12 @@ it is above; with --write into docs/benchmarks.md.
 
 import argparse
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks.doc_tables import write_tables
 from benchmarks.trust import POOLED, World, draw_world, ranks_of
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- Written by python -m benchmarks.completeness --write. -->\n", "<!-- Until here. -->\n"
 KINDS = {
     "half shared": {},
     "85% shared": {"shared": 0.85},
@@ -48,8 +46,7 @@ def main() -> None:
     table = "\n".join(lines) + "\n"
     print(table)
     if options.write:
-        before, rest = PAGE.read_text().split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.split(END, 1)[1]}")
+        write_tables("completeness", table)
 
 
 def line(rows: list) -> str:

@@ -14,10 +14,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.doc_tables import write_tables
 from benchmarks.fixtures import Stopwatch, fresh_database
-
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "eccv-caption.md"
-BEGIN, END = "<!-- What follows is written by the command above, with --write. -->\n", "<!-- Until here. -->\n"
 
 # Appendix C.1 of the paper: captions that say no picture was shown, and captions that are wrong for their picture.
 MEANINGLESS = (
@@ -57,13 +55,7 @@ def main() -> None:
         made = whole_round(options.data, Path(folder))
     print(json.dumps(made, indent=2))
     if options.write:
-        PAGE.write_text(with_tables(PAGE.read_text(), tables(made)))
-
-
-def with_tables(page: str, tables: str) -> str:
-    """Return the page with these tables in place of those between its two marks."""
-    before, rest = page.split(BEGIN)
-    return before + BEGIN + "\n" + tables + "\n" + END + rest.split(END)[1]
+        write_tables("eccv_caption", tables(made), page="eccv-caption.md")
 
 
 def whole_round(data: Path, folder: Path) -> dict:

@@ -11,12 +11,12 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from pathlib import Path
 from time import perf_counter
 from urllib.parse import urlsplit
 
 import numpy as np
 
+from benchmarks.doc_tables import write_tables
 from benchmarks.fixtures import fresh_database
 from benchmarks.large_round import EXPORT, HITS, IMAGE, JOB, MEASURED, build, post
 
@@ -27,8 +27,6 @@ NAMES = {
 }  # fmt: skip
 """First part of an address → the name that follows it."""
 ACTS = {"logout", "filter_remove"}
-DOCS = Path(__file__).parent.parent / "docs/benchmarks.md"
-BEGIN, END = "<!-- Written by python -m benchmarks.large_pages --write. -->\n", "<!-- Until here. -->\n"
 
 
 def main() -> None:
@@ -42,9 +40,7 @@ def main() -> None:
         build(options.hits)
         parts = [measure_all(options.repeats)]
     if options.write:
-        before, rest = DOCS.read_text().split(BEGIN)
-        after = rest.split(END, 1)[1]
-        DOCS.write_text(before + BEGIN + "\n" + "\n".join(parts) + "\n" + END + after)
+        write_tables("large_pages", "\n".join(parts))
 
 
 def measure_all(repeats: int) -> str:

@@ -11,14 +11,13 @@ many are flagged, by HITs a worker; with --write into docs/benchmarks.md.
 
 import argparse
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- Written by python -m benchmarks.mimicry --write. -->\n", "<!-- Until here. -->\n"
+from benchmarks.doc_tables import write_tables
+
 SKILLS = np.array([1.2, 1.5, 1.7, 1.9, 2.2])
 ITEMS, POOLED, LISTED, CANDIDATES, WORKERS, FOLLOWERS = 400, 5, 25, 16, 50, 5
 KINDS: dict[str, dict[str, Any]] = {
@@ -84,8 +83,7 @@ def main() -> None:
     table = "\n".join(lines) + "\n"
     print(table)
     if options.write:
-        before, rest = PAGE.read_text().split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.split(END, 1)[1]}")
+        write_tables("mimicry", table)
 
 
 def honest_round(seed: int, hits: int, **settings: Any) -> tuple[np.ndarray, np.ndarray]:

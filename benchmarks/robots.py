@@ -27,12 +27,11 @@ from annotation.work.signals import (
     one_level,
     too_fast,
 )
+from benchmarks.doc_tables import write_tables
 from benchmarks.mimicry import POOLED, SKILLS, World
 from simulation.profiles import load_profile
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE, CROWDS = ROOT / "docs" / "benchmarks.md", ROOT.parent / "shared" / "data" / "crowd"
-BEGIN, END = "<!-- Written by python -m benchmarks.robots --write. -->\n", "<!-- Until here. -->\n"
+CROWDS = Path(__file__).resolve().parents[2] / "shared" / "data" / "crowd"
 QUERIES, USUAL, CANDIDATES, HITS = 60, 640, 16, 2
 USUAL_SECONDS, PACES, PACE_OF_A_HIT = 25.0, 0.4, 0.2  # median of the crowd; spread of logs of workers, and of HITs
 NAMES = tuple("abcde")
@@ -118,8 +117,7 @@ def main() -> None:
     table = "\n".join([*drawn_rounds(options.rounds), *real_crowds()]) + "\n"
     print(table)
     if options.write:
-        before, rest = PAGE.read_text().split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.split(END, 1)[1]}")
+        write_tables("robots", table)
 
 
 def drawn_rounds(rounds: int) -> Iterator[str]:

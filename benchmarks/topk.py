@@ -25,14 +25,13 @@ import faiss
 import numpy as np
 import torch
 
+from benchmarks.doc_tables import write_tables
 from mitl.topk import bidirectional_topk
 
 K, TILE = 25, 4_096
 COCO = 123_287, 616_767
 STRIP = 8_192
 Arrays = tuple[np.ndarray, np.ndarray]
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- Written by python -m benchmarks.topk small --write. -->\n", "<!-- Until here. -->\n"
 
 
 def main() -> None:
@@ -187,9 +186,7 @@ def sizes(options: argparse.Namespace) -> None:
         lines.append(f"| {title.replace('x', '×').replace('D = ', '')} | {' | '.join(cells)} |")
     lines.append(f"\nMedians of {options.repeats}; load at the end {os.getloadavg()[0]:.1f}.")
     if options.write and options.part == "small":
-        before, rest = PAGE.read_text().split(BEGIN)
-        table = "\n".join(lines)
-        PAGE.write_text(f"{before}{BEGIN}\n{table}\n\n{END}{rest.split(END, 1)[1]}")
+        write_tables("topk", "\n".join(lines))
 
 
 def _cell(seconds: list[float], ours_s: list[float]) -> str:

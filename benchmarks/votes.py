@@ -24,6 +24,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from scipy import sparse
 
+from benchmarks.doc_tables import write_tables
 from benchmarks.pool import peak_mb
 from dataset.aggregation import conclusions
 from dataset.aggregation.dawid_skene import TRUST, dawid_skene
@@ -33,8 +34,6 @@ from dataset.aggregation.ordinal import ordinal
 from dataset.aggregation.sorted_votes import VOTE, sort_votes
 from dataset.aggregation.votes import Votes
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- Written by python -m benchmarks.votes --write. -->\n", "<!-- Until here. -->\n"
 SEATS, WORKERS, LEVELS, ITERATIONS, AT_ONCE = 5, 20_000, 4, 5, 200_000
 IN_MEMORY = "dawid-skene, in memory"
 LARGEST_IN_MEMORY = 5_000_000  # pairs
@@ -61,8 +60,7 @@ def main() -> None:
     table = "\n".join(lines) + "\n"
     print(table)
     if options.write:
-        before, rest = PAGE.read_text().split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.split(END, 1)[1]}")
+        write_tables("votes", table)
 
 
 def compare(pairs: int, repeats: int, folder: Path) -> Iterator[str]:

@@ -13,14 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.doc_tables import write_tables
 from benchmarks.estimation.beds import Bed, cxc_bed, eccv_beds, judged, synthetic_bed
 from benchmarks.estimation.guards import guarded_round
 from benchmarks.estimation.replays import Prepared, replay
 from evaluation.correlation import tau_b
 from evaluation.estimation import METRICS, estimate
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "estimation.md"
-BEGIN, END = "<!-- Written by python -m benchmarks.estimation DATA --write. -->\n", "<!-- Until here. -->\n"
 PILOTS = 4
 JUDGED_SHARE = 0.3
 AUCS = (0.86, 0.93, 0.98)
@@ -60,8 +59,7 @@ def main() -> None:
         + "\n"
     )
     if options.write:
-        before, rest = PAGE.read_text().split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END, 1)[1]}")
+        write_tables("estimation", text, page="estimation.md")
 
 
 def lines(bed: Bed, replays: int) -> Iterator[str]:

@@ -14,10 +14,9 @@ from time import process_time
 
 import numpy as np
 
+from benchmarks.doc_tables import write_tables
 from benchmarks.fixtures import fresh_database
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- Written by python -m benchmarks.selection DATA --write. -->\n", "<!-- Until here. -->\n"
 AUDIT = 0.2  # of the guarded budget
 BUDGET = 0.5
 TURNS = (
@@ -37,8 +36,7 @@ def main() -> None:
         text = "\n".join(tables(options.data, options.seeds)) + "\n"
     print(text)
     if options.write:
-        before, rest = PAGE.read_text().split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END, 1)[1]}")
+        write_tables("selection", text)
 
 
 def tables(data: Path, seeds: int) -> Iterator[str]:

@@ -2,8 +2,10 @@
 
 import re
 
-from benchmarks.eccv_caption import PAGE, tables, with_tables
+from benchmarks.doc_tables import DOCS, with_tables
+from benchmarks.eccv_caption import tables
 
+PAGE = DOCS / "eccv-caption.md"
 SOURCES = ("original", "judged", "cxc>=3", "eccv-overlap")
 FIGURES = {
     "plan": {
@@ -45,7 +47,7 @@ def test_the_tables_tell_the_figures():
 def test_only_what_is_between_the_marks_is_written():
     page = PAGE.read_text()
     before, after = page.partition("| the round | |")[0], page.partition("<!-- Until here. -->")[2]
-    written = with_tables(page, "| new |\n")
+    written = with_tables(page, "eccv_caption", "| new |\n")
     assert written == f"{before}| new |\n\n<!-- Until here. -->{after}"
 
 
