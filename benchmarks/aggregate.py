@@ -21,8 +21,8 @@ from time import perf_counter, process_time
 import numpy as np
 import pandas as pd
 
-from benchmarks.fixtures import fresh_database
-from benchmarks.pool import StepClock, ids_of, make_collection, peak_mb
+from benchmarks.fixtures import fresh_database, peak_mb
+from benchmarks.pool import StepClock, ids_of, make_collection
 
 CANDIDATES, CONTROLS, SEATS, WORKERS, PER_IMAGE = 16, 2, 5, 1_000, 90
 ITEMS = CANDIDATES + CONTROLS

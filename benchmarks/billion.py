@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from benchmarks.beyond_rows import unit_vectors
 from benchmarks.doc_tables import write_tables
-from benchmarks.pool import peak_mb
+from benchmarks.fixtures import peak_mb
 from core.parts import Part
 from mitl.search.scan import merge, scan
 from mitl.topk.products import choose_products

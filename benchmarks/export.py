@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from benchmarks.fixtures import fresh_database
+from benchmarks.fixtures import fresh_database, peak_mb
 
 FORMATS = ("judgments-long", "parquet", "judgments-csv", "croissant", "hf", "qrels", "coco", "eccv-json")
 
@@ -101,12 +101,6 @@ def export_once(format: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         export_version(version, format=format, out=Path(folder))
         return {"seconds": perf_counter() - begun, "start": start, "peak": peak_mb()}
-
-
-def peak_mb() -> float:
-    """Return the peak of this process since it began its program; getrusage would count its parent's."""
-    lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return int(lines["VmHWM"].split()[0]) / 1_000
 
 
 def child_environment(connection) -> dict[str, str]:

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -50,6 +51,12 @@ class Stopwatch:
         took = perf_counter() - begun
         self.seconds[name] = self.seconds.get(name, 0) + took
         print(f"{took:8.2f} s  {name}", flush=True)
+
+
+def peak_mb() -> float:
+    """Return the peak of this process's memory since it began its program; getrusage would count its parent's."""
+    lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(lines["VmHWM"].split()[0]) / 1_000
 
 
 def draw_lists(collection: Any) -> None:

@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -102,16 +102,16 @@ class Site:
 
 
 @contextmanager
-def served(which: str, *, address: str = "", inside: Sequence[str] = ()) -> Iterator[Site]:
-    """Serve a site at HOST:PORT, by default at a free port of this machine; ``inside`` comes before its command."""
+def served(which: str) -> Iterator[Site]:
+    """Serve a site at a free port of this machine."""
     from django.db import connection
 
     given = connection.settings_dict
     database = {} if connection.vendor == "sqlite" else {"DATABASE_URL": _url_of(given)}
-    address = address or _free_address()
+    address = _free_address()
     environment = os.environ | database | {"WEB_CONCURRENCY": "3", "LOG_LEVEL": "WARNING", "LEAST_SECONDS_A_PAIR": "0"}
     command = [sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--log-level", "warning"]
-    server = subprocess.Popen([*inside, *command, "--bind", address, SITES[which]], cwd=ROOT, env=environment)
+    server = subprocess.Popen([*command, "--bind", address, SITES[which]], cwd=ROOT, env=environment)
     try:
         until = monotonic() + 120
         while not _answers(address) and monotonic() < until:

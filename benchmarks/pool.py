@@ -10,14 +10,13 @@ import argparse
 from collections import defaultdict
 from collections.abc import Callable
 from decimal import Decimal
-from resource import RUSAGE_SELF, getrusage
 from statistics import median
 from time import perf_counter
 
 import numpy as np
 
 from benchmarks.bare_inserts import insert_bare
-from benchmarks.fixtures import draw_lists, fresh_database
+from benchmarks.fixtures import draw_lists, fresh_database, peak_mb
 
 IMAGES, CAPTIONS_EACH = 5_000, 5
 SIDES = CAPTIONS_EACH + 1  # queries per image: the image and its captions
@@ -112,10 +111,6 @@ def rows_of(packed) -> list:
     in_it = {"hit__round": packed}
     items, seats = Item.objects.filter(**in_it), Seat.objects.filter(**in_it)
     return [packed.pool.proposals.all(), packed.controls.all(), packed.hits.all(), items, seats]
-
-
-def peak_mb() -> float:
-    return getrusage(RUSAGE_SELF).ru_maxrss / 1_000  # kilobytes on Linux
 
 
 class StepClock:

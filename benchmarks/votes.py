@@ -25,7 +25,7 @@ from pyarrow import parquet
 from scipy import sparse
 
 from benchmarks.doc_tables import write_tables
-from benchmarks.pool import peak_mb
+from benchmarks.fixtures import peak_mb
 from dataset.aggregation import conclusions
 from dataset.aggregation.dawid_skene import TRUST, dawid_skene
 from dataset.aggregation.fit import Fit
