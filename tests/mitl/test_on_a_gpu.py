@@ -1,0 +1,103 @@
+"""What a GPU computes is what the processor computes: vectors, training, and searches, alone and on a Ray cluster.
+
+Needs a GPU that torch finds; the last test needs Ray, too.
+"""
+
+import numpy as np
+import pytest
+import torch
+
+from mitl.annotators import kind_of, module_of
+from mitl.annotators.base import CrossEncoder
+from mitl.models import Annotator
+from mitl.registration import add_annotator
+from mitl.search.by_parts import retrieve_by_parts
+from mitl.topk import bidirectional_topk
+from mitl.training.trainer import train_annotator
+from tests.factories import make_collection, make_sample
+from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, gallery, learned_once
+from tests.mitl.annotators.transformers import TINY
+from tests.mitl.searches import add_embeddings, retrieve, search
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")]
+
+RECURRENT = SMALL | QUICK | {"epochs": 2}
+PROBABILISTIC = RECURRENT | {"rate": 3e-4, "log_sigma": -3.0, "shift": 5.0, "negative_scale": 5.0, "samples": 3}
+SETTINGS = {"vse": RECURRENT, "pvse": RECURRENT | {"embeddings": 2}, "pcme": PROBABILISTIC} | {
+    kind: settings | {"epochs": 8} for kind, settings in TINY.items()
+}
+CLOSE = 2e-3  # cuDNN rounds the terms of convolutions to ten bits
+
+
+def vectors_and_scores(annotator, collection) -> list[np.ndarray]:
+    """The embeddings of both sides, or the scores of all pairs."""
+    images, captions = gallery(collection)
+    if isinstance(annotator, CrossEncoder):
+        pairs = np.indices((len(images), len(captions))).reshape(2, -1)
+        ready = annotator.ready(images, captions)
+        return [np.concatenate([ready.pairs(*part) for part in np.array_split(pairs, pairs.shape[1] // 2, axis=1)])]
+    return [annotator.encode_images(images), annotator.encode_captions(captions)]
+
+
+@pytest.mark.parametrize("kind", SETTINGS)
+def test_an_annotator_computes_there_what_it_computes_on_the_processor(colours, kind):
+    settings = SETTINGS[kind]
+    row = annotator_of(kind, learned_once(kind, colours, loss=kind_of(kind).losses[0], **settings), **settings)
+    here, there = (module_of(kind).open_annotator(row, device) for device in ("cpu", "cuda"))
+    for ours, theirs in zip(vectors_and_scores(here, colours), vectors_and_scores(there, colours), strict=True):
+        np.testing.assert_allclose(theirs, ours, atol=CLOSE * np.abs(ours).max())
+
+
+@pytest.mark.parametrize("kind", SETTINGS)
+def test_an_annotator_learns_there(colours, kind):
+    add_annotator("eyes", kind=kind, options=SETTINGS[kind])
+    trained = train_annotator("eyes", collection=colours, device="cuda")
+    assert trained.trained_on["loss_last"] < trained.trained_on["loss_first"]
+
+
+def drawn(n: int, m: int, seed: int = 0) -> list[np.ndarray]:
+    """Embeddings with equal scores among them."""
+    rng = np.random.default_rng(seed)
+    return [rng.integers(-2, 3, (size, 6)) + np.float32(0.5) for size in (n, m)]
+
+
+def test_lists_and_scores_are_the_same_bytes():
+    rng = np.random.default_rng(1)
+    for sides in (drawn(300, 700), [rng.standard_normal((n, 96), np.float32) for n in (3_000, 11_000)]):
+        here, there = (bidirectional_topk(*sides, 9, device=device) for device in ("cpu", "cuda"))
+        for name in ("i2t_indices", "i2t_scores", "t2i_indices", "t2i_scores"):
+            np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
+
+
+@pytest.fixture
+def zoo(db):
+    return make_collection(images=900)
+
+
+@pytest.fixture
+def brought(zoo, tmp_path) -> Annotator:
+    return add_embeddings(tmp_path, *drawn(900, 1_800))
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_a_retrieval_is_the_same_file(zoo, brought, sampled):
+    sample = make_sample(zoo) if sampled else None
+    made = []
+    for device in ("cpu", "cuda"):
+        retrieval = retrieve(zoo, annotators=[brought], sample=sample, depth=9, device=device)[0]
+        made.append(retrieval.sha256)
+        retrieval.delete()
+    assert made[0] == made[1]
+
+
+def test_a_cluster_encodes_and_searches_there_with_the_bytes_of_one_process(colours, zoo, brought):
+    pytest.importorskip("ray", reason="needs Ray: make cluster")
+    add_annotator("eyes", kind="clip", options=TINY["clip"])
+    for annotator, collection in ((train_annotator("eyes", collection=colours), colours), (brought, zoo)):
+        wanted = search(collection, [annotator], depth=5, device="cuda")
+        lists = []
+        for engine in ("local", "ray"):
+            made = retrieve_by_parts(wanted, annotator, engine=engine, shards=3)
+            lists.append(made.sha256)
+            made.delete()
+        assert lists[0] == lists[1]
