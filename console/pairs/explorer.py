@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.models import Judgment
 from console.pairs.forms import ConclusionForm, SavedFilterForm
 from console.pairs.last_act import last_act, remember_act
-from console.pairs.light_table import COLUMNS, SIZES, VIEWS, chips_of, layout_of, page_and_sides
+from console.pairs.light_table import COLUMNS, SIZES, VIEWS, Layout, chips_of, layout_of, page_and_sides
 from console.pairs.pair_filters import PairFilter, Place
 from console.pairs.pair_lines import Pair, as_csv, lines_of
 from console.permissions import StaffRequest, members_only, reviewers_only
@@ -88,16 +88,17 @@ def pair_trail(request: HttpRequest, image_id: int, caption_id: int) -> HttpResp
 
 @members_only.acts
 def filter_save(request: StaffRequest, kind: str, name: str) -> HttpResponse:
-    """Keep the filter of the address under a name; one of that name is replaced."""
+    """Keep the filter, the order and the layout of the address under a name; what has that name is replaced."""
     place = _place_or_404(kind, name)
     form = PairFilter(place, request.GET)
     named = SavedFilterForm(request.POST)
     if not (form.is_valid() and form.query and named.is_valid()):
         return _page(request, place, "Set a filter, and name it in at most 40 characters.")
     kept = {"owner": request.user, "name": named.cleaned_data["name"]}
-    SavedFilter.objects.update_or_create(**kept, defaults={"query": form.query})
+    query = _to_keep(form, layout_of(request.GET))
+    SavedFilter.objects.update_or_create(**kept, defaults={"query": query})
     messages.success(request, f"The filter {kept['name']} is saved.")
-    return redirect(f"{reverse('pairs', args=[kind, name])}?{form.query}")
+    return redirect(f"{reverse('pairs', args=[kind, name])}?{query}")
 
 
 @members_only.acts
@@ -160,13 +161,18 @@ def _in_place(request: HttpRequest, place: Place, pair: Pair) -> JsonResponse:
     return JsonResponse({"line": render_to_string("console/pairs/_line.html", context, request), "undo": undo})
 
 
+def _to_keep(form: PairFilter, layout: Layout) -> str:
+    """Return what a saved filter holds: the conditions and the order, then the layout where it is not as at first."""
+    return "&".join(filter(None, (form.query, layout.query)))
+
+
 def _page(request: HttpRequest, place: Place, trouble: str = "") -> HttpResponse:
     form = PairFilter(place, request.GET)
     layout = layout_of(request.GET)
     context: dict[str, Any] = {"place": place, "form": form, "layout": layout, "trouble": trouble}
     context |= {"views": VIEWS.items(), "columns": COLUMNS.items(), "sizes": SIZES}
     context |= {"selected": request.POST.getlist("pair"), "reason": request.POST.get("reason", "")}
-    context["saved"] = SavedFilter.objects.filter(owner=request.user.pk)
+    context |= {"saved": SavedFilter.objects.filter(owner=request.user.pk), "kept": _to_keep(form, layout)}
     context["last"] = last_act(request, at=reverse("pairs", args=[place.kind, place.row.name]))
     if form.is_valid():
         page, sides = page_and_sides(request, form, layout.size)

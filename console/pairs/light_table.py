@@ -4,6 +4,7 @@ filters that are set, each with the address that leaves it out."""
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from django.core.paginator import Page
 from django.forms import ChoiceField
@@ -43,12 +44,24 @@ class Layout:
         """Each shown column with its title."""
         return [(name, COLUMNS[name]) for name in self.columns]
 
+    @property
+    def query(self) -> str:
+        """What is not as at first, as a query string."""
+        chosen = {
+            "view": self.view if self.view != "grid" else "",
+            "columns": self.columns if self.columns != AT_FIRST[self.view] else [],
+            "size": self.size if self.size != SIZES[0] else "",
+        }
+        return urlencode({name: value for name, value in chosen.items() if value}, doseq=True)
+
 
 def layout_of(address: QueryDict) -> Layout:
     """Return the layout of ``?view=``, ``?columns=`` and ``?size=``; what is unknown or left out is as at first. Two
     sides are grids: there is no room for two tables."""
     view = "table" if address.get("view") == "table" and not address.get("beside") else "grid"
-    columns = [name for name in COLUMNS if name in address.getlist("columns")] or AT_FIRST[view]
+    first = AT_FIRST[view]
+    chosen = [name for name in COLUMNS if name in address.getlist("columns")]
+    columns = chosen if chosen and set(chosen) != set(first) else first  # The form sends those of at first too.
     size = next((size for size in SIZES if address.get("size") == str(size)), SIZES[0])
     return Layout(view, columns, size)
 

@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils.html import escape
 
 from dataset.models import SavedFilter
 from tests.conftest import client_of
@@ -21,6 +22,23 @@ def test_a_filter_is_saved_under_a_name_and_leads_to_the_same_pairs_anywhere(mem
     assert "The filter Dogs is saved." in page.text
     pool = f"/pools/{made.pool}/pairs/"
     assert f'href="{pool}?text=dog+%26+cat&amp;level=1">Dogs</a>' in member.get(pool).text
+
+
+def test_a_filter_comes_back_in_its_order_view_and_columns(member, made):
+    chosen = "level=1&sort=unsure&view=table&columns=votes&columns=keys&size=60"
+    page = member.post(f"{SAVE}?{chosen}&page=2", {"name": "Mine"}, follow=True)
+    assert page.redirect_chain == [(f"/rounds/round-1/pairs/?{chosen}", 302)]
+    assert f'?{escape(chosen)}" aria-current="true">Mine</a>' in page.text
+    assert 'name="columns" value="keys" checked' in page.text
+    assert 'name="columns" value="verdict" checked' not in page.text
+
+
+def test_a_layout_that_is_as_at_first_is_not_kept(member, made):
+    """So a filter of the first layout is told as the one shown, whether or not a form has written it out."""
+    first = "view=grid&columns=proposed&columns=verdict&columns=review&size=24"
+    member.post(f"{SAVE}?level=1&{first}", {"name": "Mine"})
+    assert SavedFilter.objects.get().query == "level=1"
+    assert 'aria-current="true">Mine</a>' in member.get(f"/rounds/round-1/pairs/?level=1&{first}").text
 
 
 def test_a_filter_saved_again_under_its_name_is_replaced(member, made):
