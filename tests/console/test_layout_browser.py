@@ -4,6 +4,7 @@ from decimal import Decimal
 from time import sleep
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
@@ -11,10 +12,13 @@ from playwright.sync_api import Page, Route, expect
 from annotation.models import Assignment, Payment, Worker
 from console.charts.measured_charts import measure_chart
 from console.jobs import chart
+from console.pairs.light_table import COLUMNS, VIEWS
 from core import jobs
 from core.events import record_each
 from core.models import Job
 from core.progress import silent
+from dataset.reviews import Conclusion, conclude
+from dataset.verdicts import aggregate_round
 from hits.models import Item, Round, Seat
 from mitl.models import Pool, Proposal
 from tests.browser import barriers_in_light_and_dark
@@ -147,13 +151,29 @@ def test_no_list_of_fifty_rows_is_longer_than_five_screens_of_a_phone(wide, phon
     ledger = "/rounds/round-1/ledger/"
     item = wide.hits.first().items.first()
     queries = (f"/images/{item.image_id}/", f"/captions/{item.caption_id}/")
-    pairs = ("/pools/pool/pairs/", "/rounds/round-1/pairs/?control=no", "/rounds/round-1/pairs/?view=table")
+    pairs = ("/pools/pool/pairs/", "/rounds/round-1/pairs/", "/rounds/round-1/pairs/?view=table")
     for path in ("/", "/rounds/round-1/", "/rounds/round-1/workers/", ledger, f"{ledger}?show=payments", "/workers/",
                  "/events/", *queries, *pairs):  # fmt: skip
-        phone.goto(path)
+        answer = phone.goto(path)
+        assert answer is not None, path
+        assert answer.ok, path
         heights[path] = phone.evaluate("document.documentElement.scrollHeight")
         assert phone.evaluate("document.documentElement.scrollWidth") <= 390, path
     assert {path: height for path, height in heights.items() if height > FIVE_SCREENS} == {}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_pairs_with_all_columns_are_at_most_five_screens_of_a_phone(view, wide, phone, live_server):
+    Proposal.objects.update(pool=wide.pool, rank=10)
+    aggregate_round(wide)
+    collection = wide.pool.collection
+    collection.captions.update(text="A black and white dog runs over wet sand towards a man with a ball.")
+    pairs = list(Item.objects.filter(hit__round=wide, control=None).values_list("image_id", "caption_id")[:24])
+    conclude(collection, pairs, Conclusion("level", 3), by=User.objects.create(username="reviewer"))
+    log_in(phone, live_server.url)
+    phone.goto(f"/rounds/round-1/pairs/?view={view}" + "".join(f"&columns={name}" for name in COLUMNS))
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    assert phone.evaluate("document.documentElement.scrollHeight") <= FIVE_SCREENS
 
 
 def test_pages_of_many_rows_have_no_barriers(wide, page, live_server):
