@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.models import Assignment, Payment
 from crowd.channels import is_by_session
-from crowd.endings import HERE, takes_place
+from crowd.endings import takes_place
 from crowd.models import Posting, Visit, visits_to_posting
 from hits.models import HIT, Round, Seat
 
@@ -76,15 +76,14 @@ def places_missing(rounds: Sequence[Round]) -> Counter[int]:
 
     One statement reads them all, so that no session is counted twice as it moves on.
     """
-    visits = Visit.objects.filter(posting__round=OuterRef("pk"))
-    taken = visits.annotate(here=HERE).filter(takes_place())
+    taken = takes_place(Visit.objects.filter(posting__round=OuterRef("pk")))
     open_seats = Seat.objects.filter(round=OuterRef("pk"), state=Seat.State.OPEN)
     asked = Posting.objects.filter(round=OuterRef("pk"), hit=None, state__in=COMING)
     counted = Round.objects.filter(pk__in=[round.pk for round in rounds]).annotate(
         lacking=_subquery(open_seats, Count("pk")) + _subquery(taken, Count("pk"))
         - _subquery(asked, Sum("max_assignments"))
     )  # fmt: skip
-    return Counter(dict(counted.filter(lacking__gt=0).values_list("pk", "lacking")))
+    return Counter({round: lacking for round, lacking in counted.values_list("pk", "lacking") if lacking > 0})
 
 
 def _subquery(rows: QuerySet[Any], total: Aggregate) -> Coalesce:
