@@ -30,7 +30,7 @@ from emulators import server
 from tests.browser import chromium, open_page, page, phone
 from tests.crowd.fakes import FakePlatform
 from tests.redis_keys import own_keys
-from tests.transactions import own_transactions
+from tests.transactions import own_transactions, taken_back
 
 __all__ = ["chromium", "open_page", "page", "phone"]
 
@@ -185,12 +185,28 @@ def known_tasks():
         yield
 
 
+def stored_in(folder: Path) -> dict[str, Path]:
+    """The settings by which all files lie in the folder."""
+    return {"VAR_DIR": folder, "MEDIA_ROOT": folder / "media", "FILE_CACHE": folder / "cache"}
+
+
+@pytest.fixture(scope="module")
+def lasting(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Path]:
+    """A transaction and a folder for rows and files that a fixture makes once for all tests of its module. What a test
+    with ``db`` changes of them is taken back after it. Not for tests that commit."""
+    folder = tmp_path_factory.mktemp("lasting")
+    with django_db_blocker.unblock(), override_settings(**stored_in(folder)), taken_back():
+        yield folder
+
+
 @pytest.fixture(autouse=True)
-def own_storage(settings, tmp_path):
-    """Pictures, stored files and unfinished work of one test stay in its own folder."""
-    settings.VAR_DIR = tmp_path
-    settings.MEDIA_ROOT = tmp_path / "media"
-    settings.FILE_CACHE = tmp_path / "cache"
+def own_storage(request, settings, tmp_path):
+    """Pictures, stored files and unfinished work of one test stay in its own folder, beside copies of the files that
+    last for its module."""
+    if "lasting" in request.fixturenames:
+        shutil.copytree(request.getfixturevalue("lasting"), tmp_path, dirs_exist_ok=True)
+    for name, path in stored_in(tmp_path).items():
+        setattr(settings, name, path)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from django.apps import apps
 from django.core.management import get_commands, load_command_class
-from django.db import transaction
 from django.test import override_settings
 
 from corpus.models import Sample
@@ -21,8 +20,10 @@ from mitl.pooling import pool_proposals
 from mitl.search.gallery import open_gallery
 from mitl.search.request import Search
 from mitl.search.retrieval import retrieve
+from tests.conftest import stored_in
 from tests.corpus.files import jsonl, line
 from tests.factories import make_annotator, make_collection, make_round, make_sample
+from tests.transactions import taken_back
 
 pytestmark = pytest.mark.django_db
 
@@ -39,17 +40,10 @@ def world(django_db_setup, django_db_blocker, tmp_path_factory):
     """A folder of bad files, and rows that last for all tests of this module, in one transaction."""
     folder = tmp_path_factory.mktemp("wrong")
     (folder / "var").mkdir()
-    with django_db_blocker.unblock(), override_settings(**stored_in(folder)):
+    with django_db_blocker.unblock(), override_settings(**stored_in(folder / "var")), taken_back():
         write_files(folder)
-        with transaction.atomic():
-            write_rows()
-            yield folder
-            transaction.set_rollback(True)
-
-
-def stored_in(folder: Path) -> dict[str, Path]:
-    var = folder / "var"
-    return {"VAR_DIR": var, "MEDIA_ROOT": var / "media", "FILE_CACHE": var / "cache"}
+        write_rows()
+        yield folder
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +55,7 @@ def before(world, django_db_blocker) -> str:
 @pytest.fixture(autouse=True)
 def here(world, before, settings, monkeypatch):
     """Commands run in the folder, as if typed, with the input of nobody."""
-    for name, path in stored_in(world).items():
+    for name, path in stored_in(world / "var").items():
         setattr(settings, name, path)
     monkeypatch.chdir(world)
     monkeypatch.setattr("django.db.connections.close_all", lambda: None)  # or the transaction would end

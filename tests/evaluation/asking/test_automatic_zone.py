@@ -62,14 +62,19 @@ def test_a_zone_that_its_sample_would_cover_is_refused():
         zone_of(likely([0.01, 0.5]), below=0.02, sample=1, seed=0)
 
 
+@pytest.fixture(scope="module")
+def judged(lasting) -> int:
+    return judge_all(published(pack("round-1", known_pool(), **AUDIT))).pk
+
+
 @pytest.fixture
-def made(db, monkeypatch) -> Round:
+def made(db, judged, monkeypatch) -> Round:
     """A judged audit whose pairs are all unlikely enough, and of which few need be asked."""
     monkeypatch.setattr(automatic_zone, "CAP", 1.0)
     monkeypatch.setattr(round_top_ups, "SAMPLE", 4)
     monkeypatch.setattr("dataset.rejections.ALLOWED", 1.0)
     monkeypatch.setattr(LikelyMatches, "of", _unlikely(LikelyMatches.of))
-    return judge_all(published(pack("round-1", known_pool(), **AUDIT)))
+    return Round.objects.get(pk=judged)
 
 
 def _unlikely(of):

@@ -20,10 +20,15 @@ from tests.hits.pools import pack
 GREEDY = {"design": SMALL, "judge": "audit+greedy", "audit_share": 0.3, "seed": 4}
 
 
+@pytest.fixture(scope="module")
+def greedy(lasting):
+    return published(pack("greedy", known_pool(), **GREEDY)).pk
+
+
 @pytest.fixture
-def made(db, monkeypatch):
+def made(db, greedy, monkeypatch):
     monkeypatch.setattr(greedy_rounds, "BATCH", 2)
-    return published(pack("greedy", known_pool(), **GREEDY))
+    return Round.objects.get(pk=greedy)
 
 
 def judged(round):

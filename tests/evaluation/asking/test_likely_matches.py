@@ -17,7 +17,7 @@ from evaluation.auditing.asked_pairs import opened_pairs
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from evaluation.auditing.whole_queries import whole_queries
 from evaluation.estimation import given_item_labels, given_labels, pool_metrics
-from hits.models import Item
+from hits.models import Item, Round
 from mitl.models import Direction
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
@@ -57,9 +57,14 @@ def test_recall_counts_what_was_found_and_what_is_expected_of_the_rest():
     assert made_likely([0.0], [0]).recall == 1
 
 
+@pytest.fixture(scope="module")
+def judged_audit(lasting):
+    return judge_all(published(pack("audit", known_pool(), **AUDIT))).pk
+
+
 @pytest.fixture
-def audit(db):
-    return judge_all(published(pack("audit", known_pool(), **AUDIT)))
+def audit(db, judged_audit):
+    return Round.objects.get(pk=judged_audit)
 
 
 def batch(round, hits=2):
@@ -202,17 +207,17 @@ def whole_metrics(round):
     }
 
 
-def test_likely_matches_wait_for_the_audit_and_for_the_batch_before(db):
-    pool = known_pool()
-    made = published(pack("audit", pool, **AUDIT))
+def test_likely_matches_wait_for_the_audit_and_for_the_batch_before(audit):
+    pool = audit.pool
+    made = published(pack("open", pool, **AUDIT))
     hits = list(made.hits.order_by("number"))
     for hit in hits[:-1]:
         judge(hit)
-    with pytest.raises(CounterpartError, match="lacks? verdicts in round audit. Likely matches follow once"):
+    with pytest.raises(CounterpartError, match="lacks? verdicts in round open. Likely matches follow once"):
         batch(made)
     judge(hits[-1])
     add_planned(batch(made), actor="robin")
-    with pytest.raises(CounterpartError, match="The last top-up of round audit is not judged yet"):
+    with pytest.raises(CounterpartError, match="The last top-up of round open is not judged yet"):
         batch(made)
     everything = judge_all(published(pack("all", pool, design=SMALL)))
     with pytest.raises(CounterpartError, match="Round all is no audit"):

@@ -27,9 +27,14 @@ TWO = LiveParameters(metric=("mAP@R",), looks=2)
 AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4, "reward": "0.50"}
 
 
+@pytest.fixture(scope="module")
+def packed(lasting) -> int:
+    return published(pack("audit", known_pool(), **AUDIT)).pk
+
+
 @pytest.fixture
-def audit() -> Round:
-    return published(pack("audit", known_pool(), **AUDIT))
+def audit(packed) -> Round:
+    return Round.objects.get(pk=packed)
 
 
 def arrive_until(made: Round, reached) -> int:
@@ -167,8 +172,8 @@ def test_looks_that_are_known_are_not_estimated_again_until_a_verdict_changes(au
     assert len(asked) > 4
 
 
-def test_a_query_waits_until_every_wanted_vote_on_its_pairs_is_in():
-    audit = published(pack("audit", known_pool(), replication=2, **AUDIT))
+def test_a_query_waits_until_every_wanted_vote_on_its_pairs_is_in(audit):
+    audit = published(pack("twice", audit.pool, replication=2, **AUDIT))
     judge_all(audit)
     assert all(side.whole == 0 for side in measure_live(audit, TWO).directions)
     for hit in audit.hits.all():

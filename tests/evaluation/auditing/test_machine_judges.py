@@ -38,17 +38,17 @@ def test_the_area_under_the_curve_counts_ties_as_half_and_unlisted_pairs_below_a
     assert found == pytest.approx(expected, nan_ok=True)
 
 
-@pytest.fixture
-def pool(db):
+@pytest.fixture(scope="module")
+def judged(lasting):
     """Annotator b is a machine judge."""
-    made = known_pool()
+    pool = known_pool()
     Annotator.objects.filter(name="b").update(kind="vlm")
-    return made
+    return judge_all(published(pack("audit", pool, design=SMALL, judge="audit", audit_share=0.5, seed=4)))
 
 
 @pytest.fixture
-def audit(pool):
-    return judge_all(published(pack("audit", pool, design=SMALL, judge="audit", audit_share=0.5, seed=4)))
+def audit(db, judged):
+    return judged
 
 
 @pytest.fixture
@@ -122,17 +122,15 @@ def test_the_labels_of_a_query_do_not_enter_its_own_probabilities(whole):
     assert (before != after).any()
 
 
-def test_a_round_that_is_counted_has_no_figures(pool):
-    finished = judge_all(published(pack("all", pool, design=SMALL, seed=4)))
+def test_a_round_that_is_counted_has_no_figures(audit):
+    finished = judge_all(published(pack("all", audit.pool, design=SMALL, seed=4)))
     assert machine_judges(next(whole_queries(finished)), METRIC) == []
     assert json.loads(estimates("all", "--json"))["judges"] == []
     assert "AUC" not in estimates("all")
 
 
-def test_the_only_annotator_has_no_figures_without_it(db):
-    pool = known_pool(names=["a"])
-    Annotator.objects.update(kind="vlm")
-    audit = judge_all(published(pack("audit", pool, design=SMALL, judge="audit", audit_share=0.5, seed=4)))
+def test_the_only_annotator_has_no_figures_without_it(audit):
+    audit.pool.retrievals.set(audit.pool.retrievals.filter(annotator__name="b"))
     (one,) = machine_judges(next(whole_queries(audit)), METRIC)
     assert np.isnan([one.quality_without, one.width_without, one.share_of_gain]).all()
     rows = json.loads(estimates("audit", "--json"))["judges"]

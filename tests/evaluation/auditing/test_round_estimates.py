@@ -17,6 +17,7 @@ from evaluation.auditing.round_estimates import EstimateParameters, estimate_rou
 from evaluation.scores.leaderboard import caution_of
 from evaluation.scores.scoring import evaluate_version
 from hits.judge_designs import JudgeDesign, audited_queries
+from hits.models import Round
 from mitl.models import Direction
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
@@ -26,9 +27,19 @@ pytestmark = pytest.mark.django_db
 AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
 
 
+@pytest.fixture(scope="module")
+def judged(lasting):
+    return judge_all(published(pack("audit", known_pool(), **AUDIT))).pk
+
+
 @pytest.fixture
-def pool():
-    return known_pool()
+def audit(judged):
+    return Round.objects.get(pk=judged)
+
+
+@pytest.fixture
+def pool(audit):
+    return audit.pool
 
 
 def table(found):
@@ -53,10 +64,9 @@ def test_a_finished_round_is_counted_as_its_version_is_scored(pool):
         assert one.estimate.estimand == "pool of all"
 
 
-def test_an_audit_tells_what_the_same_audit_of_the_finished_round_would_have(pool):
+def test_an_audit_tells_what_the_same_audit_of_the_finished_round_would_have(audit, pool):
     finished = judge_all(published(pack("all", pool, design=SMALL, seed=4)))
     as_if = table(estimate_round(finished, EstimateParameters(audit_share=0.5, seed=4)))
-    audit = judge_all(published(pack("audit", pool, **AUDIT)))
     found = table(estimate_round(audit))
     assert found.keys() == as_if.keys()
     for key, one in found.items():
@@ -67,8 +77,7 @@ def test_an_audit_tells_what_the_same_audit_of_the_finished_round_would_have(poo
         assert one.estimate.low == pytest.approx(as_if[key].estimate.low, abs=1e-12), key
 
 
-def test_models_are_compared_by_their_difference_and_its_own_interval(pool):
-    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+def test_models_are_compared_by_their_difference_and_its_own_interval(audit):
     found = estimate_round(audit, EstimateParameters(metric=("mAP@R",)))
     assert len(found.differences) == 4  # three models in two directions
     values = {(one.model, one.direction): one.estimate for one in found.models}
@@ -81,16 +90,14 @@ def test_models_are_compared_by_their_difference_and_its_own_interval(pool):
         assert one.is_open == (one.estimate.low <= 0 <= one.estimate.high)
 
 
-def test_an_interval_that_holds_at_all_of_some_looks_is_that_of_a_greater_confidence(pool):
-    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+def test_an_interval_that_holds_at_all_of_some_looks_is_that_of_a_greater_confidence(audit):
     of_five = estimate_round(audit, EstimateParameters(looks=5))
     assert of_five == estimate_round(audit, EstimateParameters(confidence=0.99))
     assert of_five != estimate_round(audit)
 
 
-def test_with_a_proxy_that_tells_nothing_an_audit_is_the_mean_of_its_queries(pool):
+def test_with_a_proxy_that_tells_nothing_an_audit_is_the_mean_of_its_queries(audit, pool):
     """An independent witness: R@1 of the drawn queries, read from the verdicts and the lists."""
-    audit = judge_all(published(pack("audit", pool, **AUDIT)))
     found = table(estimate_round(audit))
     one = found["a", "R@1", Direction.IMAGE_TO_CAPTION]
     drawn = audited_queries(pool, JudgeDesign("audit", 0.5), 4)[Direction.IMAGE_TO_CAPTION]
@@ -105,7 +112,7 @@ def test_with_a_proxy_that_tells_nothing_an_audit_is_the_mean_of_its_queries(poo
 
 
 def test_drawn_queries_that_lack_verdicts_widen_the_interval_to_the_worst_they_may_get(pool):
-    audit = published(pack("audit", pool, **AUDIT))
+    audit = published(pack("open", pool, **AUDIT))
     hits = list(audit.hits.order_by("number"))
     for hit in hits[:-1]:
         judge(hit)
@@ -134,16 +141,15 @@ def test_an_unfinished_round_of_all_pairs_is_refused(pool):
         estimate_round(made)
 
 
-def test_a_round_of_first_hits_and_a_second_share_of_an_audit_are_refused(pool):
+def test_a_round_of_first_hits_and_a_second_share_of_an_audit_are_refused(audit, pool):
     first = judge_all(published(pack("first", pool, design=SMALL, judge="first-hits")))
     with pytest.raises(CounterpartError, match="asks the first hits alone, which give R@1"):
         estimate_round(first)
-    audit = judge_all(published(pack("audit", pool, **AUDIT)))
     with pytest.raises(CounterpartError, match="Leave --audit-share out"):
         estimate_round(audit, EstimateParameters(audit_share=0.5))
 
 
-def test_the_design_of_an_estimate_is_named_and_checked(pool):
+def test_the_design_of_an_estimate_is_named_and_checked(audit, pool):
     finished = judge_all(published(pack("all", pool, design=SMALL)))
     assert estimate_round(finished, EstimateParameters(design="all")) == estimate_round(finished)
     replay = EstimateParameters(design="audit", audit_share=0.5)
@@ -152,21 +158,19 @@ def test_the_design_of_an_estimate_is_named_and_checked(pool):
         estimate_round(finished, EstimateParameters(design="audit"))
     with pytest.raises(CounterpartError, match="--design all counts every pair"):
         EstimateParameters(design="all", audit_share=0.5)
-    audit = judge_all(published(pack("audit", pool, **AUDIT)))
     assert estimate_round(audit, EstimateParameters(design="audit")) == estimate_round(audit)
     with pytest.raises(CounterpartError, match="--design all needs a round of all pairs"):
         estimate_round(audit, EstimateParameters(design="all"))
 
 
 def test_an_audit_without_two_whole_queries_is_refused(pool):
-    audit = published(pack("audit", pool, **AUDIT))
+    audit = published(pack("open", pool, **AUDIT))
     judge(audit.hits.first())
     with pytest.raises(CounterpartError, match="judged whole of 7 that the audit drew"):
         estimate_round(audit)
 
 
-def test_scores_on_a_version_of_an_audit_say_that_they_are_biased(pool, researcher):
-    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+def test_scores_on_a_version_of_an_audit_say_that_they_are_biased(audit, pool, researcher):
     release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[audit])
     out, err = StringIO(), StringIO()
     call_command("evaluate", "--version", "v1", stdout=out, stderr=err)
@@ -196,8 +200,7 @@ def run(*arguments):
     return out.getvalue()
 
 
-def test_the_command_says_what_was_estimated_and_from_what(pool):
-    judge_all(published(pack("audit", pool, **AUDIT)))
+def test_the_command_says_what_was_estimated_and_from_what(audit):
     text = run("audit", "--metric", "mAP@R,R-P")
     assert "image → captions: estimated of the pool of audit from 7 queries judged whole" in text
     assert "Fewer than 60 queries" in text
@@ -209,8 +212,7 @@ def test_the_command_says_what_was_estimated_and_from_what(pool):
     assert row["low"] <= row["value"] <= row["high"]
 
 
-def test_the_page_of_the_round_draws_the_estimates(pool, researcher):
-    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+def test_the_page_of_the_round_draws_the_estimates(audit, researcher):
     findings = analyse(EstimatesParameters(round="audit"), progress=silent)
     assert [panel["title"]["text"] for panel in findings.chart["vconcat"]] == [
         f"{metric}, {direction.label}" for direction in Direction for metric in ("mAP@R", "R-Precision", "R@1")
@@ -222,8 +224,7 @@ def test_the_page_of_the_round_draws_the_estimates(pool, researcher):
     assert "mAP@R" in researcher.get("/charts/round/audit/estimates/").text
 
 
-def test_the_command_refuses_unknown_metrics_and_rounds(pool):
-    judge_all(published(pack("audit", pool, **AUDIT)))
+def test_the_command_refuses_unknown_metrics_and_rounds(audit):
     with pytest.raises(CommandError, match="Unknown metric nDCG: use mAP@R"):
         run("audit", "--metric", "nDCG")
     with pytest.raises(CommandError, match="nowhere"):
@@ -255,8 +256,7 @@ def test_audits_are_planned_from_a_judged_round_with_costs_and_widths(pool):
             assert spread[share]["widths"][metric] <= width
 
 
-def test_an_audit_plans_the_next_one_and_the_cheapest_of_a_wished_width_is_named(pool):
-    judge_all(published(pack("audit", pool, **AUDIT)))
+def test_an_audit_plans_the_next_one_and_the_cheapest_of_a_wished_width_is_named(audit):
     designs = json.loads(plans("audit", "--grid", "--json"))["designs"]
     assert len(designs) == 1 + 19 * 4
     text = plans("audit", "--grid", "--width", "0.9")

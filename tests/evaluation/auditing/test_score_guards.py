@@ -16,6 +16,7 @@ from evaluation.auditing.score_guards import guard_scores, model_guards
 from evaluation.auditing.whole_queries import whole_queries
 from evaluation.scores.leaderboard import caution_of
 from evaluation.scores.scoring import evaluate_version, score_all_runs
+from hits.models import Round
 from tests.console.conftest import counted
 from tests.evaluation.analysing import figures_of
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
@@ -32,11 +33,16 @@ def batch(round):
         judge(hit)
 
 
-@pytest.fixture
-def greedy():
+@pytest.fixture(scope="module")
+def judged(lasting):
     made = judge_all(published(pack("greedy", known_pool(), **GREEDY)))
     batch(made)
-    return made
+    return made.pk
+
+
+@pytest.fixture
+def greedy(judged):
+    return Round.objects.get(pk=judged)
 
 
 def release(round, name="v1", **options):

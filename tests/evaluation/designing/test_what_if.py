@@ -22,14 +22,14 @@ pytestmark = pytest.mark.django_db
 SEED, SHARE = 4, 0.3
 
 
-@pytest.fixture
-def pool():
-    return known_pool()
+@pytest.fixture(scope="module")
+def finished(lasting):
+    return FinishedRound.of(judge_all(published(pack("all", known_pool(), design=SMALL, seed=SEED, reward="2.00"))))
 
 
 @pytest.fixture
-def finished(pool):
-    return FinishedRound.of(judge_all(published(pack("all", pool, design=SMALL, seed=SEED, reward="2.00"))))
+def pool(finished):
+    return finished.round.pool
 
 
 def replayed(finished, judge, **given):
@@ -145,12 +145,12 @@ def test_a_policy_that_draws_is_replayed_and_another_is_not(finished):
 
 
 def test_rounds_that_do_not_know_all_their_pairs_are_refused(pool):
-    made = published(pack("all", pool, design=SMALL))
+    made = published(pack("other", pool, design=SMALL))
     with pytest.raises(CounterpartError, match="has no judgments that count"):
         FinishedRound.of(made)
     for hit in made.hits.filter(~Q(number=1)):
         judge(hit)
-    with pytest.raises(CounterpartError, match="verdicts in round all, which asks all pairs"):
+    with pytest.raises(CounterpartError, match="verdicts in round other, which asks all pairs"):
         FinishedRound.of(made)
     with pytest.raises(CounterpartError, match="asks audit pairs: nobody knows what the others are"):
         FinishedRound.of(judge_all(real(pool, "audit", audit_share=SHARE)))

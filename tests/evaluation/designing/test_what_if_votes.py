@@ -30,8 +30,8 @@ def said(item, number):
     return 5 - right if is_wrong else right
 
 
-@pytest.fixture
-def finished(db):
+@pytest.fixture(scope="module")
+def finished(lasting):
     """Three votes a pair, of the first workers who may do the HIT: nobody judges a pair twice, as a control or not."""
     made = published(pack("all", known_pool(), design=SMALL, seed=4, reward="2.00", replication=3))
     workers = [(number, make_worker(), set()) for number in range(60)]
