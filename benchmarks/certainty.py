@@ -173,7 +173,7 @@ def curves_of(crowd: Crowd, draws: int) -> Iterator[dict[str, Any]]:
 
 def draw_curves(curves: list[dict[str, Any]], path: Path) -> None:
     """Plot the share of wrong verdicts by votes an item, a panel for each crowd."""
-    from mitl.charts import COLOURS, DASHES, write_chart
+    from mitl.charts import panel, titled, told_apart, write_chart
 
     panels = []
     for crowd in dict.fromkeys(one["crowd"] for one in curves):
@@ -183,29 +183,16 @@ def draw_curves(curves: list[dict[str, Any]], path: Path) -> None:
             for one in shown
             for step, wrong in enumerate(one["wrong"])
         ]
-        by_choice = {"field": "choice", "title": None}
-        panels.append(
-            {
-                "title": {"text": crowd, "fontSize": 13, "fontWeight": "normal"},
-                "width": 190,
-                "height": 190,
-                "data": {"values": points},
-                "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {
-                    "x": {"field": "votes", "type": "quantitative", "scale": {"zero": False}, "title": "votes an item"},
-                    "y": {
-                        "field": "wrong",
-                        "type": "quantitative",
-                        "title": "verdicts on the wrong side",
-                        "axis": {"format": ".0%"},
-                    },
-                    "color": by_choice | {"scale": {"domain": POLICIES, "range": COLOURS[:2]}},
-                    "strokeDash": by_choice | {"scale": {"domain": POLICIES, "range": DASHES[:2]}},
-                },
-            }
-        )
-    title = {"text": "Judging again: wrong verdicts by votes", "subtitle": "Aggregated by dawid-skene."}
-    write_chart({"title": title, "hconcat": panels, "spacing": 24}, path)
+        wrong = {"title": "verdicts on the wrong side", "axis": {"format": ".0%"}}
+        encoding = {
+            "x": {"field": "votes", "type": "quantitative", "scale": {"zero": False}, "title": "votes an item"},
+            "y": {"field": "wrong", "type": "quantitative"} | wrong,
+            **told_apart("choice", POLICIES),
+        }
+        mark = {"type": "line", "strokeWidth": 2}
+        panels.append(panel(crowd, points, width=190, height=190, mark=mark, encoding=encoding))
+    title = "Judging again: wrong verdicts by votes"
+    write_chart(titled(title, "Aggregated by dawid-skene.", hconcat=panels, spacing=24), path)
 
 
 def curve(replay: Replay, method: str, policy: str, seed: int) -> Iterator[float]:

@@ -290,32 +290,19 @@ def _timed(search: Callable, sides: Arrays, k: int) -> float:
 
 def draw(rows: list[dict], path: Path) -> None:
     """Plot the seconds by each size, both on logarithmic axes."""
-    from mitl.charts import COLOURS, DASHES, write_chart
+    from mitl.charts import panel, titled, told_apart, write_chart
 
-    domain = {"domain": ["ours", "FAISS"]}
-    panels = [
-        {
-            "title": {"text": f"with {axis}", "fontSize": 13, "fontWeight": "normal"},
-            "width": 190,
-            "height": 190,
-            "data": {"values": [row for row in rows if row["axis"] == axis]},
-            "mark": {"type": "line", "point": True, "strokeWidth": 2},
-            "encoding": {
-                "x": {"field": "value", "type": "quantitative", "scale": {"type": "log", "nice": False}, "title": axis,
-                      "axis": {"format": "~s"}},
-                "y": {"field": "seconds", "type": "quantitative", "scale": {"type": "log"}, "title": "seconds",
-                      "axis": {"format": "~g", "tickCount": 6}},
-                "color": {"field": "search", "title": None, "scale": domain | {"range": COLOURS[:2]}},
-                "strokeDash": {"field": "search", "title": None, "scale": domain | {"range": DASHES[:2]}},
-            },
-        }
-        for axis in dict.fromkeys(row["axis"] for row in rows)
-    ]  # fmt: skip
-    title = {
-        "text": "Top-25 in both directions: time by size",
-        "subtitle": "Around 5,000 images, 25,000 captions, D = 512.",
-    }
-    write_chart({"title": title, "hconcat": panels, "spacing": 24}, path)
+    size = {"field": "value", "type": "quantitative", "scale": {"type": "log", "nice": False}, "axis": {"format": "~s"}}
+    seconds = {"title": "seconds", "scale": {"type": "log"}, "axis": {"format": "~g", "tickCount": 6}}
+    up = {"field": "seconds", "type": "quantitative"} | seconds
+    panels = []
+    for axis in dict.fromkeys(row["axis"] for row in rows):
+        encoding = {"x": size | {"title": axis}, "y": up, **told_apart("search", ["ours", "FAISS"])}
+        mark = {"type": "line", "point": True, "strokeWidth": 2}
+        drawn = [row for row in rows if row["axis"] == axis]
+        panels.append(panel(f"with {axis}", drawn, width=190, height=190, mark=mark, encoding=encoding))
+    title = "Top-25 in both directions: time by size"
+    write_chart(titled(title, "Around 5,000 images, 25,000 captions, D = 512.", hconcat=panels, spacing=24), path)
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {

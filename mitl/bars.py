@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mitl.charts import COLOURS, Spec
+from mitl.charts import COLOURS, Spec, panel, titled
 
 LEVEL_COLOURS = {1: "#00566b", 2: "#327e4c", 3: "#ab5800", 4: "#99123f"}  # as on the pages of judges and staff
 
@@ -26,12 +26,8 @@ def bar_chart(
     """
     # Rounded: shares that sum to a hair over 100% would lengthen the axis to the next tick.
     end = round(max((length for rows in panels.values() for length in _lengths(rows)), default=0), 6) if parts else None
-    return {
-        "title": {"text": title, "subtitle": subtitle, "offset": 16},
-        "concat": [_bar_panel(name, rows, x, parts, end) for name, rows in panels.items()],
-        "columns": 3,
-        "spacing": 32,
-    }
+    drawn = [_bar_panel(name, rows, x, parts, end) for name, rows in panels.items()]
+    return titled(title, subtitle, concat=drawn, columns=3, spacing=32)
 
 
 def _lengths(rows: Sequence[Mapping[str, Any]]) -> Iterable[float]:
@@ -55,26 +51,12 @@ def _bar_panel(
             "color": {"field": "part", "type": "nominal", "title": None, "scale": scale, "legend": legend},
             "order": {"field": "place", "type": "quantitative"},
         }
-    return {
-        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
-        "width": 260,
-        "height": {"step": 24},
-        "data": {"values": values},
-        "mark": {"type": "bar", "color": COLOURS[0]},
-        "encoding": {
-            "y": {
-                "field": "name",
-                "type": "nominal",
-                "title": None,
-                "axis": {"labelLimit": 220},
-                "scale": {"domain": list(dict.fromkeys(row["name"] for row in rows))},
-            },
-            "x": {
-                "field": "value",
-                "type": "quantitative",
-                "title": x or None,
-                "scale": {"domainMax": end} if end else {},
-            },
-            **coloured,
-        },
+    names = {"domain": list(dict.fromkeys(row["name"] for row in rows))}
+    longest = {"domainMax": end} if end else {}
+    encoding = {
+        "y": {"field": "name", "type": "nominal", "title": None, "axis": {"labelLimit": 220}, "scale": names},
+        "x": {"field": "value", "type": "quantitative", "title": x or None, "scale": longest},
+        **coloured,
     }
+    mark = {"type": "bar", "color": COLOURS[0]}
+    return panel(title, values, width=260, height={"step": 24}, mark=mark, encoding=encoding)

@@ -74,6 +74,33 @@ def _png(spec: Spec) -> bytes:
 WRITERS = {".svg": _svg, ".png": _png}
 
 
+def titled(title: str, subtitle: str | None = None, **parts: Any) -> Spec:
+    """Return a chart of ``parts``, such as ``hconcat`` panels, under its title."""
+    under = {} if subtitle is None else {"subtitle": subtitle}
+    return {"title": {"text": title, "offset": 16, **under}, **parts}
+
+
+def panel(title: str, rows: Sequence[Mapping[str, Any]], *, width: Any, height: Any, **parts: Any) -> Spec:
+    """Return one panel of a chart, which draws ``rows``; ``width`` and ``height`` in pixels, or by the step."""
+    return {
+        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
+        "width": width,
+        "height": height,
+        "data": {"values": [dict(row) for row in rows]},
+        **parts,
+    }
+
+
+def told_apart(field: str, lines: Sequence[str]) -> Spec:
+    """Return the encoding that tells the lines of a field apart, by colours and by dashes."""
+    ranges = {"color": COLOURS, "strokeDash": DASHES}
+    scale = {"domain": list(lines)}
+    return {
+        by: {"field": field, "title": None, "scale": scale | {"range": values}, "sort": None}
+        for by, values in ranges.items()
+    }
+
+
 def tail_chart(title: str, subtitle: str, panels: Mapping[str, Mapping[str, NDArray]], x: str, y: str) -> Spec:
     """Draw the number of items with at least each count, log-log, a line an annotator.
 
@@ -82,11 +109,8 @@ def tail_chart(title: str, subtitle: str, panels: Mapping[str, Mapping[str, NDAr
         x, y: titles of the axes.
     """
     annotators = list(dict.fromkeys(annotator for counts in panels.values() for annotator in counts))
-    return {
-        "title": {"text": title, "subtitle": subtitle, "offset": 16},
-        "hconcat": [_tail_panel(name, counts, annotators, x, y) for name, counts in panels.items()],
-        "spacing": 40,
-    }
+    drawn = [_tail_panel(name, counts, annotators, x, y) for name, counts in panels.items()]
+    return titled(title, subtitle, hconcat=drawn, spacing=40)
 
 
 def _tail_panel(title: str, counts: Mapping[str, NDArray], annotators: Sequence[str], x: str, y: str) -> Spec:
@@ -97,21 +121,13 @@ def _tail_panel(title: str, counts: Mapping[str, NDArray], annotators: Sequence[
     ]
     most = max((int(found.max()) for found in counts.values()), default=1)
     n_items = max((len(found) for found in counts.values()), default=1)
-    domain = {"domain": list(annotators)}
     whole = {"type": "quantitative", "scale": {"type": "log", "nice": False}}
-    return {
-        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
-        "width": 340,
-        "height": 260,
-        "data": {"values": rows},
-        "mark": {"type": "line", "strokeWidth": 2},
-        "encoding": {
-            "x": {"field": "count", "title": x, "axis": _powers(most)} | whole,
-            "y": {"field": "items", "title": y, "axis": _powers(n_items)} | whole,
-            "color": {"field": "annotator", "title": None, "scale": domain | {"range": COLOURS}, "sort": None},
-            "strokeDash": {"field": "annotator", "title": None, "scale": domain | {"range": DASHES}, "sort": None},
-        },
+    encoding = {
+        "x": {"field": "count", "title": x, "axis": _powers(most)} | whole,
+        "y": {"field": "items", "title": y, "axis": _powers(n_items)} | whole,
+        **told_apart("annotator", annotators),
     }
+    return panel(title, rows, width=340, height=260, mark={"type": "line", "strokeWidth": 2}, encoding=encoding)
 
 
 def _powers(most: int) -> Spec:
@@ -127,20 +143,8 @@ def level_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping
         panels: title of each panel → levels with ``positives``, ``items`` and ``uncertainty``.
         x, y: titles of the axes.
     """
-    return {
-        "title": {"text": title, "subtitle": subtitle, "offset": 16},
-        "hconcat": [_level_panel(name, levels, x, y) for name, levels in panels.items()],
-        "spacing": 40,
-    }
-
-
-def _level_panel(title: str, levels: Sequence[Mapping[str, Any]], x: str, y: str) -> Spec:
     whole = {"type": "quantitative", "scale": {"zero": False}}
-    return {
-        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
-        "width": 300,
-        "height": 220,
-        "data": {"values": [dict(level) for level in levels]},
+    dots = {
         "mark": {"type": "circle", "color": COLOURS[0], "opacity": 0.75},
         "encoding": {
             "x": {"field": "positives", "title": x, "axis": {"tickMinStep": 1, "format": "d"}} | whole,
@@ -148,6 +152,8 @@ def _level_panel(title: str, levels: Sequence[Mapping[str, Any]], x: str, y: str
             "size": {"field": "items", "type": "quantitative", "legend": None, "scale": {"range": [20, 400]}},
         },
     }
+    drawn = [panel(name, levels, width=300, height=220, **dots) for name, levels in panels.items()]
+    return titled(title, subtitle, hconcat=drawn, spacing=40)
 
 
 def curve_chart(title: str, epochs: Sequence[Mapping[str, Any]]) -> Spec:
@@ -162,22 +168,17 @@ def curve_chart(title: str, epochs: Sequence[Mapping[str, Any]]) -> Spec:
     for name in (name for name in validated if name.startswith("rsum")):
         measured = [{"epoch": one["number"], "value": one["validation"][name]} for one in epochs]
         panels.append(_curve_panel(f"{name} on the validation split", measured, COLOURS[0]))
-    return {"title": {"text": title, "offset": 16}, "hconcat": panels, "spacing": 40}
+    return titled(title, hconcat=panels, spacing=40)
 
 
 def _curve_panel(title: str, rows: Sequence[Mapping[str, float]], colour: str) -> Spec:
     whole = {"tickMinStep": 1, "format": "d", "grid": False}
-    return {
-        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
-        "width": 300,
-        "height": 160,
-        "data": {"values": list(rows)},
-        "mark": {"type": "line", "strokeWidth": 2, "color": colour, "point": {"color": colour, "size": 24}},
-        "encoding": {
-            "x": {"field": "epoch", "type": "quantitative", "title": "epoch", "axis": whole, "scale": {"zero": False}},
-            "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}},
-        },
+    mark = {"type": "line", "strokeWidth": 2, "color": colour, "point": {"color": colour, "size": 24}}
+    encoding = {
+        "x": {"field": "epoch", "type": "quantitative", "title": "epoch", "axis": whole, "scale": {"zero": False}},
+        "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}},
     }
+    return panel(title, rows, width=300, height=160, mark=mark, encoding=encoding)
 
 
 def line_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str, y: str) -> Spec:
@@ -188,29 +189,17 @@ def line_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[
         x, y: titles of the axes.
     """
     lines = list(dict.fromkeys(value["line"] for values in panels.values() for value in values))
-    scale = {"domain": lines}
     at = [value["x"] for values in panels.values() for value in values]
     few = {"values": list(range(min(at), max(at) + 1))} if at and max(at) - min(at) < 10 else {}
     whole = {"tickMinStep": 1, "format": "d", "grid": False, **few}  # that step alone leaves a tick between 1 and 2
-    return {
-        "title": {"text": title, "subtitle": subtitle, "offset": 16},
-        "columns": 3,
-        "spacing": 32,
-        "concat": [
-            {
-                "title": {"text": name, "fontSize": 13, "fontWeight": "normal"},
-                "width": 240,
-                "height": 180,
-                "data": {"values": [dict(value) for value in values]},
-                "mark": {"type": "line", "strokeWidth": 2, "point": {"size": 30}},
-                "encoding": {
-                    "x": {"field": "x", "type": "quantitative", "title": x, "axis": whole, "scale": {"zero": False}},
-                    # To the next tick, so that panels of other heights stand level.
-                    "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"nice": 5}},
-                    "color": {"field": "line", "title": None, "scale": scale | {"range": COLOURS}, "sort": None},
-                    "strokeDash": {"field": "line", "title": None, "scale": scale | {"range": DASHES}, "sort": None},
-                },
-            }
-            for name, values in panels.items()
-        ],
+    drawn = {
+        "mark": {"type": "line", "strokeWidth": 2, "point": {"size": 30}},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", "title": x, "axis": whole, "scale": {"zero": False}},
+            # To the next tick, so that panels of other heights stand level.
+            "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"nice": 5}},
+            **told_apart("line", lines),
+        },
     }
+    concat = [panel(name, values, width=240, height=180, **drawn) for name, values in panels.items()]
+    return titled(title, subtitle, columns=3, spacing=32, concat=concat)

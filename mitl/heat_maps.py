@@ -5,18 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mitl.charts import ON_PALE, PALE, STRONG, Spec
+from mitl.charts import ON_PALE, PALE, STRONG, Spec, panel, titled
 
 
 def heat_maps(title: str, subtitle: str, maps: Sequence[Sequence[Spec]]) -> Spec:
     """Lay out heat maps (``heat_map``) in rows."""
     each_its_own = {"resolve": {"scale": {"color": "independent"}}}
-    return {
-        "title": {"text": title, "subtitle": subtitle, "offset": 16},
-        "vconcat": [{"hconcat": list(row), "spacing": 40, **each_its_own} for row in maps],
-        "spacing": 24,
-        **each_its_own,
-    }
+    rows = [{"hconcat": list(row), "spacing": 40, **each_its_own} for row in maps]
+    return titled(title, subtitle, vconcat=rows, spacing=24, **each_its_own)
 
 
 def heat_map(title: str, names: Sequence[str], values: NDArray, *, form: str, scale: tuple[float, float]) -> Spec:
@@ -34,17 +30,12 @@ def heat_map(title: str, names: Sequence[str], values: NDArray, *, form: str, sc
         if i != j and not np.isnan(values[i, j])
     ]
     axis = {"type": "nominal", "sort": None, "title": None, "scale": {"domain": list(names), "padding": 0.04}}
-    return {
-        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
-        "width": {"step": 76},
-        "height": {"step": 44},
-        "data": {"values": cells},
-        "encoding": {
-            "x": {"field": "column", "axis": _plain_axis("top")} | axis,
-            "y": {"field": "row", "axis": _plain_axis("left")} | axis,
-        },
-        "layer": _coloured_figures(form, *scale),
+    encoding = {
+        "x": {"field": "column", "axis": _plain_axis("top")} | axis,
+        "y": {"field": "row", "axis": _plain_axis("left")} | axis,
     }
+    layer = _coloured_figures(form, *scale)
+    return panel(title, cells, width={"step": 76}, height={"step": 44}, encoding=encoding, layer=layer)
 
 
 def _coloured_figures(form: str, palest: float, strongest: float) -> list[Spec]:

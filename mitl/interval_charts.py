@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mitl.charts import COLOURS, DASHES, Spec
+from mitl.charts import COLOURS, DASHES, Spec, panel, titled, told_apart
 
 
 def look_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str, y: str) -> Spec:
@@ -15,15 +15,14 @@ def look_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[
         x, y: titles of the axes.
     """
     lines = list(dict.fromkeys(value["line"] for values in panels.values() for value in values))
-    scale = {"domain": lines}
+    apart = told_apart("line", lines)
     axis = {"grid": False, "labelAngle": 0}
     across = {
         "x": {"field": "x", "type": "ordinal", "sort": None, "title": x, "axis": axis},
         "xOffset": {"field": "line", "type": "nominal", "sort": lines},
-        "color": {"field": "line", "title": None, "scale": scale | {"range": COLOURS}, "sort": None},
+        "color": apart["color"],
     }
     up = {"type": "quantitative", "title": y, "scale": {"zero": False, "nice": 5}}
-    dash = {"field": "line", "title": None, "scale": scale | {"range": DASHES}, "sort": None}
     marks: list[Spec] = [
         {
             "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.75},
@@ -31,24 +30,11 @@ def look_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[
         },
         {
             "mark": {"type": "line", "strokeWidth": 2, "point": {"size": 30}},
-            "encoding": across | {"y": {"field": "y"} | up, "strokeDash": dash},
+            "encoding": across | {"y": {"field": "y"} | up, "strokeDash": apart["strokeDash"]},
         },
     ]
-    return {
-        "title": {"text": title, "subtitle": subtitle, "offset": 16},
-        "columns": 2,
-        "spacing": 32,
-        "concat": [
-            {
-                "title": {"text": name, "fontSize": 13, "fontWeight": "normal"},
-                "width": 340,
-                "height": 200,
-                "data": {"values": [dict(value) for value in values]},
-                "layer": marks,
-            }
-            for name, values in panels.items()
-        ],
-    }
+    concat = [panel(name, values, width=340, height=200, layer=marks) for name, values in panels.items()]
+    return titled(title, subtitle, columns=2, spacing=32, concat=concat)
 
 
 def interval_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str) -> Spec:
@@ -58,11 +44,8 @@ def interval_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapp
         panels: title of each panel → rows with ``name``, ``value``, ``low``, ``high`` and perhaps ``truth``.
         x: title of the axis.
     """
-    return {
-        "title": {"text": title, "subtitle": subtitle, "offset": 16},
-        "vconcat": [_interval_panel(name, rows, x) for name, rows in panels.items()],
-        "spacing": 24,
-    }
+    drawn = [_interval_panel(name, rows, x) for name, rows in panels.items()]
+    return titled(title, subtitle, vconcat=drawn, spacing=24)
 
 
 def _interval_panel(title: str, rows: Sequence[Mapping[str, Any]], x: str) -> Spec:
@@ -86,10 +69,4 @@ def _interval_panel(title: str, rows: Sequence[Mapping[str, Any]], x: str) -> Sp
                 "encoding": {"x": {"field": "truth"} | across},
             }
         )
-    return {
-        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
-        "width": 460,
-        "height": {"step": 24},
-        "data": {"values": [dict(one) for one in rows]},
-        "layer": marks,
-    }
+    return panel(title, rows, width=460, height={"step": 24}, layer=marks)

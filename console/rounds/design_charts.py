@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from evaluation.designing.audit_options import Design
 from evaluation.designing.plan_basis import Side
-from mitl.charts import COLOURS, DASHES, INK, Spec
+from mitl.charts import COLOURS, DASHES, INK, Spec, titled, told_apart
 from mitl.models import Direction
 
 
@@ -66,23 +66,23 @@ def matches_chart(sides: Mapping[str, Side]) -> Spec | None:
     ]
     if not rows:
         return None
-    scale = {"domain": list(dict.fromkeys(row["direction"] for row in rows))}
-    return {
-        "title": {"text": "Matches by judgments", "subtitle": "the most probable pairs first", "offset": 16},
-        "width": 460,
-        "height": 220,
-        "data": {"values": rows},
-        "mark": {"type": "line", "strokeWidth": 2},
-        "encoding": {
-            "x": {
-                "field": "share",
-                "type": "quantitative",
-                "title": "share of the judgments",
-                "axis": {"format": "%", "grid": False},
-                "scale": {"domain": [0, 1]},
-            },
-            "y": {"field": "matches", "type": "quantitative", "title": "matches"},
-            "color": {"field": "direction", "title": None, "scale": scale | {"range": COLOURS}, "sort": None},
-            "strokeDash": {"field": "direction", "title": None, "scale": scale | {"range": DASHES}, "sort": None},
-        },
+    across = {
+        "field": "share",
+        "type": "quantitative",
+        "title": "share of the judgments",
+        "axis": {"format": "%", "grid": False},
+        "scale": {"domain": [0, 1]},
     }
+    return titled(
+        "Matches by judgments",
+        "the most probable pairs first",
+        width=460,
+        height=220,
+        data={"values": rows},
+        mark={"type": "line", "strokeWidth": 2},
+        encoding={
+            "x": across,
+            "y": {"field": "matches", "type": "quantitative", "title": "matches"},
+            **told_apart("direction", list(dict.fromkeys(row["direction"] for row in rows))),
+        },
+    )

@@ -12,7 +12,7 @@ from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.auditing.whole_queries import FEW, WholeQueries, whole_queries
 from evaluation.estimation import Calibration, calibration_of
 from hits.models import Round
-from mitl.charts import COLOURS, DASHES, INK_SOFT, Spec
+from mitl.charts import INK_SOFT, Spec, panel, titled, told_apart
 from mitl.models import Direction
 
 HELP = "How far the probabilities of a round's pairs hold, of each annotator and of all: Brier scores, reliability."
@@ -125,16 +125,13 @@ def _chart(round: Round, found: Sequence[Calibrated]) -> Spec:
     for one in found:
         values = [{"line": one.direction.label, **asdict(each)} for each in one.found.bins]
         panels.setdefault(one.annotator, []).extend(values)
-    return {
-        "title": {
-            "text": f"Calibration in round {round}",
-            "subtitle": "Share of matches in tenths of the pairs, with 95% intervals; on the diagonal, as predicted",
-            "offset": 16,
-        },
-        "columns": 3,
-        "spacing": 32,
-        "concat": [_panel(name, values, lines) for name, values in panels.items()],
-    }
+    return titled(
+        f"Calibration in round {round}",
+        "Share of matches in tenths of the pairs, with 95% intervals; on the diagonal, as predicted",
+        columns=3,
+        spacing=32,
+        concat=[_panel(name, values, lines) for name, values in panels.items()],
+    )
 
 
 def _panel(title: str, values: Sequence[Mapping[str, Any]], lines: Sequence[str]) -> Spec:
@@ -143,9 +140,7 @@ def _panel(title: str, values: Sequence[Mapping[str, Any]], lines: Sequence[str]
         "scale": {"domain": [0, 1]},
         "axis": {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]},
     }
-    scale = {"domain": list(lines)}
-    colour = {"field": "line", "title": None, "scale": scale | {"range": COLOURS}, "sort": None}
-    dash = {"field": "line", "title": None, "scale": scale | {"range": DASHES}, "sort": None}
+    apart = told_apart("line", lines)
     across = {"field": "predicted", "title": "predicted"} | unit
     marks: list[Spec] = [
         {
@@ -159,7 +154,7 @@ def _panel(title: str, values: Sequence[Mapping[str, Any]], lines: Sequence[str]
                 "x": across,
                 "y": {"field": "low", "title": "matches"} | unit,
                 "y2": {"field": "high"},
-                "color": colour,
+                "color": apart["color"],
             },
         },
         {
@@ -167,15 +162,8 @@ def _panel(title: str, values: Sequence[Mapping[str, Any]], lines: Sequence[str]
             "encoding": {
                 "x": across,
                 "y": {"field": "observed", "title": "matches"} | unit,
-                "color": colour,
-                "strokeDash": dash,
+                **apart,
             },
         },
     ]
-    return {
-        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
-        "width": 220,
-        "height": 220,
-        "data": {"values": [dict(value) for value in values]},
-        "layer": marks,
-    }
+    return panel(title, values, width=220, height=220, layer=marks)
