@@ -6,7 +6,6 @@ from decimal import Decimal
 
 import numpy as np
 from django.db.models import Count
-from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.text import counted
@@ -84,7 +83,7 @@ class _Sizes:
         spread[:1] += found - len(spread)
         asked = np.append(np.full(self.images if by_image else 0, by_image), spread)
         captions = min(self.images * by_image + (self.captions if by_caption else 0), self.gallery_captions)
-        return _Counts(self.images * by_image + found, captions, asked, query_images=self.images)
+        return Pooled(self.images * by_image + found, lambda: captions, lambda: asked, lambda: self.images)
 
 
 def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
@@ -117,43 +116,18 @@ def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
 
 def estimate_round(pool: Pool, parameters: PackParameters) -> PlanEstimate:
     """Count the HITs of a pool as the type of task makes them, and their rewards in US dollars."""
-    if parameters.judge != "all":
-        return _estimate(_asked(pool, parameters), parameters)
-    return _estimate(_StoredPool(pool), parameters)
+    return _estimate(_stored(pool) if parameters.judge == "all" else _asked(pool, parameters), parameters)
 
 
-class _StoredPool:
-    """The counts of a stored pool. Each is counted when a type of task reads it: a million proposals take a second."""
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool, self._proposed = pool, pool.proposals.order_by()
-
-    @property
-    def pairs(self) -> int:
-        return self._pool.n_pairs
-
-    @property
-    def captions(self) -> int:
-        return self._proposed.values("caption").distinct().count()
-
-    @property
-    def captions_of_image(self) -> NDArray[np.int64]:
-        by_image = self._proposed.values("image").annotate(captions=Count("caption", distinct=True))
-        return np.fromiter(by_image.values_list("captions", flat=True), np.int64)
-
-    @property
-    def query_images(self) -> int:
-        return self._pool.sample.images.count()
-
-
-@dataclass(frozen=True)
-class _Counts:
-    """Counts that are known: of a planned pool, or of the pairs that a design asks."""
-
-    pairs: int
-    captions: int
-    captions_of_image: NDArray[np.int64]
-    query_images: int
+def _stored(pool: Pool) -> Pooled:
+    proposed = pool.proposals.order_by()
+    by_image = proposed.values("image").annotate(captions=Count("caption", distinct=True))
+    return Pooled(
+        pairs=pool.n_pairs,
+        captions=proposed.values("caption").distinct().count,
+        captions_of_image=lambda: np.fromiter(by_image.values_list("captions", flat=True), np.int64),
+        query_images=pool.sample.images.count,
+    )
 
 
 def _estimate(pooled: Pooled, parameters: PackParameters) -> PlanEstimate:
@@ -170,7 +144,7 @@ def _asked(pool: Pool, parameters: PackParameters) -> Pooled:
     )
     asked = parameters.judge_design(queries_of(pool)).asked(pool, sides, pairs, parameters.seed or 0)
     images, captions = np.unique(asked[:, 0], return_counts=True)[1], len(np.unique(asked[:, 1]))
-    return _Counts(len(asked), captions, images, query_images=pool.sample.images.count())
+    return Pooled(len(asked), lambda: captions, lambda: images, pool.sample.images.count)
 
 
 def _sizes(collection: Collection, parameters: RoundParameters) -> _Sizes:

@@ -10,7 +10,7 @@ from hits.designs import Design
 from hits.packing.plan import Plan, plan_alone
 from hits.pair_plans import PlanRequest
 from hits.question import Level
-from hits.task_types.task_type import Pooled, TaskType
+from hits.task_types.task_type import TaskType
 from hits.wording import Wording
 
 
@@ -24,11 +24,6 @@ def plan_pictures(request: PlanRequest) -> Plan:
     if not len(images):
         raise CounterpartError(f"The sample {sample} has no image to describe. Sample one with --images.")
     return plan_alone(request.sides, "images", images, design=request.design, seed=request.seed)
-
-
-def hits_of_pictures(pooled: Pooled, design: Design) -> int:
-    """Return how many HITs ask about every query image once."""
-    return ceil(pooled.query_images / design.candidates)
 
 
 CAPTION = TaskType(
@@ -53,7 +48,7 @@ CAPTION = TaskType(
         )
     },
     plan=plan_pictures,
-    count_hits=hits_of_pictures,
+    count_hits=lambda pooled, design: ceil(pooled.query_images() / design.candidates),
     usual_minutes=(3, 6),
     on_pairs=False,
     writes=True,

@@ -64,7 +64,7 @@ def plan_boxes(request: PlanRequest) -> Plan:
 
 def hits_of_boxes(pooled: Pooled, design: Design) -> int:
     """Return how many HITs ask about the captions of every image, filled up to a multiple of ten."""
-    boxes = int(np.ceil(pooled.captions_of_image / CAPTIONS).sum())
+    boxes = int(np.ceil(pooled.captions_of_image() / CAPTIONS).sum())
     return ceil(boxes / ASKED)
 
 

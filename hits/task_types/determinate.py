@@ -9,7 +9,7 @@ from hits.designs import Design
 from hits.packing.plan import Plan, plan_alone
 from hits.pair_plans import PlanRequest
 from hits.question import Level
-from hits.task_types.task_type import Pooled, TaskType
+from hits.task_types.task_type import TaskType
 from hits.wording import Wording
 
 
@@ -18,11 +18,6 @@ def plan_captions(request: PlanRequest) -> Plan:
     request.progress("filling HITs", 0, None)
     captions = np.unique(request.pairs[:, 1])
     return plan_alone(request.sides, "captions", captions, design=request.design, seed=request.seed)
-
-
-def hits_of_captions(pooled: Pooled, design: Design) -> int:
-    """Return how many HITs ask about every caption once."""
-    return ceil(pooled.captions / design.candidates)
 
 
 DETERMINATE = TaskType(
@@ -51,7 +46,7 @@ DETERMINATE = TaskType(
         ),
     },
     plan=plan_captions,
-    count_hits=hits_of_captions,
+    count_hits=lambda pooled, design: ceil(pooled.captions() / design.candidates),
     usual_minutes=(2, 5),
     on_pairs=False,
     no_picture="",

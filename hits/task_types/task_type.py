@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +15,16 @@ from hits.pair_plans import PlanRequest
 from hits.wording import Wording
 
 
-class Pooled(Protocol):
+@dataclass(frozen=True)
+class Pooled:
     """What a pool holds, or would hold at most: distinct pairs, the captions in them, how many captions are paired with
-    each image (n,), and the query images of its sample."""
+    each image (n,), and the query images of its sample. All but the pairs are counted when a type of task asks: of a
+    million stored proposals that takes a second each."""
 
-    @property
-    def pairs(self) -> int: ...
-
-    @property
-    def captions(self) -> int: ...
-
-    @property
-    def captions_of_image(self) -> NDArray[np.int64]: ...
-
-    @property
-    def query_images(self) -> int: ...
+    pairs: int
+    captions: Callable[[], int]
+    captions_of_image: Callable[[], NDArray[np.int64]]
+    query_images: Callable[[], int]
 
 
 def hits_of_pairs(pooled: Pooled, design: Design) -> int:
