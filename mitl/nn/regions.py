@@ -14,7 +14,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
@@ -52,10 +54,13 @@ def survey(folder: Path, *, axes: Sequence[str] = REGIONS, progress: Progress = 
 
 
 class Regions:
-    """The regions of images, read from a folder that ``survey`` has checked.
+    """The regions of images, read from a folder that ``survey`` has checked: a source of networks
+    (``mitl.nn.recurrent``).
 
     ``shape`` is that of one image, regions by channels. Raises CounterpartError if the folder cannot be read anymore.
     """
+
+    looks_at_pictures = False
 
     def __init__(self, folder: Path, surveyed: Arrays) -> None:
         parts = _open_parts(folder)
@@ -73,6 +78,12 @@ class Regions:
                 f"{self._folder} lacks {len(missing)} of {len(images)} images: {some_of(missing)}. Add them"
                 " to the folder, then add the annotator again under another name."
             )
+
+    def batches(self, images: Sequence[Image]) -> Iterator[Tensor]:
+        yield torch.from_numpy(self.of(images))
+
+    def drawn(self, images: Sequence[Image], rng: np.random.Generator) -> Tensor:
+        return torch.from_numpy(self.of(images))
 
     def of(self, images: Sequence[Image]) -> Embeddings:
         """Return the regions of images, (N, *shape).

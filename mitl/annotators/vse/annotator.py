@@ -1,6 +1,6 @@
 """VSE++ and order embeddings as annotators: vectors from files, files of weights, training."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +11,12 @@ from torch import Tensor
 
 from core.errors import CounterpartError
 from core.progress import Progress
-from corpus.models import Image
 from mitl.annotators.base import Adopted, Arrays, ComparingAnnotator, Embeddings, stored_arrays
 from mitl.annotators.vse.network import VSE, build, order_scores
 from mitl.models import Annotator
-from mitl.nn import recurrent, regions
+from mitl.nn import recurrent
 from mitl.nn.recurrent import TABLE, Embedder, Pictures, RecurrentLearner, Source, size_of, trunk_in, vocabulary_for
+from mitl.nn.regions import Regions, survey
 from mitl.nn.vocabularies import as_bytes
 from mitl.nn.weights import Published, read_published
 from mitl.options import Settings, Value
@@ -38,23 +38,6 @@ class OrderEmbedder(Embedder, ComparingAnnotator):
             torch.cat([order_scores(some, others) for others in columns.split(COLUMNS)], 1) for some in rows.split(ROWS)
         ]
         return torch.cat(parts).cpu().numpy()
-
-
-class Vectors:
-    """Source of vectors computed elsewhere, one per image, in a folder as ``mitl.nn.regions`` reads it; ``length`` is
-    that of a vector."""
-
-    looks_at_pictures = False
-
-    def __init__(self, settings: Settings, surveyed: Arrays) -> None:
-        self._vectors = regions.Regions(Path(str(settings["vectors"])), surveyed)
-        (self.length,) = self._vectors.shape
-
-    def batches(self, images: Sequence[Image]) -> Iterator[Tensor]:
-        yield torch.from_numpy(self._vectors.of(images))
-
-    def drawn(self, images: Sequence[Image], rng: np.random.Generator) -> Tensor:
-        return next(self.batches(images))
 
 
 def open_annotator(annotator: Annotator, device: str) -> Embedder:
@@ -120,8 +103,8 @@ def survey_vectors(settings: Settings, length: int | None = None) -> Arrays:
         return {}
     if not settings["vectors"]:
         raise CounterpartError("Without a trunk, pictures are vectors; pass --option vectors=FOLDER.")
-    surveyed = regions.survey(folder, axes=("numbers",))
-    (found,) = regions.Regions(folder, surveyed).shape
+    surveyed = survey(folder, axes=("numbers",))
+    (found,) = Regions(folder, surveyed).shape
     if length not in (None, found):
         raise CounterpartError(f"{folder} has vectors of {found:,} numbers, but these weights need {length:,}.")
     return surveyed
@@ -134,7 +117,7 @@ def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trai
     vectors = survey_vectors(settings)
     source = _source(settings, vectors)
     with repeatable(plan.seed):
-        network = build(settings, len(words), source.length if isinstance(source, Vectors) else 0)
+        network = build(settings, len(words), source.shape[0] if isinstance(source, Regions) else 0)
     recurrent.prepare(network.img_enc.cnn, network.txt_enc.embed, settings)
     learner = VSELearner(network, words, source, plan, spelled=_spelling(settings))
     trained = recurrent.train(learner, words, examples, plan, progress)
@@ -184,7 +167,8 @@ def _embedder_of(network: VSE) -> type[Embedder]:
 
 
 def _source(settings: Settings, arrays: Arrays) -> Source:
-    return Vectors(settings, arrays) if settings["trunk"] == "none" else Pictures(settings)
+    """Return the vectors computed elsewhere, one an image, in the folder of the settings, or the pictures."""
+    return Regions(Path(str(settings["vectors"])), arrays) if settings["trunk"] == "none" else Pictures(settings)
 
 
 def _spelling(settings: Settings) -> Callable[[str], str]:

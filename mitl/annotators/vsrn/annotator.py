@@ -1,16 +1,12 @@
 """VSRN as an annotator: regions from files, files of weights, training."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from core.errors import CounterpartError
 from core.progress import Progress
-from corpus.models import Image
 from mitl.annotators.base import Adopted, Arrays, stored_arrays
 from mitl.annotators.vsrn.network import VSRN, Captioner, build
 from mitl.models import Annotator
@@ -26,28 +22,12 @@ CHANNELS = "img_enc.fc.weight"  # has a column per channel of a region
 UNPUBLISHED = ("no_imgnorm", "use_abs")  # modes that no published weights were trained in
 
 
-class RegionFiles:
-    """Source of the regions in the folder of the settings; ``channels`` is the length of one."""
-
-    looks_at_pictures = False
-
-    def __init__(self, settings: Settings, surveyed: Arrays) -> None:
-        self.regions = Regions(Path(str(settings["regions"])), surveyed)
-        self.channels = self.regions.shape[1]
-
-    def batches(self, images: Sequence[Image]) -> Iterator[Tensor]:
-        yield torch.from_numpy(self.regions.of(images))
-
-    def drawn(self, images: Sequence[Image], rng: np.random.Generator) -> Tensor:
-        return next(self.batches(images))
-
-
 def open_annotator(annotator: Annotator, device: str) -> Embedder:
     """Load the annotator. Raises CounterpartError if it has no weights yet, or its folder of regions is missing."""
     arrays = stored_arrays(annotator)
     settings = annotator.options
     words = recurrent.stored_words(arrays)
-    source = RegionFiles(settings, arrays) if settings["regions"] else Pictures(settings)
+    source = _source(settings, arrays)
     network = recurrent.restore(lambda: build(settings, len(words), _channels(source)), arrays, annotator.name, device)
     return Embedder(network, words, source, device)
 
@@ -90,7 +70,7 @@ def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trai
     settings = plan.settings
     words = recurrent.words_to_learn(examples, settings)
     surveyed = survey(Path(str(settings["regions"])), progress=progress) if settings["regions"] else {}
-    source: Source = RegionFiles(settings, surveyed) if surveyed else Pictures(settings)
+    source = _source(settings, surveyed)
     _check_regions(source, examples)
     with repeatable(plan.seed):
         network = build(settings, len(words), _channels(source))
@@ -136,12 +116,17 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
 def _check_regions(source: Source, examples: TrainingSet) -> None:
     """Raise CounterpartError before training starts if images have no regions in the source's folder."""
     for split in (examples, examples.validation):
-        if isinstance(source, RegionFiles) and split:
-            source.regions.check(split.images)
+        if isinstance(source, Regions) and split:
+            source.check(split.images)
+
+
+def _source(settings: Settings, surveyed: Arrays) -> Source:
+    """Return the regions in the folder of the settings, or the pictures."""
+    return Regions(Path(str(settings["regions"])), surveyed) if settings["regions"] else Pictures(settings)
 
 
 def _channels(source: Source) -> int | None:
-    return source.channels if isinstance(source, RegionFiles) else None
+    return source.shape[1] if isinstance(source, Regions) else None
 
 
 def _surveyed_for(channels: int, settings: Settings, path: Path) -> Arrays:
@@ -151,8 +136,9 @@ def _surveyed_for(channels: int, settings: Settings, path: Path) -> Arrays:
             f"{path} was trained on region features of a detector; pass --option regions=FOLDER with those of the"
             " images."
         )
-    surveyed = survey(Path(str(settings["regions"])))
-    found = RegionFiles(settings, surveyed).channels
+    folder = Path(str(settings["regions"]))
+    surveyed = survey(folder)
+    _, found = Regions(folder, surveyed).shape
     if found != channels:
         raise CounterpartError(
             f"{settings['regions']} has regions of {found:,} numbers, but {path} was trained on {channels:,}; pass the"
