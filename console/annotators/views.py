@@ -31,6 +31,7 @@ from mitl.annotators import kind_of, kinds
 from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.pooling import Overlap, overlap
 from mitl.registration import Origin, set_origin
+from mitl.training.train_parameters import TrainParameters
 from mitl.training.trainer import open_training
 
 EXAMPLES = 4
@@ -172,8 +173,9 @@ def train(request: StaffRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Annotator, name=name)
     form = TrainForm(request.POST or None, losses=losses_of(found))
     if request.method == "POST" and form.is_valid():
+        chosen = form.cleaned_data | {"name": found.name, "collection": form.cleaned_data["collection"].name}
         try:
-            return redirect("job", open_training(found.name, by=request.user, **form.cleaned_data).pk)
+            return redirect("job", open_training(TrainParameters(**chosen), by=request.user).pk)
         except CounterpartError as error:
             form.add_error(None, str(error))
     context = {"annotator": found, "form": form}

@@ -83,6 +83,6 @@ def matches_chart(sides: Mapping[str, Side]) -> Spec | None:
         encoding={
             "x": across,
             "y": {"field": "matches", "type": "quantitative", "title": "matches"},
-            **told_apart("direction", list(dict.fromkeys(row["direction"] for row in rows))),
+            **told_apart("direction", list(dict.fromkeys(str(row["direction"]) for row in rows))),
         },
     )

@@ -61,15 +61,9 @@ def buffer_size(k: int) -> int:
     return max(SMALLEST_BUFFER, 4 * k)
 
 
-@njit(parallel=True, cache=True, nogil=True)
-def make_keys(tile):
-    """Turn the bits of scores into keys, in place: those of negative scores are flipped, except the sign."""
-    for r in prange(tile.shape[0]):
-        _make_keys(tile[r])
-
-
 @njit(cache=True, nogil=True)
 def _make_keys(bits):
+    """Turn the bits of scores into keys, in place: those of negative scores are flipped, except the sign."""
     kind = bits.dtype.type
     shift = kind(8 * bits.itemsize - 1)
     mask = kind(np.iinfo(bits.dtype).max)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from time import perf_counter
 from typing import Any
 
@@ -27,6 +27,7 @@ from mitl.registration import architecture
 from mitl.search.embeddings import check_device
 from mitl.training.examples import Validation, read_examples
 from mitl.training.learners import Epoch, TrainingPlan, TrainingSet
+from mitl.training.train_parameters import TrainParameters
 
 TASK = "mitl.tasks.train"
 
@@ -80,35 +81,15 @@ def train_annotator(
     return _trained(annotator, examples, wanted, device, actor, progress)
 
 
-def open_training(
-    name: str,
-    *,
-    collection: Collection,
-    matches: str = Match.ORIGINAL,
-    loss: str | None = None,
-    seed: int = 0,
-    validation: str = Validation.SPLIT,
-    gallery: bool = False,
-    device: str = "cpu",
-    by: User | None = None,
-) -> Job:
+def open_training(parameters: TrainParameters, *, by: User | None = None) -> Job:
     """Create a job that trains an annotator (``train_annotator``) on a worker.
 
     Raises CounterpartError for invalid arguments, as far as they show without reading the examples.
     """
-    annotator = _trainable(name, seed, device)
+    annotator = _trainable(parameters.name, parameters.seed, parameters.device)
     _refuse_weights(annotator)
-    params = {
-        "name": name,
-        "collection": collection.name,
-        "matches": matches,
-        "loss": known_loss(annotator, loss),
-        "seed": seed,
-        "validation": str(Validation(validation)),
-        "gallery": gallery,
-        "device": device,
-    }
-    return open_job(f"Train {name} on {collection}", TASK, params, by=by)
+    params = replace(parameters, loss=known_loss(annotator, parameters.loss)).as_json()
+    return open_job(f"Train {annotator} on {parameters.collection}", TASK, params, by=by)
 
 
 def train_for(job: Job, progress: Progress) -> Annotator:

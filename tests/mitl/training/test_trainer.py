@@ -10,6 +10,7 @@ from mitl.annotators import load
 from mitl.jobs import train
 from mitl.models import Annotator
 from mitl.registration import add_annotator
+from mitl.training.train_parameters import TrainParameters
 from mitl.training.trainer import open_training, train_annotator
 from tests.factories import make_collection, make_pool, make_retrieval, make_sample
 from tests.mitl.pictured import COLOURS
@@ -196,14 +197,14 @@ def test_two_that_train_the_same_annotator_do_not_mix_their_epochs(colours, litt
 
 def test_a_job_trains_it(colours, little, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
-        job = open_training("little", collection=colours, seed=3)
+        job = open_training(TrainParameters(name="little", collection="colours", seed=3))
     job.refresh_from_db()
     assert (job.title, job.state, job.message) == ("Train little on colours", "done", "little is trained.")
     assert Annotator.objects.get().trained_on["seed"] == 3
 
 
 def test_a_job_that_runs_twice_trains_once(colours, little):
-    job = open_training("little", collection=colours)
+    job = open_training(TrainParameters(name="little", collection="colours"))
     train(str(job.pk))
     Job.objects.update(state="queued")
     train(str(job.pk))
@@ -211,7 +212,7 @@ def test_a_job_that_runs_twice_trains_once(colours, little):
 
 
 def test_a_cancelled_job_keeps_its_epochs_for_the_next(colours, little, monkeypatch):
-    job = open_training("little", collection=colours)
+    job = open_training(TrainParameters(name="little", collection="colours"))
 
     def cancel_after_one(curve, epoch):
         Job.objects.update(cancel_requested=True)
@@ -228,7 +229,7 @@ def test_a_cancelled_job_keeps_its_epochs_for_the_next(colours, little, monkeypa
 
 def test_a_job_that_cannot_work_is_not_opened(colours, little):
     with pytest.raises(CounterpartError, match="have no loss 'hope'"):
-        open_training("little", collection=colours, loss="hope")
+        open_training(TrainParameters(name="little", collection="colours", loss="hope"))
     assert not Job.objects.exists()
 
 
