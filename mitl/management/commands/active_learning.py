@@ -11,7 +11,7 @@ from mitl.active_learning.active_findings import chart_of, table_of
 from mitl.active_learning.active_parameters import ActiveParameters
 from mitl.active_learning.experiments import active_learning
 from mitl.charts import check_chart_path, write_chart
-from mitl.management.commands.add_annotator import setting
+from mitl.management.commands.add_annotator import add_setting_option
 
 
 class Command(ActCommand):
@@ -27,15 +27,7 @@ class Command(ActCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument(
-            "--option",
-            action="append",
-            default=[],
-            type=setting,
-            metavar="K=V",
-            dest="given",
-            help="a setting of the annotator, such as epochs=40 (default 3); may be repeated",
-        )
+        add_setting_option(parser, "a setting of the annotator, such as epochs=40 (default 3); may be repeated")
         parser.add_argument("--plot", type=Path, metavar="FILE", help="plot R@1 into this .svg or .png file")
 
     def act(self, progress: TerminalBar, *, parameters: ActiveParameters, **options: Any) -> str | dict[str, Any]:

@@ -19,6 +19,11 @@ def setting(argument: str) -> tuple[str, str]:
     return name, value
 
 
+def add_setting_option(parser: CommandParser, about: str) -> None:
+    """Add the option of settings, whose pairs are ``given``."""
+    parser.add_argument("--option", action="append", default=[], type=setting, metavar="K=V", dest="given", help=about)
+
+
 def settings_of(kind: str) -> str:
     """List the settings and losses of a kind, one a line."""
     properties = kind_of(kind)
@@ -44,15 +49,7 @@ class Command(ActCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument(
-            "--option",
-            action="append",
-            default=[],
-            type=setting,
-            metavar="K=V",
-            dest="given",
-            help="a setting; may be repeated",
-        )
+        add_setting_option(parser, "a setting; may be repeated")
 
     def act(self, progress: TerminalBar, *, parameters: AddParameters, **options: Any) -> str:
         if parameters.tell_settings:
