@@ -1,4 +1,4 @@
-"""Top-25 in both directions on a GPU, beside torch, the bare product, and cuVS and FAISS's GPU build where installed.
+"""Top-25 in both directions on a GPU, beside torch, the bare product, and cuVS where installed.
 
     python -m benchmarks.topk_cuda [--sizes 40000x200000 ...] [--dimensions 512 1024] [--repeats 5]
 
@@ -15,7 +15,6 @@ from importlib.util import find_spec
 from statistics import median
 from time import perf_counter
 
-import faiss
 import numpy as np
 import torch
 
@@ -48,8 +47,6 @@ def compare(title: str, images: np.ndarray, captions: np.ndarray, repeats: int) 
         "torch bfloat16": partial(by_torch, kind=torch.bfloat16),
         "product": product,
     }
-    if hasattr(faiss, "StandardGpuResources"):
-        contenders["FAISS"] = by_faiss
     if find_spec("cuvs"):
         contenders["cuVS"] = by_cuvs
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
@@ -77,16 +74,6 @@ def product(images: np.ndarray, captions: np.ndarray) -> None:
     columns = torch.nn.functional.pad(columns, (0, 0, 0, -len(columns) % 64))
     for first in range(0, len(rows), STRIP):
         _ = rows[first : first + STRIP] @ columns.T
-
-
-def by_faiss(images: np.ndarray, captions: np.ndarray) -> list[tuple]:
-    """Search two flat indexes on the GPU."""
-    found = []
-    for queries, items in ((images, captions), (captions, images)):
-        index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, faiss.IndexFlatIP(items.shape[1]))
-        index.add(items)
-        found.append(index.search(queries, K))
-    return found
 
 
 def by_cuvs(images: np.ndarray, captions: np.ndarray) -> list[tuple]:

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from secrets import token_hex
 from socket import gethostname
@@ -37,7 +36,7 @@ LEAST_FREE = 2 * 1024**3  # bytes
 LARGEST_DRIFT = timedelta(seconds=5)
 SERVE = "gunicorn --config config/gunicorn.py"
 WORK = "celery -A config worker --beat"
-GPU_PACKAGES = "pip uninstall faiss-cpu && pip install -r requirements-gpu.txt"
+GPU_TORCH = "pip uninstall torch && pip install -r requirements.txt, and install a driver for torch's CUDA"
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,6 @@ def examine() -> Iterator[Finding]:
         _ray,
         _consent,
         _gpu,
-        _faiss,
     ):
         name = check.__name__.strip("_")
         try:
@@ -301,26 +299,6 @@ def _gpu(name: str) -> Findings:
     if torch.cuda.is_available():
         yield Finding(name, f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
     elif Path("/dev/nvidia0").exists():
-        yield Finding(name, f"torch {torch.__version__} cannot use this computer's NVIDIA GPU.", GPU_PACKAGES)
+        yield Finding(name, f"torch {torch.__version__} cannot use this computer's NVIDIA GPU.", GPU_TORCH)
     else:
         yield Finding(name, f"none; torch {torch.__version__} on the CPU")
-
-
-def _faiss(name: str) -> Findings:
-    import faiss
-    import torch
-
-    builds = [package for package in ("faiss-cpu", "faiss-gpu-cu12") if _is_installed(package)]
-    if len(builds) > 1:
-        yield Finding(name, f"{' and '.join(builds)} are both installed.", GPU_PACKAGES)
-    elif torch.cuda.is_available() and not hasattr(faiss, "StandardGpuResources"):
-        yield Finding(name, "FAISS is the CPU build, though there is a GPU.", GPU_PACKAGES)
-    else:
-        yield Finding(name, f"{faiss.__version__} ({', '.join(builds) or 'built here'})")
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        return bool(version(package))
-    except PackageNotFoundError:
-        return False

@@ -135,14 +135,14 @@ def topk_of_embeddings(
         Direction.CAPTION_TO_IMAGE: (captions[gallery.caption_queries], images),
     }
     if engine == "faiss":
-        return {direction: _faiss_topk(*sides[direction], k, device) for direction in gallery.directions}
+        return {direction: _faiss_topk(*sides[direction], k) for direction in gallery.directions}
     return {
         direction: topk_of_products(*sides[direction], k, device=device, progress=progress)
         for direction in gallery.directions
     }
 
 
-def _faiss_topk(queries: Embeddings, items: Embeddings, k: int, device: str) -> Found:
+def _faiss_topk(queries: Embeddings, items: Embeddings, k: int) -> Found:
     """Search a flat index a little deeper than asked, and rank what it finds by float64 products.
 
     Queries whose list float32 scores cannot decide are searched exactly, so the lists are those of the other engine.
@@ -156,13 +156,6 @@ def _faiss_topk(queries: Embeddings, items: Embeddings, k: int, device: str) -> 
     from mitl.topk.sides import open_side
 
     index: faiss.Index = faiss.IndexFlatIP(items.shape[1])
-    if device == "cuda":
-        if not hasattr(faiss, "StandardGpuResources"):
-            raise CounterpartError(
-                "This FAISS is built for the CPU; install requirements-gpu.txt in place of requirements.txt, or drop"
-                " --device cuda."
-            )
-        index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index)
     asking, asked = open_side(queries, "queries"), open_side(items, "items")
     index.add(asked.values.astype(np.float32, copy=False))
     depth = min(k + FAISS_SPARE, len(asked))
@@ -173,7 +166,7 @@ def _faiss_topk(queries: Embeddings, items: Embeddings, k: int, device: str) -> 
         # An item that FAISS left out scores no more than its last one, but for the rounding errors of float32.
         unsure = found.scores[:, -1] <= scores[:, -1] + Float32Products().margins(asking, asked)
         if unsure.any():
-            found.places[unsure], found.scores[unsure] = topk_of_products(queries[unsure], items, k, device=device)
+            found.places[unsure], found.scores[unsure] = topk_of_products(queries[unsure], items, k)
     return found.places, found.scores
 
 

@@ -2,12 +2,11 @@
 
 import json
 from datetime import timedelta
-from importlib import metadata
+from pathlib import Path
 from types import SimpleNamespace
 
 import httpx
 import pytest
-import torch
 from axes.models import AccessLog
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
@@ -61,13 +60,13 @@ def test_a_healthy_installation_has_nothing_to_change(healthy, capsys):
     assert told["wrong"] == 0
     assert {row["check"] for row in told["findings"]} == {
         *("settings", "https", "proxy", "addresses", "database", "migrations", "storage", "disk", "clock", "queue"),
-        *("computers", "ray", "consent", "gpu", "faiss"),
+        *("computers", "ray", "consent", "gpu"),
     }
 
 
 def test_each_finding_is_one_line_and_the_command_fails(healthy, settings, capsys):
     settings.ALLOWED_HOSTS = ["elsewhere.example"]
-    with pytest.raises(CommandError, match="1 of 17 findings need a change"):
+    with pytest.raises(CommandError, match="1 of 16 findings need a change"):
         call_command("doctor")
     lines = [line for line in capsys.readouterr().out.splitlines() if "WRONG" in line]
     assert len(lines) == 1
@@ -221,16 +220,10 @@ def test_a_ray_cluster_without_a_token_is_wrong(healthy, monkeypatch):
     assert wrong() == {}
 
 
-def test_two_builds_of_faiss_at_once(healthy, monkeypatch):
-    monkeypatch.setattr(doctor, "version", lambda package: "1")
-    assert wrong() == {"faiss": doctor.GPU_PACKAGES}
-
-
-def test_a_gpu_that_the_packages_cannot_use(healthy, monkeypatch):
-    assert metadata.version("faiss-cpu")
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "H100")
-    assert wrong() == {"faiss": doctor.GPU_PACKAGES}
+def test_a_gpu_that_torch_cannot_use(healthy, monkeypatch):
+    there = Path.exists
+    monkeypatch.setattr(Path, "exists", lambda path: str(path) == "/dev/nvidia0" or there(path))
+    assert wrong()["gpu"] == doctor.GPU_TORCH
 
 
 def test_a_check_that_fails_itself_is_a_finding(healthy, monkeypatch):

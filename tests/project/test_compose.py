@@ -180,7 +180,7 @@ def test_the_clocks_health_check_looks_for_the_file_that_beat_writes(compose, se
     assert f"-name '{name}*'" in compose["services"]["clock"]["healthcheck"]["test"][1]
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-gpu.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-cluster.txt", "requirements-dev.txt"])
 def test_every_requirement_is_pinned_so_that_an_audit_names_what_runs(name):
     lines = [line for line in (ROOT / name).read_text().splitlines() if line and not line.startswith(("#", "-r"))]
     assert [line for line in lines if not re.fullmatch(r"[\w.-]+(\[[\w,]+\])?==[\w.]+", line)] == []
@@ -189,16 +189,6 @@ def test_every_requirement_is_pinned_so_that_an_audit_names_what_runs(name):
 def test_every_named_volume_exists(compose):
     used = {volume.split(":")[0] for service in compose["services"].values() for volume in service.get("volumes", [])}
     assert used - {"/tmp"} == set(compose["volumes"])
-
-
-def test_cpu_and_gpu_requirements_differ_in_faiss_alone():
-    def pins(name: str) -> set[str]:
-        return {line for line in (ROOT / name).read_text().splitlines() if "==" in line}
-
-    assert {pin.split("==")[0] for pin in pins("requirements.txt") ^ pins("requirements-gpu.txt")} == {
-        "faiss-cpu",
-        "faiss-gpu-cu12",
-    }
 
 
 def test_the_image_serves_the_site_as_everybody_does():

@@ -225,9 +225,3 @@ def test_an_empty_gallery_is_named(db):
     everything = make_collection(split="train")
     with pytest.raises(CounterpartError, match="zoo has 0 images and 0 captions outside its training splits"):
         retrieve(everything, annotators=[make_annotator()])
-
-
-def test_faiss_on_a_gpu_needs_its_gpu_build(monkeypatch):
-    monkeypatch.delattr("faiss.StandardGpuResources", raising=False)
-    with pytest.raises(CounterpartError, match="built for the CPU; install requirements-gpu.txt"):
-        searching._faiss_topk(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32), 1, "cuda")
