@@ -176,32 +176,6 @@ def test_the_figures_that_a_job_measured_go_with_it(db, django_capture_on_commit
     assert [default_storage.exists(figures_path(job)) for job in (measured, other)] == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("show", "zebra", "x"), "Unknown kind of thing 'zebra': use one of collections, annotators"),
-        (("show", "round", "x"), "There is no round 'x'; there is round-1."),
-        (("show", "pool", "x"), "There is no pool 'x'; there is pool-round-1."),
-        (("show", "job", "7"), "There is no job '7'; there is none yet; make one with plan_round --background."),
-        (("show", "retrieval", "one"), "There is no retrieval 'one'; there is none yet; make one with retrieve."),
-        (("remove", "version", "x"), "There is no version 'x'"),
-        (
-            ("remove", "collection", "zoo"),
-            r"zoo cannot be removed: 1 samples \(queries-zoo\), 1 pools",
-        ),
-        (("remove", "sample", "queries-zoo"), r"queries-zoo cannot be removed: 1 pools \(pool-round-1\) depend on it"),
-        (("remove", "pool", "pool-round-1"), r"pool-round-1 cannot be removed: 1 rounds \(round-1\) depend on it"),
-        (("remove", "round", "round-1"), "Nothing was removed. Answer y, or pass --yes."),
-    ],
-)
-def test_what_cannot_be_done_is_told_in_one_line(draft, monkeypatch, arguments, message):
-    monkeypatch.setattr("builtins.input", lambda question: "")
-    with pytest.raises(CommandError, match=message):
-        run(*arguments)
-    assert (Round.objects.count(), Pool.objects.count(), HIT.objects.count()) == (1, 1, 1)
-    assert not Event.objects.filter(verb="removed").exists()
-
-
 def test_from_the_round_to_the_collection_everything_can_go(draft, django_capture_on_commit_callbacks):
     pictures = list(Image.objects.values_list("file", flat=True))
     with django_capture_on_commit_callbacks(execute=True):

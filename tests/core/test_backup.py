@@ -298,10 +298,3 @@ def test_the_commands_tell_what_they_did(site, tmp_path, capsys):
     told = capsys.readouterr().out
     assert "stored files: 1. It holds the secret key" in told
     assert "Run migrate, then start the site" in told
-
-
-@pytest.mark.parametrize("name", ["backup", "restore"])
-def test_a_path_that_cannot_be_used_is_told_in_one_line(transactional_db, name, tmp_path):
-    with pytest.raises(CommandError, match=r"^(No such file or directory|There is no folder).*nowhere") as told:
-        call_command(name, str(tmp_path / "nowhere" / "backup.tar"))
-    assert "\n" not in str(told.value)

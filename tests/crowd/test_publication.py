@@ -190,13 +190,6 @@ def test_the_command_says_that_a_round_is_open_already(db, capsys):
     assert "is already open" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", [("publish", "nowhere", "--channel", "browser"), ("close", "nowhere")])
-def test_an_unknown_round_is_refused_with_the_ones_there_are(db, command):
-    make_round()
-    with pytest.raises(CommandError, match="There is no round 'nowhere'; there is round-1. Make one with pack."):
-        call_command(*command)
-
-
 def test_the_close_command_tells_how_far_the_round_came(db, capsys):
     made = make_round(hits=2)
     lease_seat(made, worker=make_worker())

@@ -3,10 +3,9 @@
 import json
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from core.errors import CounterpartError
-from corpus.models import Match
 from dataset.credits import Author, Credits, orcid_check_digit, parse_authors
 from dataset.models import Version
 from dataset.verification import verify_version
@@ -77,11 +76,7 @@ def test_the_manifest_keeps_what_was_given_and_verifies(round):
     assert {check.name for check in verify_version(version) if check.passed} >= {"files", "contents"}
 
 
-def test_the_command_takes_them_and_refuses_an_invalid_orcid_id(round):
-    matches = Match.objects.count()
-    with pytest.raises(CommandError, match="wrong check digit"):
-        call_command(*RELEASE, authors="Ada <0000-0001-5000-0008>")
-    assert (Version.objects.count(), Match.objects.count()) == (0, matches)
+def test_the_command_takes_them(round):
     told = {"title": "Zoo matches", "authors": ADA, "description": "Animals.", "url": "10.5281/zenodo.7"}
     told |= {"contact": "ada@example.org", "licence": "CC-BY-4.0", "citation": "Lovelace, Zoo matches."}
     call_command(*RELEASE, **told)

@@ -122,14 +122,6 @@ def test_a_file_with_other_content_is_not_overwritten(version, out):
     assert theirs.read_text() == "mine"
 
 
-def test_an_unknown_format_and_a_file_in_place_of_the_folder_are_refused(version, out):
-    with pytest.raises(CounterpartError, match="Unknown format 'xml': use eccv-json, judgments-csv"):
-        export_version(version, format="xml", out=out)
-    out.write_text("")
-    with pytest.raises(CounterpartError, match="is a file. Give a folder"):
-        export_version(version, format="eccv-json", out=out)
-
-
 def test_a_failed_export_takes_its_folders_back(version, tmp_path, monkeypatch):
     def fail(*_args):
         raise OSError(28, "No space left on device")

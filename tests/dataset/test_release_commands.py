@@ -30,10 +30,8 @@ def release(*arguments: object) -> str:
     return run("release", "v1", "--collection", "zoo", "--queries", "queries-zoo", *arguments)
 
 
-def test_aggregate_prints_its_counts_and_tells_of_an_unknown_round(round):
+def test_aggregate_prints_its_counts(round):
     assert json.loads(run("aggregate", "round-1", "--json"))["pairs"] == 2
-    with pytest.raises(CommandError, match="There is no round 'round-9'"):
-        run("aggregate", "round-9")
 
 
 def test_release_prints_a_line_for_each_source(round):
@@ -63,22 +61,6 @@ def test_release_reads_captions_to_exclude_from_a_file(round, tmp_path):
     (tmp_path / "bad.txt").write_text("0\n\n 3 \n")
     release("--merge", "original", "--exclude-captions", tmp_path / "bad.txt")
     assert Version.objects.get().manifest["excluded_captions"] == ["0", "3"]
-
-
-def test_release_refuses_bad_wishes_in_one_line(round):
-    make_round(round.pool.collection, name="round-2")
-    levels = ["--merge", "original", "--positive-levels", "yes"]
-    for arguments, message in (
-        ([], "needs rounds or match sources"),
-        (["--rounds", "round-2"], "round-2 is unfinished: 1 of 1 answer sets missing.*--partial"),
-        (["--rounds", "round-9"], "There is no round 'round-9'"),
-        (levels, "Invalid positive levels 'yes': use some of 1, 2, 3, 4"),
-        (["--merge", "original", "--exclude-captions", "gone.txt"], "gone.txt"),
-    ):
-        with pytest.raises(CommandError, match=message) as refused:
-            release(*arguments)
-        assert "\n" not in str(refused.value)
-    assert not Version.objects.exists()
 
 
 def test_release_counts_votes_of_different_tasks_alike_only_where_it_is_told_to(round):

@@ -127,21 +127,6 @@ def test_the_name_of_an_imported_collection_is_refused(db):
         make_demo_collection("zoo", images=10)
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("two words", {}, "Invalid name 'two words'"),
-        ("demo", {"images": 9}, "Invalid number of images 9: use 10 to 5000"),
-        ("demo", {"images": 5001}, "number of images 5001"),
-        ("demo", {"seed": -1}, "Invalid seed -1"),
-    ],
-)
-def test_bad_arguments_are_refused_in_one_line(db, name, options, message):
-    with pytest.raises(CounterpartError, match=message):
-        make_demo_collection(name, **options)
-    assert not Collection.objects.exists()
-
-
 def test_a_failure_midway_leaves_no_rows(db, monkeypatch):
     monkeypatch.setattr(demo_collection, "grades", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):

@@ -86,8 +86,3 @@ def test_the_scores_of_a_leaderboard_are_means_over_directions(tmp_path):
         assert {model: ranks[metric] for model, ranks in found["ranks"].items()} == {"good": 1, "half": 2, "bad": 3}
     at = [found["metrics"].index(metric) for metric in ("R@1", "R-Precision", "mAP@R")]
     assert np.array(found["tau_b"], float)[np.ix_(at, at)] == pytest.approx(1)
-
-
-def test_an_unknown_version_is_refused():
-    with pytest.raises(CommandError, match="1 version does not exist: v9"):
-        analyse("--versions", "v9")

@@ -93,8 +93,3 @@ def test_a_round_whose_pool_has_no_lists_in_a_direction_is_refused(pool):
     made.pool.save()
     with pytest.raises(CommandError, match="no probabilities to compare"):
         analyse("calibration", "all")
-
-
-def test_an_unknown_round_is_refused(db):
-    with pytest.raises(CommandError, match="none"):
-        analyse("calibration", "none")

@@ -146,17 +146,9 @@ def test_what_is_undefined_is_an_empty_cell(retrievals, tmp_path):
 def test_bad_input_is_told_in_one_line(retrievals):
     lacking = "no lists 10 deep for the whole gallery: a. Run: manage.py retrieve zoo"
     for arguments, message in (
-        (about("hubness", "--csv", "table.txt"), "Tables are .csv files, not 'table.txt'"),
-        (about("hubness", "--csv", "nowhere/table.csv"), "The folder nowhere of the table table.csv does not exist"),
         (["hubness", "zoo", "--annotators", "a"], lacking),
-        (["hubness", "farm", "--annotators", "a"], "There is no collection 'farm'"),
-        (["hubness", "zoo", "--annotators", "a,c"], "1 annotator is unknown: c"),
         (about("diversity"), "Lists 25 deep are not possible over 12 images and 24 captions"),
         (about("diversity", "--depth", "11"), r"a \(10 deep\), b \(10 deep\). Run: manage.py retrieve zoo"),
-        (["diversity", "zoo", "--annotators", "a"], "Diversity needs two or more annotators"),
-        (about("hubness", "--plot", "chart.pdf"), "Charts are .svg or .png files"),
-        (["nothing"], "invalid choice: 'nothing'"),
-        ([], "required: SUBJECT"),
     ):
         with pytest.raises(CommandError, match=message) as refused:
             analyse(*arguments)

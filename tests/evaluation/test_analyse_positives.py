@@ -1,5 +1,4 @@
 import pytest
-from django.core.management import CommandError
 
 from corpus.models import Match
 from dataset.models import Version
@@ -39,8 +38,3 @@ def test_queries_are_counted_by_their_positives(version):
 
 def test_positives_are_printed_by_direction_and_source(version):
     assert "image → captions: original\n" in analyse("positives", "v1")
-
-
-def test_an_unknown_source_is_refused(version):
-    with pytest.raises(CommandError, match="has no matches from 'cxc'"):
-        analyse("positives", "v1", "--sources", "cxc")

@@ -108,11 +108,3 @@ def test_diff_of_equal_versions_without_scores_says_so(db):
         release_version(name, collection=zoo, sample=make_sample(zoo, name), merge="original")
     printed = run("diff", "v1", "v2")
     assert printed.startswith("v1 and v2 say the same of every pair.\nNo model was scored on both versions")
-
-
-def test_an_unknown_version_is_refused_in_one_line(db):
-    zoo = make_collection()
-    release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
-    for command in (("verify", "v9"), ("diff", "v1", "v9")):
-        with pytest.raises(CommandError, match="There is no version 'v9'; there is"):
-            run(*command)

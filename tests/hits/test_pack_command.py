@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from hits.models import Round
 from tests.hits.pools import pool_of
@@ -38,20 +38,3 @@ def test_every_option_reaches_the_round(db, capsys, small):
     packed = Round.objects.get()
     assert (str(packed.reward), packed.reasons, packed.replication, packed.top_up) == ("1.40", True, 2, 3)
     assert (str(packed.ceiling), packed.seed, packed.summary["sharing"]) == ("60.00", 5, "allow")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--pool", "pond"], "There is no pool 'pond'; there is pool"),
-        (["--pool", "pool", "--design", "missing.json"], "no design 'missing.json'"),
-        (["--pool", "pool", "--reward", "much"], "Invalid reward 'much': enter a number"),
-        ([], "--pool"),
-    ],
-)
-def test_bad_input_is_one_clear_line_and_changes_nothing(db, arguments, message):
-    pool_of(40)
-    with pytest.raises(CommandError, match=message) as error:
-        call_command("pack", "r", *arguments)
-    assert "\n" not in str(error.value)
-    assert not Round.objects.exists()

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from core import jobs
 from core.models import Job
@@ -37,19 +37,3 @@ def test_in_the_background_nothing_is_done_before_a_worker_takes_the_job(capsys,
     job = Job.objects.get(pk=printed["job"])
     assert (job.state, job.title) == ("queued", "Plan round r")
     assert not Pool.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--collection", "zoo", "--annotators", "one,one", "--images", "1"], "named more than once: one"),
-        (["--collection", "zoo", "--annotators", "one", "--images", "31"], "Cannot draw 31 images"),
-        ([*ZOO, "--top-k", "9"], "Change --top-k or --control-depth"),
-        ([*ZOO, "--queries", "mine"], "Round r has two kinds of queries: pass --queries mine, or --images"),
-    ],
-)
-def test_bad_input_is_one_clear_line(arguments, message):
-    with pytest.raises(CommandError, match=message) as error:
-        call_command("plan_round", "r", *arguments)
-    assert "\n" not in str(error.value)
-    assert not Round.objects.exists()

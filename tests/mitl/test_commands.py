@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from mitl.annotators import built_in, kind_of
 from mitl.models import Annotator
@@ -28,12 +28,6 @@ def test_add_annotator_prints_the_settings(db, capsys):
     assert text == "eyes: embedding (image=patches, text=words, dim=8)."
 
 
-def test_add_annotator_refuses_an_option_that_is_no_setting(db):
-    with pytest.raises(CommandError, match="'dim' is not of the form NAME=VALUE"):
-        call_command("add_annotator", "eyes", "--kind", "embedding", "--option", "dim")
-    assert not Annotator.objects.exists()
-
-
 def test_train_annotator_prints_its_figures(db, capsys):
     make_coloured_collection()
     call_command("add_annotator", "eyes", "--kind", "embedding", "--option", "image=histogram")
@@ -56,21 +50,6 @@ def test_pool_prints_its_counts(zoo, capsys):
     figures = json.loads(printed(capsys, "pool", "p", *wish))
     assert figures["proposals"] == (6 + 12) * 5
     assert figures["seed"] == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("retrieve", "nowhere", "--annotators", "words"), "no collection 'nowhere'"),
-        (("retrieve", "zoo", "--annotators", "words,ghost"), "1 annotator is unknown: ghost; there are words"),
-        (("retrieve", "zoo", "--annotators", "words,words"), "1 annotator is named more than once: words"),
-        (("retrieve", "zoo", "--annotators", "words", "--queries", "none"), "no sample 'none'; there is queries"),
-    ],
-)
-def test_a_wrong_wish_ends_in_one_clear_line(zoo, arguments, message):
-    with pytest.raises(CommandError, match=message) as raised:
-        call_command(*arguments)
-    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize("kind", built_in())

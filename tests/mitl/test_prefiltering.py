@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from core.errors import CounterpartError
 from core.models import Event
@@ -106,8 +106,3 @@ def test_a_pool_of_which_nothing_is_left_is_not_made(zoo, pool):
 def test_the_command_tells_the_figures(pool, capsys):
     call_command("prefilter", "likely", "--pool", pool.name, "--json")
     assert json.loads(capsys.readouterr().out) == {"pool": "likely", "proposals": 4, "pairs": 4, "dropped": 4}
-
-
-def test_the_command_names_the_pools_there_are(pool):
-    with pytest.raises(CommandError, match="There is no pool 'none'; there is pool"):
-        call_command("prefilter", "likely", "--pool", "none")

@@ -1,4 +1,5 @@
-"""Wrong commands, one a line in wrong_commands.txt: each ends with one clear line, and changes no row and no file."""
+"""Wrong commands, one a line in wrong_commands.txt: each ends with one clear line, and changes no row and no file.
+The words behind => stand in that line."""
 
 import gzip
 import hashlib
@@ -29,9 +30,9 @@ pytestmark = pytest.mark.django_db
 
 TABLE = Path(__file__).with_name("wrong_commands.txt")
 BY_COMMAND: dict[str, list[str]] = defaultdict(list)
-for typed in TABLE.read_text().splitlines():
-    if not typed.startswith("#"):
-        BY_COMMAND[typed.split()[0]].append(typed)
+for row in TABLE.read_text().splitlines():
+    if not row.startswith("#"):
+        BY_COMMAND[row.split()[0]].append(row)
 LONGEST = 700  # characters of a line: some name all kinds of annotators
 
 
@@ -176,8 +177,9 @@ def digest(folder: Path) -> str:
     return found.hexdigest()
 
 
-def complaint_about(typed: str, capsys) -> str:
+def complaint_about(row: str, capsys) -> str:
     """Run one command; return what is wrong with its end, or nothing."""
+    typed, _, words = row.partition(" => ")
     name, *arguments = shlex.split(typed)
     code: object = 0
     try:
@@ -192,18 +194,20 @@ def complaint_about(typed: str, capsys) -> str:
         return f"{typed}: accepted"
     if not told.startswith("CommandError: ") or "\n" in told or len(told) > LONGEST:
         return f"{typed}: not one line: {told[:900]!r}"
+    if words not in told:
+        return f"{typed}: {told!r} lacks {words!r}"
     return ""
 
 
 @pytest.mark.parametrize("name", BY_COMMAND)
 def test_wrong_commands_are_refused_in_one_line_and_change_nothing(world, before, django_db_blocker, capsys, name):
     with django_db_blocker.unblock():
-        complaints = [complaint_about(typed, capsys) for typed in BY_COMMAND[name]]
+        complaints = [complaint_about(row, capsys) for row in BY_COMMAND[name]]
         after = digest(world)
     assert [complaint for complaint in complaints if complaint] == []
     assert after == before, "one of them changed rows or files"
 
 
 def test_there_are_three_hundred_of_them():
-    commands = [typed for some in BY_COMMAND.values() for typed in some]
+    commands = [row.partition(" => ")[0] for rows in BY_COMMAND.values() for row in rows]
     assert len(set(commands)) == len(commands) >= 300

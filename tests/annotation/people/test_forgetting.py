@@ -186,11 +186,6 @@ def test_a_worker_who_is_owed_money_is_paid_first(worker):
     assert forget_worker(worker.pseudonym, actor="robin") == 1
 
 
-def test_an_unknown_worker_is_refused(db):
-    with pytest.raises(CommandError, match="There is no worker 'nobody'; give the pseudonym"):
-        call_command("forget_worker", "nobody", "--yes")
-
-
 def test_the_command_asks_nothing_about_an_unknown_worker(db, monkeypatch):
     monkeypatch.setattr("builtins.input", lambda prompt: pytest.fail("it asked"))
     with pytest.raises(CommandError, match="There is no worker 'nobody'"):

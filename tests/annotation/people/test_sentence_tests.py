@@ -141,15 +141,6 @@ def test_the_command_makes_it(made, file, capsys):
     assert QualificationTest.objects.get().items.count() == 4
 
 
-@pytest.mark.parametrize("options", [[], ["--positives", "2"], ["--positives", "2", "--negatives", "2"]])
-def test_the_command_wants_either_pairs_or_sentences(made, file, options):
-    sentences = ["--sentences", str(file)] if len(options) == 4 else []
-    with pytest.raises(CommandError, match="Pass either --positives and --negatives, or --sentences"):
-        call_command(
-            "make_test", "t", "--collection", made.pool.collection.name, "--pass-mark", "4", *options, *sentences
-        )
-
-
 def test_the_page_makes_it_from_an_uploaded_file(made, file, researcher):
     zoo = made.pool.collection.name
     with file.open("rb") as sentences:

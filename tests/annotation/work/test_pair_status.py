@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from annotation.models import Assignment, Judgment
 from annotation.people.admission import join_round
@@ -154,10 +154,3 @@ def test_the_command_tells_it(db, capsys):
     figures = json.loads(capsys.readouterr().out)
     assert (figures["wanted"], figures["open"], figures["finished"]) == (1, 1, False)
     assert figures["reasons"] == [{"reason": "Waiting for a worker: 1 of 1 votes."}]
-
-
-def test_the_command_names_a_pair_that_the_round_does_not_ask(db):
-    make_round()
-    for keys in (("0", "0"), ("none", "0"), ("0", "none")):
-        with pytest.raises(CommandError, match=f"does not ask about image {keys[0]} with caption {keys[1]}"):
-            call_command("pair_status", "round-1", *keys)

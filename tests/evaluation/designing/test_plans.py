@@ -83,20 +83,6 @@ def test_a_pilot_of_few_matches_promises_no_curve_and_one_of_many_does():
     assert "In the order of their probabilities: 50% of them from" in plans("pool", "--match-rate", "0.9")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nowhere"], "no round and no pool named nowhere"),
-        (["pool", "--match-rate", "1.5"], "Invalid match rate"),
-        (["pool", "--keep", "nowhere"], "nowhere"),
-        (["pool", "--width", "0.001"], "No design of the grid reaches a width of 0.001"),
-    ],
-)
-def test_what_cannot_be_planned_is_refused(pool, arguments, message):
-    with pytest.raises(CommandError, match=message):
-        plans(*arguments)
-
-
 def test_a_basis_is_read_as_it_was_written(pool):
     made = judge_all(published(pack("audit", pool, **AUDIT)))
     for basis in (basis_of(made, Prior(0.2, 0.5)), basis_of(planned_round("pool"), Prior(0.2, 0.5))):

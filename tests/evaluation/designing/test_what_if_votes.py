@@ -5,7 +5,7 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from core.errors import CounterpartError
 from dataset.aggregation import conclude
@@ -178,12 +178,3 @@ def test_the_command_shows_every_score_of_one_policy(finished):
     assert "Replayed with 1 vote a pair, counted by dawid-skene." in text
     assert text.count("R-Precision") == 2 + 6  # the effect in each direction, and three models in each
     assert "audit" not in text.split("policy", 1)[1]
-
-
-def test_the_command_refuses_what_it_does_not_know(finished):
-    with pytest.raises(CommandError, match="nowhere"):
-        call_command("what_if", "nowhere")
-    with pytest.raises(CommandError, match="a replay cannot draw 9"):
-        run("--replication", "9")
-    with pytest.raises(CommandError, match="judge"):
-        run("--judge", "everything")

@@ -139,8 +139,3 @@ def test_files_that_folders_do_not_tell_apart_are_refused_and_nothing_is_stored(
         with pytest.raises(CommandError, match="Several files of rankings are of a model (r|x|a). Rename"):
             evaluate(*(written(name, 1 + place) for place, name in enumerate(files)))
     assert not Run.objects.exists()
-
-
-def test_an_unknown_version_is_refused_with_the_known_ones(db):
-    with pytest.raises(CommandError, match="There is no version 'v9'; there is none yet"):
-        call_command("evaluate", "--version", "v9")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from core.errors import CounterpartError
 from corpus.models import Image, Match
@@ -200,11 +200,6 @@ def test_the_command_prints_a_table_and_draws_a_chart(colours, little, capsys, t
 def test_what_cannot_be_run_is_named(colours, little, given, message):
     with pytest.raises(CounterpartError, match=message):
         active_learning(asked(**given))
-
-
-def test_an_unknown_option_is_refused(colours, little):
-    with pytest.raises(CommandError, match="1 unknown option for kind little: depth"):
-        call_command("active_learning", "colours", "--kind", "little", "--option", "depth=3")
 
 
 @pytest.mark.slow

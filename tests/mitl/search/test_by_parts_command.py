@@ -70,8 +70,6 @@ def test_with_wait_the_work_is_done_here_and_told_as_ever(capsys):
             (*ASKED[:3], "theirs,words", "--engine-on", "celery"),
             "words: only searches by inner products of embeddings can be made by parts",
         ),
-        ((*ASKED, "--shards", "0"), "theirs: a search needs at least 1 part, not 0"),
-        ((*ASKED, "--wait"), "--wait needs --engine-on celery or ray"),
     ],
 )
 def test_what_cannot_be_searched_by_parts_is_refused_in_one_line(arguments, message):

@@ -95,18 +95,3 @@ def test_the_way_out_by_a_cascade_is_named_with_its_price(slow, capsys, monkeypa
     with pytest.raises(CommandError, match="or --cascade A for a shorter search"):
         call_command(*ASKED)
     assert "with --cascade A at most 48 pairs, about 48 min." in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((*ASKED, "--cascade", "ghost"), "no annotator 'ghost'"),
-        ((*ASKED, "--cascade", "words", "--cascade-depth", "3", "--depth", "5"), "Lists 5 deep cannot be made of"),
-        ((*ASKED, "--estimate", "--depth", "0"), "depth of at least 1, not 0"),
-    ],
-)
-def test_a_wrong_wish_ends_in_one_clear_line(arguments, message):
-    with pytest.raises(CommandError, match=message) as raised:
-        call_command(*arguments)
-    assert "\n" not in str(raised.value)
-    assert not Retrieval.objects.exists()
