@@ -5,13 +5,13 @@ Pages ask here, and get the same verdicts from rows and from files.
 
 import hashlib
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import parquet
+from pyarrow import dataset, parquet
 
 from core.files import StoredFile, copy_file, local_copy
 from corpus.models import Caption, Collection, Image
@@ -21,6 +21,7 @@ from hits.question import Level
 LARGE = 1_000_000
 """Aggregations of more pairs have their verdicts in a file."""
 _IMAGES = 500  # whose pairs under review get their rows at once
+_PAIRS = 1_000  # whose ids are looked up at once
 SHARES = [f"share_{level}" for level in Level.values]
 SCHEMA = pa.schema(
     [
@@ -32,6 +33,13 @@ SCHEMA = pa.schema(
         ("probability", pa.float64()),
     ]
 )
+CONFIDENCE = pc.choose(pc.field("level") - 1, *(pc.field(share) for share in SHARES))
+"""The share of a verdict's own level."""
+Order = Sequence[tuple[str, str]]
+"""Columns to sort by, each ``ascending`` or ``descending``."""
+_PAIR: Order = [("image", "ascending"), ("caption", "ascending")]
+LEAST_CERTAIN: Order = [("probability", "ascending"), *_PAIR]
+BY_LEVEL: Order = [("level", "ascending"), ("confidence", "descending"), *_PAIR]
 
 
 def write_verdicts(prefix: str, parts: Iterable[pa.Table]) -> StoredFile:
@@ -84,21 +92,20 @@ def least_certain(aggregation: Aggregation, n: int) -> list[Verdict]:
     if not aggregation.file:
         known = aggregation.verdicts.exclude(probability=None)
         return list(known.order_by("probability", "image_id", "caption_id")[:n])
-    order = [("probability", "ascending"), ("image", "ascending"), ("caption", "ascending")]
-    least = SCHEMA.empty_table()
-    with parquet.ParquetFile(local_copy(aggregation.stored)) as file:
-        if "probability" not in file.schema_arrow.names:
-            return []
-        for batch in file.iter_batches():
-            least = pa.concat_tables([least, pa.table(batch)]).sort_by(order)[:n]
-    keys = {side: least[side].unique().to_pylist() for side in ("image", "caption")}
-    collection = aggregation.round.pool.collection
-    return _verdicts(
-        aggregation,
-        least,
-        dict(collection.images.filter(key__in=keys["image"]).values_list("key", "pk")),
-        dict(collection.captions.filter(key__in=keys["caption"]).values_list("key", "pk")),
-    )
+    (least,) = _in_order(aggregation, pc.field("probability").is_valid(), LEAST_CERTAIN, n)
+    return _verdicts(aggregation, least, *_ids_of(aggregation, least))
+
+
+def pairs_in_file(
+    aggregation: Aggregation, wanted: pc.Expression | None, by: Order = (), n: int | None = None
+) -> Iterator[list[tuple[int, int]]]:
+    """Yield the ids of image and caption of the rows of a file that are ``wanted``, some at a time, as they follow one
+    another there; or, sorted ``by`` columns, the first ``n`` of them or all."""
+    for rows in _in_order(aggregation, wanted, by, n):
+        for start in range(0, len(rows), _PAIRS):
+            some = rows.slice(start, _PAIRS)
+            images, captions = _ids_of(aggregation, some)
+            yield [(images[row["image"]], captions[row["caption"]]) for row in some.to_pylist()]
 
 
 def judged_pairs(query: Image | Caption) -> set[tuple[int, int]]:
@@ -145,6 +152,33 @@ def _in_file(aggregation: Aggregation, images: Sequence[Image], captions: Sequen
     between = (image >= min(image_ids)) & (image <= max(image_ids))
     wanted = between & image.isin(list(image_ids)) & pc.field("caption").isin(list(caption_ids))
     return _verdicts(aggregation, _read(aggregation, wanted), image_ids, caption_ids)
+
+
+def _in_order(aggregation: Aggregation, wanted: pc.Expression | None, by: Order, n: int | None) -> Iterator[pa.Table]:
+    """Yield rows of a file as ``pairs_in_file`` says, with their confidence; those that are sorted, in one table."""
+    file = dataset.dataset(local_copy(aggregation.stored), schema=SCHEMA)  # files of earlier programs have less
+    columns = {name: pc.field(name) for name in SCHEMA.names} | {"confidence": CONFIDENCE}
+    scanner = file.scanner(columns=columns, filter=wanted)
+    rows = (pa.table(batch) for batch in scanner.to_batches())
+    if not by:
+        yield from rows
+        return
+    kept = [scanner.projected_schema.empty_table()]
+    for some in rows:
+        kept.append(some)
+        if n is not None:
+            kept = [pa.concat_tables(kept).sort_by(by)[:n]]
+    yield pa.concat_tables(kept).sort_by(by)
+
+
+def _ids_of(aggregation: Aggregation, rows: pa.Table) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the ids of the images and of the captions of some rows, by key."""
+    collection = aggregation.round.pool.collection
+    images, captions = (rows[side].unique().to_pylist() for side in ("image", "caption"))
+    return (
+        dict(collection.images.filter(key__in=images).values_list("key", "pk")),
+        dict(collection.captions.filter(key__in=captions).values_list("key", "pk")),
+    )
 
 
 def _verdicts(

@@ -12,6 +12,8 @@ from django import forms
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Judgment, Report
+from console.pairs.file_pairs import ORDERS as FILE_ORDERS
+from console.pairs.file_pairs import FilePairs, below, condition_of, levels_of
 from core.errors import some_of
 from corpus.models import Collection, Match
 from dataset.models import Aggregation, Case, Review, Verdict, Version
@@ -19,8 +21,9 @@ from hits.models import Control, Item, Round, TopUp
 from hits.question import Level
 from mitl.models import Annotator, Pool, Proposal
 
+Pairs = QuerySet[Any, tuple[int, int]] | FilePairs
+"""The ids of image and caption of pairs, in order, as a queryset or read from a file."""
 PAIR = {"image": OuterRef("image"), "caption": OuterRef("caption")}
-YES_LEVELS = (Level.YES, Level.PARTIALLY_YES)
 YES_OR_NO = [("", "any"), ("yes", "yes"), ("no", "no")]
 FLAGS = [
     ("", "any"),
@@ -40,6 +43,8 @@ OF_VERSIONS: dict[str, dict[str, Any]] = {"yes": {"score": 1}, "no": {"score": 0
 """The matches of a version that each verdict means."""
 OF_VERDICTS = ("disagreement", "votes", "sure")
 """Filters that only pairs with a verdict pass."""
+OF_PAIRS = ("text", "annotator", "rank", "level", "flagged")
+"""Filters that a file of verdicts cannot answer."""
 SORTS = [
     ("", "default order"),
     ("unsure", "least certain first"),
@@ -91,9 +96,14 @@ class Place:
         return list({row.round_id: row for row in rows}.values())
 
     @property
+    def file(self) -> Aggregation | None:
+        """The aggregation of a round whose verdicts are in a file."""
+        return next((one for one in self.aggregations if one.file and self.kind == "round"), None)
+
+    @property
     def in_files(self) -> list[Round]:
-        """The rounds whose verdicts are in a file: filters and orders see those of their pairs under review only."""
-        return [one.round for one in self.aggregations if one.file and self.kind != "version"]
+        """The rounds of a pool with verdicts in a file: filters and orders see those of pairs under review only."""
+        return [one.round for one in self.aggregations if one.file and self.kind == "pool"]
 
 
 @dataclass(frozen=True)
@@ -102,7 +112,7 @@ class Side:
 
     title: str
     place: Place
-    pairs: QuerySet[Any, tuple[int, int]]
+    pairs: Pairs
 
 
 class PairFilter(forms.Form):
@@ -154,9 +164,10 @@ class PairFilter(forms.Form):
             raise forms.ValidationError("Choose the annotator of the first side too, under “Proposed by”.")
         if chosen.get("verdict") == "none" and by_verdict:
             raise forms.ValidationError("Pairs without a verdict cannot be filtered or sorted by it.")
-        if chosen.get("verdict") == "none" and self.place.in_files:
+        in_files = [self.place.file.round] if self.place.file else self.place.in_files
+        if chosen.get("verdict") == "none" and in_files:
             raise forms.ValidationError(
-                f"The verdicts of {some_of(self.place.in_files)} are in a file, which cannot be searched for pairs "
+                f"The verdicts of {some_of(in_files)} are in a file, which cannot be searched for pairs "
                 "without one. Choose another verdict."
             )
         return chosen
@@ -166,9 +177,9 @@ class PairFilter(forms.Form):
         """The conditions that are set, as a query string."""
         return urlencode({name: self.data[name] for name in self.fields if self.data.get(name)})
 
-    def pairs(self) -> QuerySet[Any, tuple[int, int]]:
+    def pairs(self) -> Pairs:
         """Return the ids of image and caption of the pairs that pass, each pair once, in order."""
-        return _ids(_passing(self.place, self.cleaned_data))
+        return _passing(self.place, self.cleaned_data)
 
     def sides(self) -> list[Side]:
         """Return what is shown: the pairs that pass, and beside them those of the other annotator or version."""
@@ -198,18 +209,27 @@ def _by_key(rows: Any, label: str) -> forms.ModelChoiceField:
 
 def _side(place: Place, chosen: dict[str, Any], shown: Any, opposite: Any) -> Side:
     """Return the pairs of the annotator or version ``shown``, which may be those that the ``opposite`` one has not."""
-    rows = _passing(place, chosen)
-    return Side(str(shown), place, _ids(rows.exclude(Exists(_alike(place, opposite))) if chosen["differ"] else rows))
+    return Side(str(shown), place, _passing(place, chosen, unlike=opposite if chosen["differ"] else None))
 
 
-def _passing(place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
-    judged = chosen["verdict"] not in ("", "none") or any(chosen[name] for name in OF_VERDICTS)
-    rows = pairs_in(place, control=chosen.get("control", ""), sort=chosen["sort"], judged=judged)
-    return _filtered(_of_content(rows, place, chosen), place, chosen)
+def _passing(place: Place, chosen: dict[str, Any], unlike: Any = None) -> Pairs:
+    """Return the ids of image and caption of the pairs that pass; not those that the version or annotator ``unlike``
+    has alike."""
+    if not (place.file and (chosen["sort"] or _by_verdict(chosen))):
+        return _in_rows(place, chosen, unlike)
+    rest = {**chosen, **dict.fromkeys(("verdict", "sort", *OF_VERDICTS), "")}
+    among = _in_rows(place, rest, unlike) if unlike or any(chosen[name] for name in OF_PAIRS) else None
+    return FilePairs(place.file, condition_of(chosen), FILE_ORDERS[chosen["sort"]], among)
 
 
-def _ids(rows: QuerySet[Any]) -> QuerySet[Any, tuple[int, int]]:
-    return rows.values_list("image_id", "caption_id")
+def _by_verdict(chosen: dict[str, Any]) -> bool:
+    return chosen["verdict"] not in ("", "none") or any(chosen[name] for name in OF_VERDICTS)
+
+
+def _in_rows(place: Place, chosen: dict[str, Any], unlike: Any) -> QuerySet[Any, tuple[int, int]]:
+    rows = pairs_in(place, control=chosen.get("control", ""), sort=chosen["sort"], judged=_by_verdict(chosen))
+    rows = _filtered(_of_content(rows, place, chosen), place, chosen)
+    return (rows.exclude(Exists(_alike(place, unlike))) if unlike else rows).values_list("image_id", "caption_id")
 
 
 def _alike(place: Place, opposite: Any) -> QuerySet[Any]:
@@ -269,15 +289,10 @@ def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Quer
     if chosen["votes"]:
         rows = _with_verdict(rows, place, votes=chosen["votes"])
     if chosen["sure"]:
-        rows = _with_verdict(rows, place, **_at_most(chosen["sure"]))
+        rows = _with_verdict(rows, place, probability__lt=below(chosen["sure"]))
     if chosen["flagged"]:
         rows = rows.filter(Exists(FLAGGED[chosen["flagged"]].filter(**PAIR).order_by()))
     return rows
-
-
-def _at_most(sure: int) -> dict[str, float]:
-    """Return the condition on verdicts that pages call at most so sure: they round down, and to 99% at most."""
-    return {"probability__lte": 1} if sure == 99 else {"probability__lt": (sure + 1) / 100}
 
 
 def votes_in(place: Place) -> QuerySet[Judgment]:
@@ -290,10 +305,7 @@ def _of_verdict(rows: QuerySet[Any], place: Place, verdict: str) -> QuerySet[Any
         return rows.filter(**{"grade": int(verdict)} if verdict.isdecimal() else OF_VERSIONS[verdict])
     if verdict == "none":
         return rows.exclude(Exists(_verdicts(place)))
-    if verdict.isdecimal():
-        return _with_verdict(rows, place, level=int(verdict))
-    levels = [level for level in Level if (level in YES_LEVELS) == (verdict == "yes")]
-    return _with_verdict(rows, place, level__in=levels)
+    return _with_verdict(rows, place, level__in=levels_of(verdict))
 
 
 def _with_verdict(rows: QuerySet[Any], place: Place, **conditions: Any) -> QuerySet[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from annotation.models import Report
-from console.pairs.pair_filters import Place, votes_in
+from console.pairs.pair_filters import Pairs, Place, votes_in
 from core.text import csv_line
 from corpus.models import Caption, Collection, Image, Match
 from dataset.models import Case, Review, Verdict, Version
@@ -182,10 +182,10 @@ def _rows(place: Place, some: dict[str, Any]) -> Iterator[Row]:
         yield from Control.objects.filter(round=place.row, **some)
 
 
-def as_csv(place: Place, pairs: QuerySet[Any, Pair]) -> Iterator[str]:
+def as_csv(place: Place, pairs: Pairs) -> Iterator[str]:
     """Yield the lines of all ``pairs`` as CSV."""
     yield csv_line(COLUMNS)
-    rows = pairs.iterator(chunk_size=BATCH)
+    rows = pairs.iterator(chunk_size=BATCH) if isinstance(pairs, QuerySet) else iter(pairs)
     while batch := list(islice(rows, BATCH)):
         for line in lines_of(place, batch):
             yield csv_line(line.cells())

@@ -11,9 +11,10 @@ from dataset.models import Aggregation, Review, Verdict
 from dataset.reviews import Conclusion, conclude
 from dataset.verdict_files import count_verdicts, judged_pairs, verdicts_on
 from dataset.verdicts import aggregate_round
+from mitl.models import Proposal
 from tests.annotation.cast import answer, candidates
 from tests.dataset.reviewing import another_person
-from tests.factories import make_collection, make_round
+from tests.factories import make_annotator, make_collection, make_round
 
 pytestmark = pytest.mark.django_db
 
@@ -138,11 +139,59 @@ def test_pages_show_verdicts_of_files(made, large, member):
     assert member.get(reverse("round", args=[made.name])).context["verdict_count"] == 4
 
 
-def test_filters_by_verdict_see_pairs_under_review_and_say_so(made, large, member):
+FILTERS = [
+    {"verdict": "yes"},
+    {"verdict": "no"},
+    {"verdict": "2"},
+    {"disagreement": "yes"},
+    {"disagreement": "no", "votes": "2"},
+    {"sure": "90"},
+    {"sure": "99", "text": "thing"},
+    {"verdict": "no", "annotator": "words", "rank": "1"},
+    {"verdict": "no", "level": "1"},
+    {"verdict": "no", "annotator": "words", "beside": "others", "differ": "on"},
+    {"sort": "unsure"},
+    {"sort": "level"},
+    {"sort": "level", "image": "key-2"},
+    {"sort": "unsure", "annotator": "words"},
+]
+
+
+@pytest.mark.parametrize("asked", FILTERS, ids=str)
+def test_a_file_answers_the_filters_of_a_round_as_rows_do(made, member, request, asked):
+    words, others = make_annotator("words"), make_annotator("others")
+    pairs = candidates(made.hits.get())
+    for annotator, proposed in ((words, pairs[:3]), (others, pairs[1:2])):
+        for image, caption in proposed:
+            ids = {"image_id": image, "caption_id": caption}
+            Proposal.objects.create(pool=made.pool, annotator=annotator, direction="i2t", rank=1, score=0.5, **ids)
+
+    def shown() -> tuple[list, list, list]:
+        """The pairs of each side and of the download, and how what they are sorted by follows."""
+        sides = member.get(reverse("pairs", args=["round", made.name], query=asked)).context["sides"]
+        download = member.get(reverse("pairs_csv", args=["round", made.name], query=asked)).getvalue().decode()
+        verdicts = [line.verdicts[0] for line in sides[0].lines]
+        order = [{"level": (one.level, one.confidence)}.get(asked.get("sort"), one.probability) for one in verdicts]
+        pairs = [sorted((line.image.pk, line.caption.pk) for line in side.lines) for side in sides]
+        return pairs, order if "sort" in asked else [], sorted(download.splitlines())
+
+    aggregate_round(made)
+    in_rows = shown()
+    request.getfixturevalue("large")
+    aggregate_round(made)
+    assert not Verdict.objects.exists()
+    assert shown() == in_rows
+
+
+def test_filters_of_a_pool_see_pairs_under_review_and_say_so(made, large, member):
     aggregate_round(made)
     refresh_queue(made.pool.collection)
-    page = member.get(reverse("pairs", args=["round", made.name], query={"verdict": "no"}))
+    page = member.get(reverse("pairs", args=["pool", made.pool.name], query={"verdict": "no"}))
     assert [(line.image.pk, line.caption.pk) for line in page.context["lines"]] == [candidates(made.hits.get())[1]]
     assert "verdicts of round-1 are in a file" in page.content.decode()
+
+
+def test_a_file_is_not_searched_for_pairs_without_a_verdict(made, large, member):
+    aggregate_round(made)
     none = member.get(reverse("pairs", args=["round", made.name], query={"verdict": "none"}))
     assert "cannot be searched for pairs" in none.content.decode()

@@ -1,0 +1,73 @@
+"""The pairs of a round whose verdicts are in a file: conditions on a verdict, answered by the file."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from itertools import islice
+from operator import and_
+from typing import Any
+
+import pyarrow.compute as pc
+from django.db.models import QuerySet
+
+from dataset.models import Aggregation
+from dataset.verdict_files import BY_LEVEL, CONFIDENCE, LEAST_CERTAIN, Order, pairs_in_file
+from hits.question import Level
+
+ORDERS: dict[str, Order] = {"": (), "unsure": LEAST_CERTAIN, "level": BY_LEVEL}
+"""The orders of pairs; the first is that of the file, by the keys of image and caption."""
+
+
+@dataclass(frozen=True)
+class FilePairs:
+    """Pairs whose verdict meets a condition, in an order; where ``among`` is given, those of its pairs alone.
+
+    A slice from the first pair on is a list, as that of a queryset.
+    """
+
+    aggregation: Aggregation
+    condition: pc.Expression | None
+    order: Order
+    among: QuerySet[Any, tuple[int, int]] | None
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return self._found(None)
+
+    def __getitem__(self, part: slice) -> list[tuple[int, int]]:
+        return list(islice(self._found(part.stop if self.among is None else None), part.stop))
+
+    def _found(self, n: int | None) -> Iterator[tuple[int, int]]:
+        for some in pairs_in_file(self.aggregation, self.condition, self.order, n):
+            if self.among is None:
+                yield from some
+                continue
+            images, captions = map(set, zip(*some, strict=True))
+            there = set(self.among.filter(image__in=images, caption__in=captions).order_by())
+            yield from (pair for pair in some if pair in there)
+
+
+def levels_of(verdict: str) -> list[int]:
+    """Return the levels of a verdict: those of a match (``yes``), those of none (``no``), or one by its number."""
+    if verdict.isdecimal():
+        return [int(verdict)]
+    return [level for level in Level if (level in (Level.YES, Level.PARTIALLY_YES)) == (verdict == "yes")]
+
+
+def below(sure: int) -> float:
+    """Return what the probability of a verdict is below that pages call at most so sure: they round down, and to 99% at
+    most."""
+    return (sure + 1) / 100 if sure < 99 else 1.01
+
+
+def condition_of(chosen: dict[str, Any]) -> pc.Expression | None:
+    """Return what the fields of a filter ask of a verdict and of its pair, as the columns of a file."""
+    conditions = [pc.field(side) == chosen[side].key for side in ("image", "caption") if chosen[side]]
+    if chosen["verdict"]:
+        conditions.append(pc.field("level").isin(levels_of(chosen["verdict"])))
+    if chosen["disagreement"]:
+        conditions.append(CONFIDENCE <= 0.5 if chosen["disagreement"] == "yes" else CONFIDENCE > 0.5)
+    if chosen["votes"]:
+        conditions.append(pc.field("votes") == chosen["votes"])
+    if chosen["sure"]:
+        conditions.append(pc.field("probability") < below(chosen["sure"]))
+    return reduce(and_, conditions) if conditions else None
