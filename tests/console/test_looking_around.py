@@ -10,7 +10,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Assignment
 from annotation.work.leases import lease_seat
-from console.inventory import THINGS, shown
+from console.inventory import shown
+from console.inventory_rows import THINGS
 from console.leaderboard.benchmark_boards import figures_path
 from core.files import write_file
 from core.models import Event, Job

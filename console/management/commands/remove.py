@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from console.inventory import THINGS, check_removable, find, remove, singular
+from console.inventory import check_removable, find, remove, singular
+from console.inventory_rows import THINGS
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar

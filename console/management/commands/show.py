@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from console.inventory import THINGS, shown, singular
+from console.inventory import shown, singular
+from console.inventory_rows import THINGS
 from core.commands import ActCommand
 from core.progress import TerminalBar
 
