@@ -1,6 +1,7 @@
 """Large data as files: bytes and named arrays in Django's storage, opened through a local cache keyed by checksum."""
 
 import hashlib
+import json
 import math
 import os
 import shutil
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -38,6 +39,19 @@ class StoredFile:
 def write_file(path: str, content: bytes) -> StoredFile:
     """Store ``content`` at ``path`` and replace any file there, at once for all readers."""
     return StoredFile(default_storage.save(path, ContentFile(content)), hashlib.sha256(content).hexdigest())
+
+
+def write_json(path: str, value: Any) -> None:
+    """Store ``value`` as JSON, as ``write_file`` does. Numbers that JSON does not know become floats."""
+    write_file(path, json.dumps(value, default=float).encode())
+
+
+def read_json(path: str) -> Any:
+    """Return what ``write_json`` stored; None where there is no file."""
+    if not default_storage.exists(path):
+        return None
+    with default_storage.open(path) as file:
+        return json.load(file)
 
 
 def copy_file(local: Path, path: str) -> None:

@@ -1,11 +1,8 @@
 """The guards of a version: the estimates that audits give of its scores, stored once when it is scored."""
 
-import json
 from typing import Any
 
-from django.core.files.storage import default_storage
-
-from core.files import write_file
+from core.files import read_json, write_json
 from dataset.models import Version
 
 Guards = list[dict[str, Any]]
@@ -14,15 +11,12 @@ estimate, the deviation, z in standard errors and whether it is flagged; or the 
 
 
 def keep_guards(version: Version, guards: Guards) -> None:
-    write_file(_path(version), json.dumps(guards).encode())
+    write_json(_path(version), guards)
 
 
 def kept_guards(version: Version) -> Guards | None:
     """Return what is kept; None before anything was estimated."""
-    if not default_storage.exists(_path(version)):
-        return None
-    with default_storage.open(_path(version)) as file:
-        found: Guards = json.load(file)
+    found: Guards | None = read_json(_path(version))
     return found
 
 

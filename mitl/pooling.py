@@ -1,6 +1,5 @@
 """Pools: the pairs of several annotators' top lists, joined, with the annotators that proposed them."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +8,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.core.files.storage import default_storage
 from django.db import IntegrityError, connection, transaction
 from django.db.models import BigIntegerField, Case, Sum, When
 from numpy.typing import NDArray
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 import corpus.models
 from core.errors import CounterpartError
 from core.events import record
-from core.files import write_file
+from core.files import read_json, write_json
 from core.inserts import Columns, insert_rows
 from core.progress import Progress, silent, tracked
 from core.seeds import check_seed
@@ -192,12 +190,10 @@ def overlap(pool: Pool) -> Overlap:
     """Count over the distinct pairs of the pool, whichever direction proposed them. A pool never changes: the counts
     are stored, as soon as it is made."""
     path = f"overlaps/pool-{pool.pk}-{pool.n_proposals}.json"
-    if default_storage.exists(path):
-        with default_storage.open(path) as file:
-            counts = json.load(file)
-    else:
+    counts = read_json(path)
+    if counts is None:
         counts = _count_overlap(pool)
-        write_file(path, json.dumps(counts).encode())
+        write_json(path, counts)
     known = Annotator.objects.in_bulk(counts["annotators"])
     return Overlap(
         annotators=[known[one] for one in counts["annotators"]],

@@ -1,16 +1,14 @@
 """Charts as jobs make them: a file each with the drawing and its figures, shown until a newer one is there."""
 
-import json
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from console.charts.plots import Charted, Rows, analyse, parameters_of_chart, state_of
 from core.errors import CounterpartError
-from core.files import write_file
+from core.files import read_json, write_json
 from core.progress import Progress
 from evaluation.analyses import plain
 from mitl.charts import chart_bytes
@@ -43,17 +41,15 @@ def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: P
         kept["rows"] = plain([dict(row) for row in found.rows])
         kept["svg"] = chart_bytes(found.chart, ".svg").decode()
         kept["png"] = b64encode(chart_bytes(found.chart, ".png")).decode()
-    write_file(chart_path(charted, subject, annotator), json.dumps(kept, default=float).encode())
+    write_json(chart_path(charted, subject, annotator), kept)
     return trouble
 
 
 def stored_chart(charted: Charted, subject: str, annotator: str) -> MeasuredChart | None:
     """Return the chart as it was made last, or None."""
-    path = chart_path(charted, subject, annotator)
-    if not default_storage.exists(path):
+    kept = read_json(chart_path(charted, subject, annotator))
+    if kept is None:
         return None
-    with default_storage.open(path) as file:
-        kept = json.load(file)
     at = datetime.fromisoformat(kept["at"])
     is_current = kept["state"] == state_of(charted, subject)
     if trouble := kept.get("trouble"):
@@ -65,11 +61,8 @@ def stored_chart(charted: Charted, subject: str, annotator: str) -> MeasuredChar
 
 def stored_rows(charted: Charted, subject: str) -> Rows:
     """Return the figures of a chart as they were made last, none before; whether they are current is not looked up."""
-    path = chart_path(charted, subject, "")
-    if not default_storage.exists(path):
-        return ()
-    with default_storage.open(path) as file:
-        rows: Rows = json.load(file).get("rows", ())
+    kept = read_json(chart_path(charted, subject, "")) or {}
+    rows: Rows = kept.get("rows", ())
     return rows
 
 

@@ -7,11 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.core.files.storage import default_storage
-
 from console.uploads import Files, upload_job
 from core.errors import CounterpartError
-from core.files import write_file
+from core.files import read_json, write_json
 from core.jobs import JobProgress
 from core.models import Job
 from evaluation.scores.benchmark_scores import evaluate_benchmarks
@@ -30,16 +28,16 @@ def measure_rankings(job: Job, files: Files, progress: JobProgress) -> str:
         board = evaluate_benchmarks(
             params["benchmarks"], [path], model=model, categories=files.get("categories"), progress=progress
         )
-    write_file(figures_path(job), json.dumps(figures_of(board)).encode())
+    write_json(figures_path(job), figures_of(board))
     return f"{board.rows[0].model} is measured on {', '.join(params['benchmarks'])}."
 
 
 def stored_boards(job: Job) -> dict[str, Board]:
     """Return the board of each benchmark; none before they were measured."""
-    if not default_storage.exists(figures_path(job)):
+    stored = read_json(figures_path(job))
+    if stored is None:
         return {}
-    with default_storage.open(figures_path(job)) as file:
-        ((model, figures),) = json.load(file).items()
+    ((model, figures),) = stored.items()
     notes = figures.pop("notes")
     return {name: _board(name, model, parts, notes) for name, parts in figures.items()}
 

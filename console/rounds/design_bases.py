@@ -1,18 +1,16 @@
 """What the page of designs rests on: a round that was judged or priors on a pool, kept as a job made it."""
 
-import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
 
 from django.contrib.auth.models import User
-from django.core.files.storage import default_storage
 from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
 from console.charts.plots import state_of
 from core.errors import CounterpartError
-from core.files import write_file
+from core.files import read_json, write_json
 from core.jobs import JobProgress, job, open_once
 from core.models import Job
 from evaluation.designing.audit_options import AuditOptions, terms_of
@@ -123,10 +121,9 @@ def usual_prior() -> Prior:
 
 def stored_basis(source: Source) -> StoredBasis | None:
     """Return the basis as it was made last, or None."""
-    if not default_storage.exists(source.path):
+    kept = read_json(source.path)
+    if kept is None:
         return None
-    with default_storage.open(source.path) as file:
-        kept = json.load(file)
     at = datetime.fromisoformat(kept["at"])
     return StoredBasis(PlanBasis.from_json(kept["basis"]), at, kept["state"] == source.state)
 
@@ -137,7 +134,7 @@ def design(job: Job, progress: JobProgress) -> str:
     source = source_of(job.params["source"])
     kept = {"at": timezone.now().isoformat(), "state": source.state}
     kept["basis"] = basis_of(source.round, source.prior, progress=progress).as_json()
-    write_file(source.path, json.dumps(kept).encode())
+    write_json(source.path, kept)
     return f"Designs can be planned from {source.kind} {source.about}."
 
 

@@ -1,14 +1,12 @@
 """Parts of a round's pages that take seconds to minutes to count: a job counts and stores them, drawn for those who may
 launch rounds and for others; a page shows the last ones until newer ones are there."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.files.storage import default_storage
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
@@ -16,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from console.charts.plots import state_of
 from console.trust.effect_figures import effect_figures
 from console.trust.estimate_figures import estimate_figures
-from core.files import write_file
+from core.files import read_json, write_json
 from core.progress import Progress
 from hits.models import Round
 
@@ -56,16 +54,13 @@ def count_part(round: Round, part: str, *, progress: Progress) -> None:
         rights: render_to_string(PARTS[part].template, {**context, "perms": {"hits": {"launch_round": may}}})
         for rights, may in (("launch", True), ("read", False))
     }
-    write_file(part_path(round, part), json.dumps({**kept, "drawn": drawn}).encode())
+    write_json(part_path(round, part), {**kept, "drawn": drawn})
 
 
 def stored_part(round: Round, part: str) -> StoredPart | None:
     """Return the part as it was counted last, or None."""
-    if not default_storage.exists(part_path(round, part)):
-        return None
-    with default_storage.open(part_path(round, part)) as file:
-        kept = json.load(file)
-    return StoredPart(datetime.fromisoformat(kept["at"]), kept["state"], kept["drawn"])
+    kept = read_json(part_path(round, part))
+    return kept and StoredPart(datetime.fromisoformat(kept["at"]), kept["state"], kept["drawn"])
 
 
 def state_of_part(round: Round) -> str:

@@ -1,15 +1,13 @@
 """How far to trust a version: its bias and completeness, measured by a job and stored, as a version never changes."""
 
-import json
 from dataclasses import asdict
 from typing import Any
 
-from django.core.files.storage import default_storage
 from django.utils.safestring import mark_safe
 
 from console.charts.plots import drawn
 from core.errors import CounterpartError
-from core.files import write_file
+from core.files import read_json, write_json
 from core.progress import Progress
 from dataset.models import Version
 from evaluation.analyses.bias_analysis import SHOWN, bias_chart, measure_bias
@@ -53,17 +51,14 @@ def measure_trust(version: Version, *, progress: Progress) -> None:
             for one in measure_completeness(version, progress=progress)
         ],
     }
-    write_file(_path(version), json.dumps(figures, default=float).encode())
+    write_json(_path(version), figures)
 
 
 def stored_trust(version: Version) -> dict[str, Any] | None:
     """Return the stored figures with their chart, or None before they were measured."""
-    if not default_storage.exists(_path(version)):
-        return None
-    with default_storage.open(_path(version)) as file:
-        figures: dict[str, Any] = json.load(file)
+    figures: dict[str, Any] | None = read_json(_path(version))
     # Earlier programs stored no drawing, or an estimate by parts that trusts votes which do not count.
-    if "chart" not in figures or any("doubt" not in one for one in figures["completeness"]):
+    if figures is None or "chart" not in figures or any("doubt" not in one for one in figures["completeness"]):
         return None
     return figures | {"chart": mark_safe(figures["chart"])}  # noqa: S308
 
