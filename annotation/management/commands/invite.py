@@ -7,25 +7,24 @@ from django.core.management.base import CommandParser
 from annotation.judging.links import invitation_link
 from annotation.models import Invitation
 from annotation.people.invitations import make_invitations, revoke_invitations
-from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = "Make, list or revoke invitations to a round of the browser pool. Each is a link by which one person joins."
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
+        super().add_arguments(parser)
         acts = parser.add_mutually_exclusive_group(required=True)
         acts.add_argument("--count", type=int, metavar="N", help="make N invitations and print their links")
         acts.add_argument("--list", action="store_true", help="list all invitations and who used them")
         acts.add_argument("--revoke", metavar="N,M", help="make the unused invitations with these numbers void")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = Round.objects.named(options["round"])
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         if options["count"] is not None:
             return {"made": [_row(one) for one in make_invitations(round, options["count"], by="invite")]}
         if options["revoke"] is not None:

@@ -2,27 +2,21 @@
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated
 from annotation.money.wages import timing_of
-from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = (
         "Show what a round may still spend, plans to spend, has set aside with its platform, owes and has paid, and "
         "what each worker has earned."
     )
     figures = True
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
-
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = Round.objects.named(options["round"])
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         earners = earners_of(round)
         timing = timing_of(round, elapsed=True)
         return {

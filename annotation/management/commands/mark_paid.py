@@ -6,21 +6,20 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.money.payroll import mark_wages, read_list
-from core.commands import ActCommand
 from core.progress import TerminalBar
 from core.text import counted
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = "Mark as paid what the rows of a list from payments name, all or nothing. Take out who was not paid."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
+        super().add_arguments(parser)
         parser.add_argument("--csv", type=Path, required=True, help="the list, as payments wrote it")
 
-    def act(self, progress: TerminalBar, **options: Any) -> str:
-        round = Round.objects.named(options["round"])
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
         marked = mark_wages(round, read_list(options["csv"]), actor="mark_paid")
         before = f" {marked.before} were marked before." if marked.before else ""
         paid = counted(marked.payments, "payment")

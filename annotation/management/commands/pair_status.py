@@ -6,23 +6,22 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.work.pair_status import status_of
-from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = "Show how many votes a pair of a round wants, has and waits for, and what keeps it from being finished."
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
+        super().add_arguments(parser)
         parser.add_argument("image", help="the image's id in its collection")
         parser.add_argument("caption", help="the caption's id in its collection")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = Round.objects.select_related("pool__collection").named(options["round"])
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         collection = round.pool.collection
         image = collection.images.filter(key=options["image"]).first()
         caption = collection.captions.filter(key=options["caption"]).first()

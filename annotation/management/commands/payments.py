@@ -6,25 +6,24 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.money.payroll import wages_of, write_wages
-from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from core.text import counted
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = (
         "Write the list of workers whom a round owes money, without simulated ones, to pay from. Give it back to "
         "mark_paid afterwards."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
+        super().add_arguments(parser)
         parser.add_argument("--csv", type=Path, required=True, help="the file to write; it must not exist")
 
-    def act(self, progress: TerminalBar, **options: Any) -> str:
-        round = Round.objects.named(options["round"])
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
         path = options["csv"]
         wages, listed = wages_of(round), write_wages(round)
         if not wages:

@@ -4,26 +4,25 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from core.commands import ActCommand
 from core.progress import TerminalBar
 from crowd import channels
 from crowd.differences import find_differences, repair
 from crowd.outbox import deliver_due
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = "List every difference between a round and its platform. A round of the browser pool has none."
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
+        super().add_arguments(parser)
         parser.add_argument(
             "--repair", action="store_true", help="repair what can be repaired (default: change nothing)"
         )
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = Round.objects.named(options["round"])
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         on_platform = round.channel in channels.platforms()
         differences = find_differences(round, progress=progress) if on_platform else []
         figures: dict[str, Any] = {"differences": len(differences)}

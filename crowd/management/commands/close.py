@@ -2,24 +2,19 @@
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from annotation.models import Assignment
 from annotation.work.standing import standing_of
-from core.commands import ActCommand
 from core.progress import TerminalBar
 from crowd.publication import close_round
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = "Close a round: no seat is leased any more, but leased ones may still be submitted."
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
-
-    def act(self, progress: TerminalBar, **options: Any) -> str:
-        round = close_round(Round.objects.named(options["round"]), actor="close")
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
+        round = close_round(round, actor="close")
         standing = standing_of(round)
         still = standing.work[Assignment.State.LEASED]
         return (

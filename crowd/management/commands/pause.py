@@ -2,23 +2,18 @@
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from core.commands import ActCommand
 from core.progress import TerminalBar
 from crowd.outbox import deliver_due
 from crowd.pauses import pause_round, posting_of_whole
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = "Give nobody new a HIT of a round until resume. Whoever has one, or a session of a platform, goes on."
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
-
-    def act(self, progress: TerminalBar, **options: Any) -> str:
-        round = pause_round(Round.objects.named(options["round"]), actor="pause")
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
+        round = pause_round(round, actor="pause")
         deliver_due(round, progress=progress)
         posting = posting_of_whole(round)
         if posting and not posting.paused_at:

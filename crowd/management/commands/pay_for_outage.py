@@ -5,25 +5,26 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.models import Assignment
-from core.commands import ActCommand, person_named
+from core.commands import person_named
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from crowd.models import Visit
 from crowd.outages import pay_for_outage
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = "Pay a worker whose answers were lost by a fault of ours. Nothing is counted, and the seat stays open."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
+        super().add_arguments(parser)
         parser.add_argument("work", help="the platform's assignment id; in the browser pool the assignment's number")
         parser.add_argument("--reason", required=True, help="the fault; recorded in the event log")
         parser.add_argument("--by", required=True, metavar="USER", help="the member of staff who decides it")
 
-    def act(self, progress: TerminalBar, **options: Any) -> str:
-        work = _work(Round.objects.named(options["round"]), options["work"])
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
+        work = _work(round, options["work"])
         payment = pay_for_outage(work, reason=options["reason"], by=person_named(options["by"]))
         return f"${payment.amount} are {payment.state} to worker {payment.assignment.worker}."
 

@@ -4,25 +4,24 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from core.commands import ActCommand
 from core.progress import TerminalBar
 from crowd.models import Outbox
 from crowd.outbox import deliver_due
 from crowd.postings import prolong_postings
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = "Keep a round's postings open for longer, also those that expired since the last sync."
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
+        super().add_arguments(parser)
         parser.add_argument("--days", type=int, required=True, help="days from now until the postings expire")
         parser.add_argument("--dry-run", action="store_true", help="only print what it means")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = Round.objects.named(options["round"])
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         dry = options["dry_run"]
         told = prolong_postings(round, days=options["days"], actor="prolong", dry=dry)
         if not dry:

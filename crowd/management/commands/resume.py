@@ -2,23 +2,18 @@
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from core.commands import ActCommand
 from core.progress import TerminalBar
 from crowd.outbox import deliver_due
 from crowd.pauses import posting_of_whole, resume_round
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = "Give out the HITs of a paused round again; on a platform, as soon as one is left for visitors."
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
-
-    def act(self, progress: TerminalBar, **options: Any) -> str:
-        round = resume_round(Round.objects.named(options["round"]), actor="resume")
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
+        round = resume_round(round, actor="resume")
         deliver_due(round, progress=progress)
         posting = posting_of_whole(round)
         if posting and not posting.wants_visitors:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.channels.prolific import hooks
 from crowd.channels.prolific.client import NAMES, client_for
 

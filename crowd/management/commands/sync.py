@@ -2,25 +2,19 @@
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from crowd.outbox import send_waiting
 from crowd.sync import sync_round
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = "Sync a round with its platform: store new submissions, pay, and post open seats again."
     figures = True
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
-
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = Round.objects.named(options["round"])
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         send_waiting(round)
         synced = sync_round(round, progress=progress)
         if synced.found_nobody:

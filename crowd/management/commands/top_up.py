@@ -5,12 +5,12 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.money.wages import pay_shortfall, shortfall_of
-from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = (
         "If a round's reward is below its wage floor for the median active time, owe every paid assignment the "
         "difference as a bonus, once."
@@ -18,11 +18,10 @@ class Command(ActCommand):
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
+        super().add_arguments(parser)
         parser.add_argument("--dry-run", action="store_true", help="only print what it would cost")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = Round.objects.named(options["round"])
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         dry = options["dry_run"]
         short = shortfall_of(round) if dry else pay_shortfall(round, actor="top_up", progress=progress)
         return {

@@ -5,26 +5,26 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.people.workers import mask_workers
-from core.commands import ActCommand, person_named
+from core.commands import person_named
 from core.progress import TerminalBar
 from crowd.messages import write_to_round
 from crowd.models import Message, Outbox
 from crowd.outbox import deliver_due
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = "Write to everybody who submitted work in a round, through its platform; list whom it could not reach."
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="the round's name")
+        super().add_arguments(parser)
         parser.add_argument("--subject", required=True, help="the subject, up to 200 characters")
         parser.add_argument("--text", required=True, help="the message, up to 4,096 characters")
         parser.add_argument("--by", required=True, metavar="USER", help="the member of staff who writes")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = Round.objects.named(options["round"])
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         by = str(person_named(options["by"]))
         messages = write_to_round(round, subject=options["subject"], text=options["text"], by=by)
         deliver_due(round, progress=progress)

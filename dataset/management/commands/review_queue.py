@@ -1,26 +1,20 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from dataset.cases import check_queue, refresh_queue
 from hits.models import Round
+from hits.round_commands import RoundCommand
 
 
-class Command(ActCommand):
+class Command(RoundCommand):
     help = (
         "Bring the reviewers' queue of a round's collection up to date and print its counts. Fails if a pair of the "
         "round without a majority is missing from the queue."
     )
     figures = True
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("round", help="name of the round")
-
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = Round.objects.select_related("pool__collection").named(options["round"])
+    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         counts = refresh_queue(round.pool.collection)
         if not check_queue(round):
             raise CounterpartError(
