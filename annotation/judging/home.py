@@ -82,8 +82,9 @@ def _join(request: HttpRequest, round: Round, invitation: Invitation | None) -> 
         give_consent(known.worker, round)
         return _enter(known, invitation)
     if consents:
-        if invitation is None:
-            _refuse_too_many_joins(request, round)
+        if invitation is None and not JOINS.admits(request, round.pk):
+            text = "Wait an hour and agree again, or ask the people who sent you the link."
+            raise Trouble("Many people have just joined from your network", text, status=429)
         with transaction.atomic():  # Who cannot join leaves no worker behind.
             return _enter(_consent(request, round), invitation)
     context = {"round": round, "known": known, "has_agreed": agreed, "sheet": sheet, "form": form_token()}
@@ -202,12 +203,6 @@ def _refuse_uninvited(request: HttpRequest, round: Round, known: Home | None, in
     used_by = invitation.used_by if invitation else None
     if used_by and request.method != "POST" and not (known and known.worker == used_by):
         raise _used()
-
-
-def _refuse_too_many_joins(request: HttpRequest, round: Round) -> None:
-    if not JOINS.admits(request, round.pk):
-        text = "Wait an hour and agree again, or ask the people who sent you the link."
-        raise Trouble("Many people have just joined from your network", text, status=429)
 
 
 def _back_to_held(home: Home) -> HttpResponse:

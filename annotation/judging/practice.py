@@ -4,6 +4,7 @@ which answers are right, and why. Nothing of it is stored."""
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.core.signing import BadSignature
@@ -21,7 +22,7 @@ from annotation.judging.links import (
     home_of,
     read_worker_token,
 )
-from annotation.judging.sheet import question_of, sheet_of, shown_of
+from annotation.judging.qualification_sheet import items_page, places_in, question_of
 from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import QualificationTest, TestItem
 from annotation.people.admission import admission_of
@@ -75,17 +76,19 @@ def practice(request: HttpRequest, token: str) -> HttpResponse:
     """The pairs; sending the answers shows which were right."""
     home = home_of(token)
     test = _practice_of(home)
-    if request.method != "POST":
-        return _sheet(request, home, test)
     answers: dict[int, Answer] = {}
+    pictures = address_of_practice_pictures(home)
+    page = partial(items_page, request, home, test, template="judging/practice.html", pictures=pictures)
+    if request.method != "POST":
+        return page(answers)
     asked = question_of(test, home.round)
     try:
-        answers = {answer.item_id: answer for answer in parse_answers(request.POST, _places_of(test), asked["task"])}
+        answers = {answer.item_id: answer for answer in parse_answers(request.POST, places_in(test), asked["task"])}
         feedback = _feedback(test, answers, **asked)
     except CounterpartError as error:
-        return _sheet(request, home, test, answers, problem=str(error))
+        return page(answers, problem=str(error))
     context = {"home": home, "feedback": feedback, "right": sum(one.is_right for one in feedback)}
-    context |= {"pictures": address_of_practice_pictures(home), "has_pictures": asked["task"].has_picture}
+    context |= {"pictures": pictures, "has_pictures": asked["task"].has_picture}
     context |= asked["task"].guide(asked["wording"])
     return render(request, "judging/practice_result.html", context)
 
@@ -122,10 +125,6 @@ def _practice_of(home: Home) -> QualificationTest:
     return test
 
 
-def _places_of(test: QualificationTest) -> dict[int, int]:
-    return dict(test.items.values_list("place", "pk"))
-
-
 def _feedback(
     test: QualificationTest, answers: Mapping[int, Answer], task: Question, wording: int, **_: object
 ) -> list[Feedback]:
@@ -140,22 +139,3 @@ def _feedback_on(item: TestItem, level: int, task: Question, wording: int, **_: 
     if level not in task.labels:
         raise CounterpartError("One of the answers is no level; reload the page.")
     return Feedback(item, level, task.choices(wording))
-
-
-def _sheet(
-    request: HttpRequest,
-    home: Home,
-    test: QualificationTest,
-    answers: Mapping[int, Answer] | None = None,
-    problem: str = "",
-) -> HttpResponse:
-    shown = sheet_of(
-        shown_of(test.items.all()),
-        _places_of(test),
-        answers or {},
-        **question_of(test, home.round),
-        problem=problem,
-        pictures=address_of_practice_pictures(home),
-    )
-    context = {"home": home, "round": home.round, "address": request.path, **shown}
-    return render(request, "judging/practice.html", context, status=422 if problem else 200)

@@ -1,7 +1,7 @@
 """The test before a round's first HIT: its pairs on the sheet that HITs have, and its result."""
 
-from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 
 from django.core.signing import BadSignature
 from django.http import HttpRequest, HttpResponse
@@ -19,12 +19,12 @@ from annotation.judging.links import (
     read_worker_token,
     refuse_excluded,
 )
-from annotation.judging.sheet import question_of, sheet_of, shown_of
+from annotation.judging.qualification_sheet import items_page, places_in, question_of
 from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import QualificationTest, TestAttempt
 from annotation.people.admission import permit_of
 from annotation.people.qualification_tests import Tries, answer_test
-from annotation.work.answers import Answer, Places
+from annotation.work.answers import Answer
 from core.errors import CounterpartError
 from hits.task_types.task_type import Question
 
@@ -34,17 +34,19 @@ def test(request: HttpRequest, token: str) -> HttpResponse:
     """The pairs of the next try; sending them shows the result."""
     home = home_of(token)
     tries = _tries_of(home)
+    pictures = address_of_test_pictures(home)
+    page = partial(items_page, request, home, tries.test, template="judging/test.html", pictures=pictures, tries=tries)
     if request.method != "POST":
-        return _sheet(request, home, tries) if tries.left else redirect("judging:home", token=token)
+        return page({}) if tries.left else redirect("judging:home", token=token)
     answers: list[Answer] = []
     asked = question_of(tries.test, home.round)
     try:
-        answers = parse_answers(request.POST, _places_of(tries.test), asked["task"])
+        answers = parse_answers(request.POST, places_in(tries.test), asked["task"])
         attempt = _send(home, tries.test, answers, asked["task"], request.POST.get("number", ""))
     except CounterpartError as error:
         if not tries.left:
             return redirect("judging:home", token=token)
-        return _sheet(request, home, tries, {answer.item_id: answer for answer in answers}, problem=str(error))
+        return page({answer.item_id: answer for answer in answers}, problem=str(error))
     context = {"home": home, "attempt": attempt, "permit": permit_of(home.round, home.worker)}
     return render(request, "judging/test_result.html", context | asked["task"].guide(asked["wording"]))
 
@@ -68,33 +70,9 @@ def _tries_of(home: Home) -> Tries:
     return permit.tries
 
 
-def _places_of(test: QualificationTest) -> Places:
-    return dict(test.items.values_list("place", "pk"))
-
-
 def _send(home: Home, test: QualificationTest, answers: list[Answer], task: Question, number: str) -> TestAttempt:
     if any(answer.level not in task.labels for answer in answers):
         raise CounterpartError("One of the answers is none of this test; reload the page.")
     places = dict(test.items.values_list("pk", "place"))
     levels = {places[answer.item_id]: answer.level for answer in answers}
     return answer_test(test, home.worker, levels, number=parse_number(number, "the try"))
-
-
-def _sheet(
-    request: HttpRequest,
-    home: Home,
-    tries: Tries,
-    answers: Mapping[int, Answer] | None = None,
-    problem: str = "",
-) -> HttpResponse:
-    test = tries.test
-    shown = sheet_of(
-        shown_of(test.items.all()),
-        _places_of(test),
-        answers or {},
-        **question_of(test, home.round),
-        problem=problem,
-        pictures=address_of_test_pictures(home),
-    )
-    context = {"home": home, "round": home.round, "tries": tries, "address": request.path, **shown}
-    return render(request, "judging/test.html", context, status=422 if problem else 200)

@@ -9,8 +9,6 @@ from math import ceil
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
-from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -18,7 +16,7 @@ from django.utils import timezone
 
 from annotation.judging.hit_pictures import sealed
 from annotation.judging.links import address_of_pictures, copy_key, home_behind
-from annotation.models import Assignment, QualificationTest, Report, TestItem
+from annotation.models import Assignment, Report
 from annotation.people.consent import contact
 from annotation.work.answers import Answer, Places, drafted_answers, places_among
 from annotation.work.leases import can_extend, longest_lease
@@ -27,7 +25,7 @@ from annotation.work.sentences import FEWEST_LETTERS, FEWEST_WORDS, LONGEST, has
 from hits.designs import Design
 from hits.models import Item, Round
 from hits.question import Level, Shortcoming, WrongWay
-from hits.task_types import GRAMMAR, LEVELS, task_type_of
+from hits.task_types import task_type_of
 from hits.task_types.task_type import Question
 
 
@@ -101,13 +99,6 @@ class Screen:
         """The level of all its pairs, where none is ticked."""
         levels = {pair.level for pair in self.pairs}
         return self.first.level if len(levels) == 1 else None
-
-
-def shown_of(items: QuerySet[TestItem]) -> list[Shown]:
-    """Return the pairs of a test, in one query."""
-    sentence = Coalesce("caption__text", "sentence")
-    rows = items.order_by().values_list("pk", "image", "image__sha256", sentence, "image__width", "image__height")
-    return [Shown(*row) for row in rows]
 
 
 def shown_in(hit: int) -> list[Shown]:
@@ -241,17 +232,6 @@ def terms_of(round: Round) -> dict[str, Any]:
         **task.guide(round.wording),
         **contact(round),
     }
-
-
-def question_of(test: QualificationTest, round: Round) -> dict[str, Any]:
-    """Return how a test or practice puts its items to the round's workers: as ``sheet_of`` takes it. Sentences are
-    correct or not; of pairs, a round that does not ask about one pair at a time has them in the four levels."""
-    task = task_type_of(round)
-    if test.items.filter(image=None).exists():
-        return {"task": GRAMMAR, "wording": GRAMMAR.latest_wording, "reasons": False}
-    if task.on_pairs and task.group == 1:
-        return {"task": task, "wording": round.wording, "reasons": False}
-    return {"task": LEVELS, "wording": LEVELS.latest_wording, "reasons": False}
 
 
 def _minutes(round: Round) -> str:

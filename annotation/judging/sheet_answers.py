@@ -40,7 +40,9 @@ def parse_answers(post: QueryDict, places: Places, task: Question) -> list[Answe
         screen = [place for place in range(start, start + task.group) if place in places]
         untold = _untold(post, screen, task)
         for place in screen:
-            if said := _written(post, place, task) or post.get(f"level-{place}") or untold:
+            # What is written is stored with the level of a match.
+            written = str(int(Level.YES)) if task.writes and post.get(f"text-{place}", "").strip() else ""
+            if said := written or post.get(f"level-{place}") or untold:
                 answers.append(_answer(post, place, places[place], said, task))
     return answers
 
@@ -55,11 +57,6 @@ def parse_draft(post: QueryDict, places: Places, task: Question) -> DraftChange:
     answers = [answer for answer in parse_answers(post, places, task) if answer.item_id in screen]
     answered = {answer.item_id for answer in answers}
     return DraftChange(answers, [item for item in screen if item not in answered])
-
-
-def _written(post: QueryDict, place: int, task: Question) -> str:
-    """Return the level with which a written answer is stored; "" where nothing is written."""
-    return str(int(Level.YES)) if task.writes and post.get(f"text-{place}", "").strip() else ""
 
 
 def _untold(post: QueryDict, screen: Sequence[int], task: Question) -> str:

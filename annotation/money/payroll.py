@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -155,7 +155,9 @@ def _checked(round: Round, numbered: tuple[int, Row]) -> Sequence[Payment]:
     line, row = numbered
     keys = row["payments"].removeprefix("'").split()
     known = Payment.objects.filter(round=round, assignment__worker__pseudonym=row["worker"].removeprefix("'"))
-    named = known.filter(pk__in=[key for key in keys if _is_key(key)]).order_by("pk")
+    named = known.filter(pk__in=[key for key in keys if key.isascii() and key.isdigit() and len(key) < 18]).order_by(
+        "pk"
+    )
     payments = list(named.select_for_update(of=("self",)))
     where = f"Line {line}, worker {row['worker'] or '(none)'}"
     if not keys or len(payments) != len(keys):
@@ -168,14 +170,10 @@ def _checked(round: Round, numbered: tuple[int, Row]) -> Sequence[Payment]:
             f"{where}: {counted(len(withdrawn), 'payment was', 'payments were')} withdrawn since: "
             f"{some_of(withdrawn)}. Write the list again."
         )
-    owed = _total(payments)
+    owed = sum((payment.amount for payment in payments), Decimal("0.00"))
     if _amount(row["amount"]) != owed:
         raise CounterpartError(f"{where}: the amount is {row['amount'] or 'missing'}, but ${owed} was owed.")
     return payments
-
-
-def _total(payments: Iterable[Payment]) -> Decimal:
-    return sum((payment.amount for payment in payments), Decimal("0.00"))
 
 
 def _amount(text: str) -> Decimal | None:
@@ -185,7 +183,3 @@ def _amount(text: str) -> Decimal | None:
     except InvalidOperation:
         return None
     return amount if amount.is_finite() else None
-
-
-def _is_key(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 18

@@ -100,7 +100,8 @@ def accept(assignment: Assignment, *, failures: int = 0) -> bool:
 
     Where the round's ceiling forbids to pay it, it is flagged for a person instead. False: not accepted.
     """
-    reason = f"{counted(failures, 'control')} wrong, as few as the task allows." if failures else _all_right(assignment)
+    all_right = ALL_RIGHT if task_type_of(assignment.hit.round).on_pairs else NO_CONTROLS
+    reason = f"{counted(failures, 'control')} wrong, as few as the task allows." if failures else all_right
     try:
         return _accept(assignment, failures=failures, reason=reason)
     except CeilingError:
@@ -154,10 +155,6 @@ def undisputed() -> AssignmentQuerySet:
     to reject it."""
     held = Assignment.objects.filter(state=Assignment.State.FLAGGED, problem="", seat__isnull=False)
     return held.exclude(rejections__in=Rejection.objects.filter(dropped_at=None))
-
-
-def _all_right(assignment: Assignment) -> str:
-    return ALL_RIGHT if task_type_of(assignment.hit.round).on_pairs else NO_CONTROLS
 
 
 def flag(assignment: Assignment, *, control_failures: int, problem: str = "", signals: Sequence[Evidence] = ()) -> bool:
