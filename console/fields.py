@@ -1,30 +1,11 @@
-"""Form fields and errors of more than one section."""
+"""Form fields of more than one section."""
 
-import re
 from pathlib import Path
 from typing import Any
 
 from django import forms
 
 from console.uploads import LARGEST_UPLOAD
-from core.errors import CounterpartError
-
-OPTION = re.compile(r"--([a-z-]+)")
-
-
-def refuse(form: forms.Form, error: CounterpartError) -> None:
-    """Add an error to a form whose fields are the options of a command, with their labels instead of the options."""
-    form.add_error(None, in_labels(form, error))
-
-
-def in_labels(form: forms.Form, error: CounterpartError) -> str:
-    """Return the error with the labels of the form's fields instead of the options of a command."""
-
-    def label(option: re.Match[str]) -> str:
-        name = option[1].replace("-", "_")
-        return f"“{form[name].label}”" if name in form.fields else option[0]
-
-    return OPTION.sub(label, str(error))
 
 
 def choose(form: forms.Form, name: str, field: forms.ModelChoiceField) -> None:

@@ -20,6 +20,7 @@ from console.pairs.light_table import layout_of
 from console.pairs.pair_filters import Place, pairs_in
 from console.pairs.pair_lines import lines_of
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.refusals import refusals_in
 from console.upload_jobs import add_annotator
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from core.errors import CounterpartError
@@ -41,7 +42,9 @@ FIRST_PAIRS = 10
 @members_only.reads
 def annotators(request: HttpRequest) -> HttpResponse:
     rows = Annotator.objects.annotate(n_retrievals=count_of(Retrieval, "annotator"))
-    return render(request, "console/annotators/annotators.html", {"rows": page_of(request, rows)})
+    return render(
+        request, "console/annotators/annotators.html", {"rows": page_of(request, rows), "things": "annotators"}
+    )
 
 
 @members_only.reads
@@ -109,7 +112,7 @@ def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
 @members_only.reads
 def pools(request: HttpRequest) -> HttpResponse:
     rows = Pool.objects.of_lists().select_related("collection", "sample").annotate(n_rounds=count_of(Round, "pool"))
-    return render(request, "console/annotators/pools.html", {"rows": page_of(request, rows)})
+    return render(request, "console/annotators/pools.html", {"rows": page_of(request, rows), "things": "pools"})
 
 
 @members_only.reads
@@ -174,10 +177,8 @@ def train(request: StaffRequest, name: str) -> HttpResponse:
     form = TrainForm(request.POST or None, losses=losses_of(found))
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data | {"name": found.name, "collection": form.cleaned_data["collection"].name}
-        try:
+        with refusals_in(form):
             return redirect("job", open_training(TrainParameters(**chosen), by=request.user).pk)
-        except CounterpartError as error:
-            form.add_error(None, str(error))
     context = {"annotator": found, "form": form}
     return render(request, "console/annotators/train.html", context, status=422 if form.errors else 200)
 

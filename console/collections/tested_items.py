@@ -5,14 +5,14 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.models import QualificationTest, TestItem
 from annotation.people.best_levels import LONGEST_REASON, Best, set_best
 from console.pagination import page_of
 from console.permissions import StaffRequest, researchers_only
-from core.errors import CounterpartError
+from console.refusals import refusals_in
 from core.text import counted
 from hits.question import RIGHT_LEVELS, Level
 
@@ -57,18 +57,12 @@ class BestLevelsForm(forms.Form):
 def test_items(request: StaffRequest, name: str) -> HttpResponse:
     """The items of a test, with the level that fits each best and why; practice tells both, and neither is graded."""
     test = get_object_or_404(QualificationTest.objects.select_related("collection"), name=name)
-    page = _items(request, test)
+    page = page_of(request, test.items.select_related("image", "caption"), size=ITEMS)
     form = BestLevelsForm(list(page), request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             changed = set_best(test, form.told(), actor=request.user.get_username())
             messages.success(request, f"{counted(changed, 'item')} changed.")
             return redirect(request.get_full_path())
-        except CounterpartError as error:
-            form.add_error(None, str(error))
     context = {"test": test, "form": form, "rows": page}
     return render(request, "console/collections/test_items.html", context, status=422 if form.errors else 200)
-
-
-def _items(request: HttpRequest, test: QualificationTest) -> Any:
-    return page_of(request, test.items.select_related("image", "caption"), size=ITEMS)

@@ -18,10 +18,10 @@ from annotation.people.qualification_tests import QualificationParameters, make_
 from console import upload_jobs
 from console.collections.forms import LARGEST_LIST, ImportForm, MatchesForm, SampleForm, TestForm
 from console.collections.query_sheets import groups_of
-from console.fields import refuse
 from console.jobs import follow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.refusals import refusals_as_404, refusals_in
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
 from core.errors import CounterpartError
 from core.middleware import takes_uploads
@@ -43,7 +43,9 @@ def collections(request: HttpRequest) -> HttpResponse:
         n_captions=count_of(Caption, "collection"),
         n_samples=count_of(Sample, "collection"),
     )
-    return render(request, "console/collections/collections.html", {"rows": page_of(request, rows)})
+    return render(
+        request, "console/collections/collections.html", {"rows": page_of(request, rows), "things": "collections"}
+    )
 
 
 @members_only.reads
@@ -143,7 +145,7 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
     form = SampleForm(request.POST or None, request.FILES or None, initial={**sizes, "uncaptioned": bare})
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data
-        try:
+        with refusals_in(form):
             with ExitStack() as opened:
                 lists = {
                     kind: opened.enter_context(local_upload(upload))
@@ -161,8 +163,6 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
                 )
             messages.success(request, f"The sample {made} is made.")
             return redirect("collection", name)
-        except CounterpartError as error:
-            form.add_error(None, str(error))
     context = {
         "collection": found,
         "form": form,
@@ -194,12 +194,10 @@ def test(request: StaffRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Collection, name=name)
     form = TestForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             made = _made_test(found, form.cleaned_data, actor=request.user.get_username())
             messages.success(request, f"The test {made} is made. Choose it when you publish a round in the browser.")
             return redirect("test_items", made.name)
-        except CounterpartError as error:
-            refuse(form, error)
     context = {"collection": found, "form": form}
     return render(request, "console/collections/test.html", context, status=422 if form.errors else 200)
 
@@ -230,10 +228,8 @@ def picture(request: HttpRequest, image_id: int) -> FileResponse:
 def _original(image: Image) -> FileResponse:
     if not image.file:
         raise Http404(f"Picture {image} has no file.")
-    try:
+    with refusals_as_404():
         content = picture_bytes(image.file)
-    except CounterpartError as error:
-        raise Http404(str(error)) from error
     kind = mimetypes.guess_type(image.file)[0] or ""
     safe = kind if kind.startswith("image/") and "svg" not in kind else "application/octet-stream"
     return FileResponse(BytesIO(content), content_type=safe)

@@ -19,6 +19,7 @@ from annotation.people.receipts import Proof, verify_code
 from console.kept_figures import kept_if_slow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, payers_only, researchers_only
+from console.refusals import refusals_told
 from core.errors import CounterpartError
 from core.events import record
 from core.jobs import open_once
@@ -140,11 +141,9 @@ def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
 @researchers_only.acts
 def round_ceiling(request: StaffRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
-    try:
+    with refusals_told(request):
         changed = set_ceiling(found, request.POST.get("ceiling", ""), actor=request.user.get_username())
         messages.success(request, f"The ceiling of round {found} is now ${changed.ceiling}.")
-    except CounterpartError as error:
-        messages.error(request, str(error))
     return redirect("ledger", name)
 
 

@@ -36,6 +36,7 @@ from console.people.staff import (
     use_link,
 )
 from console.permissions import StaffRequest, admins_only
+from console.refusals import refusals_in, refusals_told
 from core.errors import CounterpartError
 from core.events import record
 from core.throttles import Throttle
@@ -47,11 +48,9 @@ def staff(request: StaffRequest) -> HttpResponse:
     form = InviteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data
-        try:
+        with refusals_in(form):
             invited = invite(chosen["username"], email=chosen["email"], roles=chosen["roles"], by=request.user)
             return _show_link(request, invited)
-        except CounterpartError as error:
-            form.add_error(None, str(error))
     page = page_of(request, people())
     context = {"rows": page, "lines": [(one, roles_of(one)) for one in page], "form": form}
     return render(request, "console/people/staff.html", context, status=422 if form.errors else 200)
@@ -71,12 +70,10 @@ def person(request: StaffRequest, user_id: int) -> HttpResponse:
     found = get_object_or_404(User, pk=user_id)
     form = RolesForm(request.POST if request.method == "POST" else None, initial={"roles": roles_of(found)})
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             if set_roles(found, form.cleaned_data["roles"], by=request.user):
                 messages.success(request, f"The roles of {found} are changed.")
             return redirect("staff")
-        except CounterpartError as error:
-            form.add_error(None, str(error))
     context = {"person": found, "form": form, "fixed": is_operator(found) or found.pk == request.user.pk}
     return render(request, "console/people/person.html", context, status=422 if form.errors else 200)
 
@@ -86,11 +83,9 @@ def person_active(request: StaffRequest, user_id: int) -> HttpResponse:
     """Deactivate an account, or activate it again."""
     found = get_object_or_404(User, pk=user_id)
     active = request.POST.get("active") == "yes"
-    try:
+    with refusals_told(request):
         if set_active(found, active, by=request.user):
             messages.success(request, f"{found} {'can log in again' if active else 'is logged out and cannot log in'}.")
-    except CounterpartError as error:
-        messages.error(request, str(error))
     return redirect("person", user_id)
 
 

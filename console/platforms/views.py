@@ -12,6 +12,7 @@ from annotation.people.workers import mask_workers
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only
 from console.platforms.platform_status import calls_of, is_on_platform
+from console.refusals import refusals_in
 from console.rounds.publishing_forms import ProlongForm
 from core.errors import CounterpartError
 from core.jobs import open_once
@@ -52,10 +53,8 @@ def round_prolong(request: StaffRequest, name: str) -> HttpResponse:
     form = ProlongForm(request.POST if is_sent else request.GET or None)
     if form.is_valid():
         actor = request.user.get_username()
-        try:
+        with refusals_in(form):
             told = prolong_postings(found, days=form.cleaned_data["days"], actor=actor, dry=not is_sent)
-        except CounterpartError as error:
-            form.add_error(None, str(error))
     if is_sent and told and told.postings:
         messages.success(
             request,
@@ -109,7 +108,8 @@ def calls(request: HttpRequest) -> HttpResponse:
     chosen = request.GET.get("round", "")
     rows = Outbox.objects.exclude(state=Outbox.State.DONE).select_related("round").order_by("state", "created_at")
     page = page_of(request, rows.filter(round__name=chosen) if chosen else rows)
-    return render(request, "console/platforms/calls.html", {"rows": page, "lines": calls_of(page), "round": chosen})
+    context = {"rows": page, "lines": calls_of(page), "things": "calls", "round": chosen}
+    return render(request, "console/platforms/calls.html", context)
 
 
 @researchers_only.acts

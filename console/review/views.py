@@ -18,6 +18,7 @@ from annotation.work.worker_records import record_of
 from console.kept_figures import kept_if_slow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, reviewers_only
+from console.refusals import refusals_in, refusals_told
 from console.review.answer_sheets import RejectionSheet, answers_of, rejections_of
 from console.review.forms import BonusForm, DecisionForm, ReturnForm
 from core.errors import CounterpartError
@@ -78,12 +79,10 @@ def assignment_bonus(request: StaffRequest, assignment_id: int) -> HttpResponse:
     found = _assignment_or_404(assignment_id)
     form = BonusForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
-        try:
+        with refusals_in(form):
             payment = owe_bonus(found, **form.cleaned_data, actor=request.user.get_username())
             messages.success(request, f"Worker {found.worker}: a bonus of ${payment.amount} is {payment.state}.")
             return redirect("assignment", found.pk)
-        except CounterpartError as error:
-            form.add_error(None, str(error))
     context = {"assignment": found, "form": form, "given": found.payments.filter(kind=Payment.Kind.BONUS)}
     return render(request, "console/review/assignment_bonus.html", context, status=422 if form.errors else 200)
 
@@ -94,12 +93,10 @@ def assignment_return(request: StaffRequest, assignment_id: int) -> HttpResponse
     found = _assignment_or_404(assignment_id)
     form = ReturnForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
-        try:
+        with refusals_in(form):
             request_return(found, **form.cleaned_data, by=request.user.get_username())
             messages.success(request, f"Worker {found.worker} was asked to return it.")
             return redirect("assignment", found.pk)
-        except CounterpartError as error:
-            form.add_error(None, str(error))
     context = {"assignment": found, "form": form}
     return render(request, "console/review/assignment_return.html", context, status=422 if form.errors else 200)
 
@@ -214,11 +211,9 @@ def appeal_answer(request: StaffRequest, appeal_id: int) -> HttpResponse:
 
 def _done(request: StaffRequest, found: Rejection | Appeal, act: Callable[[], object], outcome: str) -> HttpResponse:
     """Act, show the outcome and return to the assignment."""
-    try:
+    with refusals_told(request):
         act()
         messages.success(request, outcome)
-    except CounterpartError as error:
-        messages.error(request, str(error))
     return redirect("assignment", found.assignment_id)
 
 

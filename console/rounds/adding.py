@@ -5,9 +5,8 @@ from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
-from console.fields import refuse
 from console.permissions import StaffRequest, researchers_only
-from core.errors import CounterpartError
+from console.refusals import refusals_in
 from core.text import counted
 from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from evaluation.scores.model_rankings import registered_runs
@@ -43,13 +42,11 @@ def round_add(request: StaffRequest, name: str) -> HttpResponse:
     form = TopUpForm(request.POST or None, round=found)
     context: dict[str, object] = {"round": found, "form": form, "design": design_of(found)}
     if form.is_valid():
-        try:
+        with refusals_in(form):
             planned = plan_top_up(found, TopUpParameters.from_json(form.cleaned_data))
             if request.POST.get("shown") == planned.plan.hash:
                 add_planned(planned, actor=request.user.get_username())
                 messages.success(request, f"{counted(planned.plan.n_hits, 'HIT')} added to round {found}.")
                 return redirect("round", name)
             context["planned"] = planned
-        except CounterpartError as error:
-            refuse(form, error)
     return render(request, "console/rounds/add.html", context, status=422 if form.errors else 200)

@@ -9,7 +9,7 @@ from annotation.judging.wage_terms import wage_terms
 from annotation.models import ConsentWords
 from annotation.people.consent import sheet_text, words_of, write_words
 from console.permissions import StaffRequest, researchers_only
-from core.errors import CounterpartError
+from console.refusals import refusals_in
 from hits.models import Round
 from hits.task_types import task_type_of
 
@@ -48,10 +48,8 @@ def round_consent(request: StaffRequest, name: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         words = form.cleaned_data
         if "show" not in request.POST:
-            try:
+            with refusals_in(form):
                 return _keep(request, found, words)
-            except CounterpartError as error:
-                form.add_error(None, str(error))
     context = {
         "round": found,
         "form": form,

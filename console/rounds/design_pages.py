@@ -12,6 +12,7 @@ from annotation.money.wages import was_played
 from console.charts.plots import drawn
 from console.jobs import follow
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.refusals import refusals_told
 from console.rounds.design_bases import Source, StoredBasis, pools_of_pairs, start_design, stored_basis, usual_source
 from console.rounds.design_charts import matches_chart, pareto_chart
 from console.rounds.design_forms import DesignForm, KeepForm
@@ -66,11 +67,9 @@ def round_design_keep(request: StaffRequest) -> HttpResponse:
     if not keep.is_valid() or kept is None:
         messages.error(request, "Choose a packed round of the collection that is not judged and has no prediction.")
         return redirect(back)
-    try:
+    with refusals_told(request):
         keep_for(keep.cleaned_data["round"], kept.basis, actor=request.user.get_username())
         messages.success(request, f"The prediction is kept with round {keep.cleaned_data['round']}.")
-    except CounterpartError as error:
-        messages.error(request, str(error))
     return redirect(back)
 
 

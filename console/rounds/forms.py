@@ -9,9 +9,9 @@ from django.db.models import Model, QuerySet
 from django.forms.boundfield import BoundWidget
 
 from annotation.judging.wage_terms import fair_reward_suggested
-from console.fields import UploadField, choose, refuse
+from console.fields import UploadField, choose
+from console.refusals import refusals_in
 from console.rounds.plan_path import gallery_sizes
-from core.errors import CounterpartError
 from core.text import MAX_NAME, NameField
 from corpus.models import Collection, Sample
 from dataset.release_parameters import METHODS_IN_WORDS, AggregateParameters
@@ -88,11 +88,9 @@ class PackForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors:
-            try:
+            with refusals_in(self):
                 wanted = {name: value for name, value in cleaned.items() if name != "round"}
                 self.parameters = PackParameters(**wanted)
-            except CounterpartError as error:
-                refuse(self, error)
         return cleaned
 
 
@@ -211,10 +209,8 @@ class PlanForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors:
-            try:
+            with refusals_in(self):
                 self.parameters = RoundParameters(**{name: _names(chosen) for name, chosen in cleaned.items()})
-            except CounterpartError as error:
-                refuse(self, error)
         return cleaned
 
 

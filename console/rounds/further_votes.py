@@ -8,9 +8,8 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.money.ledger import balance_of
-from console.fields import refuse
 from console.permissions import StaffRequest, researchers_only
-from core.errors import CounterpartError
+from console.refusals import refusals_in
 from core.text import counted
 from evaluation.asking.judging_again import judge_again
 from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up, require_addable
@@ -36,7 +35,7 @@ def round_again(request: StaffRequest, name: str) -> HttpResponse:
     context: dict[str, object] = {"round": found, "form": form, "free": max(balance_of(found).free, 0)}
     if form.is_valid():
         budget = form.cleaned_data["again"]
-        try:
+        with refusals_in(form):
             if request.method == "POST":
                 planned = plan_top_up(found, TopUpParameters(again=budget))
                 n_votes = planned.pairs * planned.seats
@@ -52,6 +51,4 @@ def round_again(request: StaffRequest, name: str) -> HttpResponse:
                 again = judge_again(found, budget)
                 hits = ceil(len(again.pairs) / found.design["candidates"])
                 context |= {"again": again, "cost": found.seat_cost * hits * again.votes}
-        except CounterpartError as error:
-            refuse(form, error)
     return render(request, "console/rounds/again.html", context, status=422 if form.errors else 200)

@@ -4,9 +4,10 @@ from django import forms
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
-from console.fields import choose, refuse
+from console.fields import choose
 from console.jobs import follow
 from console.permissions import StaffRequest, researchers_only
+from console.refusals import refuse
 from core.errors import CounterpartError
 from dataset.jobs import start_turn
 from dataset.turns import TurnParameters, next_name, version_of

@@ -13,10 +13,10 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
 from annotation.judging.wage_terms import wage_terms_of_plan
-from console.fields import refuse
 from console.home.outcomes import planned_for
 from console.jobs import follow
 from console.permissions import StaffRequest, researchers_only
+from console.refusals import refusals_in, refuse
 from console.rounds.design_bases import prediction_for
 from console.rounds.forms import PackForm, PlanForm
 from console.rounds.plan_path import (
@@ -121,15 +121,13 @@ def _make(request: StaffRequest, way: Way, step: Step, form: PlanForm | PackForm
     if pool_only:
         form = way.form({**form.data, "pool_only": True})
     if form.is_valid():
-        try:
+        with refusals_in(form):
             estimate = way.estimate(form.parameters)
             if way.pool and estimate.cost > form.parameters.ceiling:
                 text = f"The rewards alone cost ${estimate.cost:,}. Raise the ceiling or lower the reward."
                 form.add_error("ceiling", text)
             elif not estimate.is_long or "confirmed" in request.POST:
                 return follow(way.start(form))
-        except CounterpartError as error:
-            refuse(form, error)
     return _shown(request, way, step, form, form, must_confirm=not form.errors)
 
 

@@ -66,7 +66,7 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
         "verdict_count": verdict_count(aggregation) if aggregation else 0,
         "orders": orders,
         "n_added": found.hits.filter(top_up__in=disputed).count() if found.top_up else 0,
-        "added_for": _added_for(found),
+        "added_for": [(one.purpose, one.n_hits) for one in found.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))],
         **_stops(found),
         "turn": turn_of(found.pool),
     }
@@ -80,11 +80,6 @@ def _stops(found: Round) -> dict[str, str]:
         return {}
     note = design.guard_note(queries_of(found.pool))
     return {"stops_at": design.stop_text, "why_stopped": why_stopped(found), "guard_note": note}
-
-
-def _added_for(found: Round) -> list[tuple[str, int]]:
-    """Return for what new pairs the round was topped up, and the HITs of each top-up."""
-    return [(one.purpose, one.n_hits) for one in found.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))]
 
 
 @members_only.reads

@@ -17,13 +17,15 @@ from annotation.people.invitations import make_invitations, revoke_invitations
 from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, is_admin, researchers_only
+from console.refusals import refusals_told
 from console.rounds.publishing_forms import AdmissionForm, OfferForm
 from core.errors import CounterpartError
 from core.jobs import open_once
 from core.models import Job
 from core.text import counted
 from crowd import jobs
-from crowd.channels import CHANNELS, AsksFees, Market, find_market, is_by_session, usable_markets
+from crowd.channels import CHANNELS, Market, find_market, is_by_session, usable_markets
+from crowd.channels.base import AsksFees
 from crowd.funds import ask_funds
 from crowd.postings import postings_for
 from crowd.publication import check_publishable, missing_pictures, publish_round, quote
@@ -69,11 +71,9 @@ def invitations(request: StaffRequest, name: str) -> HttpResponse:
 @researchers_only.acts
 def invitation_revoke(request: StaffRequest, name: str, invitation_id: int) -> HttpResponse:
     found = get_object_or_404(Round, name=name, channel="browser")
-    try:
+    with refusals_told(request):
         revoke_invitations(found, [invitation_id], by=request.user.get_username())
         messages.success(request, f"Invitation {invitation_id} is void.")
-    except CounterpartError as error:
-        messages.error(request, str(error))
     return redirect("invitations", name)
 
 

@@ -35,7 +35,7 @@ def rounds(request: HttpRequest) -> HttpResponse:
     shown = list(rows)
     known = standings(shown)
     lines = [(one, known[one.pk]) for one in shown]
-    return render(request, "console/rounds/rounds.html", {"rows": rows, "lines": lines})
+    return render(request, "console/rounds/rounds.html", {"rows": rows, "lines": lines, "things": "rounds"})
 
 
 @members_only.reads

@@ -5,10 +5,11 @@ from typing import Any
 
 from django import forms
 
-from console.fields import UploadField, in_labels
+from console.fields import UploadField
+from console.refusals import refusals_in
 from console.uploads import LARGEST_UPLOAD
 from console.versions.merge_forms import MergedForm
-from core.errors import CounterpartError, some_of
+from core.errors import some_of
 from dataset.credits import Credits
 from dataset.exports.downloads import choices
 from dataset.models import Version
@@ -112,10 +113,8 @@ class RankingsForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if "file" in cleaned:
-            try:
+            with refusals_in(self, "model"):
                 cleaned["model"] = check_model(cleaned.get("model") or Path(cleaned["file"].name).stem)
-            except CounterpartError as error:
-                self.add_error("model", str(error))
         return cleaned
 
 
@@ -145,11 +144,9 @@ class ReleaseForm(MergedForm):
         if foreign:
             self.add_error("rounds", f"The queries are of {collection}, and these rounds are not: {some_of(foreign)}.")
         for consent, refuse in (("partial", refuse_unfinished), ("mixed_tasks", refuse_mixed_tasks)):
-            try:
+            with refusals_in(self, "rounds"):
                 if not chosen.get(consent):
                     refuse(list(chosen.get("rounds", ())))
-            except CounterpartError as error:
-                self.add_error("rounds", in_labels(self, error))
         if not self.errors:
             named = {"queries": chosen["queries"].name, "rounds": tuple(one.name for one in chosen["rounds"])}
             self.parameters = ReleaseParameters(**chosen | named | {"collection": chosen["queries"].collection.name})

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from core.errors import CounterpartError
+from console.refusals import refusals_in
 from corpus.matches import sources_of
 from corpus.models import Collection, Match, Sample
 from dataset.merging import MergeTerm, check_sources
@@ -103,11 +103,9 @@ class MergedForm(forms.Form):
     def _check(self, form: SourceForm, term: MergeTerm, earlier: dict[str, MergeTerm]) -> None:
         if term.source in earlier:
             form.add_error("source", "This source is chosen above. Choose each once.")
-        try:
+        with refusals_in(form, "source"):
             if "queries" in self.cleaned_data:
                 check_sources(self.cleaned_data["queries"].collection, [term])
-        except CounterpartError as error:
-            form.add_error("source", str(error))
 
 
 def _known_sources() -> dict[str, str]:

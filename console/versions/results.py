@@ -17,6 +17,7 @@ from django.views.decorators.http import require_safe
 
 from console.kept_figures import kept_if_slow
 from console.permissions import StaffRequest, View, releasers_only
+from console.refusals import refusals_in
 from console.versions.forms import PublishForm
 from core.errors import CounterpartError
 from core.throttles import Throttle
@@ -101,12 +102,10 @@ def version_publish(request: StaffRequest, name: str) -> HttpResponse:
     known = Publication.objects.filter(version=found).first()
     form = PublishForm(request.POST or None, initial={"picture_terms": known.picture_terms if known else ""})
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             publish(found, picture_terms=form.cleaned_data["picture_terms"], by=request.user)
             messages.success(request, "The page is public. Anybody with the link can read it.")
             return redirect("version_publish", name)
-        except CounterpartError as error:
-            form.add_error(None, str(error))
     context = {"version": found, "form": form, "publication": known, "examples": examples_of(found)}
     context["address"] = request.build_absolute_uri(reverse("result", args=[name]))
     return render(request, "console/versions/publish.html", context, status=422 if form.errors else 200)

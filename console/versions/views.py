@@ -10,6 +10,7 @@ from console.charts.inline_bars import Segment
 from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only, researchers_only
+from console.refusals import refusals_as_404, refusals_in
 from console.rounds.figures import level_bar
 from console.versions.forms import ExportForm, ReleaseForm
 from core.errors import CounterpartError
@@ -34,7 +35,7 @@ LARGEST_COMPARED = 50_000_000  # bytes of both versions: what a page can read in
 @members_only.reads
 def versions(request: HttpRequest) -> HttpResponse:
     rows = Version.objects.select_related("collection", "sample", "released_by")
-    return render(request, "console/versions/versions.html", {"rows": page_of(request, rows)})
+    return render(request, "console/versions/versions.html", {"rows": page_of(request, rows), "things": "versions"})
 
 
 @members_only.reads
@@ -119,12 +120,10 @@ def _comparison(before: Version, after: Version) -> dict[str, object]:
 def version_file(request: HttpRequest, name: str, file_name: str) -> FileResponse:
     """Download a file of the manifest, or the manifest itself, as it was released: a changed file is not served."""
     found = get_object_or_404(Version, name=name)
-    try:
+    with refusals_as_404():
         content = (
             BytesIO(manifest_in_storage(found)) if file_name == MANIFEST else checked_file(found, file_name).open("rb")
         )
-    except CounterpartError as error:
-        raise Http404(str(error)) from error
     return FileResponse(content, as_attachment=True, filename=file_name)
 
 
@@ -145,10 +144,8 @@ def version_download(request: HttpRequest, name: str, what: str) -> FileResponse
     made = next((download for download in downloads_of(found) if download.what == what), None)
     if made is None:
         raise Http404(f"There is no export {what} of version {found}. Start it first.")
-    try:
+    with refusals_as_404():
         content = local_copy(made.stored).open("rb")
-    except CounterpartError as error:
-        raise Http404(str(error)) from error
     return FileResponse(content, as_attachment=True, filename=made.file_name)
 
 
@@ -161,10 +158,8 @@ def release(request: StaffRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if "confirmed" not in request.POST:
             return render(request, "console/versions/release.html", {"form": form, **_contents_of(form)})
-        try:
+        with refusals_in(form, "version"):
             return follow(start_release(form.parameters, by=request.user))
-        except CounterpartError as error:
-            form.add_error("version", str(error))
     return render(request, "console/versions/release.html", {"form": form}, status=422 if form.errors else 200)
 
 
