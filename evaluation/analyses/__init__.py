@@ -13,6 +13,9 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import IO, Any, get_type_hints
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.parameters import Parameters
 from mitl.charts import Spec
 
@@ -58,6 +61,16 @@ def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int
         ).rstrip()
         for line in lines
     )
+
+
+def matrix_table(title: str, names: Sequence[str], matrix: NDArray[np.float64], form: str) -> str:
+    """Return a square matrix under its title, ``-`` on the diagonal and where it is undefined."""
+    width = max(7, *map(len, names))
+    lines = [title, "  ".join(name.rjust(width) for name in ["", *names])]
+    for i, name in enumerate(names):
+        cells = ["-" if i == j or np.isnan(value) else format(value, form) for j, value in enumerate(matrix[i])]
+        lines.append("  ".join(cell.rjust(width) for cell in [name, *cells]))
+    return "\n".join(lines)
 
 
 def shown(value: float | None, form: str) -> str:

@@ -14,7 +14,7 @@ from core.parameters import Option, Parameters
 from core.progress import Progress
 from core.text import counted
 from dataset.models import Version
-from evaluation.analyses import Findings, plain
+from evaluation.analyses import Findings, matrix_table, plain
 from evaluation.correlation import correlations, spearman, tau_b
 from evaluation.scores.board_tables import SOURCE
 from evaluation.scores.leaderboard import board_of, caution_of
@@ -66,7 +66,9 @@ def analyse(parameters: BenchmarksParameters, *, progress: Progress) -> Findings
         **{name: plain(matrix.tolist()) for name, matrix in matrices.items()},
     }
     versions = Version.objects.filter(name__in=parameters.versions)
-    text = "\n\n".join([_text(metrics, matrices, len(table)), *filter(None, map(caution_of, versions))])
+    titles = {name: f"{title} over {len(table)} models" for name, title in TITLES.items()}
+    tables = [matrix_table(titles[name], metrics, matrix, ".2f") for name, matrix in matrices.items()]
+    text = "\n\n".join([*tables, *filter(None, map(caution_of, versions))])
     return Findings(figures, text, _chart(metrics, matrices), _rows(metrics, matrices))
 
 
@@ -116,18 +118,6 @@ def _rows(metrics: list[str], matrices: Matrices) -> list[dict[str, Any]]:
         for i, row in enumerate(metrics)
         for j, column in enumerate(metrics)
     ]
-
-
-def _text(metrics: list[str], matrices: Matrices, models: int) -> str:
-    width = max(7, *map(len, metrics))
-    blocks = []
-    for name, matrix in matrices.items():
-        lines = [f"{TITLES[name]} over {models} models", "  ".join(one.rjust(width) for one in ["", *metrics])]
-        for i, metric in enumerate(metrics):
-            cells = ["-" if i == j or np.isnan(one) else f"{one:.2f}" for j, one in enumerate(matrix[i])]
-            lines.append("  ".join(cell.rjust(width) for cell in [metric, *cells]))
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
 
 
 def _chart(metrics: list[str], matrices: Matrices) -> Spec:

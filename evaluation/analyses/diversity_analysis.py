@@ -8,15 +8,14 @@ from django import forms
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.parameters import POSITIONAL, Option, Parameters, choices
+from core.parameters import choices
 from core.progress import Progress
-from corpus.models import Collection, Sample
-from evaluation.analyses import Findings, plain
+from evaluation.analyses import Findings, matrix_table, plain
+from evaluation.compared_lists import ListsParameters
 from mitl.charts import Spec
 from mitl.heat_maps import heat_map, heat_maps
 from mitl.models import Annotator, Direction
 from mitl.rank_agreement import POLICIES, Absent, first_place_ranks, rank_correlations
-from mitl.search.store import newest_lists
 
 HELP = "How differently annotators rank: Kendall's tau-b of their stored lists, and the ranks of the best items."
 TITLES = {"tau": "Kendall's tau-b", "rank": "rank of the row's best item in the column's list"}
@@ -25,14 +24,7 @@ Matrices = dict[Direction, dict[str, NDArray[np.float64]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiversityParameters(Parameters):
-    collection: Annotated[str, "the collection that was searched", POSITIONAL]
-    annotators: Annotated[tuple[str, ...], "two or more annotators, comma-separated"]
-    queries: Annotated[
-        str | None,
-        forms.CharField(required=False, empty_value=None, help_text="sample of queries (default: the whole gallery)"),
-        Option(metavar="SAMPLE"),
-    ] = None
+class DiversityParameters(ListsParameters):
     depth: Annotated[int, forms.IntegerField(min_value=1, help_text="entries of each list that count")] = 25
     absent: Annotated[
         Absent,
@@ -45,15 +37,12 @@ class DiversityParameters(Parameters):
 
 def analyse(parameters: DiversityParameters, *, progress: Progress) -> Findings:
     """Compare the newest lists. Raises CounterpartError for a single annotator, or missing or short lists."""
-    compared = Annotator.objects.all_named(parameters.annotators)
-    if len(compared) < 2:
+    if len(Annotator.objects.all_named(parameters.annotators)) < 2:
         raise CounterpartError("Diversity needs two or more annotators. Name another.")
-    sample = Sample.objects.named(parameters.queries) if parameters.queries else None
-    collection = Collection.objects.named(parameters.collection)
     depth = parameters.depth
     absent = parameters.absent
-    found = newest_lists(collection, compared, sample, depth)
-    names = [annotator.name for annotator in compared]
+    found = parameters.newest(depth)
+    names = [annotator.name for annotator in found.annotators]
     matrices: Matrices = {
         direction: {
             "tau": rank_correlations(found.items(direction), absent=absent),
@@ -94,19 +83,10 @@ def _rows(names: list[str], matrices: Matrices) -> list[dict[str, Any]]:
 
 def _text(names: list[str], matrices: Matrices) -> str:
     return "\n\n".join(
-        _table(f"{direction.label}: {TITLES[figure]}", names, matrix, ".3f" if figure == "tau" else ".2f")
+        matrix_table(f"{direction.label}: {TITLES[figure]}", names, matrix, ".3f" if figure == "tau" else ".2f")
         for direction, both in matrices.items()
         for figure, matrix in both.items()
     )
-
-
-def _table(title: str, names: list[str], matrix: NDArray[np.float64], form: str) -> str:
-    width = max(7, *map(len, names))
-    lines = [title, "  ".join(name.rjust(width) for name in ["", *names])]
-    for i, name in enumerate(names):
-        cells = ["-" if i == j or np.isnan(value) else format(value, form) for j, value in enumerate(matrix[i])]
-        lines.append("  ".join(cell.rjust(width) for cell in [name, *cells]))
-    return "\n".join(lines)
 
 
 def _chart(names: list[str], matrices: Matrices, depth: int, absent: str) -> Spec:

@@ -1,45 +1,27 @@
 """Hubness: items that occur in far too many lists (skewness of N_k, hs-sum and the largest hub per annotator)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from django import forms
 from numpy.typing import NDArray
 
-from core.parameters import POSITIONAL, Option, Parameters
 from core.progress import Progress
-from corpus.models import Caption, Collection, Image, Sample
+from corpus.models import Caption, Image
 from evaluation.analyses import Findings
+from evaluation.compared_lists import ListsParameters
 from mitl.charts import Spec, tail_chart
 from mitl.hubness import DEPTHS, k_occurrence, skewness
-from mitl.models import Annotator, Direction
-from mitl.search.store import NewestLists, newest_lists
+from mitl.models import Direction
+from mitl.search.store import NewestLists
 
 HELP = "How strongly hubs dominate the annotators' stored lists: skewness of N_k, hs-sum, the largest hub."
 DEEPEST = max(DEPTHS)
 
 
-@dataclass(frozen=True, kw_only=True)
-class HubnessParameters(Parameters):
-    collection: Annotated[str, "the collection that was searched", POSITIONAL]
-    annotators: Annotated[tuple[str, ...], "the annotators, comma-separated"]
-    queries: Annotated[
-        str | None,
-        forms.CharField(required=False, empty_value=None, help_text="sample of queries (default: the whole gallery)"),
-        Option(metavar="SAMPLE"),
-    ] = None
-
-
-def analyse(parameters: HubnessParameters, *, progress: Progress) -> Findings:
+def analyse(parameters: ListsParameters, *, progress: Progress) -> Findings:
     """Measure the newest lists. Raises CounterpartError if they are missing or have fewer than ten entries."""
-    found = newest_lists(
-        Collection.objects.named(parameters.collection),
-        Annotator.objects.all_named(parameters.annotators),
-        Sample.objects.named(parameters.queries) if parameters.queries else None,
-        DEEPEST,
-    )
+    found = parameters.newest(DEEPEST)
     counts = _counts(found)
     by_name = _figures(found, counts)
     figures = {"collection": parameters.collection, "queries": parameters.queries, "annotators": by_name}
