@@ -24,7 +24,7 @@ from annotation.work.leases import lease_for_visitor, move
 from core.errors import CounterpartError
 from core.events import record
 from crowd import channels
-from crowd.channels import Arrival, ChannelError, Outcome
+from crowd.channels.base import Arrival, ChannelError, Outcome
 from crowd.models import Posting, Visit, VisitQuerySet
 from hits.models import Round
 

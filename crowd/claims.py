@@ -12,7 +12,7 @@ from annotation.people.workers import actor_of, locked, worker_for
 from annotation.work.leases import AT_ONCE
 from core.events import record, record_each
 from crowd.arrivals import TurnedAwayError, not_theirs, refuse_shut_out, strangers
-from crowd.channels import Arrival
+from crowd.channels.base import Arrival
 from crowd.models import Posting, Visit, VisitQuerySet
 from crowd.offers import offer_of
 

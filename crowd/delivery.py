@@ -13,7 +13,7 @@ from annotation.money.budget import locked
 from annotation.money.payments import mark_paid
 from core.events import record, subject_of
 from crowd import channels
-from crowd.channels import OneShotBonuses, Platform
+from crowd.channels.base import OneShotBonuses, Platform
 from crowd.models import Message, Outbox, Posting, Visit
 from crowd.single_payments import pay_bonus
 

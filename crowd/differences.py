@@ -18,7 +18,7 @@ from core.errors import CounterpartError
 from core.events import record, subject_of
 from core.progress import Progress, silent
 from crowd import channels
-from crowd.channels import Bonus, ChannelError, Listed, Listing, Platform, Standing
+from crowd.channels.base import Bonus, ChannelError, Listed, Listing, Platform, Standing
 from crowd.channels.patience import patiently
 from crowd.delivery import mark_closed, mark_disposed, mark_over
 from crowd.models import Outbox, Posting, Visit

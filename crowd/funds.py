@@ -12,7 +12,7 @@ from annotation.models import Payment
 from annotation.money.ledger import balance_of, balances_of
 from core.events import record
 from crowd import channels
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.models import AccountBalance
 from hits.models import Round
 from hits.prices import cents

@@ -30,7 +30,7 @@ from core.errors import CounterpartError
 from core.events import record
 from core.progress import Progress, silent
 from crowd import channels
-from crowd.channels import Listed
+from crowd.channels.base import Listed
 from crowd.endings import ONWARD
 from crowd.models import Visit
 from hits.models import Item, Round

@@ -20,7 +20,7 @@ from annotation.people.workers import mask_workers
 from core.events import record, subject_of
 from core.progress import Progress, silent
 from crowd import channels
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.delivery import make_call
 from crowd.models import Outbox, Visit
 from hits.models import Round

@@ -16,7 +16,8 @@ from core.events import record
 from core.text import counted
 from corpus.models import Image
 from crowd import channels
-from crowd.channels import AsksFees, ChannelError, Platform, is_by_session, market_of
+from crowd.channels import is_by_session, market_of
+from crowd.channels.base import AsksFees, ChannelError, Platform
 from crowd.offers import Offer, offer_of
 from crowd.postings import close_postings, post_open_seats
 from hits.models import Item, Round, Seat

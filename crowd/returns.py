@@ -7,7 +7,7 @@ from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words
 from crowd import channels
-from crowd.channels import AsksReturns, ChannelError
+from crowd.channels.base import AsksReturns, ChannelError
 from crowd.endings import may_be_returned
 
 LONGEST = 500

@@ -17,7 +17,7 @@ from annotation.review.decisions import standing_rejection
 from annotation.work.leases import move
 from core.errors import CounterpartError
 from core.events import record
-from crowd.channels import Listed
+from crowd.channels.base import Listed
 from crowd.endings import FOREIGN, HERE, LANDED_LATE, PASSING, RULES, UNKNOWN, Act, Here, Rule
 from crowd.intake import advance
 from crowd.models import Posting, Visit

@@ -13,7 +13,7 @@ from annotation.money.payments import mark_paid
 from core.errors import CounterpartError
 from core.events import record, subject_of
 from crowd import channels
-from crowd.channels import ChannelError, OneShotBonuses
+from crowd.channels.base import ChannelError, OneShotBonuses
 from crowd.models import Outbox
 from hits.models import Round
 

@@ -24,7 +24,7 @@ from core.events import record
 from core.progress import Progress, silent
 from core.text import counted
 from crowd import channels
-from crowd.channels import ChannelError, Listed, Listing
+from crowd.channels.base import ChannelError, Listed, Listing
 from crowd.delivery import mark_closed, mark_over
 from crowd.intake import advance, take_in_waiting
 from crowd.models import Outbox, Posting, Sync, Visit, VisitQuerySet, visits_to_posting

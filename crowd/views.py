@@ -46,7 +46,8 @@ from crowd.arrivals import (
     forget_stranger,
     posting_of,
 )
-from crowd.channels import Arrival, ChannelError, Outcome, Platform, SendsHooks, SessionPlatform, session_platform
+from crowd.channels import session_platform
+from crowd.channels.base import Arrival, ChannelError, Outcome, Platform, SendsHooks, SessionPlatform
 from crowd.claims import claim_hit, has_claimed, refuse_taken
 from crowd.hints import take_hint
 from crowd.models import Posting, Visit

@@ -3,52 +3,10 @@
 from dataclasses import dataclass
 
 from core.errors import CounterpartError, some_of
-from crowd.channels.base import (
-    Arrival,
-    AsksFees,
-    AsksReturns,
-    Bonus,
-    Channel,
-    ChannelError,
-    Listed,
-    Listing,
-    OneShotBonuses,
-    Outcome,
-    Platform,
-    SendsHooks,
-    SessionPlatform,
-    Standing,
-)
+from crowd.channels.base import Channel, ChannelError, Platform, SessionPlatform
 from crowd.channels.browser import BrowserChannel
-from crowd.channels.mturk import MTurkChannel
-from crowd.channels.prolific import ProlificChannel
-
-__all__ = [
-    "CHANNELS",
-    "Arrival",
-    "AsksFees",
-    "AsksReturns",
-    "Bonus",
-    "Channel",
-    "ChannelError",
-    "Listed",
-    "Listing",
-    "Market",
-    "OneShotBonuses",
-    "Outcome",
-    "Platform",
-    "SendsHooks",
-    "SessionPlatform",
-    "Standing",
-    "find_market",
-    "get",
-    "is_by_session",
-    "market_of",
-    "platform",
-    "platforms",
-    "session_platform",
-    "usable_markets",
-]
+from crowd.channels.mturk.channel import MTurkChannel
+from crowd.channels.prolific.channel import ProlificChannel
 
 CHANNELS: dict[str, Channel] = {"browser": BrowserChannel(), "mturk": MTurkChannel(), "prolific": ProlificChannel()}
 

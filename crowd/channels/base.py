@@ -17,7 +17,8 @@ class ChannelError(Exception):
     """A platform refused or failed a call, or its effect is unknown.
 
     ``permanent``: a retry cannot succeed; a person must look. Otherwise the call is retried, not before ``retry_after``
-    where the platform named a time. ``reached``: False if the call cannot have had an effect.
+    where the platform named a time. ``reached``: False if the call cannot have had an effect. ``code``: the platform's
+    for the refusal, in its own terms; empty without a reply.
     """
 
     def __init__(
@@ -27,11 +28,13 @@ class ChannelError(Exception):
         permanent: bool = False,
         retry_after: timedelta | None = None,
         reached: bool = True,
+        code: str = "",
     ) -> None:
         super().__init__(message)
         self.permanent = permanent
         self.retry_after = retry_after
         self.reached = reached
+        self.code = code
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from lxml.html import FormElement
 
 from core.errors import CounterpartError
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.channels.mturk.client import environment_of
 from crowd.offers import Offer, offer_of
 from hits.models import Round

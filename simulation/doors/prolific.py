@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from lxml.html import FormElement
 
 from core.errors import CounterpartError
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.channels.prolific.client import environment_of
 from crowd.channels.prolific.studies import time_limit_of
 from hits.models import Round

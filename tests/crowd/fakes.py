@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.utils import timezone
 
-from crowd.channels import Arrival, ChannelError, Listed, Listing
+from crowd.channels.base import Arrival, ChannelError, Listed, Listing
 from hits.prices import FeeSchedule
 
 

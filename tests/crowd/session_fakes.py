@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment
 from crowd import channels
-from crowd.channels import ChannelError, Listed, Listing, Outcome
+from crowd.channels.base import ChannelError, Listed, Listing, Outcome
 from crowd.models import Posting, Visit
 from crowd.sync import sync_round
 from tests.annotation.answering import as_form, right_answers

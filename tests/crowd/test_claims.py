@@ -9,7 +9,7 @@ from annotation.models import Assignment, Draft, Report, Worker
 from annotation.people.workers import exclude
 from annotation.work.leases import expire_leases
 from core.models import Event
-from crowd.channels import Listed
+from crowd.channels.base import Listed
 from crowd.claims import purge_claims
 from crowd.intake import take_in
 from crowd.models import Posting

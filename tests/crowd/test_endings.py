@@ -19,7 +19,7 @@ from annotation.people.workers import worker_for
 from annotation.work.leases import lease_for_visitor
 from crowd import endings, sessions
 from crowd.arrivals import TWO_PEOPLE
-from crowd.channels import Listed
+from crowd.channels.base import Listed
 from crowd.endings import Act
 from crowd.models import Posting, Visit
 from crowd.seats import answer_sets_due, places_missing

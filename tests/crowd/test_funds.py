@@ -4,7 +4,7 @@ import pytest
 
 from annotation.money.payments import owe_bonus
 from core.models import Event
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.funds import ask_funds, note_funds, noted_funds, shortages, still_to_fund
 from crowd.models import Posting
 from crowd.publication import publish_round

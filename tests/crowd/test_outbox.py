@@ -6,7 +6,7 @@ from django.utils import timezone
 from core.errors import CounterpartError
 from core.models import Event
 from crowd import outbox
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.models import Outbox, Posting
 from crowd.outbox import LOST_AFTER, MAX_ATTEMPTS, deliver, deliver_due, put, send_again
 from crowd.single_payments import settle

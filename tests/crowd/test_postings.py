@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.models import Outbox, Posting, Visit
 from crowd.outbox import MAX_ATTEMPTS, deliver_due, send_failed_again
 from crowd.postings import (

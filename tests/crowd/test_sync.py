@@ -18,7 +18,8 @@ from annotation.review.decisions import decide
 from core.errors import CounterpartError
 from core.models import Event
 from crowd import tasks
-from crowd.channels import ChannelError, platform
+from crowd.channels import platform
+from crowd.channels.base import ChannelError
 from crowd.models import Posting, Visit
 from crowd.sync import rounds_to_sync, sync_round
 from crowd.tasks import sync_one, sync_rounds

@@ -25,7 +25,7 @@ from annotation.work.submissions import submit_answers
 from core.jobs import open_once
 from corpus.matches import seal_source
 from corpus.models import Collection
-from crowd.channels import Listed
+from crowd.channels.base import Listed
 from crowd.delivery import mark_extended, mark_over, mark_posted, mark_rejected
 from crowd.intake import take_in
 from crowd.messages import write_to_round

@@ -1,5 +1,1 @@
 """Amazon Mechanical Turk, or an endpoint that speaks its protocol, as a channel."""
-
-from crowd.channels.mturk.channel import MTurkChannel
-
-__all__ = ["MTurkChannel"]

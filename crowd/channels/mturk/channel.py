@@ -10,6 +10,7 @@ from defusedxml.ElementTree import ParseError, fromstring
 
 from annotation.models import Exclusion, Payment, Rejection
 from crowd.channels.base import Arrival, Bonus, ChannelError, Listing, Standing
+from crowd.channels.marketplaces import foreign_address, id_on, only_value
 from crowd.channels.mturk import hits, payments, qualifications
 from crowd.channels.mturk.client import (
     DESCRIPTIONS,
@@ -60,13 +61,13 @@ class MTurkChannel:
         Raises ChannelError if one is malformed, has several values, or is missing although the HIT was accepted, or if
         turkSubmitTo is not a site of the environment.
         """
-        assignment = _one(fields, "assignmentId") or PREVIEW
+        assignment = only_value(self.label, fields, "assignmentId") or PREVIEW
         is_preview = assignment == PREVIEW
         return Arrival(
-            posting_id=_matching(ENTITY, _one(fields, "hitId"), "hitId", optional=is_preview),
+            posting_id=_matching(ENTITY, only_value(self.label, fields, "hitId"), "hitId", optional=is_preview),
             assignment_id="" if is_preview else _matching(ENTITY, assignment, "assignmentId"),
-            worker_id=_matching(WORKER, _one(fields, "workerId"), "workerId", optional=is_preview),
-            finish_url=_finish_url(environment, _one(fields, "turkSubmitTo")),
+            worker_id=_matching(WORKER, only_value(self.label, fields, "workerId"), "workerId", optional=is_preview),
+            finish_url=_finish_url(environment, only_value(self.label, fields, "turkSubmitTo")),
             finish_fields={"assignmentId": assignment},
             is_preview=is_preview,
         )
@@ -132,7 +133,7 @@ class MTurkChannel:
         for message in messages:
             message.failure = ""
             try:
-                known[qualifications.platform_id(message.worker, environment)] = message
+                known[id_on(self.label, message.worker, environment)] = message
             except ChannelError as error:
                 message.failure = str(error)
         if not known:
@@ -150,37 +151,26 @@ class MTurkChannel:
 
     def exclude(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
         client = client_for(environment)
-        worker_id = qualifications.platform_id(exclusion.worker, environment)
+        worker_id = id_on(self.label, exclusion.worker, environment)
         with told_as_channel_errors():
             qualifications.assign(client, qualifications.exclusion_type(client), [worker_id])
 
     def readmit(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
         client = client_for(environment)
-        worker_id = qualifications.platform_id(exclusion.worker, environment)
+        worker_id = id_on(self.label, exclusion.worker, environment)
         with told_as_channel_errors():
             qualifications.withdraw_exclusion(client, worker_id)
-
-
-def _one(fields: Mapping[str, Sequence[str]], name: str) -> str:
-    values = set(fields.get(name, ()))
-    if len(values) > 1:
-        raise _refused(f"{name} has {len(values)} different values.")
-    return values.pop() if values else ""
 
 
 def _matching(pattern: re.Pattern[str], value: str, name: str, *, optional: bool = False) -> str:
     if (optional and not value) or pattern.fullmatch(value):
         return value
-    raise _refused(f"{name} is {'malformed' if value else 'missing'}.")
+    raise foreign_address("MTurk", f"{name} is {'malformed' if value else 'missing'}.")
 
 
 def _finish_url(environment: str, wanted: str) -> str:
     origins = environment_of(environment).origins
     origin = wanted.rstrip("/") or origins[0]
     if origin not in origins:
-        raise _refused(f"turkSubmitTo is {wanted!r}, which is not a site of MTurk's {environment}.")
+        raise foreign_address("MTurk", f"turkSubmitTo is {wanted!r}, which is not a site of MTurk's {environment}.")
     return origin + SUBMIT_PATH
-
-
-def _refused(text: str) -> ChannelError:
-    return ChannelError(f"Not an address that MTurk makes: {text}", permanent=True)

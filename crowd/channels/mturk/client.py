@@ -15,6 +15,7 @@ from django.conf import settings
 
 from core.environment import env, is_local
 from crowd.channels.base import ChannelError
+from crowd.channels.marketplaces import invalid, is_near
 
 NAMES = ("emulator", "sandbox", "production")
 DESCRIPTIONS = {
@@ -43,18 +44,6 @@ class Environment:
 class TurkError(ChannelError):
     """MTurk refused or failed a call. ``code``: its TurkErrorCode without the prefix, otherwise the error's code."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        code: str,
-        reached: bool,
-        permanent: bool = False,
-        retry_after: timedelta | None = None,
-    ) -> None:
-        super().__init__(message, permanent=permanent, retry_after=retry_after, reached=reached)
-        self.code = code
-
     @property
     def is_replay(self) -> bool:
         """Whether MTurk refused the call because it has handled its token before. The code for that is undocumented."""
@@ -65,14 +54,14 @@ def environment_of(name: str) -> Environment:
     """Return the environment that the variables describe. Raises ChannelError unless it is allowed and complete, and
     the emulator is on this machine or a neighbour, the others anywhere else and over TLS."""
     if name not in NAMES:
-        raise _invalid(f"MTurk has no environment {name!r}: choose one of {', '.join(NAMES)}.")
+        raise invalid(f"MTurk has no environment {name!r}: choose one of {', '.join(NAMES)}.")
     # By default only the emulator, and not even that on a site that others reach.
     if name not in env.list("MTURK_ENVIRONMENTS", ["emulator"] if is_local(settings.SITE_URL) else []):
-        raise _invalid(f"MTurk's {name} is disabled. To enable it, add it to MTURK_ENVIRONMENTS.")
+        raise invalid(f"MTurk's {name} is disabled. To enable it, add it to MTURK_ENVIRONMENTS.")
     environment = _configured(name)
     _check_endpoint(environment)
     if not (environment.access_key and environment.secret_key):
-        raise _invalid(f"MTurk's {name} needs MTURK_ACCESS_KEY_ID and MTURK_SECRET_ACCESS_KEY.")
+        raise invalid(f"MTurk's {name} needs MTURK_ACCESS_KEY_ID and MTURK_SECRET_ACCESS_KEY.")
     return environment
 
 
@@ -81,7 +70,7 @@ def client_for(environment: str) -> Any:
     found = environment_of(environment)
     client = _client(found)
     if client.meta.endpoint_url.rstrip("/") != found.endpoint.rstrip("/"):
-        raise _invalid(f"The client for MTurk's {environment} uses {client.meta.endpoint_url}; nothing was sent.")
+        raise invalid(f"The client for MTurk's {environment} uses {client.meta.endpoint_url}; nothing was sent.")
     return client
 
 
@@ -121,21 +110,14 @@ def _configured(name: str) -> Environment:
 
 
 def _check_endpoint(environment: Environment) -> None:
-    parts = urlsplit(environment.endpoint)
-    host = parts.hostname or ""
-    # A name without a dot is a neighbour in a private network, such as a compose service.
-    is_near = host in ("localhost", "127.0.0.1", "::1") or "." not in host and ":" not in host
-    if environment.name == "emulator" and not is_near:
-        raise _invalid(f"MTURK_EMULATOR_URL is {environment.endpoint}, which is not on this machine.")
-    if environment.name != "emulator" and (is_near or parts.scheme != "https"):
-        raise _invalid(
+    near = is_near(environment.endpoint)
+    if environment.name == "emulator" and not near:
+        raise invalid(f"MTURK_EMULATOR_URL is {environment.endpoint}, which is not on this machine.")
+    if environment.name != "emulator" and (near or urlsplit(environment.endpoint).scheme != "https"):
+        raise invalid(
             f"MTurk's {environment.name} is set to {environment.endpoint}, which is local or not https: "
             "publish to the emulator instead."
         )
-
-
-def _invalid(text: str) -> ChannelError:
-    return ChannelError(text, permanent=True)
 
 
 @cache

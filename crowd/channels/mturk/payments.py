@@ -5,8 +5,8 @@ from typing import Any
 
 from annotation.models import Assignment, Payment, Rejection
 from crowd.channels.base import Bonus, ChannelError
+from crowd.channels.marketplaces import id_on
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
-from crowd.channels.mturk.qualifications import platform_id
 from crowd.models import Posting
 from hits.prices import FeeSchedule
 
@@ -46,7 +46,7 @@ def give_bonus(client: Any, payment: Payment, *, token: str) -> None:
         try:
             with told_as_channel_errors():
                 client.send_bonus(
-                    WorkerId=platform_id(assignment.worker, payment.round.environment),
+                    WorkerId=id_on("MTurk", assignment.worker, payment.round.environment),
                     AssignmentId=assignment.outside_key,
                     BonusAmount=str(payment.amount),
                     Reason=payment.reason,
@@ -55,7 +55,9 @@ def give_bonus(client: Any, payment: Payment, *, token: str) -> None:
         except TurkError as error:
             if not error.is_replay:
                 raise
-            _require_given(client, payment)
+            if not _was_given(client, payment):  # the call is made again until it is listed
+                said = f"MTurk claims to have sent the bonus for {_named(payment)}, but does not list it yet."
+                raise ChannelError(said) from error
 
 
 def bonuses(client: Any, posting: Posting) -> list[Bonus]:
@@ -98,12 +100,6 @@ def _status(client: Any, assignment: Assignment) -> str:
             raise
         return ""
     return str(found["AssignmentStatus"])
-
-
-def _require_given(client: Any, payment: Payment) -> None:
-    """Raise ChannelError, to retry, while MTurk does not list a bonus that it claims to have sent."""
-    if not _was_given(client, payment):
-        raise ChannelError(f"MTurk claims to have sent the bonus for {_named(payment)}, but does not list it yet.")
 
 
 def _was_given(client: Any, payment: Payment) -> bool:

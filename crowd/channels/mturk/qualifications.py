@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from annotation.models import Worker, WorkerIdentity
-from crowd.channels.base import ChannelError, Listed
+from annotation.models import WorkerIdentity
+from crowd.channels.base import Listed
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
 from crowd.models import Posting, Visit
 
@@ -56,14 +56,6 @@ def withdraw_exclusion(client: Any, worker_id: str) -> None:
     except TurkError as error:
         if error.code not in ("QualificationDoesNotExist", "InvalidQualificationState"):
             raise
-
-
-def platform_id(worker: Worker, environment: str) -> str:
-    """Return the worker's id on MTurk. Raises ChannelError if there is none, or it was erased."""
-    known = WorkerIdentity.objects.filter(worker=worker, channel="mturk", environment=environment)
-    if found := known.values_list("external_id", flat=True).first():
-        return str(found)
-    raise ChannelError(f"Worker {worker} has no id on MTurk's {environment}. It may have been erased.", permanent=True)
 
 
 def _type_named(client: Any, name: str, description: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from annotation.models import Assignment, Exclusion, Payment, Rejection
 from annotation.money.wages import fair_reward
 from crowd.channels.base import Arrival, Bonus, ChannelError, Listing, Outcome, Standing
+from crowd.channels.marketplaces import foreign_address, id_on, only_value
 from crowd.channels.prolific import groups, hooks, money, payments, studies, submissions
 from crowd.channels.prolific.client import DESCRIPTIONS, NAMES, ProlificError, client_for, environment_of
 from crowd.channels.prolific.workspaces import workspace_of
@@ -151,7 +152,7 @@ class ProlificChannel:
         for message in messages:
             message.failure = ""
             try:
-                participant = groups.participant_of(message.worker, environment)
+                participant = id_on(self.label, message.worker, environment)
                 by_study[_last_study(message, environment)][participant] = message
             except ChannelError as error:
                 message.failure = str(error)
@@ -169,10 +170,10 @@ class ProlificChannel:
             is_first = False
 
     def exclude(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
-        groups.exclude(client_for(environment), groups.participant_of(exclusion.worker, environment))
+        groups.exclude(client_for(environment), id_on(self.label, exclusion.worker, environment))
 
     def readmit(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
-        groups.readmit(client_for(environment), groups.participant_of(exclusion.worker, environment))
+        groups.readmit(client_for(environment), id_on(self.label, exclusion.worker, environment))
 
 
 def _last_study(message: Message, environment: str) -> str:
@@ -184,19 +185,12 @@ def _last_study(message: Message, environment: str) -> str:
 
 
 def _one(fields: Mapping[str, Sequence[str]], name: str) -> str:
-    values = set(fields.get(name, ()))
-    if len(values) > 1:
-        raise _refused(f"{name} has {len(values)} different values.")
-    value = values.pop() if values else ""
+    value = only_value("Prolific", fields, name)
     if "{{%" in value:
         raise ChannelError(
             f"This study is not set up correctly: Prolific did not fill in {name}. Please tell its researchers.",
             permanent=True,
         )
     if not ID.fullmatch(value):
-        raise _refused(f"{name} is {'malformed' if value else 'missing'}.")
+        raise foreign_address("Prolific", f"{name} is {'malformed' if value else 'missing'}.")
     return value
-
-
-def _refused(text: str) -> ChannelError:
-    return ChannelError(f"Not an address that Prolific makes: {text}", permanent=True)

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 
 from core.environment import env, is_local
 from crowd.channels.base import ChannelError
+from crowd.channels.marketplaces import invalid, is_near
 
 if TYPE_CHECKING:
     import httpx
@@ -49,19 +49,7 @@ class Environment:
 
 
 class ProlificError(ChannelError):
-    """Prolific refused or failed a call. ``status``: that of its reply, 0 without one."""
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int = 0,
-        reached: bool,
-        permanent: bool = False,
-        retry_after: timedelta | None = None,
-    ) -> None:
-        super().__init__(message, permanent=permanent, retry_after=retry_after, reached=reached)
-        self.status = status
+    """Prolific refused or failed a call. ``code``: the status of its reply."""
 
 
 class Client:
@@ -126,7 +114,7 @@ class Client:
                 else:
                     return
             except ProlificError as error:
-                if error.status != 404:  # the page after a full last one may be named, but does not exist
+                if error.code != "404":  # the page after a full last one may be named, but does not exist
                     raise
                 return
         raise ProlificError(f"Prolific's list has more than {MOST_PAGES:,} pages.", reached=False, permanent=True)
@@ -161,15 +149,15 @@ def environment_of(name: str) -> Environment:
     """Return the environment that the variables describe. Raises ChannelError unless it is allowed and complete, and
     the emulator is on this machine or a neighbour container."""
     if name not in NAMES:
-        raise _invalid(f"Prolific has no environment {name!r}: choose one of {', '.join(NAMES)}.")
+        raise invalid(f"Prolific has no environment {name!r}: choose one of {', '.join(NAMES)}.")
     # By default only the emulator, and not even that on a site that others reach.
     if name not in env.list("PROLIFIC_ENVIRONMENTS", ["emulator"] if is_local(settings.SITE_URL) else []):
-        raise _invalid(f"Prolific's {name} is disabled. To enable it, add it to PROLIFIC_ENVIRONMENTS.")
+        raise invalid(f"Prolific's {name} is disabled. To enable it, add it to PROLIFIC_ENVIRONMENTS.")
     if name == "emulator":
         return _emulator()
     token, workspace = env.str("PROLIFIC_TOKEN", ""), env.str("PROLIFIC_WORKSPACE", "")
     if not (token and workspace):
-        raise _invalid("Prolific's live environment needs PROLIFIC_TOKEN and PROLIFIC_WORKSPACE.")
+        raise invalid("Prolific's live environment needs PROLIFIC_TOKEN and PROLIFIC_WORKSPACE.")
     return Environment(name, API, SITE, token, workspace)
 
 
@@ -180,10 +168,8 @@ def client_for(environment: str) -> Client:
 
 def _emulator() -> Environment:
     url = env.str("PROLIFIC_EMULATOR_URL", "http://127.0.0.1:8950").rstrip("/")
-    host = urlsplit(url).hostname or ""
-    # A name without a dot is a neighbour in a private network, such as a compose service.
-    if not (host in ("localhost", "127.0.0.1", "::1") or ("." not in host and ":" not in host)):
-        raise _invalid(f"PROLIFIC_EMULATOR_URL is {url}, which is not on this machine.")
+    if not is_near(url):
+        raise invalid(f"PROLIFIC_EMULATOR_URL is {url}, which is not on this machine.")
     return Environment("emulator", url, env.str("PROLIFIC_EMULATOR_ORIGIN", url).rstrip("/"), EMULATED_TOKEN, "")
 
 
@@ -196,20 +182,21 @@ def _json(reply: "httpx.Response") -> Any:
     try:
         return reply.json()
     except ValueError as error:
-        raise ProlificError("Prolific's response was no JSON.", status=reply.status_code, reached=True) from error
+        raise ProlificError("Prolific's response was no JSON.", code=str(reply.status_code), reached=True) from error
 
 
 def _refusal(reply: "httpx.Response", method: str) -> ProlificError:
     status = reply.status_code
+    code = str(status)
     told = _detail(reply)
     message = f"Prolific answered {status}: {told}"
     if status == 429:
-        return ProlificError(message, status=status, reached=False, retry_after=_pause(reply))
+        return ProlificError(message, code=code, reached=False, retry_after=_pause(reply))
     if status >= 500 or status in CONTENDED:
-        return ProlificError(message, status=status, reached=method != "GET")
+        return ProlificError(message, code=code, reached=method != "GET")
     if status == 402 or (status == 400 and "enough funds" in told.lower()):
-        return ProlificError(message, status=status, reached=False, retry_after=FUNDS_PAUSE)
-    return ProlificError(message, status=status, reached=False, permanent=True)
+        return ProlificError(message, code=code, reached=False, retry_after=FUNDS_PAUSE)
+    return ProlificError(message, code=code, reached=False, permanent=True)
 
 
 def _detail(reply: "httpx.Response") -> str:
@@ -229,7 +216,3 @@ def _detail(reply: "httpx.Response") -> str:
 def _pause(reply: "httpx.Response") -> timedelta:
     named = reply.headers.get("Retry-After", "")
     return timedelta(seconds=int(named)) if named.isdigit() else THROTTLED_PAUSE
-
-
-def _invalid(text: str) -> ChannelError:
-    return ChannelError(text, permanent=True)

@@ -1,7 +1,5 @@
-"""The participant group of those who see no study of ours, and participants' ids. Every call may be made twice."""
+"""The participant group of those who see no study of ours. Every call may be made twice."""
 
-from annotation.models import Worker, WorkerIdentity
-from crowd.channels.base import ChannelError
 from crowd.channels.prolific.client import Client
 from crowd.channels.prolific.workspaces import workspace_of
 
@@ -13,7 +11,9 @@ def exclusion_group(client: Client) -> str:
     workspace = workspace_of(client)
     groups = client.rows("participant-groups/", workspace_id=workspace)
     known = sorted(group["id"] for group in groups if group["name"] == EXCLUDED)
-    return known[0] if known else str(client.post("participant-groups/", _named(workspace))["id"])
+    if known:
+        return known[0]
+    return str(client.post("participant-groups/", {"name": EXCLUDED, "workspace_id": workspace})["id"])
 
 
 def exclude(client: Client, participant: str) -> None:
@@ -24,17 +24,3 @@ def exclude(client: Client, participant: str) -> None:
 def readmit(client: Client, participant: str) -> None:
     """Take a participant out of the group."""
     client.delete(f"participant-groups/{exclusion_group(client)}/participants/", {"participant_ids": [participant]})
-
-
-def participant_of(worker: Worker, environment: str) -> str:
-    """Return the worker's id on Prolific. Raises ChannelError if there is none, or it was erased."""
-    known = WorkerIdentity.objects.filter(worker=worker, channel="prolific", environment=environment)
-    if found := known.values_list("external_id", flat=True).first():
-        return str(found)
-    raise ChannelError(
-        f"Worker {worker} has no id on Prolific's {environment}. It may have been erased.", permanent=True
-    )
-
-
-def _named(workspace: str) -> dict[str, str]:
-    return {"name": EXCLUDED, "workspace_id": workspace}

@@ -41,7 +41,7 @@ def confirm(client: Client, posting: Posting, arrival: Arrival) -> bool:
     try:
         found = client.get(f"submissions/{arrival.assignment_id}/")
     except ProlificError as error:
-        if error.status == 404:
+        if error.code == "404":
             raise ChannelError("Prolific does not know this session.", permanent=True) from error
         if error.permanent:
             raise ChannelError(str(error)) from error

@@ -18,7 +18,7 @@ from annotation.work.grading import accept
 from annotation.work.leases import expire_leases, return_assignment
 from annotation.work.repair import free_orphaned_seats
 from core.errors import CounterpartError
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.delivery import mark_closed, mark_over, mark_rejected
 from crowd.models import Outbox, Posting, Visit
 from crowd.outbox import deliver_due, send_again

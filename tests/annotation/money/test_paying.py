@@ -13,7 +13,7 @@ from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
 from crowd import outbox
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.models import Outbox
 from crowd.outbox import MAX_ATTEMPTS, deliver, take_wanted
 from hits.models import Round

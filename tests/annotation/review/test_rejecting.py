@@ -23,7 +23,7 @@ from annotation.review.decisions import (
 )
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.models import Outbox, Posting, Visit
 from crowd.outbox import deliver_due, make_wanted_calls
 from crowd.platform_postings import gives_reward

@@ -8,7 +8,7 @@ from django.utils.html import strip_tags
 
 from annotation.models import Assignment, Payment, WorkerIdentity
 from core.models import Event, Job
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.differences import Difference, Kind
 from crowd.jobs import keep_audit
 from crowd.models import AccountBalance, Audit, Outbox, Posting, Visit

@@ -9,7 +9,7 @@ from annotation.models import Admission, Invitation
 from annotation.people.admission import join_round
 from annotation.people.invitations import make_invitations
 from core.models import Event, Job
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.models import Posting
 from hits.models import Round
 from tests.crowd.platform import rehearsal

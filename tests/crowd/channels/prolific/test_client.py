@@ -5,7 +5,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.channels.prolific.client import FUNDS_PAUSE, Client, Environment, ProlificError
 from crowd.channels.prolific.submissions import collect
 from crowd.models import Posting
@@ -60,7 +60,7 @@ def test_an_error_of_every_shape_says_what_it_says(body, told):
 
 def test_an_error_that_is_no_json_is_one_as_well():
     error = failed(httpx.Response(502, html="<html>Bad gateway</html>"))
-    assert (str(error), error.status) == ("Prolific answered 502: no details", 502)
+    assert (str(error), error.code) == ("Prolific answered 502: no details", "502")
 
 
 @pytest.mark.parametrize(

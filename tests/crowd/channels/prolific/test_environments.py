@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.channels.prolific.client import Client, client_for, environment_of
 from crowd.models import Posting
 from tests.factories import make_round

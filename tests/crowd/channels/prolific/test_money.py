@@ -6,7 +6,7 @@ import httpx
 import pytest
 from django.core.management import CommandError, call_command
 
-from crowd.channels import ChannelError
+from crowd.channels.base import ChannelError
 from crowd.channels.prolific.money import funds, longest_minutes, major, minor
 from crowd.funds import ask_funds
 from crowd.models import Posting
