@@ -83,15 +83,15 @@ def fisher_randomisation(a: ArrayLike, b: ArrayLike, samples: int = 100_000, see
     differences = first - second
     found = abs(differences.sum())
     statistic = float(differences.mean()) if differences.size else float("nan")
-    sizes = np.abs(differences[differences != 0])
+    signed = differences[differences != 0]
+    sizes = np.abs(signed)
     least = found - 1e-12 * sizes.sum()  # sums in another order differ in the last digits
     if 2 ** min(sizes.size, 62) <= samples:
         sums = np.zeros(1)
         for size in sizes:
             sums = np.concatenate([sums + size, sums - size])
         return Significance(statistic, float((np.abs(sums) >= least).mean()))
-    extreme = sum(int((np.abs(sums) >= least).sum()) for sums in _random_sums(sizes, samples, seed))
-    return Significance(statistic, (1 + extreme) / (1 + samples))
+    return Significance(statistic, float(randomisation_pvalues(signed[:, None], samples=samples, seed=seed)[0]))
 
 
 def randomisation_pvalues(differences: ArrayLike, *, samples: int = 10_000, seed: int = 0) -> Values:
@@ -179,24 +179,3 @@ def _resampled_means(values: Values, samples: int, seed: int) -> Values:
     return np.concatenate(
         [values[rng.integers(n, size=(min(rows, samples - at), n))].mean(1) for at in range(0, samples, rows)]
     )
-
-
-def _random_sums(sizes: Values, samples: int, seed: int) -> list[Values]:
-    """Return the sums of ``sizes`` under random signs, in blocks."""
-    rng = np.random.default_rng(seed)
-    total = sizes.sum()
-    distinct, counts = np.unique(sizes, return_counts=True)
-    if distinct.size * _REPEATED <= sizes.size:
-        rows = max(1, _BLOCK // distinct.size)
-        return [
-            total - 2 * (rng.binomial(counts, 0.5, size=(min(rows, samples - at), distinct.size)) @ distinct)
-            for at in range(0, samples, rows)
-        ]
-    rows = max(1, _BLOCK // sizes.size)
-    width = -(-sizes.size // 8)
-    sums = []
-    for at in range(0, samples, rows):
-        n = min(rows, samples - at)
-        bits = np.unpackbits(np.frombuffer(rng.bytes(n * width), np.uint8).reshape(n, width), axis=1)
-        sums.append(total - 2 * (bits[:, : sizes.size] @ sizes))
-    return sums

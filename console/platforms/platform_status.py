@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Count, QuerySet
 
@@ -17,25 +18,7 @@ from crowd.postings import Overview, overview_of, work_to_look_at
 from hits.models import Round
 
 FEW = 5
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A submission with a problem; ``is_stored`` says whether its answers were stored."""
-
-    assignment: int
-    is_stored: bool
-    problem: str
-
-
-@dataclass(frozen=True)
-class TroubledCalls:
-    """``n`` calls of one kind and state with the same error."""
-
-    state: str
-    call: str
-    n: int
-    error: str
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -44,15 +27,16 @@ class OnPlatform:
 
     ``whole`` is the open posting of the whole round, where the platform lists one; ``funds`` is the account's balance
     at the last check and ``to_fund`` what the round may still cost, in US dollars;
-    ``troubled_calls`` failed or wait after an error, most frequent errors first.
+    ``troubled_calls`` are ``n`` of a kind and state with the same error, which failed or wait after it, most frequent
+    errors first; ``problems`` are submissions with one, and whether their answers are stored.
     """
 
     environment: Market
     whole: Posting | None
     overview: Overview
     last_sync: Sync | None
-    troubled_calls: list[TroubledCalls]
-    problems: list[Problem]
+    troubled_calls: list[Row]
+    problems: list[Row]
     funds: Decimal | None
     to_fund: Decimal
 
@@ -87,37 +71,31 @@ def on_platform(round: Round) -> OnPlatform | None:
     )
 
 
-def _troubled_calls(round: Round) -> list[TroubledCalls]:
+def _troubled_calls(round: Round) -> list[Row]:
     troubled = Outbox.objects.filter(round=round).exclude(error="").exclude(state=Outbox.State.DONE)
     kinds = troubled.order_by().values_list("state", "call", "error").annotate(n=Count("pk"))
     rows = list(kinds.order_by("state", "-n", "error")[:FEW])
     errors = mask_workers([error for _, _, error, _ in rows])
     return [
-        TroubledCalls(state, Outbox.Call(call).label, n, error)
+        {"state": state, "call": Outbox.Call(call).label, "n": n, "error": error}
         for (state, call, _, n), error in zip(rows, errors, strict=True)
     ]
 
 
-def _problems(submissions: QuerySet[Assignment]) -> list[Problem]:
+def _problems(submissions: QuerySet[Assignment]) -> list[Row]:
     rows = list(submissions)
     texts = mask_workers([row.problem for row in rows])
-    return [Problem(row.pk, not row.is_claim, text) for row, text in zip(rows, texts, strict=True)]
+    return [
+        {"assignment": row.pk, "is_stored": not row.is_claim, "problem": text}
+        for row, text in zip(rows, texts, strict=True)
+    ]
 
 
-@dataclass(frozen=True)
-class Call:
-    """A call of the outbox with its environment, and its error without platform ids of workers."""
-
-    row: Outbox
-    environment: str
-    error: str
-
-
-def calls_of(rows: Iterable[Outbox]) -> list[Call]:
-    """Return ``rows`` for display, with one query for all errors."""
+def calls_of(rows: Iterable[Outbox]) -> list[Row]:
+    """Return each ``row`` with its environment, and its error without platform ids of workers, by one query."""
     listed = list(rows)
     errors = mask_workers([row.error for row in listed])
     return [
-        Call(row, str(market_of(row.channel, row.environment)), error)
+        {"row": row, "environment": str(market_of(row.channel, row.environment)), "error": error}
         for row, error in zip(listed, errors, strict=True)
     ]

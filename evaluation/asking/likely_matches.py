@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.progress import Progress, silent
-from evaluation.auditing.whole_queries import WholeQueries, whole_queries
+from evaluation.auditing.whole_queries import WholeQueries
 from hits.judge_designs import STOP_RECALL
-from hits.models import Round
-from hits.top_ups import design_of
 from mitl.models import Direction
 
 Pair = tuple[int, int]
@@ -161,12 +158,6 @@ class Batch:
     audited: list[Pair]
     matches: float
     """Matches to expect among those that are asked."""
-
-
-def likely_matches(round: Round, *, progress: Progress = silent) -> LikelyMatches:
-    """Return the pairs of an audit by their probability. Raises CounterpartError as ``whole_queries`` does."""
-    recall = design_of(round).stop_recall
-    return LikelyMatches.of(whole_queries(round, progress=progress), stop_recall=recall)
 
 
 def pairs_of(codes: NDArray[np.int64]) -> list[Pair]:

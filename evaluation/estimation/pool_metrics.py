@@ -13,7 +13,6 @@ UNLISTED = 10**6
 """The rank of an item that a list does not hold: beyond every R."""
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def pool_metrics(ranks: ArrayLike, gains: ArrayLike) -> Floats:

@@ -196,7 +196,7 @@ def test_calls_that_failed_are_told_without_anybodys_platform_id(releaser, refus
         assert f"Worker {pseudonym} is unknown." in page, path
         assert "ASECRET1" not in page, path
     (troubled,) = releaser.get("/rounds/round-1/").context["platform"].troubled_calls
-    assert (troubled.state, troubled.call, troubled.n) == ("failed", "put a HIT on the platform", 2)
+    assert (troubled["state"], troubled["call"], troubled["n"]) == ("failed", "put a HIT on the platform", 2)
 
 
 def test_the_journal_names_nobody_by_platform_id(member, platform):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from evaluation.asking.likely_matches import CLOSING, LikelyMatches, likely_matches
+from evaluation.asking.likely_matches import CLOSING, LikelyMatches
 from evaluation.auditing.whole_queries import whole_queries
+from tests.evaluation.asking.likely import likely_matches
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack
 

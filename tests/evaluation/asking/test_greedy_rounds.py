@@ -9,11 +9,11 @@ from django.core.management import call_command
 from core.models import Event
 from evaluation.asking import greedy_rounds
 from evaluation.asking.greedy_rounds import ask_in_open_rounds, ask_likely_matches, why_stopped
-from evaluation.asking.likely_matches import likely_matches
 from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from hits.models import Round
 from hits.rounds import figures_of
+from tests.evaluation.asking.likely import likely_matches
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
 

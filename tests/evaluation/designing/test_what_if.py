@@ -7,13 +7,13 @@ from core.errors import CounterpartError
 from dataset.release import release_version
 from evaluation.asking import greedy_rounds
 from evaluation.asking.greedy_rounds import ask_likely_matches
-from evaluation.asking.likely_matches import likely_matches
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from evaluation.designing import what_if
 from evaluation.designing.finished_rounds import FinishedRound, codes_of
 from evaluation.designing.what_if import WhatIfParameters
 from evaluation.scores.scoring import evaluate_version
 from hits.models import Item
+from tests.evaluation.asking.likely import likely_matches
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
 
