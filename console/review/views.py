@@ -157,6 +157,7 @@ def rejections(request: HttpRequest) -> HttpResponse:
     asked = Appeal.objects.filter(rejection=None, answered_at=None)
     context = {
         "rows": page,
+        "things": "rejections",
         "lines": [RejectionSheet(row) for row in page],
         "asked": asked.select_related(*work) if show != "proposed" else (),
         "show": show,

@@ -36,6 +36,7 @@ def controls(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "round": found,
         "rows": page,
+        "things": "controls",
         "lines": [(record, placed[record.control.pk]) for record in records],
         "state": state,
         "states": [(value, counts.get(value, 0)) for value in Control.State.values],

@@ -105,6 +105,7 @@ def round_workers(request: HttpRequest, name: str) -> HttpResponse:
         "platform": is_on_platform(found),
         "sort": sort,
         "rows": page_of(request, workers.figures),
+        "things": "workers",
         "totals": totals_of(workers.figures),
         "old_since": workers.old_since,
     }

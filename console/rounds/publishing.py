@@ -64,6 +64,7 @@ def invitations(request: StaffRequest, name: str) -> HttpResponse:
     page = page_of(request, found.invitations.select_related("used_by").order_by("-pk"))
     lines = [(one, invitation_link(one) if one.state == Invitation.State.UNUSED else "") for one in page]
     context = {"round": found, "rows": page, "lines": lines, "trouble": trouble, "left": places_left(found)}
+    context["things"] = "invitations"
     context["unused"] = found.invitations.filter(used_by=None, revoked_at=None).count()
     return render(request, "console/rounds/invitations.html", context, status=422 if trouble else 200)
 
