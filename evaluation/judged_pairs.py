@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
+from django import forms
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
+from core.parameters import POSITIONAL, Option, Parameters
 from corpus.matches import sources_of
 from corpus.models import Match
 from dataset.models import Version
@@ -22,6 +25,20 @@ WEIGHTS = {Level.YES: 1.0, Level.PARTIALLY_YES: 0.5, Level.MOSTLY_NO: 0.0, Level
 docs/metrics.md tells their gain in exported versions."""
 
 Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedVersionParameters(Parameters):
+    """A version, and the source of all its matches where that is known."""
+
+    name: Annotated[str, "a released version with rounds", POSITIONAL, Option(metavar="VERSION")]
+    truth: Annotated[
+        str | None,
+        forms.CharField(
+            required=False, empty_value=None, help_text="compare with all matches of this source, if they are known"
+        ),
+        Option(metavar="SOURCE"),
+    ] = None
 
 
 @dataclass(frozen=True)

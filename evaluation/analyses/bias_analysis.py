@@ -9,7 +9,7 @@ from django import forms
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.parameters import POSITIONAL, Option, Parameters, choices
+from core.parameters import choices
 from core.progress import Progress, silent, tracked
 from dataset.models import Version
 from evaluation.analyses import Findings, plain
@@ -22,7 +22,7 @@ from evaluation.bias import (
     leave_one_out,
     subset_scores,
 )
-from evaluation.judged_pairs import JudgedPairs, load_judged_pairs, true_qrels
+from evaluation.judged_pairs import JudgedPairs, JudgedVersionParameters, load_judged_pairs, true_qrels
 from evaluation.metrics import METRICS, Metric, WithoutPositives, find, graded, mean_over_queries
 from mitl.charts import Spec, line_chart
 from mitl.models import Direction
@@ -47,18 +47,8 @@ class Bias:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BiasParameters(Parameters):
-    name: Annotated[str, "a released version with rounds", POSITIONAL, Option(metavar="VERSION")]
+class BiasParameters(JudgedVersionParameters):
     metrics: Annotated[tuple[str, ...], f"metrics, comma-separated, or all: {', '.join(OFFERED)}"] = SHOWN
-    truth: Annotated[
-        str | None,
-        forms.CharField(
-            required=False,
-            empty_value=None,
-            help_text="compare with the scores by all matches of this source, if the truth is known",
-        ),
-        Option(metavar="SOURCE"),
-    ] = None
     without_positives: Annotated[
         WithoutPositives,
         forms.ChoiceField(

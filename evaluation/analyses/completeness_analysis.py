@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from django import forms
 from numpy.typing import NDArray
 
-from core.parameters import POSITIONAL, Option, Parameters
 from core.progress import Progress, silent, tracked
 from core.seeds import SeedField
 from core.text import counted
@@ -24,7 +22,7 @@ from evaluation.completeness import (
     expected_matches,
 )
 from evaluation.control_votes import VotesOnControls, votes_on_controls
-from evaluation.judged_pairs import JudgedPairs, load_judged_pairs, queries_of, true_qrels
+from evaluation.judged_pairs import JudgedPairs, JudgedVersionParameters, load_judged_pairs, queries_of, true_qrels
 from evaluation.random_pairs import Estimate, Learned, majority_wrong
 from mitl.charts import Spec
 from mitl.interval_charts import interval_chart
@@ -72,17 +70,7 @@ class Completeness:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompletenessParameters(Parameters):
-    name: Annotated[str, "a released version with rounds", POSITIONAL, Option(metavar="VERSION")]
-    truth: Annotated[
-        str | None,
-        forms.CharField(
-            required=False,
-            empty_value=None,
-            help_text="compare with all matches of this source, if they are known",
-        ),
-        Option(metavar="SOURCE"),
-    ] = None
+class CompletenessParameters(JudgedVersionParameters):
     seed: Annotated[int, SeedField(help_text="seed of the bootstrap over queries")] = 0
 
 
