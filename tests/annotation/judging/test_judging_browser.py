@@ -1,6 +1,7 @@
 import re
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
@@ -8,7 +9,7 @@ from annotation.models import Appeal, Assignment, Judgment, Report
 from annotation.work.leases import expire_leases, lease_seat
 from corpus.models import Caption
 from hits.models import Round
-from tests.annotation.answering import levels_by_place, shown
+from tests.annotation.answering import agreement, levels_by_place, shown
 from tests.browser import accessible, press, wait_for_pictures
 from tests.factories import make_round, make_worker
 
@@ -22,6 +23,14 @@ def asking() -> Round:
 
 
 def take(page: Page, made: Round) -> None:
+    """Open a HIT of the round, as somebody who has joined it; ``join`` goes through the pages before."""
+    visitor = Client()
+    home = visitor.post(f"/judge/join/{made.join_key}/", agreement()).url
+    page.goto(visitor.post(f"{home}take/", {"no-script": ""}).url)
+    wait_for_pictures(page)
+
+
+def join(page: Page, made: Round) -> None:
     """Join the round and open a HIT."""
     page.goto(f"/judge/join/{made.join_key}/")
     page.get_by_role("checkbox").check()
@@ -92,7 +101,7 @@ def test_the_answer_changed_last_is_the_one_stored(page, made):
 
 
 def test_two_clicks_on_submit_and_going_back_give_one_receipt(page, made):
-    take(page, made)
+    join(page, made)
     press(page, "1" * 4)
     page.get_by_role("button", name="Submit 4 answers").dblclick()
     page.wait_for_url("**/receipt/")
@@ -152,7 +161,7 @@ def test_who_lost_the_hit_to_another_worker_hears_it_at_the_next_answer_and_can_
 
 def test_without_javascript_the_long_form_names_what_is_missing_and_submits(open_page, asking):
     page = open_page(java_script_enabled=False)
-    take(page, asking)
+    join(page, asking)
     for place in range(1, 4):
         page.locator(f"[name=level-{place}]").first.check()
     page.locator("#pair-3").get_by_text("Report a problem with this pair").click()
@@ -172,7 +181,7 @@ def test_without_javascript_the_long_form_names_what_is_missing_and_submits(open
 
 def test_without_javascript_going_back_after_the_submission_takes_no_other_hit(open_page, made):
     page = open_page(java_script_enabled=False)
-    take(page, made)
+    join(page, made)
     for place in range(1, 5):
         page.locator(f"[name=level-{place}]").first.check()
     page.get_by_role("button", name="Submit 4 answers").click()
@@ -187,7 +196,7 @@ def test_nothing_on_the_way_breaks_the_security_policy_or_a_script(page, asking)
     page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: troubles.append(str(error)))
     Caption.objects.update(text="</script><img src=x onerror=alert(1)>")
-    take(page, asking)
+    join(page, asking)
     press(page, "1" * 4)
     page.wait_for_load_state("networkidle")  # a picture that is asked for after the submission is not found
     submit(page)
@@ -211,7 +220,7 @@ def test_axe_finds_nothing_on_the_judging_page(page, asking):
 def test_axe_finds_nothing_on_the_pages_around(page, made):
     page.goto(f"/judge/join/{made.join_key}/")
     accessible(page)
-    take(page, made)
+    join(page, made)
     press(page, "1" * 4)
     submit(page)
     accessible(page)

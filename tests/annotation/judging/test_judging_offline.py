@@ -6,7 +6,7 @@ from playwright.sync_api import Error, Page, Route, expect
 from annotation.models import Assignment, Draft, Judgment
 from annotation.work.answers import Answer, save_draft
 from tests.annotation.answering import address, levels_by_place, shown
-from tests.annotation.judging.test_judging_browser import at, saved, stored, submit, take
+from tests.annotation.judging.test_judging_browser import at, join, saved, stored, submit, take
 from tests.browser import go_offline, press
 from tests.hits.captions import pack_captions
 
@@ -42,7 +42,7 @@ def drafted() -> dict[int, int]:
 
 
 def test_what_was_answered_and_submitted_offline_is_stored_once(page, full):
-    take(page, full)
+    join(page, full)
     task = page.url
     press(page, "1")
     saved(page)
