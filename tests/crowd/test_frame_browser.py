@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture(scope="module")
 def strict(chromium):
-    """A browser that keeps no cookie of one site in another site's frame."""
+    """A browser that keeps no cookie of one site in another site's frame; Chromium without windows keeps all."""
     arguments = ["--no-sandbox", "--test-third-party-cookie-phaseout"]
     browser = chromium.browser_type.launch(executable_path=shutil.which("chromium"), args=arguments)
     yield browser

@@ -130,7 +130,8 @@ def test_two_fingers_enlarge_the_picture_in_its_place_and_a_tap_puts_it_back(pho
     at(phone, "1 of 4")
     expect(phone.locator("#pair-1 .sentence")).to_be_in_viewport()
     phone.locator("#pair-1 .picture-link").tap()
-    assert picture.bounding_box()["width"] == pytest.approx(fitting)
+    width = "fitting => Math.abs(document.querySelector('#pair-1 .picture-link > img').clientWidth - fitting) < 1"
+    phone.wait_for_function(width, arg=fitting)
     expect(phone.locator("#zoom")).to_be_hidden()
 
 
