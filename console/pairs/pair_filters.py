@@ -1,6 +1,6 @@
 """Which pairs the pairs table shows: those of a pool, a round or a version that pass a filter.
 
-Every condition is a lookup of one pair in an index, so that a page of a million pairs needs only the rows it shows.
+Conditions are lookups of one pair in an index, so that a page of a million pairs needs only the rows it shows.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.models import Judgment, Report
 from console.pairs.file_pairs import ORDERS as FILE_ORDERS
@@ -24,6 +24,8 @@ from mitl.models import Annotator, Pool, Proposal
 Pairs = QuerySet[Any, tuple[int, int]] | FilePairs
 """The ids of image and caption of pairs, in order, as a queryset or read from a file."""
 PAIR = {"image": OuterRef("image"), "caption": OuterRef("caption")}
+ONE_NUMBER = F("image") * 2**32 + F("caption")
+"""A pair as one number. No index holds it, so that SQLite does not look up each picture with each caption of a list."""
 YES_OR_NO = [("", "any"), ("yes", "yes"), ("no", "no")]
 FLAGS = [
     ("", "any"),
@@ -278,7 +280,11 @@ def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Quer
     if chosen["annotator"] or chosen["rank"]:
         by = {"annotator": chosen["annotator"]} if chosen["annotator"] else {}
         at = {"rank__lte": chosen["rank"]} if chosen["rank"] else {}
-        rows = rows.filter(Exists(Proposal.objects.filter(pool__in=place.pools, **PAIR, **by, **at)))
+        proposals = Proposal.objects.filter(pool__in=place.pools, **by, **at)
+        if by and at:  # So few that to list them once takes a quarter of the time of a lookup for each pair.
+            rows = rows.alias(pair=ONE_NUMBER).filter(pair__in=proposals.values_list(ONE_NUMBER))
+        else:
+            rows = rows.filter(Exists(proposals.filter(**PAIR)))
     if chosen["level"]:
         rows = rows.filter(Exists(votes_in(place).filter(level=chosen["level"], **PAIR)))
     if chosen["verdict"]:
