@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import isnan
 
-from annotation.models import Judgment, JudgmentQuerySet
+from django.db.models import Count, Q
+
+from annotation.models import Assignment, Judgment
 from annotation.money.wages import Timing, timing_of
-from annotation.work.control_records import Tally
+from annotation.work.control_records import ANSWERED_RIGHT, UNRETIRED, Tally
 from annotation.work.disputes import BY_LEVEL
-from annotation.work.worker_records import controls_of
 from evaluation.agreement import alpha_of_counts
 from hits.models import Round
 from hits.question import Level
@@ -29,19 +30,25 @@ class Quality:
 def quality_of(round: Round) -> Quality:
     """Return a round's quality, with a constant number of queries."""
     timing = timing_of(round, at_least=1)
-    answered = Judgment.objects.filter(assignment__hit__round=round).order_by()
+    controls, levels = _answers(round)
     return Quality(
         timing=timing,
         dollars_an_hour=round.reward * 3600 / Decimal(timing.active) if timing and timing.active else None,
-        controls=controls_of(Judgment.objects.filter(item__control__round=round).order_by()),
-        levels=_levels(answered),
+        controls=controls,
+        levels=levels,
         alpha=_alpha(round),
     )
 
 
-def _levels(judgments: JudgmentQuerySet) -> dict[int, int]:
-    counts = judgments.counted().of_candidates().aggregate(**BY_LEVEL)  # in half the time of a GROUP BY
-    return {level: counts[f"n{level}"] for level in Level.values}
+def _answers(round: Round) -> tuple[Tally, dict[int, int]]:
+    """Return the answers to controls that are not retired, and the counted answers on candidates by level, from one
+    pass over all answers: two queries read nearly as many rows each, and a GROUP BY would sort them."""
+    votes = Q(item__control=None) & Q(assignment__state=Assignment.State.ACCEPTED)
+    by_level = {f"n{level}": Count("pk", filter=Q(level=level) & votes) for level in Level.values}
+    counts = Judgment.objects.filter(assignment__hit__round=round).aggregate(
+        answered=Count("pk", filter=UNRETIRED), right=Count("pk", filter=UNRETIRED & ANSWERED_RIGHT), **by_level
+    )
+    return Tally(counts["answered"], counts["right"]), {level: counts[f"n{level}"] for level in Level.values}
 
 
 def _alpha(round: Round) -> float | None:

@@ -14,6 +14,8 @@ ANSWERED_RIGHT = Q(
     item__control__polarity=Control.Polarity.POSITIVE, level__in=RIGHT_LEVELS[Control.Polarity.POSITIVE]
 ) | Q(item__control__polarity=Control.Polarity.NEGATIVE, level__in=RIGHT_LEVELS[Control.Polarity.NEGATIVE])
 """Matches judgments of controls at a right level."""
+UNRETIRED = Q(item__control__isnull=False) & ~Q(item__control__state=Control.State.RETIRED)
+"""Matches judgments of controls that are not retired."""
 
 
 @dataclass(frozen=True)
@@ -135,14 +137,9 @@ def records_of(controls: Iterable[Control]) -> list[ControlRecord]:
 
 def tallies_of(judgments: QuerySet[Judgment]) -> dict[int, Tally]:
     """Return, for each worker with ``judgments`` of controls that are not retired, how many and how many right."""
-    rows = unretired(judgments).order_by().values_list("worker")
+    rows = judgments.filter(UNRETIRED).order_by().values_list("worker")
     counted = rows.annotate(Count("pk"), right=Count("pk", filter=ANSWERED_RIGHT))
     return {worker: Tally(answered, right) for worker, answered, right in counted}
-
-
-def unretired(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
-    """Return those of ``judgments`` that answer a control which is not retired."""
-    return judgments.filter(item__control__isnull=False).exclude(item__control__state=Control.State.RETIRED)
 
 
 def _answer(control: Control, row: tuple, tallies: dict[int, Tally]) -> ControlAnswer:

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from annotation.models import Assignment, ControlRuling, Judgment
-from annotation.work.control_records import ANSWERED_RIGHT, ControlPolicy, ControlRecord, records_of, unretired
+from annotation.work.control_records import ANSWERED_RIGHT, UNRETIRED, ControlPolicy, ControlRecord, records_of
 from annotation.work.grading import regrade, undisputed
 from core.errors import CounterpartError
 from core.events import record
@@ -156,7 +156,7 @@ def _recount(controls: QuerySet[Control]) -> None:
     """Set the number of failed controls anew on all graded work that ``controls`` judged."""
     judged = Judgment.objects.filter(item__control__in=controls, assignment__control_failures__isnull=False)
     judged_by = judged.order_by().values("assignment")
-    failed = unretired(Judgment.objects.filter(~ANSWERED_RIGHT, assignment__in=judged_by)).order_by()
+    failed = Judgment.objects.filter(UNRETIRED, ~ANSWERED_RIGHT, assignment__in=judged_by).order_by()
     failures = dict(failed.values_list("assignment").annotate(n=Count("pk")))
     for pk, stored in Assignment.objects.filter(pk__in=judged_by).values_list("pk", "control_failures"):
         if stored != failures.get(pk, 0):

@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
 from annotation.models import Assignment, Exclusion, Judgment, Pause, Payment, Worker
-from annotation.work.control_records import ANSWERED_RIGHT, Tally, tallies_of, unretired
+from annotation.work.control_records import Tally, tallies_of
 from hits.models import Round
 from hits.prices import cents
 
@@ -113,11 +113,6 @@ def rounds_of(worker: Worker) -> list[InRound]:
         )  # type: ignore[call-arg]
         for round in rounds
     ]
-
-
-def controls_of(judgments: QuerySet[Judgment]) -> Tally:
-    """Count the answers to controls among ``judgments``, without retired controls."""
-    return Tally(**unretired(judgments).aggregate(answered=Count("pk"), right=Count("pk", filter=ANSWERED_RIGHT)))
 
 
 def current_exclusion(worker: Worker) -> Exclusion | None:
