@@ -23,6 +23,7 @@ from crowd.models import Outbox, Visit
 from crowd.postings import late_rounds, work_to_look_at
 from dataset.models import Case, QueueCheck
 from hits.models import Control, Round, Seat
+from hits.task_types import task_type_of
 
 RECENT = timedelta(days=2)
 NEARLY = timedelta(hours=48)
@@ -151,7 +152,9 @@ def _complete_rounds() -> Iterable[Need]:
     seats = Seat.objects.filter(round=OuterRef("pk"))
     unfilled = seats.exclude(state=Seat.State.FILLED)
     for complete in Round.objects.filter(Exists(seats), ~Exists(unfilled), published_at__isnull=False, closed_at=None):
-        yield Need(f"{complete} is complete and still open. Close it", _page("round", complete.name))
+        task = task_type_of(complete)
+        again = ", or judge its doubtful pairs again" if task.on_pairs and task.group == 1 else ""
+        yield Need(f"{complete} is complete and still open. Close it{again}", _page("round", complete.name))
 
 
 def _calls(round: Round | None) -> Iterable[Need]:

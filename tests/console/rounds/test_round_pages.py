@@ -147,7 +147,7 @@ def test_a_complete_round_that_is_still_open_needs_somebody_to_close_it(research
     assert needs_of_all_rounds(User(is_superuser=True)) == []
     answer_rightly(made)
     assert [need.text for need in needs_of_all_rounds(User(is_superuser=True))] == [
-        "round-1 is complete and still open. Close it"
+        "round-1 is complete and still open. Close it, or judge its doubtful pairs again"
     ]
     assert 'href="/rounds/round-1/close/">Close it' in researcher.get("/rounds/round-1/").content.decode()
     close_round(made, actor="robin")
