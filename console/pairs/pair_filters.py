@@ -278,13 +278,7 @@ def _of_content(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Qu
 
 def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
     if chosen["annotator"] or chosen["rank"]:
-        by = {"annotator": chosen["annotator"]} if chosen["annotator"] else {}
-        at = {"rank__lte": chosen["rank"]} if chosen["rank"] else {}
-        proposals = Proposal.objects.filter(pool__in=place.pools, **by, **at)
-        if by and at:  # So few that to list them once takes a quarter of the time of a lookup for each pair.
-            rows = rows.alias(pair=ONE_NUMBER).filter(pair__in=proposals.values_list(ONE_NUMBER))
-        else:
-            rows = rows.filter(Exists(proposals.filter(**PAIR)))
+        rows = _proposed(rows, place, chosen)
     if chosen["level"]:
         rows = rows.filter(Exists(votes_in(place).filter(level=chosen["level"], **PAIR)))
     if chosen["verdict"]:
@@ -299,6 +293,17 @@ def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Quer
     if chosen["flagged"]:
         rows = rows.filter(Exists(FLAGGED[chosen["flagged"]].filter(**PAIR).order_by()))
     return rows
+
+
+def _proposed(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
+    by = {"annotator": chosen["annotator"]} if chosen["annotator"] else {}
+    at = {"rank__lte": chosen["rank"]} if chosen["rank"] else {}
+    proposals = Proposal.objects.filter(pool__in=place.pools, **by, **at)
+    # So few that to list them takes a quarter of the time of a lookup for each pair. The pairs of a file are looked up
+    # in many queries, each of which would list them.
+    if by and at and not place.file:
+        return rows.alias(pair=ONE_NUMBER).filter(pair__in=proposals.values_list(ONE_NUMBER))
+    return rows.filter(Exists(proposals.filter(**PAIR)))
 
 
 def votes_in(place: Place) -> QuerySet[Judgment]:
