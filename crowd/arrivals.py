@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotation.judging.links import Trouble
 from annotation.models import Assignment, Decision, Worker
 from annotation.money.budget import CeilingError
 from annotation.money.payments import owe
@@ -21,7 +22,6 @@ from annotation.people.consent import give_consent
 from annotation.people.receipts import receipt_of
 from annotation.people.workers import actor_of, locked
 from annotation.work.leases import lease_for_visitor, move
-from core.errors import CounterpartError
 from core.events import record
 from crowd import channels
 from crowd.channels.base import Arrival, ChannelError, Outcome
@@ -40,30 +40,21 @@ RETURN_IT = "Please return this HIT: that costs you nothing, and your earlier wo
 NOTHING_LEFT = "No HIT was left for this person, who is paid for coming."
 
 
-class TurnedAwayError(CounterpartError):
-    """A visitor who cannot work on this HIT. ``title`` is the heading of the page that says why, ``status`` its HTTP
-    status."""
-
-    def __init__(self, title: str, text: str, *, status: int) -> None:
-        super().__init__(text)
-        self.title, self.status = title, status
-
-
 def posting_of(arrival: Arrival, *, channel: str, environment: str) -> Posting:
     """Return the posting that the visitor came for. What they see depends on it, not on who comes when.
 
-    Raises TurnedAwayError for an unknown posting, and for one of a closed round that can take no submission.
+    Raises Trouble for an unknown posting, and for one of a closed round that can take no submission.
     """
     known = Posting.objects.filter(channel=channel, environment=environment, external_id=arrival.posting_id)
     posting = known.exclude(external_id="").select_related("hit__round__pool", "round__pool").first()
     if posting is None:
-        raise TurnedAwayError(
+        raise Trouble(
             "We do not know this HIT",
             "If it was posted just now, reload the page in a minute. Otherwise return it: that costs you nothing.",
             status=404,
         )
     if posting.hit and _is_over(posting, arrival):
-        raise TurnedAwayError(
+        raise Trouble(
             "This round is closed",
             "All answers are in. If you have accepted this HIT, return it: that costs you nothing. Thank you.",
             status=410,
@@ -82,7 +73,7 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignm
     one. Where no HIT is left for them, they get an assignment without a seat, which is paid.
 
     A session that the platform cannot confirm now is let in: its payment waits for the platform's list all the same.
-    Raises TurnedAwayError for a session that the platform refuses or has given to somebody else, for a worker
+    Raises Trouble for a session that the platform refuses or has given to somebody else, for a worker
     who is excluded or paused, and while the platform refuses to tell us anything.
     """
     platform = channels.session_platform(posting.channel)
@@ -92,8 +83,8 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignm
     except ChannelError as error:
         if not error.permanent:
             logger.error("no visitor is let in to %s, as the platform refuses our question: %s", posting, error)
-            raise TurnedAwayError("We cannot check your session now", NO_ANSWER, status=503) from error
-        raise TurnedAwayError("The platform does not know this session", str(error), status=403) from error
+            raise Trouble("We cannot check your session now", NO_ANSWER, status=503) from error
+        raise Trouble("The platform does not know this session", str(error), status=403) from error
     if _doubt_others(posting, session_id, worker) and not is_confirmed:
         raise not_theirs()
     with transaction.atomic():
@@ -136,19 +127,17 @@ def purge_strangers() -> int:
 
 
 def refuse_shut_out(worker: Worker, round: Round) -> None:
-    """Raise TurnedAwayError for a worker who is excluded, or paused in the round."""
+    """Raise Trouble for a worker who is excluded, or paused in the round."""
     if is_excluded(worker):
-        raise TurnedAwayError(
-            "We have no work for you", f"You can no longer work in our rounds. {RETURN_IT}", status=403
-        )
+        raise Trouble("We have no work for you", f"You can no longer work in our rounds. {RETURN_IT}", status=403)
     if is_paused(round, worker):
-        raise TurnedAwayError(
+        raise Trouble(
             "You are paused in this round", f"We give you no more of its HITs for now. {RETURN_IT}", status=403
         )
 
 
-def not_theirs() -> TurnedAwayError:
-    return TurnedAwayError(
+def not_theirs() -> Trouble:
+    return Trouble(
         "This is somebody else's HIT",
         "The platform has given this assignment to another worker or HIT. Go back to the platform and open your HIT "
         "from there.",

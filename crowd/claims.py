@@ -6,12 +6,13 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.judging.links import Trouble
 from annotation.models import CLAIM, Assignment, AssignmentQuerySet, Report, Worker
 from annotation.people.admission import pairs_seen
 from annotation.people.workers import actor_of, locked, worker_for
 from annotation.work.leases import AT_ONCE
 from core.events import record, record_each
-from crowd.arrivals import TurnedAwayError, not_theirs, refuse_shut_out, strangers
+from crowd.arrivals import not_theirs, refuse_shut_out, strangers
 from crowd.channels.base import Arrival
 from crowd.models import Posting, Visit, VisitQuerySet
 from crowd.offers import offer_of
@@ -21,7 +22,7 @@ def claim_hit(posting: Posting, arrival: Arrival) -> Assignment:
     """Return the visitor's assignment to the posting's HIT, as claimed; a new one on their first visit.
 
     Accepting the HIT on the platform is their consent, which ``intake`` notes once the platform confirms it. Raises
-    TurnedAwayError, and stores nothing, if the assignment was submitted by another worker or belongs to another
+    Trouble, and stores nothing, if the assignment was submitted by another worker or belongs to another
     posting, and on a first visit if the worker is excluded or paused or has had one of the pairs before.
     """
     of_this_id = Visit.objects.filter(**posting.market, external_id=arrival.assignment_id)
@@ -56,13 +57,13 @@ def has_claimed(posting: Posting, arrival: Arrival) -> bool:
 
 
 def refuse_taken(visit: Visit) -> None:
-    """Raise TurnedAwayError for a claim to an assignment that another worker has submitted: after a return, a platform
+    """Raise Trouble for a claim to an assignment that another worker has submitted: after a return, a platform
     gives one id to several workers, and no answer of the others can be confirmed any more."""
     if not (visit.assignment.is_claim and visit.is_unconfirmed):
         return
     of_this_id = Visit.objects.filter(channel=visit.channel, environment=visit.environment)
     if of_this_id.listed().filter(external_id=visit.external_id).exists():
-        raise TurnedAwayError(
+        raise Trouble(
             "Another worker has submitted this HIT",
             "You returned it, or its time ran out, and the platform gave it to another worker, who has submitted it. "
             "Answers that you give here could not be paid, so nothing more is saved. Go back to the platform and take "
@@ -93,7 +94,7 @@ def _refuse_unwelcome(worker: Worker, posting: Posting) -> None:
     refuse_shut_out(worker, posting.round)
     pairs = set(posting.one_hit.items.values_list("image", "caption"))
     if twice := len(pairs & pairs_seen(worker)):
-        raise TurnedAwayError(
+        raise Trouble(
             "You have judged some of this before",
             f"You have seen {twice} of the {len(pairs)} pairs of this HIT, and each worker judges a pair only once. "
             "Please return it, which costs you nothing, and take another one.",

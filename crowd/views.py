@@ -40,7 +40,6 @@ from core.throttles import Throttle
 from crowd import channels
 from crowd.arrivals import (
     SESSION_LIFE,
-    TurnedAwayError,
     assignment_of_session,
     begin_session,
     forget_stranger,
@@ -118,20 +117,17 @@ def framed_assignment(view: Callable[..., HttpResponseBase], **options: Any) -> 
 def entry(request: HttpRequest, site: Site) -> HttpResponse:
     """What the platform's frame opens: a preview, or a redirect to the worker's HIT at an address without ids."""
     arrival = _arrival_at(site, request)
-    try:
-        posting = posting_of(arrival, channel=site.channel, environment=site.environment)
-        if posting.hit is None:
-            return _to_session(request, site, posting, arrival)
-        if arrival.is_preview:
-            round = posting.round
-            sample = SAMPLE if round.task == LEVELS.name else None
-            context = {"round": round, "sample": sample, "sheet": current_sheet(round), **terms_of(round)}
-            return render(request, "judging/preview.html", context)
-        if not has_claimed(posting, arrival):
-            _refuse_too_many(request, posting.round)
-        assignment = claim_hit(posting, arrival)
-    except TurnedAwayError as error:
-        raise Trouble(error.title, str(error), status=error.status) from error
+    posting = posting_of(arrival, channel=site.channel, environment=site.environment)
+    if posting.hit is None:
+        return _to_session(request, site, posting, arrival)
+    if arrival.is_preview:
+        round = posting.round
+        sample = SAMPLE if round.task == LEVELS.name else None
+        context = {"round": round, "sample": sample, "sheet": current_sheet(round), **terms_of(round)}
+        return render(request, "judging/preview.html", context)
+    if not has_claimed(posting, arrival):
+        _refuse_too_many(request, posting.round)
+    assignment = claim_hit(posting, arrival)
     return redirect("crowd:task", site.channel, site.environment, assignment_token(assignment))
 
 
@@ -189,10 +185,7 @@ def session(request: HttpRequest, site: Site, token: str) -> HttpResponse:
         forget_stranger(worker)
         return _ended(request, site, posting, Outcome.NO_CONSENT)
     if answer == "yes" and is_current:
-        try:
-            return _to_hit(request, site, begin_session(posting, arrival, worker))
-        except TurnedAwayError as error:
-            raise Trouble(error.title, str(error), status=error.status) from error
+        return _to_hit(request, site, begin_session(posting, arrival, worker))
     context = {"round": posting.round, "sheet": sheet, "outdated": bool(answer), **terms_of(posting.round)}
     return render(request, "judging/session.html", context, status=422 if answer else 200)
 
@@ -249,7 +242,7 @@ def _refuse_too_many(request: HttpRequest, round: Round) -> None:
     """Anybody may claim to be anybody: limit how many claims an address makes. In a rehearsal one computer plays all
     workers."""
     if not (round.rehearsal or ARRIVALS.admits(request, round.pk)):
-        raise TurnedAwayError(
+        raise Trouble(
             "Many HITs have just been opened from your network",
             "Wait an hour and open this HIT again, or return it: that costs you nothing.",
             status=429,
@@ -294,10 +287,7 @@ def _assignment_at(site: Site, token: str) -> Assignment:
         raise Trouble("This HIT is gone", FROM_THERE, status=404)
     assignment.visit = visit
     visit.assignment = assignment
-    try:
-        refuse_taken(visit)
-    except TurnedAwayError as error:
-        raise Trouble(error.title, str(error), status=error.status) from error
+    refuse_taken(visit)
     return assignment
 
 
