@@ -102,6 +102,7 @@ class SampleForm(forms.Form):
                 label=f"or a list of {things.removesuffix('s')} ids",
                 help_text="An id a line; used instead of the number.",
             )
+        self.order_fields(("name", "seed", "images", "images_list", "captions", "captions_list"))
 
 
 class TestForm(forms.Form):
@@ -119,6 +120,7 @@ class TestForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.initial = {"positives": 4, "negatives": 4, "pass_mark": 7}
         self.fields = QualificationParameters.form_fields() | self.fields
+        self.order_fields(("name", "sentences"))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

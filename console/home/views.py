@@ -67,9 +67,8 @@ UNTOUCHED_FOR = timedelta(seconds=8)  # and a second or two until the page asks
 
 @members_only.reads
 def jobs(request: HttpRequest) -> HttpResponse:
-    return render(
-        request, "console/home/jobs.html", {"rows": page_of(request, Job.objects.select_related("created_by"))}
-    )
+    rows = page_of(request, Job.objects.select_related("created_by"))
+    return render(request, "console/home/jobs.html", {"rows": rows, "things": "jobs"})
 
 
 @members_only.reads
