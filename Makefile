@@ -9,15 +9,18 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 # A folder of wheels or an index to prefer for the CPU build of torch; pip's own settings hold otherwise.
-PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+# pip would compile all modules for half a minute; those that are used compile when they are first imported.
+PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 DEMO_ENV = VAR_DIR=$(CURDIR)/var/demo DATABASE_URL=$(DEMO_DATABASE_URL) REDIS_URL=
 # Tests that need most of what numba compiles.
 KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
 	tests/console/rounds/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
 	tests/evaluation/test_analyse_command.py::test_a_sample_that_asks_in_one_direction_has_no_hs_sum
 # Several test processes that each let torch use every core, or spin while they wait for a thread, slow each other down.
-# Python keeps compiled tests, also where the environment forbids it: otherwise each process compiles all of them.
-PYTEST = env PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
+PYTEST = env OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
+
+# Python keeps what it has compiled, also where the environment forbids it: otherwise each process compiles all of it.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo check test audit ready lint kernels fast services services-all slow cluster browser screenshots chaos clean
 
