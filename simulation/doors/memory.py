@@ -1,5 +1,6 @@
 """The door of a rehearsal: the HITs of a round in memory. Nothing that is done behind it is stored."""
 
+from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,13 +18,15 @@ from simulation.truth import Seen
 
 class RehearsalDoor:
     """Work is graded by its controls, as on the site; a reviewer excludes the share ``excluded`` of what was flagged
-    for a slip, and other workers do that again. ``seen`` is HIT id → its items and their true levels."""
+    for a slip, and other workers do that again, in the order of the HITs. ``seen`` is HIT id → its items and their
+    true levels."""
 
     def __init__(self, round: Round, seen: Mapping[int, Sequence[Seen]], *, excluded: float | None) -> None:
         self._seen, self._excluded = seen, excluded
         self._passing = task_type_of(round).passing
         seats = Seat.objects.filter(round=round).order_by("hit__number", "number").values_list("hit_id", flat=True)
         self._open = list(seats)
+        self._places = {hit: place for place, hit in enumerate(dict.fromkeys(self._open))}
         self._had: dict[int, set[int]] = defaultdict(set)
         self._records: dict[int, Counter[bool]] = defaultdict(Counter)
         self.finished: list[Finished] = []
@@ -60,7 +63,7 @@ class RehearsalDoor:
             state = Assignment.State.FLAGGED
         elif fails and any(one.is_slip(levels[one.item_id]) for one in items) and rng.random() < (self._excluded or 0):
             state = Assignment.State.EXCLUDED
-            self._open.append(turn.hit_id)
+            insort(self._open, turn.hit_id, key=self._places.__getitem__)
         self.finished.append(Finished(turn.person, turn.hit_id, levels, seconds, state, fails, right))
         return state == Assignment.State.EXCLUDED
 
