@@ -1,8 +1,8 @@
 """A million judgments to verdicts: python -m benchmarks.aggregate [--pairs N] [--repeats N]
 
-Every pair is judged by five of 1,000 workers in HITs of 16 candidates and 2 controls. ``aggregate_round`` reads the
-judgments from the database, aggregates them and writes the verdicts; beside it, in the same run, our Dawid-Skene and
-crowd-kit's on the same labels in memory. Set DATABASE_URL to measure PostgreSQL.
+Every pair is judged by five of 1,000 workers in HITs of 16 candidates and 2 controls (``benchmarks.large_round``).
+``aggregate_round`` reads the judgments from the database, aggregates them and writes the verdicts; beside it, in the
+same run, our Dawid-Skene and crowd-kit's on the same labels in memory. Set DATABASE_URL to measure PostgreSQL.
 
 python -m benchmarks.aggregate --accuracy DATA prints how often every method is right on two real crowds, with and
 without ties: DATA/crowd/rte and DATA/crowd/web, each with label.csv and truth.csv.
@@ -12,8 +12,6 @@ import argparse
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
-from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -21,14 +19,13 @@ from time import perf_counter, process_time
 import numpy as np
 import pandas as pd
 
-from benchmarks.fixtures import fresh_database, peak_mb
-from benchmarks.pool import StepClock, ids_of, make_collection
+from benchmarks.fixtures import draw_lists, fresh_database, peak_mb
+from benchmarks.large_round import QUERIES_A_HIT, pool_and_pack, write_judgments
+from benchmarks.pool import StepClock, make_collection
 
-CANDIDATES, CONTROLS, SEATS, WORKERS, PER_IMAGE = 16, 2, 5, 1_000, 90
-ITEMS = CANDIDATES + CONTROLS
+CANDIDATES, SEATS = 16, 5
 ITERATIONS = 20
 CROWDS = {"rte": "RTE: entailment, 2 classes", "web": "web: relevance, 5 grades"}
-COUNTED = {"shortcoming": "", "wrong_way": ""}
 
 
 def main() -> None:
@@ -127,96 +124,12 @@ def crowd_kit(labels: pd.DataFrame, timer: Callable[[], float], **options: float
 
 
 def make_judged_round(pairs: int):
-    """Create a round of ``pairs`` candidates and their judgments, all of them accepted."""
-    from core.inserts import insert_rows
-    from hits.models import HIT, Round, Seat
-    from mitl.models import Pool
-
-    collection = make_collection(queries=6)
-    sample = collection.samples.get()
-    pool = Pool.objects.create(
-        name="pool", collection=collection, sample=sample, top_k=5, control_depth=25, directions=["i2t", "t2i"], seed=0
-    )
-    judged = Round.objects.create(
-        name="round", pool=pool, reward=Decimal("0.65"), ceiling=Decimal(1_000_000), replication=SEATS, seed=0,
-        design={"name": "eccv-18", "candidates": CANDIDATES, "positives": 1, "negatives": 1},
-        plan_hash="", join_key="k",
-    )  # fmt: skip
-    hits = pairs // CANDIDATES
-    insert_rows(HIT, {"round_id": judged.pk, "number": np.arange(1, hits + 1)})
-    hit_ids = ids_of(judged.hits)
-    insert_rows(
-        Seat,
-        {
-            "round_id": judged.pk,
-            "hit_id": np.repeat(hit_ids, SEATS),
-            "number": np.tile(np.arange(1, SEATS + 1), hits),
-            "state": "filled",
-        },
-    )
-    add_items(judged, hit_ids)
-    add_judgments(hit_ids)
+    """Pool and pack about ``pairs`` pairs, each judged by five workers."""
+    collection = make_collection(queries=round(pairs / CANDIDATES * QUERIES_A_HIT))
+    draw_lists(collection)
+    judged = pool_and_pack(collection, replication=SEATS)
+    write_judgments(judged, agreeing=0.7)
     return judged
-
-
-def add_items(judged, hit_ids: np.ndarray) -> None:
-    """Put 16 candidates, a positive and a negative control into every HIT; no pair occurs twice."""
-    from core.inserts import insert_rows
-    from hits.models import Control, Item
-
-    images, captions = ids_of(judged.pool.collection.images), ids_of(judged.pool.collection.captions)
-    number = np.arange(len(hit_ids) * ITEMS)
-    image = images[number // PER_IMAGE]
-    caption = captions[(number // PER_IMAGE * 5 + number % PER_IMAGE) % len(captions)]
-    place = number % ITEMS
-    is_control = place >= CANDIDATES
-    polarity = np.where(place[is_control] == CANDIDATES, "positive", "negative")
-    pair = {"image_id": image[is_control], "caption_id": caption[is_control]}
-    insert_rows(Control, {"round_id": judged.pk, **pair, "polarity": polarity, "state": "active"})
-    control = np.ma.masked_all(len(number), dtype=np.int64)
-    control[is_control] = ids_of(judged.controls)
-    items = {"hit_id": np.repeat(hit_ids, ITEMS), "place": place + 1, "image_id": image, "caption_id": caption}
-    insert_rows(Item, {**items, "control_id": control})
-
-
-def add_judgments(hit_ids: np.ndarray) -> None:
-    """Let five workers judge every HIT: right with a probability of their own, otherwise at any level."""
-    from annotation.models import Assignment, Judgment, Worker
-    from core.inserts import insert_rows
-    from hits.models import Item, Seat
-
-    rng = np.random.default_rng(0)
-    Worker.objects.bulk_create(Worker() for _ in range(WORKERS))
-    workers = ids_of(Worker.objects.all())
-    chosen = (np.arange(len(hit_ids))[:, None] * SEATS + np.arange(SEATS)) % WORKERS
-    now = datetime.now(UTC)
-    seats = Seat.objects.order_by("pk").values_list("pk", "hit_id")
-    Assignment.objects.bulk_create(
-        (
-            Assignment(seat_id=seat, hit_id=hit, worker_id=worker, state="accepted", deadline=now)
-            for (seat, hit), worker in zip(seats, workers[chosen].ravel().tolist(), strict=True)
-        ),
-        batch_size=5_000,
-    )
-    columns = ("pk", "image_id", "caption_id", "control__polarity")
-    item, image, caption, polarity = (
-        np.array(column) for column in zip(*Item.objects.order_by("pk").values_list(*columns), strict=True)
-    )
-    truth = rng.integers(1, 5, len(item))
-    truth = np.select([polarity == "positive", polarity == "negative"], [1, 4], truth)
-    everywhere = np.repeat(np.arange(len(item)).reshape(-1, ITEMS), SEATS, axis=0).ravel()
-    worker = np.repeat(chosen.ravel(), ITEMS)
-    is_right = rng.random(len(worker)) < rng.beta(6, 2, WORKERS)[worker]
-    level = np.where(is_right, truth[everywhere], rng.integers(1, 5, len(worker)))
-    insert_rows(
-        Judgment,
-        {
-            "assignment_id": np.repeat(ids_of(Assignment.objects.all()), ITEMS),
-            "item_id": item[everywhere], "worker_id": workers[worker],
-            "image_id": image[everywhere], "caption_id": caption[everywhere],
-            "level": level, "at": str(now), **COUNTED,
-        },
-    )  # fmt: skip
 
 
 if __name__ == "__main__":

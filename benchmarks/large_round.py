@@ -11,6 +11,7 @@ from benchmarks.pool import make_collection
 HITS, WORKERS, IMAGE = 50_000, 1_000, 2_000  # the image has its pages visited
 QUERIES_A_HIT, TOP_K = 0.6, 11  # a pool of so many queries a HIT fills the HITs
 EXPORT = "qrels_strict"
+LEVELS = (0.1, 0.1, 0.2, 0.6)  # shares of the answers
 FURTHER = 9  # one HIT in so many is judged a second time
 JOB, MEASURED = (f"00000000-0000-0000-0000-00000000000{number}" for number in (1, 2))
 WORDS = ("zebra", "dog", "man", "street", "kitchen", "beach", "train", "table", "herd", "red")
@@ -26,6 +27,7 @@ def build(hits: int) -> None:
         draw_lists(collection)
     with clock.step("pool, HITs, controls, seats"):
         made = pool_and_pack(collection)
+        order_again(made)
     with clock.step("judgments"):
         write_judgments(made)
     with clock.step("verdicts, a version, cases"):
@@ -53,8 +55,9 @@ def write_pictures(collection) -> None:
     collection.images.update(file=picture.file, sha256=picture.sha256, width=640, height=480)
 
 
-def pool_and_pack(collection):
-    from hits.models import Round, Seat
+def pool_and_pack(collection, replication: int = 1):
+    """Pool the lists of all annotators, and pack and publish a round whose HITs want so many answer sets each."""
+    from hits.models import Round
     from hits.round_parameters import PackParameters
     from hits.rounds import pack_round
     from mitl.models import Annotator
@@ -67,31 +70,39 @@ def pool_and_pack(collection):
         sample=collection.samples.get(),
         top_k=TOP_K,
     )
-    made = pack_round("round", pool, PackParameters(ceiling=Decimal(1_000_000)))
+    made = pack_round("round", pool, PackParameters(ceiling=Decimal(1_000_000), replication=replication))
     begun = datetime.now(UTC) - timedelta(days=21)
     Round.objects.filter(pk=made.pk).update(channel="browser", published_at=begun)
-    hits = made.hits.order_by("number").values_list("pk", flat=True)
-    Seat.objects.bulk_create((Seat(round=made, hit_id=hit, number=2) for hit in hits[::FURTHER]), batch_size=5_000)
-    Seat.objects.update(state=Seat.State.FILLED)
     return Round.objects.select_related("pool__collection", "pool__sample").get()
 
 
-def write_judgments(made) -> None:
-    """Judge each HIT once and every ninth twice; each worker judges HITs that follow each other."""
+def order_again(made) -> None:
+    """Want a second answer set for every ninth HIT."""
+    from hits.models import Seat
+
+    hits = made.hits.order_by("number").values_list("pk", flat=True)
+    Seat.objects.bulk_create((Seat(round=made, hit_id=hit, number=2) for hit in hits[::FURTHER]), batch_size=5_000)
+
+
+def write_judgments(made, agreeing: float = 0.0) -> None:
+    """Fill each seat; each worker judges HITs that follow each other, and none of them twice. The share ``agreeing`` of
+    the answers is the pair's own level."""
     from annotation.models import Assignment, Judgment, Worker
     from core.inserts import insert_rows
     from hits.models import Item, Seat
 
     workers = Worker.objects.bulk_create(Worker() for _ in range(WORKERS))
     rng = np.random.default_rng(0)
+    Seat.objects.update(state=Seat.State.FILLED)
     seats = list(Seat.objects.order_by("number", "hit__number").values_list("pk", "hit_id", "hit__number", "number"))
-    n_hits, half = made.hits.count(), WORKERS // 2  # who judge first and who judge again
+    n_hits, most = made.hits.count(), max(number for *_, number in seats)
+    some = WORKERS // most  # who judge first, who judge again, and so on
     seconds = rng.integers(120, 900, len(seats)).tolist()
     now = datetime.now(UTC)
     Assignment.objects.bulk_create(
         (
             Assignment(
-                seat_id=seat, hit_id=hit, worker=workers[number * half // (n_hits + 1) + half * (of - 1)],
+                seat_id=seat, hit_id=hit, worker=workers[number * some // (n_hits + 1) + some * (of - 1)],
                 state="accepted", leased_at=now - timedelta(days=20, seconds=2 * took - 30 * place),
                 submitted_at=now - timedelta(days=20, seconds=-30 * place), deadline=now, active_seconds=took,
                 control_failures=0,
@@ -104,7 +115,8 @@ def write_judgments(made) -> None:
     *columns, polarity = zip(*items, strict=True)
     item, hit, image, caption = map(np.array, columns)
     polarity = np.array([one or "" for one in polarity])
-    for seat in (1, 2):
+    own = rng.choice([1, 2, 3, 4], len(item), p=LEVELS)
+    for seat in range(1, most + 1):
         sets = np.array(
             list(Assignment.objects.filter(seat__number=seat).order_by("hit").values_list("hit", "pk", "worker"))
         )
@@ -113,7 +125,7 @@ def write_judgments(made) -> None:
         # A worker answers a pair once: controls come in several HITs, which a lease would keep from the worker.
         answers = np.column_stack([sets[of_item[asked], 2], image[asked], caption[asked]])
         chosen = asked[np.sort(np.unique(answers, axis=0, return_index=True)[1])]
-        level = rng.choice([1, 2, 3, 4], len(item), p=[0.1, 0.1, 0.2, 0.6])
+        level = np.where(rng.random(len(item)) < agreeing, own, rng.choice([1, 2, 3, 4], len(item), p=LEVELS))
         is_right = rng.random(len(item)) < 0.95
         level = np.where(polarity == "positive", np.where(is_right, 1, 4), level)
         level = np.where(polarity == "negative", np.where(is_right, 4, 1), level)
