@@ -3,19 +3,16 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from django.db import IntegrityError, connection, transaction
-from django.db.models import BigIntegerField, Case, Sum, When
+from django.db import IntegrityError, transaction
 from numpy.typing import NDArray
 
 import corpus.models
 from core.errors import CounterpartError
 from core.events import record
-from core.files import read_json, write_json
 from core.inserts import Columns, insert_rows
 from core.progress import Progress, silent, tracked
 from core.seeds import check_seed
@@ -23,12 +20,12 @@ from core.text import check_name
 from corpus.matches import known_pairs
 from corpus.models import Caption, Collection, Sample
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
+from mitl.overlaps import count_overlap
 from mitl.search.gallery import Gallery, RankedLists, load_lists, open_gallery
 from mitl.search.store import newest_retrievals
 from mitl.words import UNLIKELY_BELOW, bleu_1
 
 # Two pools of one name are the same if these agree, and the searches that they are made of.
-BITS = 60  # of a whole number in a database
 SETTINGS = (
     "collection_id",
     "sample_id",
@@ -147,18 +144,8 @@ def prefilter_pool(name: str, *, pool: Pool, threshold: float = UNLIKELY_BELOW, 
     if not 0 < threshold <= 1:
         raise CounterpartError(f"Invalid threshold {threshold:g}: pass --threshold above 0 and at most 1.")
     retrievals = list(pool.retrievals.all())
-    wanted = Pool(
-        name=name,
-        collection=pool.collection,
-        sample=pool.sample,
-        top_k=pool.top_k,
-        control_depth=pool.control_depth,
-        directions=pool.directions,
-        beyond=pool.beyond,
-        seed=pool.seed,
-        filtered_from=pool,
-        threshold=threshold,
-    )
+    settings = {field: getattr(pool, field) for field in SETTINGS}
+    wanted = Pool(name=name, **settings | {"filtered_from_id": pool.pk, "threshold": threshold})
     if existing := Pool.objects.filter(name=name).first():
         return _same(existing, wanted, retrievals)
     proposals = _proposals_of(pool)
@@ -171,66 +158,6 @@ def prefilter_pool(name: str, *, pool: Pool, threshold: float = UNLIKELY_BELOW, 
         dropped = pool.n_pairs - wanted.n_pairs
         record("prefiltered", wanted, actor="prefilter", pool=pool.name, threshold=threshold, dropped=dropped)
     return wanted
-
-
-@dataclass(frozen=True)
-class Overlap:
-    """How much the annotators of a pool agree.
-
-    ``shared`` (n, n): pairs that the row's and the column's annotator both proposed; the diagonal: all of one's pairs.
-    ``alone`` (n,): pairs that no other annotator of the pool proposed.
-    """
-
-    annotators: list[Annotator]
-    shared: NDArray[np.int64]
-    alone: NDArray[np.int64]
-
-
-def overlap(pool: Pool) -> Overlap:
-    """Count over the distinct pairs of the pool, whichever direction proposed them. A pool never changes: the counts
-    are stored, as soon as it is made."""
-    path = f"overlaps/pool-{pool.pk}-{pool.n_proposals}.json"
-    counts = read_json(path)
-    if counts is None:
-        counts = _count_overlap(pool)
-        write_json(path, counts)
-    known = Annotator.objects.in_bulk(counts["annotators"])
-    return Overlap(
-        annotators=[known[one] for one in counts["annotators"]],
-        shared=np.array(counts["shared"], np.int64).reshape(len(known), len(known)),
-        alone=np.array(counts["alone"], np.int64),
-    )
-
-
-def _count_overlap(pool: Pool) -> dict[str, list[Any]]:
-    proposals = pool.proposals.order_by()
-    ids = sorted(proposals.values_list("annotator", flat=True).distinct())
-    # A number with a bit for each annotator that proposed a pair: the database returns a row for each combination.
-    parts = [range(start, min(start + BITS, len(ids))) for start in range(0, len(ids), BITS)] or [range(0)]
-    masks = {
-        f"mask{number}": Sum(
-            Case(*(When(annotator=ids[place], then=1 << bit) for bit, place in enumerate(part)), default=0),
-            distinct=True,
-            output_field=BigIntegerField(),
-        )
-        for number, part in enumerate(parts)
-    }
-    by_pair, values = proposals.values("image", "caption").annotate(**masks).values(*masks).query.sql_with_params()
-    with connection.cursor() as cursor:
-        names = ", ".join(masks)
-        cursor.execute(f"SELECT COUNT(*), {names} FROM ({by_pair}) pairs GROUP BY {names}", values)  # noqa: S608
-        rows = cursor.fetchall()
-    combined = [
-        [int(mask) >> bit & 1 for mask, part in zip(row[1:], parts, strict=True) for bit in range(len(part))]
-        for row in rows
-    ]
-    pairs, proposed = (
-        np.array([row[0] for row in rows], np.int64),
-        np.array(combined, np.int64).reshape(len(rows), len(ids)),
-    )
-    single = proposed.sum(axis=1) == 1
-    shared, alone = (proposed * pairs[:, None]).T @ proposed, pairs[single] @ proposed[single]
-    return {"annotators": ids, "shared": shared.tolist(), "alone": alone.tolist()}
 
 
 def _directions(direction: str) -> list[Direction]:
@@ -284,7 +211,8 @@ def _stored(pool: Pool, proposals: _Proposals, retrievals: list[Retrieval], prog
             pool.save()
             pool.retrievals.set(retrievals)
             insert_rows(Proposal, {"pool_id": pool.pk, **columns}, step="writing proposals", progress=progress)
-            transaction.on_commit(partial(overlap, pool), robust=True)
+            pairs = proposals.annotators, proposals.images, proposals.captions
+            transaction.on_commit(partial(count_overlap, pool, *pairs), robust=True)
             yield
     except IntegrityError as error:
         raise CounterpartError(f"Another process made a pool {pool} meanwhile; run the same command again.") from error

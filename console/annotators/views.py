@@ -30,7 +30,7 @@ from corpus.models import Collection
 from hits.models import Round
 from mitl.annotators import kind_of, kinds
 from mitl.models import Annotator, Direction, Pool, Retrieval
-from mitl.pooling import Overlap, overlap
+from mitl.overlaps import Overlap, overlap
 from mitl.registration import Origin, set_origin
 from mitl.training.train_parameters import TrainParameters
 from mitl.training.trainer import open_training

@@ -3,7 +3,7 @@ from django.core.files.storage import default_storage
 
 from core.models import Event
 from mitl.models import Direction, Proposal, Retrieval
-from mitl.pooling import overlap
+from mitl.overlaps import overlap
 from mitl.search.gallery import load_lists
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
 
