@@ -12,10 +12,13 @@ BIN := $(VENV)/bin
 # pip would compile all modules for half a minute; those that are used compile when they are first imported.
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 DEMO_ENV = VAR_DIR=$(CURDIR)/var/demo DATABASE_URL=$(DEMO_DATABASE_URL) REDIS_URL=
-# Tests that need most of what numba compiles.
+# Tests that need what numba compiles.
 KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
 	tests/console/rounds/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
-	tests/evaluation/test_analyse_command.py::test_a_sample_that_asks_in_one_direction_has_no_hs_sum
+	tests/evaluation/test_analyse_command.py::test_a_sample_that_asks_in_one_direction_has_no_hs_sum \
+	tests/evaluation/designing/test_plans.py::test_a_pool_that_nobody_judged_is_planned_from_priors_and_says_so \
+	tests/mitl/search/test_beyond_rows.py::test_the_lists_are_those_of_an_exact_search \
+	tests/mitl/annotators/test_kcca.py::test_it_finds_colours_by_histograms_of_the_whole
 # Several test processes that each let torch use every core, or spin while they wait for a thread, slow each other down.
 PYTEST = env OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
 
