@@ -66,8 +66,9 @@ def test_uploaded_lists_become_an_annotator_with_its_source(researcher, jobs_run
     assert (added.kind, added.source, added.licence, bool(added.checksum)) == ("files", "our lab", "MIT", True)
 
 
-@pytest.mark.parametrize("kind", ["clip", "pvse", "embedding"])
-@pytest.mark.parametrize("file", ["weights.pth", "weights.npz", "folder.zip"])
+@pytest.mark.parametrize(
+    ("kind", "file"), [("clip", "folder.zip"), ("pvse", "weights.pth"), ("embedding", "weights.npz")]
+)
 def test_weights_that_are_none_fail_in_one_line_and_add_nothing(researcher, jobs_run, settings, kind, file):
     content = zipped_as({"clip/config.json": b"{}"}) if file == "folder.zip" else b"no weights"
     with jobs_run():

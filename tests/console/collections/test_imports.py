@@ -118,24 +118,17 @@ def test_captions_of_any_format_may_be_zipped(researcher, jobs_run):
     ("fields", "message"),
     [
         ({"captions": ("cut.jsonl", b'{"caption_id": 1,')}, "cut.jsonl, line 1: "),
-        ({"captions": ("latin.jsonl", "é".encode("latin1"))}, "latin.jsonl is not UTF-8 text"),
-        ({"captions": ("b.zip", b"no zip")}, "b.zip cannot be unpacked"),
         ({"captions": ("b.zip", zipped_as({"a.jsonl": b"", "b.jsonl": b""}))}, "b.zip contains 2 caption files."),
-        ({"captions": ("b.zip", zipped_as({"../a.jsonl": b"x"}))}, "In b.zip, 1 file has a name that leads out"),
         (
             {"captions": ("b.jsonl", captions(owl="an owl")), "images": ("p.zip", zipped(jay=picture()))},
             "1 picture is missing: owl.jpg (image owl).",
-        ),
-        (
-            {"captions": ("b.jsonl", captions(owl="an owl")), "images": ("p.zip", zipped(owl=b"<svg/>"))},
-            "1 file is not a complete picture: owl.jpg (not a JPEG, PNG, WebP, GIF or BMP).",
         ),
         (
             {"captions": ("b.jsonl", captions(owl="an owl")), "images": ("p.zip", zipped_as({"run.sh": b"x"}))},
             "In p.zip, 1 file has another kind than",
         ),
     ],
-    ids=["cut", "latin", "no zip", "two files", "zip slip", "lacking", "no picture", "other kind"],
+    ids=["cut", "two files", "lacking", "other kind"],
 )
 def test_a_bad_file_fails_in_one_line_and_changes_nothing(researcher, jobs_run, settings, fields, message):
     with jobs_run():

@@ -92,9 +92,3 @@ def test_rounds_that_cannot_be_estimated_say_so(member, audit):
     make_round(audit.pool.collection, "bare")
     assert "No direction of the pool has lists of all its annotators" in page(member, "bare")
     assert member.get(reverse("round_estimates", args=["nothing"])).status_code == 404
-
-
-def test_strangers_are_sent_to_the_login_and_workers_too(client, audit):
-    answer = client.get(reverse("round_estimates", args=["audit"]))
-    assert answer.status_code == 302
-    assert "login" in answer.url

@@ -14,7 +14,7 @@ from console.pagination import page_of as pages
 from console.workers import views
 from core.files import write_file
 from core.models import Event
-from crowd.models import Message, Outbox
+from crowd.models import Message
 from hits.models import Round, Seat
 from tests.annotation.answering import home_of
 from tests.console.conftest import answer_rightly, answer_wrongly
@@ -144,12 +144,6 @@ def test_an_exclusion_without_a_reason_is_told_on_the_page(reviewer, worker):
     assert not Exclusion.objects.exists()
 
 
-def test_excluding_twice_is_one_exclusion(reviewer, worker, platform):
-    press(reviewer, worker, "exclude", reason="Scripted answers.")
-    assert "is excluded already" in press(reviewer, worker, "exclude", reason="Scripted answers.").text
-    assert Exclusion.objects.count() == 1
-
-
 def test_an_exclusion_is_lifted_and_stays_on_the_page(reviewer, worker, platform):
     press(reviewer, worker, "exclude", reason="Scripted answers.")
     answer = press(reviewer, worker, "readmit")
@@ -176,15 +170,6 @@ def test_a_message_goes_out_and_stands_on_the_page(researcher, worker, platform,
     assert "Your notes helped." in answer.text
     assert [call for call, _ in platform.calls] == ["message"]
     assert Message.objects.get().by == "researcher"
-
-
-def test_a_message_sent_twice_goes_out_once(researcher, worker, platform):
-    press(researcher, worker, "write", subject="Thank you", text="Your notes helped.")
-    assert (
-        "it is sent only once"
-        in press(researcher, worker, "write", subject="Thank you", text="Your notes helped.").text
-    )
-    assert (Message.objects.count(), Outbox.objects.count()) == (1, 1)
 
 
 def test_words_that_no_platform_takes_are_kept_on_the_page(researcher, worker, platform):

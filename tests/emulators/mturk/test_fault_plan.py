@@ -91,12 +91,6 @@ def test_a_cleared_fault_does_not_happen(plan):
     assert happened(plan, 1) == []
 
 
-def test_all_faults_are_cleared_at_once(plan):
-    plan.add({"kind": "reset"})
-    plan.add({"kind": "drop"})
-    assert (plan.clear_all(), plan.as_json()) == (2, [])
-
-
 def test_a_declaration_comes_back_as_it_was_given():
     given = {"kind": "status", "operation": "SendBonus", "nth": 3, "status": 503, "body": "html"}
     assert read_fault(given, KINDS).as_json() == {**given, "seed": 0}

@@ -36,13 +36,6 @@ def test_a_form_needs_a_field_of_its_own(world, post, worker):
         world.submit(assignment_id, worker, {"assignmentId": assignment_id})
 
 
-def test_work_is_submitted_once(mturk, world, post, do, worker):
-    assignment_id = do(post()["HITId"], worker)
-    with pytest.raises(Refusal, match="stored once"):
-        world.submit(assignment_id, worker, {"labels": "other"})
-    assert "other" not in answer_of(mturk, assignment_id)
-
-
 def test_work_past_its_deadline_is_abandoned_and_its_place_is_open(mturk, world, post, worker):
     hit_id = post()["HITId"]
     assignment_id = world.accept(hit_id, worker)["AssignmentId"]
