@@ -17,7 +17,7 @@ from hits.judge_designs import JudgeDesign
 from hits.models import Item, Round, TopUp
 from hits.packing.plan import Plan, Sides
 from hits.pair_plans import Newest, PlanRequest, number_collection, plan_pairs
-from hits.rounds import write_hits
+from hits.rows import write_hits
 
 
 def pack_top_up(

@@ -15,9 +15,10 @@ from corpus.models import Caption, Image
 from corpus.pictures import open_picture
 from mitl.annotators.base import Arrays, CrossEncoder, JointScores, Pace
 from mitl.annotators.vlm import purses
-from mitl.annotators.vlm.endpoint import Asker, JudgeQuestion, Prices, Service
+from mitl.annotators.vlm.endpoint import Asker, JudgeQuestion
 from mitl.annotators.vlm.purses import Ceiling
 from mitl.annotators.vlm.questions import VERSION, jpeg_of
+from mitl.annotators.vlm.service import Prices, Service
 from mitl.models import Annotator
 from mitl.options import Settings
 

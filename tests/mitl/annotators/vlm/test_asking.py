@@ -12,8 +12,9 @@ import pytest
 
 from core.errors import CounterpartError
 from mitl.annotators.vlm import purses
-from mitl.annotators.vlm.endpoint import Asker, JudgeQuestion, Prices, Service
+from mitl.annotators.vlm.endpoint import Asker, JudgeQuestion
 from mitl.annotators.vlm.purses import Ceiling
+from mitl.annotators.vlm.service import Prices, Service
 from tests.mitl.annotators.vlm.endpoint import Reply, refused, said
 
 KEY = "sk-very-secret"

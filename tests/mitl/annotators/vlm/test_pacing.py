@@ -1,4 +1,4 @@
-from mitl.annotators.vlm.endpoint import Pacer
+from mitl.annotators.vlm.service import Pacer
 
 
 def waits(per_minute: int, starts: int) -> list[float]:
