@@ -107,6 +107,12 @@ PAGES = tuple(
         *("rounds/test_packing_page", "rounds/test_publishing", "rounds/test_rehearsal", "rounds/test_task_fields"),
     )
 )
+# Begun first, so that no process has one left while the other has none.
+LONGEST = (
+    "tests/project/test_readme.py",
+    "tests/demo/test_walkthrough.py",
+    "tests/evaluation/estimation/test_coverage",
+)
 # What workers are shown, and by which links. What they send, and which HITs they get, is tested on both engines beside.
 SHOWN = tuple(
     f"tests/annotation/judging/test_judging_{subject}.py" for subject in ("access", "appeals", "leaks", "pictures")
@@ -119,11 +125,12 @@ def pytest_configure():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Run a browser's failed test once more. On PostgreSQL leave out tests whose result cannot differ there: the run on
-    SQLite has passed them already."""
+    """Run a browser's failed test once more, and the longest files first. On PostgreSQL leave out tests whose result
+    cannot differ there: the run on SQLite has passed them already."""
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
     if connection.vendor == "sqlite":
         return
     left_out = [item for item in items if not depends_on_the_database(item)]

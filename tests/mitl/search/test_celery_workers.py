@@ -58,15 +58,8 @@ class Site:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def manage(self, *arguments: str) -> str:
-        return self.python("manage.py", *arguments)
-
-    def migrate(self, migrated: Path) -> None:
-        if migrated.exists():
-            shutil.copy(migrated, self.folder / "counterpart.sqlite3")
-        else:
-            self.manage("migrate", "-v0")
-        # Open from now on: whoever closes the last connection locks the file, and may be stopped while it does.
+    def open(self) -> None:
+        """Keep the database open: whoever closes the last connection locks the file, and may be stopped meanwhile."""
         self._database = sqlite3.connect(self.folder / "counterpart.sqlite3", timeout=30, isolation_level=None)
 
     def start(self, *arguments: str) -> subprocess.Popen:
@@ -98,13 +91,25 @@ def wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory, migrated) -> tuple[Path, str]:
+    """The folder of a site with a gallery and its annotator, and the checksum of one process's search."""
+    site = Site(tmp_path_factory.mktemp("searched"), "")
+    if migrated.exists():
+        shutil.copy(migrated, site.folder / "counterpart.sqlite3")
+    else:
+        site.python("manage.py", "migrate", "-v0")
+    return site.folder, site.python("-c", SINGLE).split()[-1]
+
+
 @pytest.fixture
-def site(request, tmp_path, migrated) -> Iterator[Site]:
+def site(request, tmp_path, searched) -> Iterator[Site]:
     redis_url = os.environ.get("REDIS_URL", "") if request.param == "redis" else ""
     if request.param == "redis" and not redis_url:
         pytest.skip("needs REDIS_URL")
+    shutil.copytree(searched[0], tmp_path, dirs_exist_ok=True)
     site = Site(tmp_path, redis_url)
-    site.migrate(migrated)
+    site.open()
     yield site
     site.close()
 
@@ -127,8 +132,7 @@ def held_at_units(site: Site, *processes: subprocess.Popen) -> bool:
     [("files", "helper"), ("files", "driver"), pytest.param("redis", "helper", marks=pytest.mark.service)],
     indirect=["site"],
 )
-def test_a_process_killed_at_a_unit_changes_no_bit_of_the_result(site, lost):
-    single = site.python("-c", SINGLE).split()[-1]
+def test_a_process_killed_at_a_unit_changes_no_bit_of_the_result(site, searched, lost):
     helper = site.start("-m", "celery", "-A", "config", "worker", "--pool", "solo")
     wait_until(lambda: b"ready" in (site.folder / "process-0.log").read_bytes())
     driver = site.start(*SEARCH)
@@ -144,6 +148,6 @@ def test_a_process_killed_at_a_unit_changes_no_bit_of_the_result(site, lost):
         driver = site.start(*SEARCH)
     assert driver.wait(PATIENCE) == 0
 
-    assert site.rows("SELECT sha256, depth FROM mitl_retrieval") == [(single, 25)]
+    assert site.rows("SELECT sha256, depth FROM mitl_retrieval") == [(searched[1], 25)]
     wait_until(lambda: site.rows("SELECT name FROM mitl_unitlease") == [])
     assert [file for file in (site.folder / "media" / "searches").rglob("*") if file.is_file()] == []
