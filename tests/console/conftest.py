@@ -57,9 +57,23 @@ class Site:
     flagged: Assignment
     version: Version
 
+    def again(self) -> "Site":
+        """The same rows, read anew."""
+        return Site(**{name: type(row).objects.get(pk=row.pk) for name, row in vars(self).items()})
+
 
 @pytest.fixture
 def site(db) -> Site:
+    return make_site()
+
+
+@pytest.fixture(scope="module")
+def lasting_site(lasting) -> Site:
+    """For a module whose tests all expect the site, and take it ``again``."""
+    return make_site()
+
+
+def make_site() -> Site:
     """Everything once: a flagged HIT in an open round, a draft, a version of another round's verdicts."""
     collection = make_collection(images=8, pictures=True)
     sample = make_sample(collection)

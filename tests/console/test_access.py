@@ -16,6 +16,7 @@ from crowd.models import Outbox
 from dataset.exports.downloads import make_download
 from evaluation.models import Run
 from hits.models import Round
+from tests.console.conftest import Site
 from tests.factories import make_round, put_on_platform
 
 OPEN_TO_ALL = {"login", "logout", "password_set", "password_forgotten", "result", "result_picture"}
@@ -98,8 +99,19 @@ def address(name: str) -> str:
 
 
 @pytest.fixture
-def addresses(site) -> dict[str, str]:
+def site(db, lasting_site) -> Site:
+    return lasting_site.again()
+
+
+@pytest.fixture
+def addresses(db, addresses_of_the_site) -> dict[str, str]:
+    return addresses_of_the_site
+
+
+@pytest.fixture(scope="module")
+def addresses_of_the_site(lasting_site) -> dict[str, str]:
     """The address of each name for the rows of the site, and a round on a platform."""
+    site = lasting_site
     put_on_platform(make_round(site.collection, "there"))
     done = Round.objects.get(name="done")
     measure_chart(done, "workers", "", progress=silent)
@@ -177,7 +189,7 @@ def test_a_visit_that_fails_leaves_no_rows_to_later_tests(db):
     with pytest.raises(LookupError):
         statuses(["job"], fail)
     assert connection.savepoint_ids == before
-    assert not Job.objects.exists()
+    assert not Job.objects.filter(title="job").exists()
 
 
 def test_a_stranger_is_sent_to_the_login(stranger):

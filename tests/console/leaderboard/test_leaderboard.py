@@ -13,9 +13,15 @@ from dataset.release import release_version
 from evaluation.jobs import register, score_version
 from evaluation.models import Run, Score
 from evaluation.scores.scoring import evaluate_version
+from tests.console.conftest import Site
 from tests.factories import make_collection
 
 UPLOAD = "/collections/zoo/leaderboard/register/"
+
+
+@pytest.fixture
+def site(db, lasting_site) -> Site:
+    return lasting_site.again()
 
 
 def rankings(site, seed: int = 0) -> bytes:

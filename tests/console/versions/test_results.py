@@ -12,9 +12,15 @@ from dataset.release import release_version
 from evaluation.models import Run
 from hits.models import Round
 from tests.conftest import client_of
+from tests.console.conftest import Site
 
 PUBLISH, WITHDRAW, RESULT = "/versions/v1/publish/", "/versions/v1/withdraw/", "/results/v1/"
 TERMS = {"picture_terms": "CC BY 4.0, drawn by us"}
+
+
+@pytest.fixture
+def site(db, lasting_site) -> Site:
+    return lasting_site.again()
 
 
 @pytest.fixture
