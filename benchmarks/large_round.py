@@ -144,13 +144,15 @@ def write_conclusions(made) -> None:
     """Store a verdict for each pair, a version of them, and a waiting case for some."""
     from core.inserts import insert_rows
     from dataset.models import Case
-    from dataset.release import release_version
+    from dataset.release import release
+    from dataset.release_parameters import ReleaseParameters
     from dataset.verdicts import aggregate_round
     from hits.models import Item
 
     aggregate_round(made)
     collection = made.pool.collection
-    release_version("v1", collection=collection, sample=made.pool.sample, rounds=[made], partial=True)
+    names = {"collection": collection.name, "queries": made.pool.sample.name, "rounds": (made.name,)}
+    release(ReleaseParameters(version="v1", partial=True, **names))
     pairs = Item.objects.filter(control=None).order_by("image_id", "caption_id").values_list("image_id", "caption_id")
     image, caption = np.array(list(pairs.distinct()))[::800].T
     few = {"collection_id": collection.pk, "image_id": image, "caption_id": caption}

@@ -147,6 +147,3 @@ class Credits(Parameters):
         if self.authors:
             texts["authors"] = [asdict(author) for author in parse_authors(self.authors)]
         return texts
-
-
-NO_CREDITS = Credits()

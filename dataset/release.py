@@ -4,7 +4,6 @@ import hashlib
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -12,26 +11,14 @@ from django.db import IntegrityError, transaction
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent, tracked
-from core.seeds import check_seed
-from core.text import check_name, counted
+from core.text import counted
 from corpus.input_files import lines
 from corpus.matches import seal_source
 from corpus.models import Collection, Match, Sample
-from dataset.aggregation import METHODS, TIES, Method, Ties
-from dataset.contents import (
-    PRECEDENCES,
-    Contents,
-    Policies,
-    Precedence,
-    gather_contents,
-    graded_pairs,
-    proposals_of,
-    queries_of,
-)
-from dataset.credits import NO_CREDITS, Credits
+from dataset.contents import Contents, Policies, gather_contents, graded_pairs, proposals_of, queries_of
 from dataset.judgment_rows import judgment_rows, pseudonym_key
 from dataset.manifest import describe
-from dataset.merging import MergeTerm, check_sources, parse_merge
+from dataset.merging import MergeTerm, check_sources
 from dataset.models import Version, released
 from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
 from dataset.rejections import Rejections, rejections_of
@@ -41,93 +28,44 @@ from dataset.rendering import render_contents, render_gallery, render_judgments,
 from dataset.review_rows import Reviewed, Row, review_rows
 from dataset.version_files import describe_files, manifest_bytes, pair_order, seal_folder, written_files
 from hits.models import Round
-from hits.question import Level
 from hits.task_types import require_pairs
 
 _BATCH = 5_000
-Name = TypeVar("Name", bound=str)
 
 
 def release(parameters: ReleaseParameters, *, released_by: User | None = None, progress: Progress = silent) -> Version:
-    """Release the version that the parameters describe. Raises CounterpartError as ``release_version`` does, and for
-    unknown names."""
-    excluded = parameters.exclude_captions
-    return release_version(
-        parameters.version,
-        collection=Collection.objects.named(parameters.collection),
-        sample=Sample.objects.named(parameters.queries),
-        rounds=[Round.objects.named(name) for name in parameters.rounds],
-        method=parameters.method,
-        ties=parameters.ties,
-        seed=parameters.seed,
-        merge=parameters.merge,
-        precedence=parameters.precedence,
-        positive_levels=parameters.positive_levels,
-        exclude_captions=[line.strip() for _number, line in lines(excluded)] if excluded else (),
-        mixed_tasks=parameters.mixed_tasks,
-        partial=parameters.partial,
-        credits=parameters,
-        released_by=released_by,
-        progress=progress,
-    )
-
-
-def release_version(
-    name: str,
-    *,
-    collection: Collection,
-    sample: Sample,
-    rounds: Sequence[Round] = (),
-    method: Method = "majority",
-    ties: Ties = "median",
-    seed: int = 0,
-    merge: str | None = None,
-    precedence: Precedence = "union",
-    positive_levels: Sequence[int] = (Level.YES, Level.PARTIALLY_YES),
-    exclude_captions: Sequence[str] = (),
-    mixed_tasks: bool = False,
-    partial: bool = False,
-    credits: Credits = NO_CREDITS,
-    released_by: User | None = None,
-    progress: Progress = silent,
-) -> Version:
-    """Release the rounds' positive verdicts by ``method``, united with the merged match sources, as version ``name``.
+    """Release the rounds' positive verdicts, united with the merged match sources, as a version.
 
     The judgments that count, of all rounds together, are aggregated anew; reviews then correct single pairs. The
-    positives are one set of pairs whose image or caption is a query of ``sample``. ``merge`` is parsed by
-    ``dataset.merging.parse_merge``; None means ``original`` if there are rounds. ``precedence`` is explained at
-    ``dataset.contents.Policies``. ``exclude_captions`` are keys of unusable captions, which are dropped as queries and
-    as items, as are captions and images that reviewers excluded. Files go to the storage's ``versions/<name>/``;
-    ``corpus.Match`` rows with the version as source hold every positive (score 1; grade = its level, null if only a
-    source has it) and every judged negative (score 0, grade 3-4). The merged sources are sealed.
+    positives are one set of pairs whose image or caption is a query. Captions of ``exclude_captions`` are dropped as
+    queries and as items, as are captions and images that reviewers excluded. Files go to the storage's
+    ``versions/<name>/``; ``corpus.Match`` rows with the version as source hold every positive (score 1; grade = its
+    level, null if only a source has it) and every judged negative (score 0, grade 3-4). The merged sources are sealed.
 
     Raises CounterpartError and changes nothing if the name is taken by a version or by a folder of the storage, a
-    source or caption is unknown, neither rounds nor sources are given, the rounds have different tasks and not
-    ``mixed_tasks``, a round is unfinished and not ``partial`` or has no judgments that count, or no pair would be
-    positive.
+    collection, sample, round, source or caption is unknown, neither rounds nor sources are given, the rounds have
+    different tasks and not ``mixed_tasks``, a round is unfinished and not ``partial`` or has no judgments that count,
+    or no pair would be positive.
     """
-    policies = Policies(
-        method=_checked(method, METHODS, "aggregation method"),
-        ties=_checked(ties, TIES, "policy for ties"),
-        seed=check_seed(seed),
-        positive_levels=_checked_levels(positive_levels),
-        merge=tuple(_checked_terms(collection, sample, rounds, merge)),
-        precedence=_checked(precedence, PRECEDENCES, "precedence"),
-    )
-    rounds = sorted(rounds, key=lambda one: one.name)
+    collection = Collection.objects.named(parameters.collection)
+    sample = Sample.objects.named(parameters.queries)
+    rounds = sorted(map(Round.objects.named, parameters.rounds), key=lambda one: one.name)
+    policies = parameters.policies()
+    _check_contents(collection, sample, rounds, policies.merge)
     for round in rounds:
         require_pairs(round)
-    if not mixed_tasks:
+    if not parameters.mixed_tasks:
         refuse_mixed_tasks(rounds)
-    if not partial:
+    if not parameters.partial:
         refuse_unfinished(rounds)
+    excluded = parameters.exclude_captions
+    captions = [line.strip() for _number, line in lines(excluded)] if excluded else ()
     with transaction.atomic(), tempfile.TemporaryDirectory() as temporary:
-        version = _claim(name, collection, sample, released_by)
-        folder = Path(temporary)
+        version = _claim(parameters.version, collection, sample, released_by)
         version.rounds.set(rounds)
-        reviews = review_rows(collection, exclude_captions=exclude_captions)
+        reviews = review_rows(collection, exclude_captions=captions)
         rejections = rejections_of(rounds)
-        contents, files, errors = _render(version, rounds, reviews, rejections, policies, folder, progress)
+        contents, files, errors = _render(version, rounds, reviews, rejections, policies, Path(temporary), progress)
         version.manifest = describe(
             version,
             contents,
@@ -135,8 +73,8 @@ def release_version(
             policies=policies,
             reviews=reviews,
             rejections=rejections,
-            credits=credits,
-            partial=partial,
+            credits=parameters,
+            partial=parameters.partial,
             label_errors=errors,
             files=describe_files(files),
         )
@@ -185,11 +123,10 @@ def _render(
     return contents, [*render_contents(version.name, contents, folder), *files], errors
 
 
-def _checked_terms(
-    collection: Collection, sample: Sample, rounds: Sequence[Round], merge: str | None
-) -> list[MergeTerm]:
-    terms = parse_merge((Match.ORIGINAL if rounds else "") if merge is None else merge)
-    if not rounds and not terms:
+def _check_contents(
+    collection: Collection, sample: Sample, rounds: Sequence[Round], merge: Sequence[MergeTerm]
+) -> None:
+    if not rounds and not merge:
         raise CounterpartError("A release needs rounds or match sources: pass --rounds, --merge or both.")
     if sample.collection_id != collection.pk:
         raise CounterpartError(
@@ -209,8 +146,7 @@ def _checked_terms(
         )
     for round in rounds:
         _check_queries(round, sample)
-    check_sources(collection, terms)
-    return terms
+    check_sources(collection, merge)
 
 
 def _check_queries(round: Round, sample: Sample) -> None:
@@ -224,21 +160,7 @@ def _check_queries(round: Round, sample: Sample) -> None:
         )
 
 
-def _checked(name: Name, known: Sequence[Name], what: str) -> Name:
-    if name not in known:
-        raise CounterpartError(f"Unknown {what} {name!r}: use {', '.join(known)}.")
-    return name
-
-
-def _checked_levels(levels: Sequence[int]) -> tuple[int, ...]:
-    wrong = [level for level in levels if level not in Level.values]
-    if wrong or not levels:
-        raise CounterpartError(f"Invalid positive levels {some_of(list(levels)) or '(none)'}: use some of 1, 2, 3, 4.")
-    return tuple(sorted({int(level) for level in levels}))
-
-
 def _claim(name: str, collection: Collection, sample: Sample, by: User | None) -> Version:
-    check_name(name)
     if Match.objects.filter(source=name).exists() and not Version.objects.filter(name=name).exists():
         raise CounterpartError(f"A match source {name} exists already. Choose another name for the version.")
     try:

@@ -1,6 +1,6 @@
 """The parameters of ``release`` and ``aggregate``, for the commands, the pages and the jobs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -169,6 +169,11 @@ class ReleaseParameters(MergeParameters, Credits):
         ),
     ] = False
     exclude_captions: Annotated[Path | None, "file of caption ids to drop, one per line", OFF_PAGE] = None
+
+    def policies(self) -> Policies:
+        found = super().policies()
+        merge = found.merge if self.rounds or self.merge else ()
+        return replace(found, merge=merge, precedence=self.precedence, seed=self.seed)
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Self:

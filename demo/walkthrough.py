@@ -18,7 +18,8 @@ from corpus.matches import known_pairs
 from corpus.models import Collection, Match
 from crowd.publication import close_round, publish_round
 from dataset.models import Review, Verdict, Version
-from dataset.release import release_version
+from dataset.release import release
+from dataset.release_parameters import ReleaseParameters
 from dataset.verdicts import aggregate_round
 from dataset.version_files import load_positives
 from demo.collection import compose, make_demo_collection
@@ -71,7 +72,7 @@ def demonstrate(*, progress: Progress = silent) -> Figures:
     collection = make_demo_collection(COLLECTION, progress=progress)
     annotators = [annotator.name for annotator in add_demo_annotators()]
     if not Version.objects.filter(name=VERSION).exists():
-        _run_round(collection, annotators, progress)
+        _run_round(annotators, progress)
     if not Version.objects.filter(name=REVIEWED).exists():
         _review(Round.objects.get(name=JUDGED), progress)
     to_try = _plan(OPEN, annotators, images=12, captions=12, seed=2, progress=progress)
@@ -141,15 +142,19 @@ def _best_levels(practice: QualificationTest) -> dict[int, Best]:
     return told
 
 
-def _run_round(collection: Collection, annotators: list[str], progress: Progress) -> None:
+def _run_round(annotators: list[str], progress: Progress) -> None:
     judged = _plan(JUDGED, annotators, images=90, captions=110, seed=1, progress=progress)
     publish_round(judged, actor="demo")
     simulate_round(judged, workers=40, profile="careful", truth="truth", seed=1, progress=progress)
     close_round(judged, actor="demo")
     aggregate_round(judged, progress=progress)
-    sample = judged.pool.sample
-    version = release_version(VERSION, collection=collection, sample=sample, rounds=[judged], progress=progress)
-    evaluate_version(version, progress=progress)
+    _release(VERSION, judged, progress)
+
+
+def _release(name: str, judged: Round, progress: Progress) -> None:
+    queries = judged.pool.sample.name
+    parameters = ReleaseParameters(version=name, collection=COLLECTION, queries=queries, rounds=(judged.name,))
+    evaluate_version(release(parameters, progress=progress), progress=progress)
 
 
 def _run_doubtful_round(to_try: Round, progress: Progress) -> None:
@@ -166,7 +171,7 @@ def _run_doubtful_round(to_try: Round, progress: Progress) -> None:
 @transaction.atomic
 def _review(judged: Round, progress: Progress) -> None:
     """Let a reviewer who knows the truth correct the verdicts that are wrong, and release the round again."""
-    collection, sample = judged.pool.collection, judged.pool.sample
+    collection = judged.pool.collection
     true = set(map(tuple, known_pairs(collection, "truth", max_grade=2).tolist()))
     reviewer = reviewing_user()
     Review.objects.bulk_create(
@@ -181,10 +186,7 @@ def _review(judged: Round, progress: Progress) -> None:
         for verdict in Verdict.objects.filter(aggregation__round=judged).order_by("image_id", "caption_id")
         if (is_match := (verdict.image_id, verdict.caption_id) in true) != (verdict.level <= Level.PARTIALLY_YES)
     )
-    evaluate_version(
-        release_version(REVIEWED, collection=collection, sample=sample, rounds=[judged], progress=progress),
-        progress=progress,
-    )
+    _release(REVIEWED, judged, progress)
 
 
 def _plan(name: str, annotators: list[str], *, images: int, captions: int, seed: int, progress: Progress) -> Round:

@@ -16,10 +16,10 @@ from annotation.work.submissions import submit_answers
 from core.models import Event, Job
 from crowd.models import Outbox
 from dataset.models import Version
-from dataset.release import release_version
 from hits.models import Item, Round, Seat
 from tests.chaos.crowd import RIGHT, Sent
 from tests.chaos.invariants import violations
+from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_round, make_worker
 from tests.transactions import taken_back
 

@@ -14,11 +14,11 @@ from annotation.work.grading import grade
 from annotation.work.submissions import submit_answers
 from corpus.models import Collection
 from dataset.models import Version
-from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from hits.models import Round, Seat
 from mitl.models import Pool, Retrieval
 from tests.annotation.answering import right_answers
+from tests.dataset.releasing import release_version
 from tests.factories import (
     make_annotator,
     make_assignment,

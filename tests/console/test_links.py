@@ -8,7 +8,6 @@ from django.test import Client
 
 from annotation.models import Assignment
 from core.models import Job
-from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from evaluation.scores.scoring import evaluate_version
 from hits.models import Round
@@ -17,6 +16,7 @@ from tests.annotation.answering import address, home_of, leased
 from tests.console.conftest import Site, answer_wrongly
 from tests.console.test_queries import late_on_platform
 from tests.crawling import broken_links
+from tests.dataset.releasing import release_version
 from tests.factories import make_round, put_on_platform
 
 

@@ -17,7 +17,6 @@ from core.files import write_file
 from core.models import Event, Job
 from corpus.gallery_imports import files_of, import_gallery
 from corpus.models import Collection, Image, Sample
-from dataset.release import release_version
 from hits.models import HIT, Round
 from mitl.models import Annotator, Pool, Retrieval
 from mitl.search.gallery_embeddings import kept_in
@@ -25,6 +24,7 @@ from mitl.search.plans import store_array
 from tests.annotation.cast import answer
 from tests.console.conftest import answer_rightly
 from tests.corpus.files import gallery_folder, gallery_items
+from tests.dataset.releasing import release_version
 from tests.factories import (
     make_annotator,
     make_collection,

@@ -1,13 +1,19 @@
 """Releases of a small judged round, for the tests of releasing."""
 
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
 import pytest
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from core.models import Event
-from corpus.models import Match
+from corpus.models import Collection, Match, Sample
+from dataset.credits import Credits
 from dataset.models import Version
-from dataset.release import release_version
+from dataset.release import release as release_described
+from dataset.release_parameters import ReleaseParameters
 from dataset.verdicts import aggregate_round
 from dataset.version_files import load_positives
 from mitl.models import Direction
@@ -24,6 +30,25 @@ def round():
     answer(made.hits.get(), 1, 4)
     aggregate_round(made)
     return made
+
+
+def release_version(
+    name: str, *, collection: Collection, sample: Sample, rounds=(), credits=None, exclude_captions=(), **options: Any
+) -> Version:
+    """Release what is given as rows; keys of captions to exclude are given in a file."""
+    with NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("\n".join(exclude_captions))
+        file.flush()
+        parameters = ReleaseParameters(
+            version=name,
+            collection=collection.name,
+            queries=sample.name,
+            rounds=tuple(one.name for one in rounds),
+            exclude_captions=Path(file.name) if exclude_captions else None,
+            **vars(credits or Credits()),
+            **options,
+        )
+        return release_described(parameters)
 
 
 def release(round, name="v1", **options) -> Version:

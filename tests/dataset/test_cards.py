@@ -17,10 +17,10 @@ from dataset.exports import FORMATS, SUMS, export_version
 from dataset.exports.card import columns_of
 from dataset.exports.citing import semantic_version
 from dataset.exports.licences import SPDX, licence_url, on_the_hub, spdx_id
-from dataset.release import release_version
 from dataset.verification import verify_version
 from dataset.version_files import manifest_bytes
 from tests.annotation.cast import answer, sample_of
+from tests.dataset.releasing import release_version
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round
 
 pytestmark = pytest.mark.django_db

@@ -15,11 +15,11 @@ from core.errors import CounterpartError
 from corpus.models import Sample
 from dataset.changes import Cause, changes_between, count_causes
 from dataset.models import Review, Version
-from dataset.release import release_version
 from dataset.version_files import load_pairs
 from hits.designs import Design
 from hits.models import Control, Round
 from tests.annotation.cast import answer, associate
+from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_sample
 from tests.hits.pools import pack, pool_of
 

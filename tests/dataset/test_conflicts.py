@@ -10,9 +10,9 @@ from dataset.cases import queue_of, refresh_queue
 from dataset.conflicts import conflicts_of, merge_counts, preview, send_to_review
 from dataset.contents import Policies
 from dataset.merging import parse_merge
-from dataset.release import release_version
 from hits.models import Round
 from tests.annotation.cast import answer, associate, candidates, sample_of
+from tests.dataset.releasing import release_version
 from tests.dataset.reviewing import exclude_caption, give_level
 from tests.factories import make_collection, make_round
 

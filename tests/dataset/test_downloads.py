@@ -12,8 +12,8 @@ from core.files import local_copy, write_file
 from core.jobs import Cancelled
 from dataset.exports import FORMATS, export_version
 from dataset.exports.downloads import choices, downloads_of, make_download
-from dataset.release import release_version
 from tests.annotation.cast import answer, sample_of
+from tests.dataset.releasing import release_version
 from tests.factories import make_round
 
 pytestmark = pytest.mark.django_db

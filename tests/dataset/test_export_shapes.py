@@ -17,12 +17,12 @@ from core.errors import CounterpartError
 from dataset.credits import Credits
 from dataset.exports import export_version
 from dataset.exports.statements import agreement
-from dataset.release import release_version
 from dataset.version_files import load_judgments, load_pairs, load_positives
 from evaluation.metrics import map_at_r, r_precision, recall_at_k
 from hits.models import Seat
 from mitl.models import Direction
 from tests.annotation.cast import answer, associate, sample_of
+from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_round, make_sample
 
 pytestmark = pytest.mark.django_db

@@ -10,11 +10,11 @@ from core.errors import CounterpartError
 from corpus.matches import import_matches, known_pairs
 from corpus.models import Match
 from dataset.exports import export_version
-from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from dataset.version_files import load_positives
 from hits.models import Seat
 from tests.annotation.cast import candidates, propose, sample_of, say
+from tests.dataset.releasing import release_version
 from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
 
 pytestmark = pytest.mark.django_db

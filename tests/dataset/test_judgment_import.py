@@ -8,10 +8,10 @@ from core.errors import CounterpartError
 from core.models import Event
 from dataset.exports import export_version
 from dataset.judgment_import import import_judgments
-from dataset.release import release_version
 from dataset.version_files import checked_file, load_judgments
 from hits.models import Seat
 from tests.annotation.cast import answer, candidates, propose, sample_of, say
+from tests.dataset.releasing import release_version
 from tests.factories import make_annotator, make_assignment, make_round
 
 pytestmark = pytest.mark.django_db

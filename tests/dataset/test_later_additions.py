@@ -14,7 +14,6 @@ from corpus.imports import import_collection
 from corpus.matches import import_matches
 from corpus.models import Caption, Collection, Match, Sample
 from dataset.models import Version
-from dataset.release import release_version
 from dataset.verification import verify_version
 from dataset.version_files import stored_sha256
 from hits.designs import Design
@@ -22,6 +21,7 @@ from hits.models import Control, Item, Round, Seat
 from hits.top_ups import plan_again
 from mitl.models import Pool
 from tests.annotation.cast import answer, associate
+from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_sample
 from tests.hits.boxes import pool_of_boxes
 from tests.hits.pools import pack, pool_of

@@ -6,8 +6,8 @@ import pyarrow.parquet
 import pytest
 
 from dataset.exports import export_version
-from dataset.release import release_version
 from dataset.verification import verify_version
+from tests.dataset.releasing import release_version
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack
 

@@ -13,9 +13,9 @@ from corpus.samples import sample_queries
 from dataset.cases import queue_of
 from dataset.cleanup import suggest_clean_up
 from dataset.models import Review, Version
-from dataset.release import release_version
 from dataset.reviews import Conclusion, conclude
 from dataset.version_files import load_positives
+from tests.dataset.releasing import release_version
 
 pytestmark = [pytest.mark.shared, pytest.mark.slow, pytest.mark.django_db]
 

@@ -11,13 +11,13 @@ from corpus.models import Caption, Image
 from dataset.cases import open_cases, queue_of
 from dataset.models import Review
 from dataset.near_duplicates import group_of, wording_of
-from dataset.release import release_version
 from dataset.reviews import Conclusion, conclude, latest_review, require_two_reviewers, second, undo
 from hits.models import Control, TopUp
 from hits.top_ups import plan_again
 from tests.annotation.cast import answer, candidates, sample_of
 from tests.annotation.disagreeing import make_topped_up, vote
 from tests.at_once import at_once
+from tests.dataset.releasing import release_version
 from tests.dataset.reviewing import (
     EXCLUDED,
     KEPT,

@@ -20,13 +20,13 @@ from dataset.contents import gather_contents
 from dataset.judgment_rows import ReleasedJudgment, judgment_rows
 from dataset.models import Aggregation, Verdict, Version
 from dataset.packing_replay import check_packing
-from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from dataset.verification import verify_version
 from dataset.version_files import load_judgments, load_pairs
 from hits.designs import Design
 from hits.models import Control, Item, Round, Seat
 from tests.annotation.cast import answer, associate
+from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_sample
 from tests.hits.pools import pack, pool_of
 

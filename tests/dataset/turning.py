@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 
 from dataset.models import Version
-from dataset.release import release_version
 from hits.designs import Design
 from hits.models import Round
 from mitl.pooling import pool_proposals
@@ -13,6 +12,7 @@ from mitl.registration import add_annotator
 from mitl.search.gallery import open_gallery
 from mitl.search.request import Search
 from mitl.search.retrieval import retrieve
+from tests.dataset.releasing import release_version
 from tests.evaluation.worlds import judge_all, published
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 from tests.hits.pools import pack

@@ -4,13 +4,13 @@ from django.core.management import CommandError
 
 from annotation.models import Judgment, Worker
 from corpus.models import Collection
-from dataset.release import release_version
 from dataset.reviews import undo
 from evaluation.agreement import krippendorff_alpha
 from hits.models import Control, Round
 from hits.question import Level
 from mitl.models import Proposal
 from tests.annotation.cast import answer, associate, candidates, propose, sample_of
+from tests.dataset.releasing import release_version
 from tests.dataset.reviewing import another_person, give_level
 from tests.evaluation.analysing import analyse, figures_of, table_of
 from tests.factories import make_annotator, make_collection, make_round

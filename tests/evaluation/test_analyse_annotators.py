@@ -2,11 +2,11 @@ import pytest
 from django.core.management import CommandError
 
 from corpus.models import Match
-from dataset.release import release_version
 from evaluation.metrics import coverage
 from hits.models import Round
 from mitl.models import Annotator
 from tests.annotation.cast import answer, associate, candidates, propose, sample_of
+from tests.dataset.releasing import release_version
 from tests.dataset.reviewing import another_person, give_level
 from tests.evaluation.analysing import analyse, figures_of, table_of
 from tests.factories import make_annotator, make_round

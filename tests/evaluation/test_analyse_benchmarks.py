@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from scipy.stats import kendalltau, spearmanr
 
-from dataset.release import release_version
+from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_sample
 
 pytestmark = pytest.mark.django_db

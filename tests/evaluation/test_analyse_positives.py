@@ -2,9 +2,9 @@ import pytest
 
 from corpus.models import Match
 from dataset.models import Version
-from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from tests.console.conftest import answer_rightly
+from tests.dataset.releasing import release_version
 from tests.evaluation.analysing import analyse, figures_of
 from tests.factories import make_collection, make_round, make_sample
 

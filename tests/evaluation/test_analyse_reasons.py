@@ -2,9 +2,9 @@ import pytest
 from django.core.management import CommandError
 
 from annotation.models import Assignment, Judgment
-from dataset.release import release_version
 from hits.models import Round
 from tests.annotation.cast import answer, candidates, propose, sample_of
+from tests.dataset.releasing import release_version
 from tests.evaluation.analysing import analyse, figures_of, table_of
 from tests.factories import make_annotator, make_round
 

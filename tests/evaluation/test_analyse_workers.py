@@ -1,9 +1,9 @@
 import pytest
 
 from annotation.models import Assignment, Judgment, Rejection, Worker, WorkerIdentity
-from dataset.release import release_version
 from hits.models import HIT, Control, Round
 from tests.annotation.cast import answer, sample_of
+from tests.dataset.releasing import release_version
 from tests.dataset.reviewing import another_person
 from tests.evaluation.analysing import analyse, figures_of, table_of
 from tests.factories import make_round, make_worker

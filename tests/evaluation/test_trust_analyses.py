@@ -11,7 +11,6 @@ from django.core.management import CommandError, call_command
 from annotation.models import Assignment, Judgment
 from corpus.models import Match
 from dataset.models import Version
-from dataset.release import release_version
 from evaluation.analyses.completeness_analysis import _doubt, measure_completeness
 from evaluation.completeness import NEVER, Beyond, Parts
 from evaluation.control_votes import VotesOnControls, votes_on_controls
@@ -21,6 +20,7 @@ from evaluation.random_pairs import ControlVotes, Estimate, learn_from_controls
 from hits.models import Control
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
+from tests.dataset.releasing import release_version
 from tests.evaluation.worlds import NAMES, judge_all, known_round, level_of
 from tests.factories import make_collection, make_sample
 

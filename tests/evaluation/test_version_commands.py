@@ -11,11 +11,11 @@ from django.utils import timezone
 from annotation.models import Judgment
 from core.files import write_file
 from dataset.models import Version
-from dataset.release import release_version
 from evaluation.models import Run, Score
 from evaluation.scores.scoring import SCORED, evaluate_version
 from hits.designs import Design
 from tests.annotation.cast import answer
+from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_sample
 from tests.hits.pools import pack, pool_of
 

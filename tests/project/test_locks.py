@@ -36,7 +36,6 @@ from crowd.sync import keep
 from dataset.cases import open_cases
 from dataset.jobs import start_export
 from dataset.models import Version
-from dataset.release import release_version
 from dataset.reviews import second, undo
 from dataset.verdicts import aggregate_round
 from evaluation.jobs import start_scoring_run
@@ -46,6 +45,7 @@ from tests.annotation.answering import leased, right_answers
 from tests.annotation.cast import answer, candidates
 from tests.annotation.money.moneyed import accepted, flagged, pooled, posted, submit
 from tests.crowd.framing import claimed, confirm
+from tests.dataset.releasing import release_version
 from tests.dataset.reviewing import another_person, give_level
 from tests.factories import make_collection, make_round, make_sample, make_worker
 from tests.transactions import locked_by, locked_in_order

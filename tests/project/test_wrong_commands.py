@@ -16,13 +16,13 @@ from django.core.management import get_commands, load_command_class
 from django.test import override_settings
 
 from corpus.models import Sample
-from dataset.release import release_version
 from mitl.pooling import pool_proposals
 from mitl.search.gallery import open_gallery
 from mitl.search.request import Search
 from mitl.search.retrieval import retrieve
 from tests.conftest import stored_in
 from tests.corpus.files import jsonl, line
+from tests.dataset.releasing import release_version
 from tests.factories import make_annotator, make_collection, make_round, make_sample
 from tests.transactions import taken_back
 

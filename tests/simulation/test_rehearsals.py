@@ -6,10 +6,10 @@ import pytest
 
 from annotation.models import Assignment
 from core.errors import CounterpartError
-from dataset.release import release_version
 from simulation.doors.memory import Finished
 from simulation.rehearsals import REHEARSED, discard_rehearsal, figures_of, rehearse_round
 from simulation.truth import Seen
+from tests.dataset.releasing import release_version
 from tests.factories import make_round
 
 State = Assignment.State

@@ -17,13 +17,13 @@ from corpus.imports import import_collection
 from corpus.models import Caption, Collection
 from dataset.cases import refresh_queue, reported_pairs
 from dataset.judgment_import import import_judgments
-from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from dataset.verification import verify_version
 from dataset.version_files import stored_sha256
 from hits.models import Round
 from hits.task_types import CAPTION
 from tests.annotation.answering import address, leased, shown
+from tests.dataset.releasing import release_version
 from tests.evaluation.analysing import analyse
 from tests.factories import make_assignment, make_worker
 from tests.hits.captions import pack_captions

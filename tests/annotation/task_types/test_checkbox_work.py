@@ -11,11 +11,11 @@ from annotation.work.answers import places_of
 from annotation.work.submissions import submit_answers
 from corpus.models import Match
 from dataset.models import Verdict
-from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from hits.models import Item, Round
 from simulation.simulated_workers import Reviewer
 from tests.annotation.answering import address, leased, right_answers
+from tests.dataset.releasing import release_version
 from tests.factories import make_assignment, make_worker
 from tests.hits.boxes import pack_boxes, pool_of_boxes
 

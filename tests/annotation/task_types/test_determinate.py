@@ -14,12 +14,12 @@ from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
 from dataset.cases import disagreements
 from dataset.judgment_import import import_judgments
-from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from hits.models import Control, Item, Round, Seat
 from tests.annotation.answering import address, leased
 from tests.annotation.judging.test_judging_browser import at, saved, stored, take
 from tests.browser import press
+from tests.dataset.releasing import release_version
 from tests.evaluation.analysing import analyse, figures_of
 from tests.factories import make_assignment, make_worker
 from tests.hits.pools import mirror_of, pack, pool_of

@@ -8,13 +8,13 @@ from annotation.models import Assignment, Judgment
 from annotation.work.submissions import submit_answers
 from corpus.models import Match
 from dataset.models import Verdict
-from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from hits.models import Item, Round, Seat
 from hits.task_types import EXPERT
 from tests.annotation.answering import address, as_form, leased, right_answers
 from tests.annotation.judging.test_judging_browser import at, stored, take
 from tests.browser import press
+from tests.dataset.releasing import release_version
 from tests.factories import make_assignment, make_round, make_worker
 from tests.hits.pools import pack, pool_of
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dataset.release import release_version
 from evaluation.scores.scoring import evaluate_version
+from tests.dataset.releasing import release_version
 from tests.evaluation.auditing.test_estimate_boards import AUDIT, half_judged, register
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.factories import make_collection

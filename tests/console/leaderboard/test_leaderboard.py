@@ -9,11 +9,11 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from core.models import Job
-from dataset.release import release_version
 from evaluation.jobs import register, score_version
 from evaluation.models import Run, Score
 from evaluation.scores.scoring import evaluate_version
 from tests.console.conftest import Site
+from tests.dataset.releasing import release_version
 from tests.factories import make_collection
 
 UPLOAD = "/collections/zoo/leaderboard/register/"

@@ -3,11 +3,11 @@
 import pytest
 from django.contrib.auth.models import User
 
-from dataset.release import release_version
 from dataset.reviews import Conclusion, conclude
 from hits.models import Round
 from tests.annotation.cast import candidates
 from tests.console.pairs.tables import table
+from tests.dataset.releasing import release_version
 
 pytestmark = pytest.mark.django_db
 

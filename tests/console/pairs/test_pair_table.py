@@ -10,11 +10,11 @@ from django.urls import reverse
 
 from annotation.models import Assignment
 from corpus.models import Caption
-from dataset.release import release_version
 from dataset.reviews import Conclusion, conclude
 from dataset.verdicts import aggregate_round
 from tests.annotation.cast import answer, candidates, propose
 from tests.console.pairs.tables import table
+from tests.dataset.releasing import release_version
 from tests.factories import make_annotator, make_collection, make_round
 
 pytestmark = pytest.mark.django_db

@@ -10,9 +10,9 @@ from crowd import channels
 from crowd.messages import write_once
 from crowd.models import Message
 from dataset.jobs import start_export
-from dataset.release import release_version
 from tests.at_once import at_once
 from tests.crowd.fakes import FakePlatform
+from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_round, make_sample, make_worker
 
 

@@ -11,11 +11,11 @@ from core.errors import CounterpartError
 from core.files import write_file
 from core.jobs import finish, running
 from core.models import Job
-from dataset.release import release_version
 from evaluation.completeness import Parts
 from evaluation.live_effect import measure_effect
 from hits.models import Round
 from tests.console.conftest import counted
+from tests.dataset.releasing import release_version
 from tests.evaluation.worlds import judge, judge_all, known_round
 from tests.factories import make_collection, make_round, make_sample
 

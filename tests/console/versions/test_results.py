@@ -8,11 +8,11 @@ from core.models import Event
 from corpus.models import Caption, Match
 from dataset.models import Publication, Version
 from dataset.publications import EXAMPLES, examples_of, publish
-from dataset.release import release_version
 from evaluation.models import Run
 from hits.models import Round
 from tests.conftest import client_of
 from tests.console.conftest import Site
+from tests.dataset.releasing import release_version
 
 PUBLISH, WITHDRAW, RESULT = "/versions/v1/publish/", "/versions/v1/withdraw/", "/results/v1/"
 TERMS = {"picture_terms": "CC BY 4.0, drawn by us"}

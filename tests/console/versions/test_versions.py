@@ -11,11 +11,11 @@ from core.models import Job
 from dataset.aggregation import METHODS
 from dataset.jobs import export, release
 from dataset.models import Version
-from dataset.release import release_version
 from evaluation.jobs import verify
 from evaluation.models import Run, Score
 from hits.models import Round
 from tests.console.conftest import answer_rightly
+from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_round
 
 

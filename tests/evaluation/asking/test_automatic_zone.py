@@ -16,7 +16,6 @@ from dataset.exports import export_version
 from dataset.exports.card import card
 from dataset.models import Version
 from dataset.rejections import most_matches
-from dataset.release import release_version
 from dataset.verification import verify_version
 from dataset.version_files import load_pairs
 from evaluation.asking import automatic_zone, round_top_ups
@@ -26,6 +25,7 @@ from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_t
 from evaluation.estimation import folds_of, match_probability
 from hits.models import Round
 from tests.conftest import client_of
+from tests.dataset.releasing import release_version
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
 

@@ -10,7 +10,6 @@ from django.core.management import call_command
 from core.errors import CounterpartError
 from dataset.exports.judgments_long import chances_of
 from dataset.packing_replay import check_packing
-from dataset.release import release_version
 from evaluation.asking.likely_matches import LikelyMatches
 from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from evaluation.auditing.asked_pairs import opened_pairs
@@ -19,6 +18,7 @@ from evaluation.auditing.whole_queries import whole_queries
 from evaluation.estimation import given_item_labels, given_labels, pool_metrics
 from hits.models import Item, Round
 from mitl.models import Direction
+from tests.dataset.releasing import release_version
 from tests.evaluation.asking.likely import likely_matches
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack

@@ -10,7 +10,6 @@ from django.core.management import CommandError, call_command
 from core.errors import CounterpartError
 from core.models import Event
 from dataset.packing_replay import check_packing
-from dataset.release import release_version
 from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from evaluation.models import Run
@@ -18,6 +17,7 @@ from evaluation.scores.runs import register_file
 from hits.judge_designs import JudgeDesign, audited_queries
 from hits.models import Item, Round
 from mitl.models import Direction
+from tests.dataset.releasing import release_version
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, level_of, published
 from tests.hits.pools import pack
 

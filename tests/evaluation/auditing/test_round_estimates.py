@@ -11,7 +11,6 @@ from annotation.models import Judgment
 from console.charts.measured_charts import measure_chart
 from core.errors import CounterpartError
 from core.progress import silent
-from dataset.release import release_version
 from evaluation.analyses.estimates_analysis import EstimatesParameters, analyse
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from evaluation.scores.leaderboard import caution_of
@@ -19,6 +18,7 @@ from evaluation.scores.scoring import evaluate_version
 from hits.judge_designs import JudgeDesign, audited_queries
 from hits.models import Round
 from mitl.models import Direction
+from tests.dataset.releasing import release_version
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
 

@@ -7,7 +7,6 @@ import pytest
 from django.core.management import call_command
 
 from dataset.exports.card import card
-from dataset.release import release_version
 from dataset.version_guards import keep_guards, kept_guards
 from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from evaluation.auditing.live_estimates import LiveParameters, measure_live
@@ -18,6 +17,7 @@ from evaluation.scores.leaderboard import caution_of
 from evaluation.scores.scoring import evaluate_version, score_all_runs
 from hits.models import Round
 from tests.console.conftest import counted
+from tests.dataset.releasing import release_version
 from tests.evaluation.analysing import figures_of
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack

@@ -4,7 +4,6 @@ import pytest
 from django.db.models import Q
 
 from core.errors import CounterpartError
-from dataset.release import release_version
 from evaluation.asking import greedy_rounds
 from evaluation.asking.greedy_rounds import ask_likely_matches
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
@@ -13,6 +12,7 @@ from evaluation.designing.finished_rounds import FinishedRound, codes_of
 from evaluation.designing.what_if import WhatIfParameters
 from evaluation.scores.scoring import evaluate_version
 from hits.models import Item
+from tests.dataset.releasing import release_version
 from tests.evaluation.asking.likely import likely_matches
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack

@@ -9,12 +9,12 @@ from django.core.management import call_command
 
 from core.errors import CounterpartError
 from dataset.aggregation import conclude
-from dataset.release import release_version
 from evaluation.designing.finished_rounds import FinishedRound, matches_in
 from evaluation.designing.policy_effects import Spread, effects_of, figures
 from evaluation.designing.what_if import WhatIfParameters, what_if
 from evaluation.scores.scoring import evaluate_version
 from tests.annotation.cast import answer
+from tests.dataset.releasing import release_version
 from tests.dataset.reviewing import give_level
 from tests.evaluation.worlds import SMALL, known_pool, level_of, published
 from tests.factories import make_worker

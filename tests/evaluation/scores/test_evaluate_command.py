@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from dataset.release import release_version
 from evaluation.models import Run
+from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_sample
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from dataset.release import release_version
 from evaluation.models import Run, Score
 from evaluation.scores.board_tables import csv_table, latex_table
 from evaluation.scores.boards import Column, joined
@@ -13,6 +12,7 @@ from evaluation.scores.leaderboard import board_from
 from evaluation.scores.moves import averages_of, history_of, ranks_of, values_of
 from evaluation.scores.scoring import Scored, scored_from
 from mitl.models import Direction
+from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_sample
 
 I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE

@@ -7,12 +7,12 @@ from django.core.files.storage import default_storage
 from core.errors import CounterpartError
 from core.files import read_arrays
 from corpus.models import Match
-from dataset.release import release_version
 from evaluation.models import Run, Score
 from evaluation.scores.runs import register_file
 from evaluation.scores.scoring import Truncation, evaluate_version, score_all_runs, score_everywhere, unscored
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import RankedLists, store_lists
+from tests.dataset.releasing import release_version
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round, make_sample
 
 pytestmark = pytest.mark.django_db
