@@ -223,7 +223,7 @@ def stored_in(folder: Path) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def lasting(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Path]:
     """A transaction and a folder for rows and files that a fixture makes once for all tests of its module. What a test
-    with ``db`` changes of them is taken back after it. Not for tests that commit."""
+    with ``db`` changes of them is taken back after it. Not for modules in which a test commits."""
     folder = tmp_path_factory.mktemp("lasting")
     with django_db_blocker.unblock(), override_settings(**stored_in(folder)), taken_back():
         yield folder

@@ -20,15 +20,10 @@ from tests.hits.pools import pack
 GREEDY = {"design": SMALL, "judge": "audit+greedy", "audit_share": 0.3, "seed": 4}
 
 
-@pytest.fixture(scope="module")
-def greedy(lasting):
-    return published(pack("greedy", known_pool(), **GREEDY)).pk
-
-
 @pytest.fixture
-def made(db, greedy, monkeypatch):
+def made(db, monkeypatch):
     monkeypatch.setattr(greedy_rounds, "BATCH", 2)
-    return Round.objects.get(pk=greedy)
+    return published(pack("greedy", known_pool(), **GREEDY))
 
 
 def judged(round):
