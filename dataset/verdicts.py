@@ -17,11 +17,8 @@ from core.events import record
 from core.files import remove_file
 from core.inserts import insert_rows
 from core.progress import Progress, silent
-from core.seeds import check_seed
 from dataset.aggregation import (
-    METHODS,
     POSITIVE,
-    TIES,
     Concluded,
     Method,
     Ties,
@@ -78,13 +75,9 @@ def aggregate_round(
     The answers on candidates in accepted assignments become verdicts; those on controls that are not retired tell
     some methods about their workers. ``choose_levels`` explains ``ties``; ``seed`` draws the random starts of methods
     that have any. ``workers`` adds a row per worker (``dataset.aggregation.fit.describe_workers``); ``consensus`` adds
-    one per annotator and direction. Raises CounterpartError for an unknown method or policy, or if no judgment
-    counts; the existing verdicts are then kept.
+    one per annotator and direction. Raises CounterpartError if no judgment counts; the existing verdicts are then kept.
     """
     require_pairs(round)
-    _check(method, METHODS, "aggregation method")
-    _check(ties, TIES, "policy for ties")
-    check_seed(seed)
     Round.objects.select_for_update().get(pk=round.pk)
     votes, codes = read_round(round, progress=progress)
     judgments = votes.on_candidates
@@ -155,11 +148,6 @@ def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:
 def _renamed(names: NDArray[np.int64], table: Iterable[tuple[int, str]]) -> "pd.Series[str]":
     """Return the text for each number by ``table``, missing where it has none."""
     return pd.Series(names).map(pd.Series(dict(table), dtype="str"))
-
-
-def _check(name: str, known: tuple[str, ...], what: str) -> None:
-    if name not in known:
-        raise CounterpartError(f"Unknown {what} {name!r}: use {', '.join(known)}.")
 
 
 def _write(

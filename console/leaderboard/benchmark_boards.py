@@ -15,6 +15,7 @@ from core.models import Job
 from evaluation.scores.benchmark_scores import evaluate_benchmarks
 from evaluation.scores.board_tables import figures_of
 from evaluation.scores.boards import LABELS, Board, Cell, Column, Row
+from evaluation.scores.evaluate_parameters import EvaluateParameters
 from evaluation.scores.scoring import Figure
 from mitl.models import Retrieval
 from mitl.search.gallery import rankings_of
@@ -25,9 +26,8 @@ def measure_rankings(job: Job, files: Files, progress: JobProgress) -> str:
     """Score the uploaded rankings, or the lists of a search, and store the figures."""
     params = job.params
     with _rankings(params, files) as (path, model):
-        board = evaluate_benchmarks(
-            params["benchmarks"], [path], model=model, categories=files.get("categories"), progress=progress
-        )
+        parameters = EvaluateParameters(model=model, categories=files.get("categories"))
+        board = evaluate_benchmarks(params["benchmarks"], [path], parameters, progress=progress)
     write_json(figures_path(job), figures_of(board))
     return f"{board.rows[0].model} is measured on {', '.join(params['benchmarks'])}."
 

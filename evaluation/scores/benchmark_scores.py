@@ -16,8 +16,8 @@ from evaluation.metrics import ALL_METRICS, BENCHMARKS, METRICS, Plausible, posi
 from evaluation.metrics.named_benchmarks import folds_of, of_gallery
 from evaluation.ranking_files import Ids, model_names, stream_rankings
 from evaluation.scores.boards import Board, joined
+from evaluation.scores.evaluate_parameters import EvaluateParameters
 from evaluation.scores.leaderboard import board_from
-from evaluation.scores.policies import DEFAULT, Policies
 from evaluation.scores.scoring import score_rankings
 from evaluation.scores.targets import Part, Target
 from mitl.models import Direction
@@ -27,23 +27,12 @@ Categories = Mapping[int, set[Any]]
 
 
 def evaluate_benchmarks(
-    names: Sequence[str],
-    paths: Sequence[Path],
-    *,
-    model: str = "",
-    categories: Path | None = None,
-    zetas: Sequence[int] = (0,),
-    policies: Policies = DEFAULT,
-    progress: Progress = silent,
+    names: Sequence[str], paths: Sequence[Path], parameters: EvaluateParameters, *, progress: Progress = silent
 ) -> Board:
     """Score each file on each benchmark; return the board of them all.
 
-    Args:
-        zetas: of pmrp, a metric each; table 4 has 0.
-
-    Raises:
-        CounterpartError: for unknown benchmarks, files that cannot be read or whose models would have one name, and
-            rankings that lack queries, with their number.
+    Raises CounterpartError for unknown benchmarks, files that cannot be read or whose models would have one name, and
+    rankings that lack queries, with their number.
     """
     if unknown := [name for name in names if name not in BENCHMARKS]:
         raise CounterpartError(f"Unknown benchmarks {some_of(unknown)}: choose of {', '.join(ORDER)}.")
@@ -51,19 +40,19 @@ def evaluate_benchmarks(
         raise CounterpartError(f"Name at least one benchmark: {', '.join(ORDER)}.")
     targets = [_target(name) for name in ORDER if name in names and name != "pmrp"]
     if "pmrp" in names:
-        if categories is None:
+        if parameters.categories is None:
             raise CounterpartError("pmrp needs the categories of the images: pass --categories instances_val2014.json.")
-        targets += _plausible_targets(read_categories(categories), zetas)
-    models = [model] if model else model_names(paths)
+        targets += _plausible_targets(read_categories(parameters.categories), parameters.zeta)
+    models = [parameters.model] if parameters.model else model_names(paths)
     scored = [
-        score_rankings(name, stream_rankings(path, coco_ids()), targets, policies)
+        score_rankings(name, stream_rankings(path, coco_ids()), targets, parameters)
         for path, name in zip(tracked(paths, "models", progress, every=1), models, strict=True)
     ]
     return joined(
         (
             target.name,
             board_from(
-                chain.from_iterable(column), estimand=f"matches of {target.name}", compare=not policies.leave_interval
+                chain.from_iterable(column), estimand=f"matches of {target.name}", compare=not parameters.leave_interval
             ),
         )
         for target, column in zip(targets, zip(*scored, strict=True), strict=True)

@@ -12,6 +12,7 @@ from core.progress import silent
 from dataset.aggregation import METHODS, conclude
 from dataset.judgment_rows import judgment_rows
 from dataset.models import Aggregation, Verdict
+from dataset.release_parameters import AggregateParameters
 from dataset.released_votes import read_votes
 from dataset.rendering import render_judgments
 from dataset.verdicts import aggregate_round, votes_of
@@ -100,15 +101,15 @@ def test_a_round_without_counted_judgments_keeps_its_verdicts(round):
     assert Verdict.objects.count() == 2
 
 
-def test_what_no_aggregation_knows_is_refused(round):
+def test_what_no_aggregation_knows_is_refused():
     for wish, message in (
-        ({"method": "guess"}, "Unknown aggregation method 'guess'"),
-        ({"ties": "coin"}, "Unknown policy for ties 'coin'"),
+        ({"method": "guess"}, "Invalid method 'guess'"),
+        ({"ties": "coin"}, "Invalid ties 'coin'"),
         ({"seed": -1}, "Invalid seed -1: use a whole number from 0"),
         ({"seed": 2**63}, f"Invalid seed {2**63}: use a whole number from 0"),
     ):
         with pytest.raises(CounterpartError, match=message):
-            aggregate_round(round, **wish)
+            AggregateParameters(round="round-1", **wish)
 
 
 @pytest.mark.slow

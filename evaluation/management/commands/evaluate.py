@@ -63,15 +63,7 @@ class Command(ActCommand):
         if names := options["benchmark"]:
             if not rankings:
                 raise CounterpartError("A benchmark has no annotators of its own. Pass --rankings FILE.")
-            board = evaluate_benchmarks(
-                names,
-                rankings,
-                model=parameters.model,
-                categories=parameters.categories,
-                zetas=parameters.zeta,
-                policies=policies,
-                progress=progress,
-            )
+            board = evaluate_benchmarks(names, rankings, parameters, progress=progress)
         else:
             version = Version.objects.named(options["version"])
             scored = evaluate_version(
