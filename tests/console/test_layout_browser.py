@@ -77,7 +77,7 @@ def with_late_scripts(page: Page) -> Page:
     """Have scripts arrive after the page could be painted; add up in ``moved`` how far anything moves."""
 
     def late(route: Route) -> None:
-        sleep(1)
+        sleep(0.3)
         route.continue_()
 
     page.route("**/base.js", late)  # the first: the others run in their order behind it

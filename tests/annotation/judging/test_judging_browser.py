@@ -10,7 +10,7 @@ from annotation.work.leases import expire_leases, lease_seat
 from corpus.models import Caption
 from hits.models import Round
 from tests.annotation.answering import agreement, levels_by_place, shown
-from tests.browser import accessible, press, wait_for_pictures
+from tests.browser import accessible, barriers_in_light_and_dark, press, wait_for_pictures
 from tests.factories import make_round, make_worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -206,10 +206,7 @@ def test_nothing_on_the_way_breaks_the_security_policy_or_a_script(page, asking)
 def test_axe_finds_nothing_on_the_judging_page(page, asking):
     take(page, asking)
     press(page, "2c")
-    accessible(page)
-    page.emulate_media(color_scheme="dark")
-    accessible(page)
-    page.emulate_media(color_scheme="light")
+    assert barriers_in_light_and_dark(page) == []
     press(page, "e" + "1" + "?")
     accessible(page)
     page.keyboard.press("Escape")
