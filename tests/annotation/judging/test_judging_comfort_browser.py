@@ -206,10 +206,12 @@ def test_reasons_move_no_level(page, full_asking):
 
 
 def test_a_failed_picture_comes_back_by_itself(page, made):
+    page.clock.install()
     page.route("**/picture/*/1/*", lambda route: route.abort())
     take(page, made)
     expect(page.locator("#pair-1 .picture-missing")).to_be_visible()
     page.unroute("**/picture/*/1/*")
+    page.clock.fast_forward(4_000)  # a second try after two, a third after four more
     expect(page.locator("#pair-1 .picture-missing")).to_be_hidden()
 
 

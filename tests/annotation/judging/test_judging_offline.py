@@ -12,6 +12,7 @@ from tests.hits.captions import pack_captions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+RETRY = 4_000  # milliseconds; the page tries again every three seconds
 NOT_YET = "Not submitted yet: the server cannot be reached."
 KEPT = "Object.keys(localStorage).filter((name) => name.startsWith('answers '))"
 
@@ -112,6 +113,7 @@ def test_an_answer_saved_later_elsewhere_is_newer_than_the_copy(page, made):
 
 def test_submitting_goes_on_by_itself_after_the_server_was_too_busy_to_answer(page, made):
     """Once it did nothing, once it stored the answers and its reply was lost."""
+    page.clock.install()
     take(page, made)
     press(page, "1111")
     saved(page)
@@ -125,7 +127,10 @@ def test_submitting_goes_on_by_itself_after_the_server_was_too_busy_to_answer(pa
         return route.fulfill(status=503, body="busy")
 
     page.route("**/task/*/", fail)
-    page.get_by_role("button", name="Submit 4 answers").click()
+    for again in (page.get_by_role("button", name="Submit 4 answers").click, lambda: page.clock.fast_forward(RETRY)):
+        with page.expect_response(lambda answer: answer.status == 503):
+            again()
+    page.clock.fast_forward(RETRY)
     page.wait_for_url("**/receipt/")
     assert failures == []
     assert Judgment.objects.count() == 4
@@ -172,6 +177,7 @@ def test_the_copy_goes_with_a_hit_that_is_returned(page, made):
 
 
 def test_a_server_that_fails_is_not_called_unreachable(page, made):
+    page.clock.install()
     take(page, made)
     press(page, "1111")
     saved(page)
@@ -180,6 +186,7 @@ def test_a_server_that_fails_is_not_called_unreachable(page, made):
     expect(page.get_by_text("Not submitted yet: the server has a problem. It is not your fault.")).to_be_visible()
     expect(page.get_by_text(NOT_YET)).to_be_hidden()
     page.unroute("**/task/*/")
+    page.clock.fast_forward(RETRY)
     page.wait_for_url("**/receipt/")
     assert stored() == {1: 1, 2: 1, 3: 1, 4: 1}
 
