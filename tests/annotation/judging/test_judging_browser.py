@@ -24,6 +24,7 @@ def asking() -> Round:
 
 def take(page: Page, made: Round) -> None:
     """Open a HIT of the round, as somebody who has joined it; ``join`` goes through the pages before."""
+    page.clock.install()
     visitor = Client()
     home = visitor.post(f"/judge/join/{made.join_key}/", agreement()).url
     page.goto(visitor.post(f"{home}take/", {"no-script": ""}).url)
@@ -54,6 +55,8 @@ def at(page: Page, text: str) -> None:
 
 
 def saved(page: Page) -> None:
+    """Let the time pass after which the page saves answers."""
+    page.clock.fast_forward(1_000)
     expect(page.locator("#saved")).to_have_text("saved")
 
 

@@ -206,7 +206,6 @@ def test_reasons_move_no_level(page, full_asking):
 
 
 def test_a_failed_picture_comes_back_by_itself(page, made):
-    page.clock.install()
     page.route("**/picture/*/1/*", lambda route: route.abort())
     take(page, made)
     expect(page.locator("#pair-1 .picture-missing")).to_be_visible()
@@ -285,7 +284,6 @@ def seconds_on_pairs(page: Page) -> list[int]:
 
 
 def test_seconds_are_counted_on_the_pair_that_is_shown_and_outlive_the_page(page, made):
-    page.clock.install()
     take(page, made)
     Assignment.objects.update(leased_at=timezone.now() - timedelta(minutes=5))  # The page's clock runs ahead.
     page.clock.run_for(4_000)

@@ -113,7 +113,6 @@ def test_an_answer_saved_later_elsewhere_is_newer_than_the_copy(page, made):
 
 def test_submitting_goes_on_by_itself_after_the_server_was_too_busy_to_answer(page, made):
     """Once it did nothing, once it stored the answers and its reply was lost."""
-    page.clock.install()
     take(page, made)
     press(page, "1111")
     saved(page)
@@ -177,7 +176,6 @@ def test_the_copy_goes_with_a_hit_that_is_returned(page, made):
 
 
 def test_a_server_that_fails_is_not_called_unreachable(page, made):
-    page.clock.install()
     take(page, made)
     press(page, "1111")
     saved(page)
