@@ -17,8 +17,9 @@ from console.annotators.search_examples import Example, compared, examples
 from console.jobs import follow
 from console.pagination import count_of, number_in, page_of
 from console.pairs.light_table import layout_of
-from console.pairs.pair_filters import Place, pairs_in
+from console.pairs.pair_filters import pairs_in
 from console.pairs.pair_lines import lines_of
+from console.pairs.places import Place
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.refusals import refusals_in
 from console.upload_jobs import add_annotator

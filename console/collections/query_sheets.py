@@ -3,8 +3,8 @@ those of other sources (ECCV Caption, figures 2 and C.2)."""
 
 from dataclasses import dataclass
 
-from console.pairs.pair_filters import Place
 from console.pairs.pair_lines import Line, Pair, lines_of
+from console.pairs.places import Place
 from corpus.models import Caption, Image, Match
 from dataset.models import Review
 from dataset.verdict_files import judged_pairs

@@ -15,8 +15,9 @@ from annotation.models import Judgment
 from console.pairs.forms import ConclusionForm, SavedFilterForm
 from console.pairs.last_act import last_act, remember_act
 from console.pairs.light_table import COLUMNS, SIZES, VIEWS, Layout, chips_of, layout_of, page_and_sides
-from console.pairs.pair_filters import PairFilter, Place
+from console.pairs.pair_filters import PairFilter
 from console.pairs.pair_lines import Pair, as_csv, lines_of
+from console.pairs.places import Place
 from console.permissions import StaffRequest, members_only, reviewers_only
 from core.errors import CounterpartError
 from core.text import counted

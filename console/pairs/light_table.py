@@ -11,8 +11,9 @@ from django.forms import ChoiceField
 from django.http import HttpRequest, QueryDict
 
 from console.pagination import page_of
-from console.pairs.pair_filters import PairFilter, Place, Side
+from console.pairs.pair_filters import PairFilter, Side
 from console.pairs.pair_lines import Line, Pair, lines_of
+from console.pairs.places import Place
 
 VIEWS = {"grid": "Pictures", "table": "Table"}
 COLUMNS = {

@@ -4,20 +4,20 @@ Conditions are lookups of one pair in an index, so that a page of a million pair
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import Exists, F, OuterRef, QuerySet
 
-from annotation.models import Judgment, Report
+from annotation.models import Report
 from console.pairs.file_pairs import ORDERS as FILE_ORDERS
 from console.pairs.file_pairs import FilePairs, below, condition_of, levels_of
+from console.pairs.places import Place
 from core.errors import some_of
-from corpus.models import Collection, Match
-from dataset.models import Aggregation, Case, Review, Verdict, Version
-from hits.models import Control, Item, Round, TopUp
+from corpus.models import Match
+from dataset.models import Case, Review, Verdict, Version
+from hits.models import Control, Item, TopUp
 from hits.question import Level
 from mitl.models import Annotator, Pool, Proposal
 
@@ -58,54 +58,6 @@ ORDERS = {
     "level": ("level", "-confidence", "image_id", "caption_id"),
 }
 SORTS_OF_VERSIONS = [("", "default order"), ("level", "level")]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A pool, round, version or whole collection whose pairs are shown, with the votes and verdicts of its rounds."""
-
-    row: Pool | Round | Version | Collection
-
-    @property
-    def kind(self) -> str:
-        return self.row._meta.model_name or ""
-
-    @property
-    def collection(self) -> Collection:
-        if isinstance(self.row, Collection):
-            return self.row
-        return self.row.pool.collection if isinstance(self.row, Round) else self.row.collection
-
-    @cached_property
-    def rounds(self) -> list[int]:
-        if isinstance(self.row, Round):
-            return [self.row.pk]
-        rows = Round.objects.filter(pool__in=self.pools) if isinstance(self.row, Collection) else self.row.rounds.all()
-        return list(rows.values_list("pk", flat=True))
-
-    @cached_property
-    def pools(self) -> list[int]:
-        if isinstance(self.row, Pool):
-            return [self.row.pk]
-        if isinstance(self.row, Collection):
-            return list(self.row.pools.values_list("pk", flat=True))
-        return list(Round.objects.filter(pk__in=self.rounds).values_list("pool", flat=True).distinct())
-
-    @cached_property
-    def aggregations(self) -> list[Aggregation]:
-        """The last aggregation of each round that has one."""
-        rows = Aggregation.objects.filter(round__in=self.rounds).select_related("round").order_by("at", "pk")
-        return list({row.round_id: row for row in rows}.values())
-
-    @property
-    def file(self) -> Aggregation | None:
-        """The aggregation of a round whose verdicts are in a file."""
-        return next((one for one in self.aggregations if one.file and self.kind == "round"), None)
-
-    @property
-    def in_files(self) -> list[Round]:
-        """The rounds of a pool with verdicts in a file: filters and orders see those of pairs under review only."""
-        return [one.round for one in self.aggregations if one.file and self.kind == "pool"]
 
 
 @dataclass(frozen=True)
@@ -280,7 +232,7 @@ def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Quer
     if chosen["annotator"] or chosen["rank"]:
         rows = _proposed(rows, place, chosen)
     if chosen["level"]:
-        rows = rows.filter(Exists(votes_in(place).filter(level=chosen["level"], **PAIR)))
+        rows = rows.filter(Exists(place.votes.filter(level=chosen["level"], **PAIR)))
     if chosen["verdict"]:
         rows = _of_verdict(rows, place, chosen["verdict"])
     if chosen["disagreement"]:
@@ -304,11 +256,6 @@ def _proposed(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Quer
     if by and at and not place.file:
         return rows.alias(pair=ONE_NUMBER).filter(pair__in=proposals.values_list(ONE_NUMBER))
     return rows.filter(Exists(proposals.filter(**PAIR)))
-
-
-def votes_in(place: Place) -> QuerySet[Judgment]:
-    """Return the counted judgments of the place's rounds."""
-    return Judgment.objects.counted().filter(assignment__hit__round__in=place.rounds).order_by()
 
 
 def _of_verdict(rows: QuerySet[Any], place: Place, verdict: str) -> QuerySet[Any]:

@@ -8,7 +8,8 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from annotation.models import Report
-from console.pairs.pair_filters import Pairs, Place, votes_in
+from console.pairs.pair_filters import Pairs
+from console.pairs.places import Place
 from core.text import csv_line
 from corpus.models import Caption, Collection, Image, Match
 from dataset.models import Case, Review, Verdict, Version
@@ -163,7 +164,7 @@ def _line(lines: dict[Pair, Line], image: int | None, caption: int | None) -> Li
 
 def _votes(place: Place, some: dict[str, Any]) -> QuerySet[Any, tuple[int, int, str, int, int]]:
     columns = "image_id", "caption_id", "assignment__hit__round__name", "level"
-    votes = votes_in(place).filter(**some).values_list(*columns)
+    votes = place.votes.filter(**some).values_list(*columns)
     return votes.annotate(n=Count("pk")).order_by("level")
 
 
