@@ -71,7 +71,8 @@ def release(pairs: int):
     from benchmarks.aggregate import make_judged_round  # not in the processes that are measured: it imports pandas
     from core.inserts import insert_rows
     from corpus.samples import sample_queries
-    from dataset.release import release_version
+    from dataset.release import release as release_described
+    from dataset.release_parameters import ReleaseParameters
     from hits.models import Item
     from mitl.models import Annotator, Proposal
 
@@ -84,7 +85,8 @@ def release(pairs: int):
     annotator = Annotator.objects.create(name="annotator", kind="files")
     common = {"pool_id": judged.pool_id, "annotator_id": annotator.pk, "direction": "i2t", "score": 0.5}
     insert_rows(Proposal, {"image_id": image, "caption_id": caption, "rank": np.arange(len(image)) % 5 + 1} | common)
-    return release_version("v1", collection=collection, sample=sample, rounds=[judged], merge="", partial=True)
+    names = {"collection": collection.name, "queries": sample.name, "rounds": (judged.name,)}
+    return release_described(ReleaseParameters(version="v1", merge="", partial=True, **names))
 
 
 def export_once(format: str) -> dict[str, float]:
