@@ -17,9 +17,10 @@ from core.errors import CounterpartError
 from dataset.credits import Credits
 from dataset.exports import export_version
 from dataset.exports.statements import agreement
+from dataset.models import Version
 from dataset.version_files import load_judgments, load_pairs, load_positives
 from evaluation.metrics import map_at_r, r_precision, recall_at_k
-from hits.models import Seat
+from hits.models import Round, Seat
 from mitl.models import Direction
 from tests.annotation.cast import answer, associate, sample_of
 from tests.dataset.releasing import release_version
@@ -28,8 +29,8 @@ from tests.factories import make_collection, make_round, make_sample
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def round():
+@pytest.fixture(scope="module")
+def judged(lasting):
     """Four candidates with two votes each: levels 1 1, 2 2, 4 4 and 3 4; one more answer set is excluded."""
     made = make_round(candidates=4, replication=2)
     hit = made.hits.get()
@@ -40,12 +41,22 @@ def round():
     return made
 
 
-@pytest.fixture
-def version(round):
-    sample = sample_of(round)
+@pytest.fixture(scope="module")
+def released(judged):
+    sample = sample_of(judged)
     return release_version(
-        "v1", collection=sample.collection, sample=sample, rounds=[round], credits=Credits(licence="CC-BY-4.0")
+        "v1", collection=sample.collection, sample=sample, rounds=[judged], credits=Credits(licence="CC-BY-4.0")
     )
+
+
+@pytest.fixture
+def round(judged):
+    return Round.objects.get(pk=judged.pk)
+
+
+@pytest.fixture
+def version(released):
+    return Version.objects.get(pk=released.pk)
 
 
 def exported(version, tmp_path, format, labels=None):
@@ -82,7 +93,7 @@ def test_parquet_holds_pairs_with_labels_and_all_judgments(version, tmp_path):
 
 
 def test_a_version_without_rounds_has_pairs_but_no_judgments(tmp_path):
-    zoo = make_collection()
+    zoo = make_collection("farm")
     version = release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")
     assert list(exported(version, tmp_path, "parquet")) == ["v2_pairs.parquet"]
     assert {row["graded"] for row in rows_of(tmp_path / "v2_pairs.parquet")} == {2}

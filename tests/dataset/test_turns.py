@@ -22,9 +22,14 @@ from tests.evaluation.worlds import judge_all, published
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def judged(lasting) -> int:
+    return first_round(lasting).pk
+
+
 @pytest.fixture
-def first(tmp_path) -> Round:
-    return first_round(tmp_path)
+def first(judged) -> Round:
+    return Round.objects.get(pk=judged)
 
 
 def turn(name: str = "second", **options: object) -> Round:
