@@ -184,8 +184,3 @@ def test_uncertainty_that_grows_with_matches_has_a_tau_b_above_zero(unsure):
     assert [(level["positives"], level["uncertainty"]) for level in found["levels"]] == [(0, 5.5), (1, 0), (3, 11)]
     counts = [1, *[0] * 10, 3]
     assert found["tau_b"] == pytest.approx(kendalltau(range(12), counts).statistic)
-
-
-def test_uncertainty_of_an_annotator_that_has_none_is_refused(retrievals):
-    with pytest.raises(CommandError, match="gives no uncertainty estimates; use one of kind pcme"):
-        analyse("uncertainty", "zoo", "--annotator", "a")

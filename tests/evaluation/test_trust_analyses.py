@@ -22,7 +22,6 @@ from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
 from tests.dataset.releasing import release_version
 from tests.evaluation.worlds import NAMES, judge_all, known_round, level_of
-from tests.factories import make_collection, make_sample
 
 pytestmark = pytest.mark.django_db
 
@@ -221,14 +220,6 @@ def test_bad_input_is_told_in_one_line(version):
         with pytest.raises(CommandError, match=message) as refused:
             analyse(*arguments)
         assert "\n" not in str(refused.value)
-
-
-def test_a_version_without_rounds_is_refused():
-    zoo = make_collection()
-    release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
-    for subject in ("bias", "completeness"):
-        with pytest.raises(CommandError, match="Version v1 has no pairs that annotators proposed and people judged"):
-            analyse(subject, "v1")
 
 
 def test_what_would_make_an_estimate_one_depends_on_what_is_wide():

@@ -1,7 +1,7 @@
 """Tests of spelling and grammar: made from a file, taken before the first HIT, and offered for practice."""
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from annotation.models import Admission, QualificationTest, TestAttempt
 from annotation.people.admission import NotAdmittedError, make_admission
@@ -153,8 +153,3 @@ def test_the_page_without_numbers_and_without_a_file_says_what_is_missing(made, 
     form = {"name": "t", "pass_mark": 4, "attempts": 2, "seed": 0}
     page = researcher.post(f"/collections/{made.pool.collection.name}/test/", form)
     assert (page.status_code, "or “Sentences instead of pairs”" in page.text) == (422, True)
-
-
-def test_a_test_needs_a_name_a_collection_and_a_pass_mark(file):
-    with pytest.raises(CommandError, match="arguments are required: NAME, --collection, --pass-mark$"):
-        call_command("make_test", "--sentences", str(file))

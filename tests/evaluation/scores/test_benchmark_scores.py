@@ -71,34 +71,9 @@ def test_files_of_one_name_are_told_apart_by_their_folders(rankings, tmp_path):
     assert set(json.loads(evaluate("--benchmark", "eccv", "--rankings", *files, "--json"))) == {"ma", "mb"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--benchmark", "eccv,mscoco"), "Unknown benchmarks mscoco: choose of eccv, cxc, coco-1k, coco-5k, pmrp"),
-        (("--benchmark", "pmrp"), "pmrp needs the categories of the images: pass --categories"),
-        (("--benchmark", "coco-5k"), "good on coco-5k, image → captions: 3739 of 5000 queries have no ranking"),
-        (("--benchmark", "eccv", "--version", "v1"), "not allowed with argument"),
-    ],
-)
-def test_what_cannot_be_scored_is_refused(rankings, arguments, message):
-    with pytest.raises(CommandError, match=message):
-        evaluate(*arguments, "--rankings", rankings / "good.json")
-
-
 def test_a_query_that_is_missing_is_counted(rankings):
     with pytest.raises(CommandError, match="short on eccv, image → captions: 1 of 1261 queries have no ranking"):
         evaluate("--benchmark", "eccv", "--rankings", rankings / "short.json")
-
-
-def test_a_benchmark_asks_for_rankings(db):
-    with pytest.raises(CommandError, match="Pass --rankings FILE"):
-        evaluate("--benchmark", "eccv")
-
-
-def test_one_name_is_not_given_to_several_models(rankings):
-    both = rankings / "good.json", rankings / "short.json"
-    with pytest.raises(CommandError, match="--model names one file of rankings, not 2"):
-        evaluate("--benchmark", "eccv", "--model", "mine", "--rankings", *both)
 
 
 @pytest.mark.slow
