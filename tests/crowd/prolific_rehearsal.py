@@ -28,6 +28,7 @@ from emulators.prolific.emulator import Emulator
 from emulators.prolific.world import World
 from hits.models import Round
 from tests.annotation.answering import as_form, right_answers
+from tests.crowd.platform import sync
 from tests.factories import make_round
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -177,13 +178,6 @@ def publish(hits: int = 1, *, reward: str = "2.00", **options) -> Round:
     call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
     made.refresh_from_db()
     return made
-
-
-def sync(made: Round, commit) -> None:
-    """Run the command, and then whatever it put on the queue."""
-    Outbox.objects.update(due_at="2026-01-01T00:00Z")
-    with commit(execute=True):
-        call_command("sync", made.name)
 
 
 def robin() -> User:

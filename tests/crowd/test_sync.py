@@ -178,7 +178,9 @@ def test_a_killed_sync_blocks_its_round_for_five_minutes_after_its_last_progress
     assert begun == [0, 551]
 
 
-def test_a_second_answer_to_a_hit_in_its_other_posting_is_not_paid_unseen(rehearsal, commit):
+@pytest.fixture
+def repeated(rehearsal, commit) -> Assignment:
+    """A worker's second answer to a HIT, in its other posting."""
     made = published(hits=1, replication=10, commit=commit)
     first, second = rehearsal.hits()
     worker = rehearsal.worker()
@@ -186,7 +188,10 @@ def test_a_second_answer_to_a_hit_in_its_other_posting_is_not_paid_unseen(rehear
     again = rehearsal.accept(second, worker)
     rehearsal.submit(again, worker, {"answers": ""})
     sync(made, commit)
-    repeated = Assignment.objects.get(outside_key=again)
+    return Assignment.objects.get(outside_key=again)
+
+
+def test_a_second_answer_to_a_hit_in_its_other_posting_is_not_paid_unseen(repeated):
     assert (repeated.state, repeated.seat, repeated.payments.count()) == ("flagged", None, 0)
     assert "Decide whether the work is paid" in repeated.problem
 
@@ -213,15 +218,7 @@ def test_who_is_listed_for_a_hit_cannot_take_its_other_posting(rehearsal, commit
 
 
 @pytest.mark.parametrize("paid", [True, False])
-def test_repeated_work_is_paid_or_rejected_by_a_person_and_never_counted(rehearsal, commit, person, paid):
-    made = published(hits=1, replication=10, commit=commit)
-    first, second = rehearsal.hits()
-    worker = rehearsal.worker()
-    rehearsal.work(first, worker)
-    again = rehearsal.accept(second, worker)
-    rehearsal.submit(again, worker, {"answers": ""})
-    sync(made, commit)
-    repeated = Assignment.objects.get(outside_key=again)
+def test_repeated_work_is_paid_or_rejected_by_a_person_and_never_counted(repeated, commit, person, paid):
     with pytest.raises(CounterpartError, match="cannot count"):
         decide(repeated, votes_count=True, paid=True, reason="Fine.", by=person)
     words = {} if paid else {"grounds": "instructions", "evidence": "It is the second answer to the HIT."}
