@@ -1,12 +1,11 @@
 """list, show, remove and dump: looking around and undoing from a terminal."""
 
 import json
-from io import StringIO
 
 import numpy as np
 import pytest
 from django.core.files.storage import default_storage
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.models import Assignment
 from annotation.work.leases import lease_seat
@@ -22,6 +21,7 @@ from mitl.models import Annotator, Pool, Retrieval
 from mitl.search.gallery_embeddings import kept_in
 from mitl.search.plans import store_array
 from tests.annotation.cast import answer
+from tests.commands import output_of
 from tests.console.conftest import answer_rightly
 from tests.corpus.files import gallery_folder, gallery_items
 from tests.dataset.releasing import release_version
@@ -38,18 +38,12 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 
-def run(*arguments: object) -> str:
-    out = StringIO()
-    call_command(*map(str, arguments), stdout=out)
-    return out.getvalue()
-
-
 def figures(*arguments: object) -> dict:
-    return json.loads(run(*arguments, "--json"))
+    return json.loads(output_of(*arguments, "--json"))
 
 
 def removed(*arguments: object) -> None:
-    run("remove", *arguments, "--yes")
+    output_of("remove", *arguments, "--yes")
 
 
 @pytest.fixture
@@ -71,13 +65,15 @@ def test_without_a_word_every_kind_is_counted(draft):
 
 def test_an_empty_list_says_how_to_begin(db):
     for things in THINGS:
-        assert run("list", things).startswith(f"There are no {things} yet. Make one with {THINGS[things].made_by}.")
+        assert output_of("list", things).startswith(
+            f"There are no {things} yet. Make one with {THINGS[things].made_by}."
+        )
         assert figures("list", things) == {things: []}
 
 
 def test_a_list_has_a_line_for_each_thing(zoo):
     make_collection("farm", images=2)
-    assert run("list", "collections").splitlines() == [
+    assert output_of("list", "collections").splitlines() == [
         "name  images  captions", "farm       2         4", "zoo        6        12",
     ]  # fmt: skip
 
@@ -140,7 +136,7 @@ def test_everything_listed_can_be_shown(zoo):
         for row in rows:
             shown = figures("show", things.removesuffix("s"), next(iter(row.values())))
             assert shown["waits_for"]
-            assert "None" not in run("show", things, next(iter(row.values())))
+            assert "None" not in output_of("show", things, next(iter(row.values())))
 
 
 def test_a_gallery_goes_with_its_files_and_before_its_collection(db, tmp_path, django_capture_on_commit_callbacks):
@@ -208,7 +204,7 @@ def test_a_name_can_be_used_again_after_a_wrong_annotator_was_removed(zoo, djang
     assert not Annotator.objects.exists()
     assert not Retrieval.objects.exists()
     assert not default_storage.exists(retrieval.file)
-    run("add_annotator", "mine", "--kind", "overlap")
+    output_of("add_annotator", "mine", "--kind", "overlap")
 
 
 def test_the_weights_of_an_annotator_go_with_the_last_that_uses_them(zoo, django_capture_on_commit_callbacks):
@@ -232,13 +228,13 @@ def test_an_annotator_whose_lists_a_pool_uses_stays(zoo):
 
 
 def test_dumped_lists_are_those_that_were_found(zoo, tmp_path):
-    run("add_annotator", "words", "--kind", "overlap")
+    output_of("add_annotator", "words", "--kind", "overlap")
     make_sample(zoo)
-    run("retrieve", "zoo", "--annotators", "words", "--queries", "queries", "--depth", 4)
+    output_of("retrieve", "zoo", "--annotators", "words", "--queries", "queries", "--depth", 4)
     printed = figures("dump", Retrieval.objects.get().pk, tmp_path / "words.json")
     assert (printed["depth"], printed["i2t_lists"], printed["t2i_lists"]) == (4, 6, 12)
-    run("add_annotator", "again", "--kind", "files", "--checkpoint", tmp_path / "words.json")
-    run("retrieve", "zoo", "--annotators", "again", "--queries", "queries", "--depth", 4)
+    output_of("add_annotator", "again", "--kind", "files", "--checkpoint", tmp_path / "words.json")
+    output_of("retrieve", "zoo", "--annotators", "again", "--queries", "queries", "--depth", 4)
     again = figures("dump", Retrieval.objects.first().pk, tmp_path / "again.json")
     assert again["annotator"] == "again"
     assert (tmp_path / "again.json").read_text() == (tmp_path / "words.json").read_text()
@@ -248,8 +244,8 @@ def test_evaluate_reads_a_dump(zoo, tmp_path):
     sample = make_sample(zoo)
     release_version("v1", collection=zoo, sample=sample, merge="original")
     retrieval = make_retrieval(make_annotator("random"), sample, depth=6)
-    run("dump", retrieval.pk, tmp_path / "random.json")
-    assert "random" in run("evaluate", "--version", "v1", "--rankings", tmp_path / "random.json")
+    output_of("dump", retrieval.pk, tmp_path / "random.json")
+    assert "random" in output_of("evaluate", "--version", "v1", "--rankings", tmp_path / "random.json")
 
 
 @pytest.mark.parametrize(
@@ -264,7 +260,7 @@ def test_evaluate_reads_a_dump(zoo, tmp_path):
 def test_a_dump_that_cannot_be_written_is_refused(db, tmp_path, number, file, message):
     (tmp_path / "there.json").touch()
     with pytest.raises(CommandError, match=message):
-        run("dump", number, tmp_path / file)
+        output_of("dump", number, tmp_path / file)
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["there.json"]
 
 

@@ -1,22 +1,16 @@
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.models import Assignment
 from dataset.models import Version
 from hits.models import Round
 from tests.annotation.cast import answer
+from tests.commands import output_of
 from tests.factories import make_collection, make_round, make_sample
 
 pytestmark = pytest.mark.django_db
-
-
-def run(*arguments: object) -> str:
-    out = StringIO()
-    call_command(*map(str, arguments), stdout=out)
-    return out.getvalue()
 
 
 @pytest.fixture
@@ -27,15 +21,15 @@ def round():
 
 
 def release(*arguments: object) -> str:
-    return run("release", "v1", "--collection", "zoo", "--queries", "queries-zoo", *arguments)
+    return output_of("release", "v1", "--collection", "zoo", "--queries", "queries-zoo", *arguments)
 
 
 def test_aggregate_prints_its_counts(round):
-    assert json.loads(run("aggregate", "round-1", "--json"))["pairs"] == 2
+    assert json.loads(output_of("aggregate", "round-1", "--json"))["pairs"] == 2
 
 
 def test_release_prints_a_line_for_each_source(round):
-    run("aggregate", "round-1")
+    output_of("aggregate", "round-1")
     printed = release("--rounds", "round-1")
     assert "\njudged by level: 1: 1, 2: 0, 3: 0, 4: 1\n" in printed
     assert (
@@ -79,17 +73,17 @@ def test_export_prints_the_files_it_wrote(tmp_path):
     zoo = make_collection()
     make_sample(zoo, "queries-zoo")
     release("--merge", "original")
-    printed = run("export", "v1", "--format", "eccv-json", "--out", tmp_path / "out").splitlines()
+    printed = output_of("export", "v1", "--format", "eccv-json", "--out", tmp_path / "out").splitlines()
     out = tmp_path / "out"
     assert {f"{out}/v1_{side}.json" for side in ("image_to_caption", "caption_to_image")} <= set(printed)
     assert all((out / name).exists() for name in printed)
     with pytest.raises(CommandError, match="There is no version 'v9'"):
-        run("export", "v9", "--format", "eccv-json", "--out", tmp_path)
+        output_of("export", "v9", "--format", "eccv-json", "--out", tmp_path)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_simulate_prints_what_came_of_it():
     make_round(hits=2)
-    figures = json.loads(run("simulate", "round-1", "--workers", 2, "--seed", 1, "--json"))
+    figures = json.loads(output_of("simulate", "round-1", "--workers", 2, "--seed", 1, "--json"))
     assert figures["submitted"] == Assignment.objects.count()
     assert figures["workers"] == 2

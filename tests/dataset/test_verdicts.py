@@ -1,9 +1,7 @@
 import json
 import random
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
 
 from annotation.models import Assignment, Worker
 from core.errors import CounterpartError
@@ -18,6 +16,7 @@ from dataset.rendering import render_judgments
 from dataset.verdicts import aggregate_round, votes_of
 from hits.models import Control
 from tests.annotation.cast import answer, candidates, propose
+from tests.commands import output_of
 from tests.factories import make_annotator, make_round
 
 pytestmark = pytest.mark.django_db
@@ -26,12 +25,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def round():
     return make_round(hits=1, candidates=2, replication=3)
-
-
-def told(*arguments: object) -> str:
-    printed = StringIO()
-    call_command(*map(str, arguments), stdout=printed)
-    return printed.getvalue()
 
 
 def verdict(round, place: int) -> Verdict:
@@ -158,8 +151,8 @@ def test_a_row_of_figures_of_every_worker_comes_on_request(round):
 
 def test_the_command_prints_workers_in_lines_and_confusions_as_json(round):
     answer(round.hits.get(), 1, 4)
-    assert "agreement 1.0" in told("aggregate", "round-1", "--workers", "--method", "ordinal")
-    (worker,) = json.loads(told("aggregate", "round-1", "--workers", "--json"))["workers"]
+    assert "agreement 1.0" in output_of("aggregate", "round-1", "--workers", "--method", "ordinal")
+    (worker,) = json.loads(output_of("aggregate", "round-1", "--workers", "--json"))["workers"]
     assert worker["confusion"] == [[1, 0, 0, 0], [None] * 4, [None] * 4, [0, 0, 0, 1]]
 
 

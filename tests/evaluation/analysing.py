@@ -2,17 +2,13 @@
 
 import csv
 import json
-from io import StringIO
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
+from tests.commands import output_of
 
-
-def analyse(*arguments: str) -> str:
-    out = StringIO()
-    call_command("analyse", *arguments, stdout=out)
-    return out.getvalue()
+analyse = partial(output_of, "analyse")
 
 
 def figures_of(*arguments: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 import csv
 import json
+from functools import partial
 from io import StringIO
 
 import numpy as np
@@ -7,16 +8,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from scipy.stats import kendalltau, spearmanr
 
+from tests.commands import output_of
 from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_sample
 
 pytestmark = pytest.mark.django_db
 
 
-def analyse(*arguments: str) -> str:
-    out = StringIO()
-    call_command("analyse", "benchmarks", *arguments, stdout=out)
-    return out.getvalue()
+analyse = partial(output_of, "analyse", "benchmarks")
 
 
 def test_correlations_are_those_of_scipy_over_the_models_with_both_scores(tmp_path):

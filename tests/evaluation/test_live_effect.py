@@ -1,10 +1,10 @@
 import json
 from datetime import timedelta
-from io import StringIO
+from functools import partial
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.models import Assignment, Judgment
 from core.errors import CounterpartError
@@ -13,6 +13,7 @@ from evaluation.scores.runs import register_file
 from hits.models import Item, Round
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
+from tests.commands import output_of
 from tests.evaluation.worlds import NAMES, START, judge, judge_all, known_round, level_of
 from tests.factories import make_round
 
@@ -24,10 +25,7 @@ def round() -> Round:
     return known_round()
 
 
-def stopping(*arguments: object) -> str:
-    out = StringIO()
-    call_command("analyse", "stopping", *map(str, arguments), stdout=out)
-    return out.getvalue()
+stopping = partial(output_of, "analyse", "stopping")
 
 
 def slow_score(name: str, depth: int, worth: dict[int, float]) -> float:

@@ -2,11 +2,10 @@
 
 import csv
 import json
-from io import StringIO
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.models import Assignment, Judgment
 from corpus.models import Match
@@ -21,6 +20,7 @@ from hits.models import Control
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
 from tests.dataset.releasing import release_version
+from tests.evaluation.analysing import analyse
 from tests.evaluation.worlds import NAMES, judge_all, known_round, level_of
 
 pytestmark = pytest.mark.django_db
@@ -37,12 +37,6 @@ def few_samples(monkeypatch):
 def version() -> Version:
     made = judge_all(known_round())
     return release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made])
-
-
-def analyse(*arguments: object) -> str:
-    out = StringIO()
-    call_command("analyse", *map(str, arguments), stdout=out)
-    return out.getvalue()
 
 
 def lists_of(name: str, direction: Direction) -> dict[int, list[int]]:

@@ -15,17 +15,12 @@ from evaluation.models import Run, Score
 from evaluation.scores.scoring import SCORED, evaluate_version
 from hits.designs import Design
 from tests.annotation.cast import answer
+from tests.commands import output_of
 from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_sample
 from tests.hits.pools import pack, pool_of
 
 pytestmark = pytest.mark.django_db
-
-
-def run(*arguments: object) -> str:
-    out = StringIO()
-    call_command(*map(str, arguments), stdout=out)
-    return out.getvalue()
 
 
 @pytest.fixture
@@ -45,10 +40,10 @@ def versions() -> tuple[Version, Version]:
 
 
 def test_verify_names_every_check_and_fails_with_what_it_found(versions):
-    printed = run("verify", "v1").splitlines()
+    printed = output_of("verify", "v1").splitlines()
     names = ("files", "collection", "packing", "judgments", "contents", "scores")
     assert printed == [f"{name}: ok" for name in names]
-    assert json.loads(run("verify", "v1", "--json"))["passed"]
+    assert json.loads(output_of("verify", "v1", "--json"))["passed"]
     write_file("versions/v1/pairs.csv", b"x")
     out = StringIO()
     with pytest.raises(CommandError, match="Version v1 does not verify: files"):
@@ -82,13 +77,13 @@ def test_scores_of_a_file_that_is_not_stored_are_noted(versions, tmp_path):
     lists = {str(key): ["0"] for key in zoo.captions.values_list("key", flat=True)}
     (tmp_path / "mine.json").write_text(json.dumps({"t2i": lists}))
     evaluate_version(versions[0], rankings=[tmp_path / "mine.json"])
-    assert run("verify", "v1").endswith("scores: ok\n")
+    assert output_of("verify", "v1").endswith("scores: ok\n")
     Run.objects.filter(model="mine").update(file="")  # as an earlier program left it
-    assert "note: 1 run was scored from files that are not stored: mine." in run("verify", "v1")
+    assert "note: 1 run was scored from files that are not stored: mine." in output_of("verify", "v1")
 
 
 def test_diff_tells_causes_examples_and_the_effect_on_scores_and_writes_every_changed_pair(versions, tmp_path):
-    printed = run("diff", "v1", "v2", "--csv", tmp_path / "changes.csv")
+    printed = output_of("diff", "v1", "v2", "--csv", tmp_path / "changes.csv")
     assert printed.startswith("2 pairs differ between v1 and v2:\n        2  threshold: other levels are positive")
     assert "match, level 2 -> no match, level 2" in printed
     assert "Scores after it, and the change:" in printed
@@ -96,7 +91,7 @@ def test_diff_tells_causes_examples_and_the_effect_on_scores_and_writes_every_ch
     assert [(row["before"], row["after"], row["cause"]) for row in rows] == [
         ("match, level 2", "no match, level 2", "threshold")
     ] * 2
-    outcome = json.loads(run("diff", "v1", "v2", "--json"))
+    outcome = json.loads(output_of("diff", "v1", "v2", "--json"))
     assert (outcome["changed_pairs"], outcome["causes"]) == (2, {"threshold": 2})
     assert {row["model"] for row in outcome["scores"]} == set(Score.objects.values_list("run__model", flat=True))
     assert list(dict.fromkeys(row["metric"] for row in outcome["scores"])) == list(SCORED)
@@ -106,5 +101,5 @@ def test_diff_of_equal_versions_without_scores_says_so(db):
     zoo = make_collection()
     for name in ("v1", "v2"):
         release_version(name, collection=zoo, sample=make_sample(zoo, name), merge="original")
-    printed = run("diff", "v1", "v2")
+    printed = output_of("diff", "v1", "v2")
     assert printed.startswith("v1 and v2 say the same of every pair.\nNo model was scored on both versions")

@@ -1,11 +1,11 @@
 """Top-ups of a round for registered models: what their first items cost, and how the models are scored then."""
 
 import json
-from io import StringIO
+from functools import partial
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from core.errors import CounterpartError
 from core.models import Event
@@ -17,6 +17,7 @@ from evaluation.scores.runs import register_file
 from hits.judge_designs import JudgeDesign, audited_queries
 from hits.models import Item, Round
 from mitl.models import Direction
+from tests.commands import output_of
 from tests.dataset.releasing import release_version
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, level_of, published
 from tests.hits.pools import pack
@@ -271,10 +272,7 @@ def test_rankings_that_are_gone_are_named(pool, tmp_path):
         estimate_round(audit, NEW)
 
 
-def run_command(*arguments):
-    out = StringIO()
-    call_command("plan_top_up", *arguments, stdout=out)
-    return out.getvalue()
+run_command = partial(output_of, "plan_top_up")
 
 
 def test_the_command_tells_the_cost_and_adds_only_when_told(pool, tmp_path):

@@ -2,16 +2,16 @@
 
 import json
 from dataclasses import replace
-from io import StringIO
+from functools import partial
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 
 from evaluation.auditing.machine_judges import area_under_curve, machine_judges
 from evaluation.auditing.whole_queries import whole_queries
 from evaluation.estimation import METRICS
 from mitl.models import Annotator, Direction
+from tests.commands import output_of
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack
 
@@ -138,10 +138,7 @@ def test_the_only_annotator_has_no_figures_without_it(audit):
     assert "-" in estimates("audit")
 
 
-def estimates(*arguments):
-    out = StringIO()
-    call_command("estimate", *arguments, stdout=out)
-    return out.getvalue()
+estimates = partial(output_of, "estimate")
 
 
 def test_the_command_shows_what_a_machine_judge_brings(audit):

@@ -1,6 +1,7 @@
 """Estimates of rounds: counted where all is judged, from the drawn queries of an audit, refused where nobody drew."""
 
 import json
+from functools import partial
 from io import StringIO
 
 import numpy as np
@@ -18,6 +19,7 @@ from evaluation.scores.scoring import evaluate_version
 from hits.judge_designs import JudgeDesign, audited_queries
 from hits.models import Round
 from mitl.models import Direction
+from tests.commands import output_of
 from tests.dataset.releasing import release_version
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
@@ -194,10 +196,7 @@ def test_scores_on_first_hits_are_those_of_all_pairs_at_rank_one_and_else_said_t
     assert caution_of(version).endswith("are biased, but for R@1 of the annotators whose first hits were judged.")
 
 
-def run(*arguments):
-    out = StringIO()
-    call_command("estimate", *arguments, stdout=out)
-    return out.getvalue()
+run = partial(output_of, "estimate")
 
 
 def test_the_command_says_what_was_estimated_and_from_what(audit):
@@ -224,10 +223,7 @@ def test_the_page_of_the_round_draws_the_estimates(audit, researcher):
     assert "mAP@R" in researcher.get("/charts/round/audit/estimates/").text
 
 
-def plans(*arguments):
-    out = StringIO()
-    call_command("plan", *arguments, stdout=out)
-    return out.getvalue()
+plans = partial(output_of, "plan")
 
 
 def test_audits_are_planned_from_a_judged_round_with_costs_and_widths(pool):

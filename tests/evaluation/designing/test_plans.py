@@ -1,16 +1,17 @@
 """Plans of audits: from priors on a pool that nobody judged, and predictions that are kept beside what came."""
 
 import json
-from io import StringIO
+from functools import partial
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.models import Assignment
 from core.models import Event
 from evaluation.designing.audit_options import audit_options, front_of, terms_of
 from evaluation.designing.plan_basis import PlanBasis, Prior, basis_of, planned_round
 from hits.models import Round
+from tests.commands import output_of
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack
 
@@ -24,10 +25,7 @@ def pool():
     return known_pool()
 
 
-def plans(*arguments):
-    out = StringIO()
-    call_command("plan", *arguments, stdout=out)
-    return out.getvalue()
+plans = partial(output_of, "plan")
 
 
 def test_a_pool_that_nobody_judged_is_planned_from_priors_and_says_so(pool):

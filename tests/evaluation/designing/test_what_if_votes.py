@@ -1,11 +1,10 @@
 """Replays with fewer votes, other methods of aggregation and reviews; the figures of a policy, and the command."""
 
 import json
-from io import StringIO
+from functools import partial
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 
 from core.errors import CounterpartError
 from dataset.aggregation import conclude
@@ -14,6 +13,7 @@ from evaluation.designing.policy_effects import Spread, effects_of, figures
 from evaluation.designing.what_if import WhatIfParameters, what_if
 from evaluation.scores.scoring import evaluate_version
 from tests.annotation.cast import answer
+from tests.commands import output_of
 from tests.dataset.releasing import release_version
 from tests.dataset.reviewing import give_level
 from tests.evaluation.worlds import SMALL, known_pool, level_of, published
@@ -150,10 +150,7 @@ def test_the_effect_of_a_policy_is_that_of_its_replays_one_by_one(finished):
         assert (effect.bias.low, effect.bias.high) == pytest.approx((min(off), max(off)))
 
 
-def run(*arguments):
-    out = StringIO()
-    call_command("what_if", "all", *arguments, stdout=out)
-    return out.getvalue()
+run = partial(output_of, "what_if", "all")
 
 
 def test_the_command_sets_all_policies_side_by_side(finished):

@@ -2,15 +2,17 @@
 
 import csv
 import json
+from functools import partial
 from io import StringIO
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from evaluation import metrics
 from evaluation.models import Run
 from evaluation.ranking_files import ranking_blocks
+from tests.commands import output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -34,10 +36,7 @@ def rankings(tmp_path_factory):
     return folder
 
 
-def evaluate(*arguments: object) -> str:
-    out = StringIO()
-    call_command("evaluate", *map(str, arguments), stdout=out)
-    return out.getvalue()
+evaluate = partial(output_of, "evaluate")
 
 
 def test_a_benchmark_needs_no_rows_and_agrees_with_the_library(rankings):
