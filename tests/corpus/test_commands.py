@@ -7,14 +7,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from corpus.models import Image, Match, Sample
+from tests.commands import output_of
 from tests.corpus.files import jsonl, line, picture_folder, written
 from tests.factories import make_collection
 
 
 def told(*arguments: object) -> str:
-    out = StringIO()
-    call_command(*map(str, arguments), stdout=out)
-    return out.getvalue().strip()
+    return output_of(*arguments).strip()
 
 
 def test_import_collection_says_what_it_did(db, tmp_path):

@@ -1,5 +1,4 @@
 import json
-from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -12,6 +11,7 @@ from dataset.models import Case, QueueCheck
 from dataset.reviews import Conclusion, conclude, undo
 from hits.models import HIT
 from tests.annotation.cast import answer, associate, candidates
+from tests.commands import output_of
 from tests.dataset.reviewing import KEPT, exclude_caption, exclude_image, give_level
 from tests.factories import make_assignment, make_collection, make_round, make_worker
 
@@ -218,9 +218,7 @@ def test_a_reviewed_disagreement_and_that_of_an_excluded_caption_are_not_hidden(
 
 def test_the_command_refreshes_counts_and_checks():
     made = judged((1,), (4,))
-    out = StringIO()
-    call_command("review_queue", made.name, "--json", stdout=out)
-    figures = json.loads(out.getvalue())
+    figures = json.loads(output_of("review_queue", made.name, "--json"))
     assert (figures["disagreement"], figures["waiting"]) == (1, 1)
 
 

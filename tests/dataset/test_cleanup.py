@@ -1,10 +1,10 @@
 import json
-from io import BytesIO, StringIO
+from io import BytesIO
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from PIL import Image as Picture
 
 from core.errors import CounterpartError
@@ -14,6 +14,7 @@ from dataset.cleanup import suggest_clean_up
 from dataset.meaningless import why_meaningless
 from dataset.models import Review
 from dataset.reviews import Conclusion, conclude
+from tests.commands import output_of
 from tests.conftest import client_of
 from tests.dataset.reviewing import KEPT
 from tests.factories import make_collection
@@ -161,9 +162,7 @@ def test_a_folder_without_readable_pictures_is_refused(tmp_path, name, message):
 
 
 def exclude(path, *options) -> dict:
-    out = StringIO()
-    call_command("exclude", "zoo", f"--captions={path}", "--grounds=wrong", *options, "--json", stdout=out)
-    return json.loads(out.getvalue())
+    return json.loads(output_of("exclude", "zoo", f"--captions={path}", "--grounds=wrong", *options, "--json"))
 
 
 @pytest.fixture
@@ -201,6 +200,4 @@ def test_a_list_is_excluded_whole_or_not_at_all(zoo, listed, by, reason, keys, m
 
 def test_the_clean_up_prints_the_counts_of_the_queue(zoo):
     zoo.captions.filter(key="3").update(text="There is no image.")
-    out = StringIO()
-    call_command("cleanup", "zoo", "--json", stdout=out)
-    assert json.loads(out.getvalue())["meaningless"] == 1
+    assert json.loads(output_of("cleanup", "zoo", "--json"))["meaningless"] == 1

@@ -16,6 +16,7 @@ from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
 from mitl.models import Annotator, Pool
 from mitl.search.gallery import load_lists
+from tests.commands import output_of
 from tests.dataset.turning import first_round, release
 from tests.evaluation.worlds import judge_all, published
 
@@ -157,9 +158,7 @@ def test_the_manifest_and_the_differences_tell_the_turn(first):
     assert after.manifest["annotators"]["seen-v1"]["taught_by"] == "v1"
     assert "taught_by" not in after.manifest["annotators"]["seen"]
     assert designs_of(after)["second"]["turn"] == 2
-    told = StringIO()
-    call_command("diff", "v1", "v2", stdout=told)
-    assert "in turn 2, beyond v1" in told.getvalue()
+    assert "in turn 2, beyond v1" in output_of("diff", "v1", "v2")
 
 
 def test_a_released_turn_is_verified_with_its_lineage(first):

@@ -1,12 +1,10 @@
 """The automatic zone: which pairs a round rejects, and what becomes of them."""
 
 import json
-from io import StringIO
 
 import numpy as np
 import pandas as pd
 import pytest
-from django.core.management import call_command
 
 from benchmarks.estimation.beds import synthetic_bed
 from core.errors import CounterpartError
@@ -24,6 +22,7 @@ from evaluation.asking.likely_matches import LikelyMatches
 from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
 from evaluation.estimation import folds_of, match_probability
 from hits.models import Round
+from tests.commands import output_of
 from tests.conftest import client_of
 from tests.dataset.releasing import release_version
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
@@ -182,9 +181,7 @@ def test_verify_rebuilds_them_and_diff_names_them(made):
 
 
 def test_the_command_tells_the_zone_and_its_cost(made):
-    printed = StringIO()
-    call_command("plan_top_up", "round-1", "--reject-below", "0.02", "--json", stdout=printed)
-    told = json.loads(printed.getvalue())
+    told = json.loads(output_of("plan_top_up", "round-1", "--reject-below", "0.02", "--json"))
     assert (told["reject_below"], told["pairs"]) == (0.02, 4)
     assert told["pairs_to_reject"] > 4
 

@@ -13,6 +13,7 @@ from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_t
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from hits.models import Round
 from hits.rounds import figures_of
+from tests.commands import output_of
 from tests.evaluation.asking.likely import likely_matches
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
@@ -140,8 +141,6 @@ def test_a_simulated_crowd_works_until_the_round_stops(transactional_db):
     assert why_stopped(made)
     assert "stopped" not in figures_of(made)
     assert made.top_ups.exists()
-    out = StringIO()
-    call_command("estimate", "greedy", "--metric", "mAP@R", "--json", stdout=out)
-    told = json.loads(out.getvalue())
+    told = json.loads(output_of("estimate", "greedy", "--metric", "mAP@R", "--json"))
     assert {row["kind"] for row in told["estimates"]} == {"estimated"}
     assert len(told["guards"]) == 6

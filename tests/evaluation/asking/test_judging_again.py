@@ -18,6 +18,7 @@ from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_t
 from hits.designs import Design
 from hits.models import Item, Round
 from tests.annotation.cast import answer
+from tests.commands import output_of
 from tests.factories import make_collection
 from tests.hits.pools import pack, pool_of
 
@@ -152,9 +153,7 @@ def test_verdicts_of_a_file_are_judged_again_like_rows(judged, monkeypatch):
 
 
 def test_the_command_shows_an_order_and_adds_it(judged):
-    out = StringIO()
-    call_command("plan_top_up", "round-1", "--again", "0.50", "--json", stdout=out)
-    shown = json.loads(out.getvalue())
+    shown = json.loads(output_of("plan_top_up", "round-1", "--again", "0.50", "--json"))
     assert (shown["pairs"], shown["votes_each"], shown["verdicts"], shown["would_add"]) == (2, 1, 12, 1)
     assert shown["expected_wrong_after"] < shown["expected_wrong"] == 1.2
     assert not judged.top_ups.exists()

@@ -18,6 +18,7 @@ from evaluation.auditing.whole_queries import whole_queries
 from evaluation.estimation import given_item_labels, given_labels, pool_metrics
 from hits.models import Item, Round
 from mitl.models import Direction
+from tests.commands import output_of
 from tests.dataset.releasing import release_version
 from tests.evaluation.asking.likely import likely_matches
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
@@ -261,6 +262,4 @@ def test_the_commands_tell_recall_before_a_batch_and_the_guard_after_it(audit):
     assert len(guards) == 6
     for one in guards:
         assert one["deviation"] == pytest.approx(one["benchmark"] - one["estimate"])
-    out = StringIO()
-    call_command("estimate", "audit", "--metric", "mAP@R", stdout=out)
-    assert out.getvalue().count("with unjudged pairs as no matches") == 2
+    assert output_of("estimate", "audit", "--metric", "mAP@R").count("with unjudged pairs as no matches") == 2

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from evaluation.models import Run
+from tests.commands import output_of
 from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_sample
 
@@ -23,9 +24,7 @@ def evaluate(tmp_path):
     path.write_text(json.dumps({"i2t": {"0": [0, 1], "1": [2]}, "t2i": {str(c): [c // 2] for c in range(4)}}))
 
     def evaluate(*arguments: str) -> str:
-        out = StringIO()
-        call_command("evaluate", "--version", "v1", "--rankings", str(path), *arguments, stdout=out)
-        return out.getvalue()
+        return output_of("evaluate", "--version", "v1", "--rankings", str(path), *arguments)
 
     return evaluate
 
@@ -81,9 +80,9 @@ def test_every_form_says_what_the_figures_are_and_from_how_many_queries(evaluate
 def test_the_csv_can_be_read_by_analyse_benchmarks(evaluate, written, tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text(evaluate(written("other.json", 1), "--csv"))
-    out = StringIO()
-    call_command("analyse", "benchmarks", "--scores", str(path), "--json", stdout=out)
-    assert not {"kind", "estimand", "n_queries"} & set(json.loads(out.getvalue())["metrics"])
+    assert not {"kind", "estimand", "n_queries"} & set(
+        json.loads(output_of("analyse", "benchmarks", "--scores", str(path), "--json"))["metrics"]
+    )
 
 
 @pytest.fixture
