@@ -281,7 +281,6 @@ def whole_round(there: Rehearsal, commit, killer: Killer) -> Round:
     return made
 
 
-@pytest.mark.slow
 def test_a_process_that_is_killed_anywhere_leaves_a_round_that_ends_whole(db, settings, commit):
     """Publish, sync, pay and close, each killed after every one of its steps."""
 

@@ -50,7 +50,6 @@ def give(commit, amount="0.50", reason="Thank you.") -> Payment:
         return owe_bonus(Assignment.objects.get(), amount=Decimal(amount), reason=reason, actor="robin")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("operation", "declared"), faults_of("create_bonuses", "pay_bonuses", "show_submission"))
 def test_a_bonus_call_that_goes_wrong_never_pays_twice(rehearsal, commit, paid, operation, declared):
     rehearsal.fault(operation=operation, times=1, **declared)
@@ -71,7 +70,6 @@ def unclear(rehearsal, commit, paid) -> Outbox:
     return Outbox.objects.get(state="failed")
 
 
-@pytest.mark.slow
 def test_an_unclear_bonus_is_sent_again_by_nobody_but_a_person(rehearsal, commit, paid):
     row = unclear(rehearsal, commit, paid)
     with commit(execute=True):
@@ -106,7 +104,6 @@ def listed_after_hours(rehearsal, commit, paid) -> Outbox:
     return row
 
 
-@pytest.mark.slow
 def test_an_unclear_bonus_is_settled_by_the_sync_that_finds_it_listed(rehearsal, commit, paid):
     row = listed_after_hours(rehearsal, commit, paid)
     close_round(paid, actor="robin")
@@ -121,7 +118,6 @@ def test_an_unclear_bonus_is_settled_by_the_sync_that_finds_it_listed(rehearsal,
         settle(row, was_paid=False, by="robin")
 
 
-@pytest.mark.slow
 def test_an_audit_names_an_unclear_bonus_that_is_listed_and_its_repair_settles_it(rehearsal, commit, paid):
     listed_after_hours(rehearsal, commit, paid)
     found = find_differences(paid)

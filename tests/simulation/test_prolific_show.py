@@ -102,7 +102,6 @@ def test_a_crowd_that_often_strays_fills_every_seat_and_the_books_balance(there,
     check(made, there)
 
 
-@pytest.mark.slow
 def test_a_whole_round_ends_with_every_answer_stored_once_and_everybody_paid_once(there, capsys):
     hits, votes = 10, 2
     pool = pool_of(16 * hits, images=20, collection=make_collection(images=20, pictures=True))
