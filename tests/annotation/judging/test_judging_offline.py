@@ -1,5 +1,7 @@
 """A worker whose connection is lost: every answer is kept on their device until the server has it."""
 
+import shutil
+
 import pytest
 from playwright.sync_api import Error, Page, Route, expect
 
@@ -15,6 +17,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 RETRY = 4_000  # milliseconds; the page tries again every three seconds
 NOT_YET = "Not submitted yet: the server cannot be reached."
 KEPT = "Object.keys(localStorage).filter((name) => name.startsWith('answers '))"
+
+
+@pytest.fixture(scope="module")
+def chromium(chromium):
+    """The whole browser: without windows, what a page sends as it goes away gets out while it is offline."""
+    browser = chromium.browser_type.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+    yield browser
+    browser.close()
 
 
 def go_online(page: Page) -> None:
