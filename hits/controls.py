@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
@@ -77,9 +77,13 @@ def known_matches(collection: Collection, sides: Sides, *, newest: int) -> NDArr
     """Return the pairs that a source but the original one names, whatever its score, as rows of codes (n, 2): any of
     them may be a match, so none is a negative control. ``newest`` is the database id of the last match that counts."""
     matches = Match.objects.filter(collection=collection)
-    originals = matches.filter(source=Match.ORIGINAL, image=OuterRef("image"), caption=OuterRef("caption"))
-    named = matches.filter(~Exists(originals), pk__lte=newest)
-    return sides.pair_codes(named.values_list("image_id", "caption_id").iterator(chunk_size=20_000))
+
+    def pairs(rows: QuerySet[Match]) -> NDArray[np.int64]:
+        return sides.pair_codes(rows.values_list("image_id", "caption_id").iterator(chunk_size=20_000))
+
+    named = pairs(matches.exclude(source=Match.ORIGINAL).filter(pk__lte=newest))
+    originals = pairs(matches.filter(source=Match.ORIGINAL))
+    return named[~np.isin(sides.cells(named), sides.cells(originals))]
 
 
 def spared_originals(
