@@ -183,7 +183,8 @@ def state_of(job: Job) -> str:
 
 
 def test_payments_wait_neither_for_a_search_nor_for_a_worker_that_was_killed(mturk, prolific, hosts, tmp_path):
-    hosts.start_site("web-1"), hosts.start_site("web-2")
+    hosts.start_site("web-1")
+    hosts.start_site("web-2")
     hosts.start_worker("worker-1", queues="default,crowd", processes=2)
     hosts.start_worker("worker-2", queues="default,crowd", processes=2)
     hosts.start_worker("retrieval", queues="retrieval", processes=1)
