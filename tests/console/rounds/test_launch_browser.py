@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from annotation.models import Consent, Judgment, Worker
 from hits.models import Round
 from simulation.simulated_rounds import simulate_round
-from tests.browser import barriers_in_light_and_dark, faults_of, press, width_on_a_phone
+from tests.browser import barriers_in_light_and_dark, faults_of, press, wait_for_pictures, width_on_a_phone
 from tests.console.test_console_browser import log_in
 from tests.corpus.files import line
 from tests.factories import make_annotator, make_collection, picture
@@ -146,6 +146,8 @@ def test_a_person_rehearses_and_joins_by_the_link(page, phone, live_server):
     phone.get_by_role("checkbox").check()
     phone.get_by_role("button", name="Agree and start").click()
     phone.get_by_role("button", name="Judge a HIT").click()
+    expect(phone.get_by_text("1 of 18", exact=True)).to_be_visible()
+    wait_for_pictures(phone)
     phone.get_by_role("radio", name=re.compile("100% YES")).first.check()
     expect(phone.get_by_text("saved", exact=True)).to_be_visible()
 

@@ -79,7 +79,7 @@ def near_ties(n: int, dim: int) -> np.ndarray:
 def test_faiss_s_lists_are_those_of_the_exact_search_bit_by_bit(monkeypatch, spare):
     monkeypatch.setattr(searching, "FAISS_SPARE", spare)
     queries, items = near_ties(40, 24), near_ties(300, 24)
-    places, scores = searching._faiss_topk(queries, items, 9, "cpu")
+    places, scores = searching._faiss_topk(queries, items, 9)
     right_places, right_scores = topk_of_products(queries, items, 9)
     assert places.tolist() == right_places.tolist()
     assert scores.tolist() == right_scores.tolist()
