@@ -82,6 +82,8 @@ def known_matches(collection: Collection, sides: Sides, *, newest: int) -> NDArr
         return sides.pair_codes(rows.values_list("image_id", "caption_id").iterator(chunk_size=20_000))
 
     named = pairs(matches.exclude(source=Match.ORIGINAL).filter(pk__lte=newest))
+    if not len(named):
+        return named  # the originals may be many
     originals = pairs(matches.filter(source=Match.ORIGINAL))
     return named[~np.isin(sides.cells(named), sides.cells(originals))]
 
