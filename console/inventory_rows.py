@@ -1,6 +1,7 @@
 """The kinds of things that the commands list, show and remove know: the line of a row in a list, its details, what
 depends on it, and how it is deleted."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -34,24 +35,24 @@ Figures = dict[str, Any]
 MAKES_CHART, COUNTS_PART = "console.tasks.chart", "console.tasks.round_part"
 
 
-class Thing:
+class Thing(ABC):
     """A kind of thing. ``key`` is the field that names a row, and ``made_by`` the command that makes one."""
 
     rows: QuerySet[Any]
     made_by: str
     key = "name"
 
+    @abstractmethod
     def line(self, row: Any) -> Figures:
         """Return what a list says of a row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def details(self, row: Any) -> Figures:
         """Return what ``show`` adds to the line; it ``waits_for`` nothing unless it is told."""
-        raise NotImplementedError
 
+    @abstractmethod
     def needed_by(self, row: Any) -> Mapping[str, Iterable[Any]]:
         """Return what depends on the row; with any, it cannot be removed."""
-        raise NotImplementedError
 
     def delete(self, row: Any) -> list[StoredFile]:
         """Delete the row; return the stored files that go with it."""
