@@ -40,7 +40,7 @@ def parse_answers(post: QueryDict, places: Places, task: Question) -> list[Answe
         screen = [place for place in range(start, start + task.group) if place in places]
         untold = _untold(post, screen, task)
         for place in screen:
-            # What is written is stored with the level of a match.
+            # A written caption is stored with the level of a match.
             written = str(int(Level.YES)) if task.writes and post.get(f"text-{place}", "").strip() else ""
             if said := written or post.get(f"level-{place}") or untold:
                 answers.append(_answer(post, place, places[place], said, task))

@@ -47,7 +47,7 @@ class Layout:
 
     @property
     def query(self) -> str:
-        """What is not as at first, as a query string."""
+        """The choices that differ from those of a first visit, as a query string."""
         chosen = {
             "view": self.view if self.view != "grid" else "",
             "columns": self.columns if self.columns != AT_FIRST[self.view] else [],

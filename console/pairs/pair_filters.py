@@ -251,8 +251,8 @@ def _proposed(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Quer
     by = {"annotator": chosen["annotator"]} if chosen["annotator"] else {}
     at = {"rank__lte": chosen["rank"]} if chosen["rank"] else {}
     proposals = Proposal.objects.filter(pool__in=place.pools, **by, **at)
-    # So few that to list them takes a quarter of the time of a lookup for each pair. The pairs of a file are looked up
-    # in many queries, each of which would list them.
+    # To list these few takes a quarter of the time of a lookup for each pair. A file's pairs are looked up by many
+    # queries, and each query would make the list again.
     if by and at and not place.file:
         return rows.alias(pair=ONE_NUMBER).filter(pair__in=proposals.values_list(ONE_NUMBER))
     return rows.filter(Exists(proposals.filter(**PAIR)))

@@ -58,7 +58,7 @@ class Site:
     version: Version
 
     def again(self) -> "Site":
-        """The same rows, read anew."""
+        """Read the same rows from the database again."""
         return Site(**{name: type(row).objects.get(pk=row.pk) for name, row in vars(self).items()})
 
 

@@ -59,7 +59,7 @@ class Site:
         return done.stdout
 
     def open(self) -> None:
-        """Keep the database open: whoever closes the last connection locks the file, and may be stopped meanwhile."""
+        """Keep the database open: the process that closes it last locks the file, and may be stopped meanwhile."""
         self._database = sqlite3.connect(self.folder / "counterpart.sqlite3", timeout=30, isolation_level=None)
 
     def start(self, *arguments: str) -> subprocess.Popen:
