@@ -49,6 +49,7 @@ INSTALLED_APPS = [
     "axes",
     "csp",
     "core",
+    "integrations",
     "corpus",
     "mitl",
     "hits",
@@ -73,6 +74,7 @@ MIDDLEWARE = [
     "core.middleware.BodyLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "console.api.bearer.bearer",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -271,6 +273,7 @@ JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", 10, validate=at_least_one)
 TAKES_PER_HOUR = env.int("TAKES_PER_HOUR", 120, validate=at_least_one)
 ARRIVALS_PER_HOUR = env.int("ARRIVALS_PER_HOUR", 120, validate=at_least_one)
 RESULTS_PER_HOUR = env.int("RESULTS_PER_HOUR", 600, validate=at_least_one)
+API_CALLS_PER_MINUTE = env.int("API_CALLS_PER_MINUTE", 600, validate=at_least_one)  # of one token
 PASSWORD_MAILS_PER_HOUR = env.int("PASSWORD_MAILS_PER_HOUR", 10, validate=at_least_one)
 
 # Whoever scrapes /metrics has to send it; without it there is no such page.

@@ -28,12 +28,12 @@ class Guard:
     """
 
     def __init__(self, may: Callable[[User], bool]) -> None:
-        self._may = may
+        self.may = may
 
     def __call__(self, view: View) -> View:
         @wraps(view)
         def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-            if not self._may(request.user):
+            if not self.may(request.user):
                 raise PermissionDenied
             return view(request, *args, **kwargs)
 

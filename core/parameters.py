@@ -15,7 +15,8 @@ import shlex
 from argparse import _ArgumentGroup
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass
+from dataclasses import fields as dataclass_fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast, get_args, get_type_hints
@@ -60,6 +61,7 @@ class NamesField(forms.Field):
     """Names as a list, or as text with commas between them; cleaned to a tuple."""
 
     metavar = "A,B"
+    json_schema: ClassVar[dict[str, Any]] = {"type": "array", "items": {"type": "string", "minLength": 1}}
 
     def to_python(self, value: Any) -> tuple[str, ...]:
         names = value.split(",") if isinstance(value, str) else value or []
@@ -126,9 +128,19 @@ class Parameters:
             object.__setattr__(self, name, clean(name, field, getattr(self, name)))
 
     @classmethod
+    def fields(cls) -> dict[str, forms.Field]:
+        """Return the form fields by parameter."""
+        return cls._fields
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Return the defaults of the parameters that have one."""
+        return {field.name: field.default for field in dataclass_fields(cls) if field.default is not MISSING}
+
+    @classmethod
     def form_fields(cls) -> dict[str, forms.Field]:
         """Return new form fields by parameter, the defaults as initial values, without those marked OFF_PAGE."""
-        defaults = _defaults(cls)
+        defaults = cls.defaults()
         made = {name: deepcopy(field) for name, field in cls._fields.items() if name not in _marked(cls, OFF_PAGE)}
         for name in made.keys() & defaults.keys():
             made[name].initial = defaults[name]
@@ -138,7 +150,7 @@ class Parameters:
     def add_options(cls, parser: CommandParser | _ArgumentGroup) -> None:
         """Add an option for every parameter, such as ``--control-depth`` for ``control_depth``, to a command or a group
         of its options."""
-        defaults = _defaults(cls)
+        defaults = cls.defaults()
         positional = _marked(cls, POSITIONAL)
         for name, field in cls._fields.items():
             shown = _presentation(cls, name, field)
@@ -163,13 +175,13 @@ class Parameters:
         """
         if unknown := sorted(given.keys() - cls._fields.keys()):
             raise CounterpartError(f"{counted(len(unknown), 'unknown parameter')}: {some_of(unknown)}.")
-        if missing := sorted(cls._fields.keys() - _defaults(cls).keys() - given.keys()):
+        if missing := sorted(cls._fields.keys() - cls.defaults().keys() - given.keys()):
             raise CounterpartError(f"{counted(len(missing), 'missing parameter')}: {some_of(missing)}.")
         return cls(**given)
 
     def as_options(self) -> str:
         """Return the options of a command that these parameters are, without those that have their default."""
-        defaults = _defaults(type(self))
+        defaults = self.defaults()
         positional = _marked(type(self), POSITIONAL)
         parts = list[str]()
         for name in self._fields:
@@ -212,10 +224,6 @@ def _marked(cls: type[Parameters], mark: str) -> set[str]:
     return {name for name in cls._fields if mark in hints[name].__metadata__}
 
 
-def _defaults(cls: type[Parameters]) -> dict[str, Any]:
-    return {field.name: field.default for field in fields(cls) if field.default is not MISSING}
-
-
 def clean(name: str, field: forms.Field, value: Any) -> Any:
     """Return the value of a parameter as its field reads it. Raises CounterpartError for an invalid one."""
     try:
@@ -242,13 +250,13 @@ def _text(value: Any) -> str:
 
 def _presentation(cls: type[Parameters], name: str, field: forms.Field) -> dict[str, Any]:
     """Describe a parameter in ``--help``. Values stay text: the form field reads them."""
-    default = _defaults(cls).get(name)
+    default = cls.defaults().get(name)
     told = "" if default in EMPTY or default is False else f" (default {_text(default)})"
     shown: dict[str, Any] = {
         "help": f"{field.help_text}{told}".replace("%", "%%"),
         "metavar": _option(cls, name).metavar or getattr(field, "metavar", None),
     }
-    if name in _defaults(cls):
+    if name in cls.defaults():
         shown["default"] = default
     if offered := values_of(field):
         shown["choices"] = offered

@@ -50,7 +50,8 @@ def csv_line(cells: Iterable[object]) -> str:
 
 
 MAX_NAME = 80
-HAS_NAME_LETTERS = RegexValidator(r"^[-a-zA-Z0-9_]+\Z", "Use only letters, digits, - and _.")
+NAME_PATTERN = r"^[-a-zA-Z0-9_]+$"
+HAS_NAME_LETTERS = RegexValidator(NAME_PATTERN.replace("$", r"\Z"), "Use only letters, digits, - and _.")
 Named = TypeVar("Named", bound=Model)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from django import forms
 
@@ -99,6 +99,7 @@ class CountOrFileField(forms.Field):
     """A number to draw, or the path of a file of ids."""
 
     metavar = "N|FILE"
+    json_schema: ClassVar[dict[str, Any]] = {"type": "integer", "minimum": 0}
 
     def to_python(self, value: Any) -> int | Path:
         return int(value) if str(value).removeprefix("-").isdecimal() else Path(value)

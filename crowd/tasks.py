@@ -18,6 +18,7 @@ from crowd.hints import purge_hints
 from crowd.postings import dispose_of_finished, post_open_seats
 from crowd.sync import rounds_to_sync, sync_round
 from hits.models import Round
+from integrations.kept_answers import purge_answers
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ def reconcile() -> dict[str, int]:
         "claims never confirmed": purge_claims,
         "visitors without an answer": purge_strangers,
         "old hints": purge_hints,
+        "old answers of the API": purge_answers,
         "unfinished files": lambda: remove_stale(Path(settings.FILE_CACHE), f"{PART}*"),
     }
     return repair() | run_each(others)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -75,6 +75,7 @@ class LevelsField(forms.Field):
 
     widget = forms.CheckboxSelectMultiple(choices=[(level.value, level.brief) for level in Level])
     metavar = "LEVELS"
+    json_schema: ClassVar[dict[str, Any]] = {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 4}}
 
     def to_python(self, value: Any) -> tuple[int, ...]:
         levels = POSITIVE.get(value, value.split(",")) if isinstance(value, str) else value or ()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Self, get_args
+from typing import Annotated, Any, ClassVar, Self, get_args
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -57,6 +57,7 @@ class DesignField(forms.Field):
     task. Files are not read here."""
 
     metavar = "|".join([*DESIGNS, "FILE"])
+    json_schema: ClassVar[dict[str, Any]] = {"type": ["string", "object"]}
     widget = forms.Select(
         choices=[
             ("", f"as the type of task has it, otherwise {DEFAULT}"),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -14,6 +14,8 @@ from evaluation.scores.runs import MAX_MODEL
 
 class ZetaField(forms.Field):
     """Whole numbers as a list, or as text with commas between them; cleaned to a tuple."""
+
+    json_schema: ClassVar[dict[str, Any]] = {"type": "array", "items": {"type": "integer", "minimum": 0}}
 
     def to_python(self, value: Any) -> tuple[int, ...]:
         numbers = value.split(",") if isinstance(value, str) else value or ()

@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.models import Assignment
 from crowd.models import Visit
 
-OURS = ("annotation", "core", "corpus", "crowd", "dataset", "evaluation", "hits", "mitl")
+OURS = ("annotation", "core", "corpus", "crowd", "dataset", "evaluation", "hits", "integrations", "mitl")
 VALUES = {
     models.BooleanField: True,
     models.DateTimeField: timezone.now(),

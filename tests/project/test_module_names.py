@@ -7,6 +7,7 @@ from django.conf import settings
 
 APPS = (
     "core",
+    "integrations",
     "corpus",
     "mitl",
     "hits",
@@ -19,7 +20,19 @@ APPS = (
     "demo",
 )
 # What every Django app, and every subject of the console, has under these names.
-OF_EVERY_APP = {"__init__", "admin", "apps", "figures", "forms", "jobs", "models", "tasks", "urls", "views"}
+OF_EVERY_APP = {
+    "__init__",
+    "admin",
+    "apps",
+    "figures",
+    "forms",
+    "jobs",
+    "models",
+    "resources",
+    "tasks",
+    "urls",
+    "views",
+}
 # Modules of one part in different places: a base class or errors of their package, a format that is read and written.
 # A kind of annotator that is a folder has its work in ``annotator``, its own network and loss in these.
 SAME_PART = {"annotator", "loss", "network", "base", "coco", "errors", "files"}

@@ -20,7 +20,19 @@ ROOT = Path(__file__).parents[4]
 PAGE = (ROOT / "docs/prolific.md").read_text()
 WORDS = " ".join(PAGE.split())
 
-APPS = ("core", "corpus", "mitl", "hits", "annotation", "crowd", "dataset", "evaluation", "simulation", "console")
+APPS = (
+    "core",
+    "integrations",
+    "corpus",
+    "mitl",
+    "hits",
+    "annotation",
+    "crowd",
+    "dataset",
+    "evaluation",
+    "simulation",
+    "console",
+)
 OWN = ("commands/prolific_emulator.py", "commands/subscribe_hooks.py", "doors/prolific.py")
 
 

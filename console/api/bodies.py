@@ -1,0 +1,94 @@
+"""The declared parameters of an act as the body of a call: a JSON schema describes them, ``from_json`` judges them."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from django import forms
+
+from core.errors import CounterpartError
+from core.parameters import Parameters, PathField, values_of
+from core.text import NAME_PATTERN, NameField
+
+Declared = TypeVar("Declared", bound=Parameters)
+
+
+def schema_of(kind: type[Parameters], *, without: Collection[str] = ()) -> dict[str, Any]:
+    """Return the JSON schema of a body with these parameters. Those that are paths on the server are left out."""
+    shown = {name: field for name, field in _given(kind).items() if name not in without}
+    defaults = kind.defaults()
+    return {
+        "title": kind.__name__,
+        "type": "object",
+        "properties": {name: _property(field, name, defaults) for name, field in shown.items()},
+        "required": [name for name in shown if name not in defaults],
+        "additionalProperties": False,
+    }
+
+
+def read_body(kind: type[Declared], body: dict[str, Any], known: Mapping[str, Any]) -> Declared:
+    """Return the parameters of a body, and of what is ``known`` from the address.
+
+    Raises CounterpartError as ``from_json`` does, and where a value is read as a path: nobody reads the server's files.
+    """
+    if hidden := sorted((kind.fields().keys() - _given(kind).keys() | known.keys()) & body.keys()):
+        raise CounterpartError(f"Invalid parameter {hidden[0]}: a call cannot set it. Leave it out.")
+    parameters = kind.from_json({**body, **known})
+    for name in body:
+        if isinstance(getattr(parameters, name), Path):
+            raise CounterpartError(f"Invalid {name} {body[name]!r}: a call cannot name a file of the server.")
+    return parameters
+
+
+def _given(kind: type[Parameters]) -> dict[str, forms.Field]:
+    return {name: field for name, field in kind.fields().items() if not isinstance(field, PathField)}
+
+
+def _property(field: forms.Field, name: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    described = {"description": str(field.help_text), **_type(field)}
+    if name not in defaults:
+        return described
+    default = defaults[name]
+    if default is None:
+        return {"description": described.pop("description"), "anyOf": [described, {"type": "null"}], "default": None}
+    return described | {"default": list(default) if isinstance(default, tuple) else _plain(default)}
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float | str) else str(value)
+
+
+def _type(field: forms.Field) -> dict[str, Any]:
+    """Return the schema of a field's values: the one that it declares, or that of its class."""
+    declared: Any = getattr(field, "json_schema", None)
+    if declared:
+        return dict(declared) | ({"minItems": 1} if field.required and declared["type"] == "array" else {})
+    match field:
+        case forms.BooleanField():
+            return {"type": "boolean"}
+        case forms.ChoiceField():
+            return {"type": "string", "enum": values_of(field) + ([] if field.required else [""])}
+        case forms.DecimalField():
+            return {"type": ["number", "string"], "format": "decimal", **_limits(field)}
+        case forms.FloatField():
+            return {"type": "number", **_limits(field)}
+        case forms.IntegerField():
+            return {"type": "integer", **_limits(field)}
+        case forms.CharField():
+            return _text(field)
+    return {"type": "string"}
+
+
+def _limits(field: forms.IntegerField) -> dict[str, Any]:
+    number = float if isinstance(field, forms.FloatField) else int
+    limits: dict[str, Any] = {"minimum": field.min_value, "maximum": field.max_value}
+    return {name: number(limit) for name, limit in limits.items() if limit is not None}
+
+
+def _text(field: forms.CharField) -> dict[str, Any]:
+    limits: dict[str, Any] = {"minLength": 1} if field.required else {}
+    if field.max_length:
+        limits["maxLength"] = field.max_length
+    if isinstance(field, NameField):
+        limits["pattern"] = NAME_PATTERN
+    return {"type": "string", **limits}

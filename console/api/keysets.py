@@ -1,0 +1,56 @@
+"""Lists in parts: each part begins after the last row of the one before, so that rows that are added meanwhile shift
+nothing, and a late part costs no more than the first."""
+
+from typing import Annotated, Any
+
+from django.core.exceptions import ValidationError
+from django.db.models import Model, Q, QuerySet
+from ninja import Field, Schema
+
+from core.errors import CounterpartError
+
+USUAL, MOST = 50, 1000
+
+
+class Place(Schema):
+    """Which part of a list."""
+
+    limit: Annotated[int, Field(ge=1, le=MOST, description="most rows of the answer")] = USUAL
+    after: Annotated[str, Field(max_length=200, description="`next` of the part before; empty: from the start")] = ""
+
+
+def part_of(rows: QuerySet[Any], place: Place, *, key: str = "pk", newest: str = "") -> dict[str, Any]:
+    """Return the part of the list as ``results`` and ``next``, which is null at the end.
+
+    Rows are ordered by ``key``, a unique and indexed column that answers show; or, given ``newest``, a time, by it,
+    the latest first. Raises CounterpartError where ``after`` names no row.
+    """
+    order = [f"-{newest}", f"-{key}"] if newest else [key]
+    found = rows.order_by(*order)
+    if place.after:
+        found = found.filter(_beyond(rows, place.after, key, newest))
+    shown = list(found[: place.limit + 1])
+    more = len(shown) > place.limit
+    shown = shown[: place.limit]
+    return {"results": shown, "next": str(_value(shown[-1], key)) if more else None}
+
+
+def _beyond(rows: QuerySet[Any], after: str, key: str, newest: str) -> Q:
+    try:
+        if not newest:
+            return Q(**{f"{key}__gt": rows.model._meta.get_field(_name(rows, key)).to_python(after)})
+        last = rows.model._default_manager.filter(**{key: after}).first()
+    except (ValidationError, ValueError, OverflowError):
+        last = None
+    if last is None:
+        raise CounterpartError(f"The list has no place {after!r}. Take it from the answer before.")
+    at = getattr(last, newest)
+    return Q(**{f"{newest}__lt": at}) | Q(**{newest: at, f"{key}__lt": _value(last, key)})
+
+
+def _name(rows: QuerySet[Any], key: str) -> str:
+    return str(rows.model._meta.pk.name) if key == "pk" else key
+
+
+def _value(row: Model, key: str) -> Any:
+    return getattr(row, key)

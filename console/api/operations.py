@@ -1,0 +1,88 @@
+"""How a call is declared: its address, the scope that a token needs, what it takes and what it answers."""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
+
+from django.http import HttpRequest
+from ninja import Body, Router
+from ninja.decorators import decorate_view
+from ninja.signature.utils import get_path_param_names
+from pydantic import WithJsonSchema
+
+from console.api.bearer import Bearer
+from console.api.bodies import read_body, schema_of
+from console.api.idempotency import HEADER, once
+from console.permissions import Guard
+from core.parameters import Parameters
+
+View = Callable[..., Any]
+READING = (401, 403, 404, 422, 429, 503)
+ACTING = (400, *READING[:3], 409, 411, 413, *READING[3:])
+KEY = {
+    "in": "header",
+    "name": HEADER,
+    "required": True,
+    "description": "A text of your own, such as a UUID: a call that is repeated with it within a day changes nothing.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+}
+
+
+class Resources(Router):
+    """The calls about one subject, as twins of its pages. The docstring of a call's function describes it."""
+
+    def __init__(self, subject: str) -> None:
+        super().__init__(tags=[subject])
+
+    def reads(self, path: str, scope: str | None, answer: Any, **more: Any) -> Callable[[View], View]:
+        """Declare a call that changes nothing, for tokens with the scope; any valid token where it is None."""
+        extra = _described(scope, READING)
+        return self.get(path, auth=Bearer(scope), response={200: answer}, openapi_extra=extra, **more)
+
+    def acts(
+        self, path: str, scope: str, answer: Any, *, status: int = 202, guard: Guard | None = None
+    ) -> Callable[[View], View]:
+        """Declare a call that changes something: once for each Idempotency-Key. A ``guard`` narrows the scope to roles.
+
+        An argument of the function that is annotated with a kind of Parameters is read from the body, and from parts
+        of the address of the same names.
+        """
+        extra = _described(scope, ACTING) | {"parameters": [KEY]}
+        declare = self.post(path, auth=Bearer(scope, guard), response={status: answer}, openapi_extra=extra)
+
+        def register(view: View) -> View:
+            return declare(decorate_view(once)(_with_parameters(view, path)))
+
+        return register
+
+
+def _described(scope: str | None, statuses: tuple[int, ...]) -> dict[str, Any]:
+    responses = {status: {"$ref": "#/components/responses/Problem"} for status in statuses}
+    return {"responses": responses, "x-scope": scope}
+
+
+def _with_parameters(view: View, path: str) -> View:
+    """Return the view with its Parameters read from the body."""
+    signature = inspect.signature(view)
+    declared = {
+        name: one.annotation
+        for name, one in signature.parameters.items()
+        if isinstance(one.annotation, type) and issubclass(one.annotation, Parameters)
+    }
+    if not declared:
+        return view
+    ((argument, kind),) = declared.items()
+    in_path = get_path_param_names(path) & kind.fields().keys()
+
+    @wraps(view)
+    def called(request: HttpRequest, **values: Any) -> Any:
+        known = {name: values[name] for name in in_path}
+        return view(request, **values | {argument: read_body(kind, values[argument], known)})
+
+    body = Annotated[dict[str, Any], WithJsonSchema(schema_of(kind, without=in_path)), Body()]
+    arguments = [
+        one.replace(annotation=body) if name == argument else one for name, one in signature.parameters.items()
+    ]
+    called.__signature__ = signature.replace(parameters=arguments)  # type: ignore[attr-defined]
+    return called

@@ -1,0 +1,63 @@
+"""The API of the site: the calls of every subject, their errors, and the description of all of them (OpenAPI)."""
+
+from importlib import import_module
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+
+from console.api.problems import MEDIA_TYPE, Problem, ProblemAnswer, problem, told
+from core.errors import CounterpartError
+from core.version import software_version
+
+SUBJECTS = ("home",)
+PROBLEM = {
+    "description": "The call was refused or failed; `detail` says why in a sentence.",
+    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemAnswer"}}},
+}
+DESCRIPTION = """What researchers do on pages and with commands, for programs.
+
+Send a token of the page *API* as `Authorization: Bearer cp_…`. Calls that change something need a header
+`Idempotency-Key`; with the same key they may be repeated. Long work answers 202 with a job: read
+`/jobs/{id}` until its state is `done`. Lists come in parts: send `next` as `after` until it is null. Money is decimal
+text in US dollars. Errors are `application/problem+json`."""
+
+
+class SiteApi(NinjaAPI):
+    def get_openapi_operation_id(self, operation: Any) -> str:
+        return str(operation.view_func.__name__)
+
+    def get_openapi_schema(self, **kwargs: Any) -> Any:
+        """Describe the calls, and the errors that they share."""
+        schema = super().get_openapi_schema(**kwargs)
+        schema["components"]["schemas"]["ProblemAnswer"] = ProblemAnswer.model_json_schema()
+        schema["components"]["responses"] = {"Problem": PROBLEM}
+        return schema
+
+
+def _problem(request: HttpRequest, error: Any) -> HttpResponse:
+    match error:
+        case Problem():
+            return problem(error.status, error.detail, error.headers)
+        case CounterpartError():
+            return problem(422, str(error))
+        case Http404():
+            return problem(404, "There is no such row, or it has another name.")
+        case ValidationError():
+            return problem(422, told(error.errors))
+    return problem(error.status_code, str(error))
+
+
+api = SiteApi(
+    title="Counterpart",
+    version=software_version(),
+    description=DESCRIPTION,
+    docs_url=None,
+    urls_namespace="api",
+    openapi_url="/openapi.json",
+)
+for kind in (Problem, CounterpartError, Http404, ValidationError, HttpError):
+    api.add_exception_handler(kind, _problem)
+for subject in SUBJECTS:
+    api.add_router("", import_module(f"console.{subject}.resources").resources)

@@ -1,0 +1,88 @@
+"""Who calls, and jobs: what they do, how far they are, and how to stop them."""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from ninja import Query, Schema
+
+from console.api.bearer import ApiRequest
+from console.api.keysets import Place, part_of
+from console.api.operations import Resources
+from console.api.problems import Problem
+from core.jobs import cancel
+from core.models import Job
+
+resources = Resources("Jobs")
+RETRY_AFTER = "2"  # seconds
+
+
+class Me(Schema):
+    """The account and the token of a call."""
+
+    user: str
+    token: str
+    scopes: list[str]
+    expires_at: datetime
+
+
+class JobAnswer(Schema):
+    """Long work: ``done`` of ``total`` counts the current ``step``; ``message`` is the outcome, or why it failed."""
+
+    id: UUID
+    url: str
+    title: str
+    state: Job.State
+    step: str
+    done: int
+    total: int | None
+    message: str
+    created_at: datetime
+    finished_at: datetime | None
+
+    @staticmethod
+    def resolve_url(job: Job) -> str:
+        return reverse("api:job", args=[job.pk])
+
+
+class Jobs(Schema):
+    """A part of the list of jobs, the latest first."""
+
+    results: list[JobAnswer]
+    next: str | None
+
+
+@resources.reads("/me", None, Me)
+def me(request: ApiRequest) -> dict[str, object]:
+    """Tell whose token this is, and what it may do."""
+    token = request.token
+    told = {"user": token.owner.get_username(), "token": token.name, "scopes": token.scopes}
+    return told | {"expires_at": token.expires_at}
+
+
+@resources.reads("/jobs", "jobs:read", Jobs)
+def jobs(request: ApiRequest, place: Query[Place], state: Job.State | None = None) -> dict[str, object]:
+    """List the jobs, the latest first."""
+    rows: QuerySet[Job] = Job.objects.filter(state=state) if state else Job.objects.all()
+    return part_of(rows, place, newest="created_at")
+
+
+@resources.reads("/jobs/{uuid:id}", "jobs:read", JobAnswer, url_name="job")
+def job(request: ApiRequest, id: UUID, response: HttpResponse) -> Job:
+    """Tell how far a job is. While it is not over, Retry-After says when to ask again."""
+    found = get_object_or_404(Job, pk=id)
+    if found.is_live:
+        response["Retry-After"] = RETRY_AFTER
+    return found
+
+
+@resources.acts("/jobs/{uuid:id}/cancel", "jobs:write", JobAnswer)
+def cancel_job(request: ApiRequest, id: UUID) -> Job:
+    """Ask a job to stop at its next safe point. What it has done so far stays."""
+    found = get_object_or_404(Job, pk=id)
+    if not cancel(found, actor=request.user.get_username()):
+        raise Problem(409, f"The job has ended already: it is {found.state}.")
+    return Job.objects.get(pk=id)

@@ -1,0 +1,14 @@
+"""How long the answers to calls are kept (``console.api.idempotency``)."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from integrations.models import KeptAnswer
+
+KEPT = timedelta(hours=24)
+
+
+def purge_answers() -> int:
+    """Remove the answers that are no longer told again; return how many."""
+    return KeptAnswer.objects.filter(at__lt=timezone.now() - KEPT).delete()[0]

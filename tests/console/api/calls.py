@@ -1,0 +1,44 @@
+"""Calls of the API in tests: a caller with a token, as a program has one."""
+
+import json
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+
+from console.api.access_tokens import make_token
+from console.api.scopes import scopes_of
+from integrations.models import Token
+
+API = "/api/v1"
+
+
+@dataclass
+class Caller:
+    """A program with a token."""
+
+    token: Token
+    text: str
+    client: Client = field(default_factory=lambda: Client(raise_request_exception=False))
+
+    def get(self, path: str, **more) -> HttpResponse:
+        return self.client.get(f"{API}{path}", headers=self._headers(), **more)
+
+    def post(self, path: str, body: object = None, *, key: str | None = None, **more) -> HttpResponse:
+        """Send a body with an Idempotency-Key of its own, or with this ``key``."""
+        headers = self._headers() | {"Idempotency-Key": key or uuid4().hex}
+        content = json.dumps({} if body is None else body)
+        return self.client.post(f"{API}{path}", content, content_type="application/json", headers=headers, **more)
+
+    def delete(self, path: str) -> HttpResponse:
+        return self.client.delete(f"{API}{path}", headers=self._headers())
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.text}"}
+
+
+def caller_for(user: User, *scopes: str) -> Caller:
+    """Make a token of the user with these scopes, or with all that the role allows."""
+    return Caller(*make_token(user, "a program", scopes or scopes_of(user)))

@@ -1,0 +1,156 @@
+"""Who may call, and how refusals are told."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+from django.utils import timezone
+
+from console.api.access_tokens import make_token
+from core.models import Job
+from tests.console.api.calls import API, Caller, caller_for
+
+
+@pytest.fixture
+def caller(person) -> Caller:
+    return caller_for(person, "jobs:read")
+
+
+def problem(response) -> str:
+    """The sentence of a refusal."""
+    assert response["Content-Type"] == "application/problem+json"
+    told = response.json()
+    assert told["status"] == response.status_code
+    return told["detail"]
+
+
+def test_a_token_tells_whose_it_is_and_what_it_may_do(caller):
+    told = caller.get("/me").json()
+    assert (told["user"], told["token"], told["scopes"]) == ("robin", "a program", ["jobs:read"])
+
+
+def test_a_call_without_a_token_is_refused(db):
+    response = Client().get(f"{API}/me")
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"] == "Bearer"
+    assert "Authorization: Bearer" in problem(response)
+
+
+def test_a_login_is_no_token(member):
+    assert member.get(f"{API}/me").status_code == 401
+
+
+@pytest.mark.parametrize("kind", ["Basic", "Token"])
+def test_only_the_bearer_scheme_is_read(caller, kind):
+    response = Client().get(f"{API}/me", headers={"Authorization": f"{kind} {caller.text}"})
+    assert response.status_code == 401
+
+
+def test_a_changed_token_is_refused(caller):
+    caller.text = caller.text[:-10] + "A" * 10
+    assert "no such token" in problem(caller.get("/me"))
+
+
+def test_an_expired_token_is_refused(caller):
+    caller.token.expires_at = timezone.now() - timedelta(seconds=1)
+    caller.token.save()
+    assert "expired" in problem(caller.get("/me"))
+
+
+def test_a_revoked_token_is_refused(caller):
+    caller.token.revoked_at = timezone.now()
+    caller.token.save()
+    assert "revoked" in problem(caller.get("/me"))
+
+
+def test_a_token_of_a_deactivated_account_is_refused(caller, person):
+    person.is_active = False
+    person.save()
+    assert problem(caller.get("/me")) == "The account of this token is deactivated."
+
+
+def test_a_token_is_refused_outside_its_networks(person):
+    caller = Caller(*make_token(person, "here", ["jobs:read"], networks=["192.0.2.0/24"]))
+    assert caller.get("/me", REMOTE_ADDR="192.0.2.9").status_code == 200
+    response = caller.get("/me", REMOTE_ADDR="198.51.100.1")
+    assert response.status_code == 403
+    assert "198.51.100.1" in problem(response)
+
+
+def test_a_missing_scope_is_named(caller):
+    job = Job.objects.create(title="long work", task="none")
+    response = caller.post(f"/jobs/{job.pk}/cancel")
+    assert response.status_code == 403
+    assert problem(response) == "This token lacks the scope jobs:write."
+
+
+def test_a_scope_is_worth_no_more_than_the_role_at_its_use(person):
+    group = Group.objects.get(name="researcher")
+    person.groups.add(group)
+    caller = caller_for(person, "jobs:write")
+    person.groups.remove(group)
+    job = Job.objects.create(title="long work", task="none")
+    response = caller.post(f"/jobs/{job.pk}/cancel")
+    assert response.status_code == 403
+    assert "role" in problem(response)
+    assert Job.objects.get(pk=job.pk).state == "queued"
+
+
+def test_too_many_calls_in_a_minute_are_refused(caller, settings, monkeypatch):
+    settings.API_CALLS_PER_MINUTE = 2
+    monkeypatch.setattr("console.api.bearer.time", lambda: 6_015.0)
+    assert [caller.get("/me").status_code for _ in range(3)] == [200, 200, 429]
+    assert caller.get("/me")["Retry-After"] == "45"
+
+
+def test_too_many_wrong_tokens_are_refused_from_their_address_alone(caller):
+    right, caller.text = caller.text, caller.text[:-10] + "A" * 10
+    assert {caller.get("/me", REMOTE_ADDR="192.0.2.1").status_code for _ in range(20)} == {401}
+    caller.text = right
+    assert caller.get("/me", REMOTE_ADDR="192.0.2.1").status_code == 429
+    assert caller.get("/me", REMOTE_ADDR="192.0.2.2").status_code == 200
+
+
+def test_the_use_of_a_token_is_kept_by_the_hour(caller):
+    caller.get("/me")
+    caller.token.refresh_from_db()
+    assert timezone.now() - caller.token.last_used_at < timedelta(hours=1)
+    assert caller.token.last_used_at.minute == 0
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/me/", "/jobs/1", "/%00"])
+def test_an_address_that_leads_nowhere_is_a_problem(caller, path):
+    response = caller.get(path)
+    assert response.status_code == 404
+    assert "openapi.json" in problem(response)
+
+
+def test_a_method_that_an_address_does_not_take_is_a_problem(caller):
+    response = caller.post("/me")
+    assert response.status_code == 405
+    assert "method" in problem(response)
+
+
+def test_a_failure_of_the_site_is_a_problem(caller, monkeypatch):
+    monkeypatch.setattr("console.home.resources.part_of", lambda *_, **__: 1 / 0)
+    response = caller.get("/jobs")
+    assert response.status_code == 500
+    assert "log" in problem(response)
+
+
+def test_a_body_that_is_too_large_is_a_problem(person):
+    caller = caller_for(person)
+    response = caller.post("/jobs/00000000-0000-0000-0000-000000000000/cancel", "x" * 300_000)
+    assert response.status_code == 413
+    assert "uploads" in problem(response)
+
+
+def test_no_answer_is_kept_by_caches(caller):
+    assert caller.get("/me")["Cache-Control"] == "private, no-store"
+
+
+def test_the_description_needs_no_token(db):
+    described = Client().get(f"{API}/openapi.json").json()
+    assert described["openapi"] == "3.1.0"
+    assert f"{API}/jobs" in described["paths"]
