@@ -19,7 +19,7 @@ from dataclasses import MISSING, asdict, dataclass
 from dataclasses import fields as dataclass_fields
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast, get_args, get_type_hints
+from typing import Any, ClassVar, Self, TypeVar, cast, get_args, get_type_hints
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -111,6 +111,9 @@ USUAL: dict[Any, Callable[..., forms.Field]] = {
 """The usual field by type; that of bool is FlagField."""
 
 
+Declared = TypeVar("Declared", bound="Parameters")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     """Base class. Making an instance raises CounterpartError for the first invalid value."""
@@ -178,6 +181,10 @@ class Parameters:
         if missing := sorted(cls._fields.keys() - cls.defaults().keys() - given.keys()):
             raise CounterpartError(f"{counted(len(missing), 'missing parameter')}: {some_of(missing)}.")
         return cls(**given)
+
+    def part(self, kind: type[Declared]) -> Declared:
+        """Return those of the parameters that another kind declares too."""
+        return kind(**{name: getattr(self, name) for name in kind.fields()})
 
     def as_options(self) -> str:
         """Return the options of a command that these parameters are, without those that have their default."""

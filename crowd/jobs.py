@@ -12,7 +12,7 @@ from core.jobs import JobProgress, job
 from core.models import Job
 from core.text import counted
 from crowd import differences
-from crowd.channels import listed_as, market_of
+from crowd.channels import listed_as, market_of, platforms
 from crowd.differences import Difference, find_differences
 from crowd.funds import note_funds
 from crowd.models import Audit
@@ -20,6 +20,7 @@ from crowd.offers import Offer
 from crowd.outbox import deliver_due, send_failed_again, send_waiting
 from crowd.postings import overview_of
 from crowd.publication import publish_round
+from crowd.publish_parameters import AdmissionParameters
 from crowd.sync import sync_round
 from hits.models import Round
 
@@ -29,7 +30,7 @@ MOST_DIFFERENCES = 500  # stored by one audit
 
 @job("console.tasks.publish")
 def publish(job: Job, progress: JobProgress) -> str:
-    """Open the round and make all platform calls. Running it again resumes.
+    """Open the round, and on a platform make all calls. Running it again resumes.
 
     Raises CounterpartError as ``publish_round`` does, and if calls failed.
     """
@@ -41,11 +42,15 @@ def publish(job: Job, progress: JobProgress) -> str:
         channel=params["channel"],
         environment=params["environment"],
         offer=Offer.from_json(offer),
+        admission=AdmissionParameters.from_json(params.get("admission", {})).admission(),
         skip_missing=params["skip_missing"],
         pilot=Round.objects.named(params["pilot"]) if params["pilot"] else None,
         expected_minutes=None if minutes is None else Decimal(minutes),
+        below_floor=params.get("below_floor", False),
         actor=job.actor,
     )
+    if round.channel not in platforms():
+        return f"Round {round} is open. Its page shows how workers join."
     send_failed_again(round, actor=job.actor)
     send_waiting(round)
     deliver_due(round, progress=progress)

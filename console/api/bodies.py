@@ -2,15 +2,13 @@
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from django import forms
 
 from core.errors import CounterpartError
-from core.parameters import Parameters, PathField, values_of
+from core.parameters import Declared, Parameters, PathField, values_of
 from core.text import NAME_PATTERN, NameField
-
-Declared = TypeVar("Declared", bound=Parameters)
 
 
 def schema_of(kind: type[Parameters], *, without: Collection[str] = ()) -> dict[str, Any]:

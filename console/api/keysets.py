@@ -1,6 +1,7 @@
 """Lists in parts: each part begins after the last row of the one before, so that rows that are added meanwhile shift
 nothing, and a late part costs no more than the first."""
 
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 from django.core.exceptions import ValidationError
@@ -19,17 +20,25 @@ class Place(Schema):
     after: Annotated[str, Field(max_length=200, description="`next` of the part before; empty: from the start")] = ""
 
 
-def part_of(rows: QuerySet[Any], place: Place, *, key: str = "pk", newest: str = "") -> dict[str, Any]:
+def part_of(
+    rows: QuerySet[Any],
+    place: Place,
+    *,
+    key: str = "pk",
+    newest: str = "",
+    read: Callable[[QuerySet[Any]], Iterable[Any]] = list,
+) -> dict[str, Any]:
     """Return the part of the list as ``results`` and ``next``, which is null at the end.
 
     Rows are ordered by ``key``, a unique and indexed column that answers show; or, given ``newest``, a time, by it,
-    the latest first. Raises CounterpartError where ``after`` names no row.
+    the latest first. ``read`` returns what is shown of rows: themselves, or dicts with ``key``. Raises CounterpartError
+    where ``after`` names no row.
     """
     order = [f"-{newest}", f"-{key}"] if newest else [key]
     found = rows.order_by(*order)
     if place.after:
         found = found.filter(_beyond(rows, place.after, key, newest))
-    shown = list(found[: place.limit + 1])
+    shown = list(read(found[: place.limit + 1]))
     more = len(shown) > place.limit
     shown = shown[: place.limit]
     return {"results": shown, "next": str(_value(shown[-1], key)) if more else None}
@@ -52,5 +61,5 @@ def _name(rows: QuerySet[Any], key: str) -> str:
     return str(rows.model._meta.pk.name) if key == "pk" else key
 
 
-def _value(row: Model, key: str) -> Any:
-    return getattr(row, key)
+def _value(row: Model | dict[str, Any], key: str) -> Any:
+    return row[key] if isinstance(row, dict) else getattr(row, key)

@@ -35,9 +35,14 @@ class Resources(Router):
     def __init__(self, subject: str) -> None:
         super().__init__(tags=[subject])
 
-    def reads(self, path: str, scope: str | None, answer: Any, **more: Any) -> Callable[[View], View]:
-        """Declare a call that changes nothing, for tokens with the scope; any valid token where it is None."""
+    def reads(
+        self, path: str, scope: str | None, answer: Any, *, files: dict[str, Any] | None = None, **more: Any
+    ) -> Callable[[View], View]:
+        """Declare a call that changes nothing, for tokens with the scope; any valid token where it is None. ``files``
+        describes other media types of its answer."""
         extra = _described(scope, READING)
+        if files:
+            extra["responses"][200] = {"content": files}
         return self.get(path, auth=Bearer(scope), response={200: answer}, openapi_extra=extra, **more)
 
     def acts(
@@ -58,7 +63,7 @@ class Resources(Router):
 
 
 def _described(scope: str | None, statuses: tuple[int, ...]) -> dict[str, Any]:
-    responses = {status: {"$ref": "#/components/responses/Problem"} for status in statuses}
+    responses: dict[int, Any] = {status: {"$ref": "#/components/responses/Problem"} for status in statuses}
     return {"responses": responses, "x-scope": scope}
 
 

@@ -11,7 +11,7 @@ from console.api.problems import MEDIA_TYPE, Problem, ProblemAnswer, problem, to
 from core.errors import CounterpartError
 from core.version import software_version
 
-SUBJECTS = ("home",)
+SUBJECTS = ("home", "rounds")
 PROBLEM = {
     "description": "The call was refused or failed; `detail` says why in a sentence.",
     "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemAnswer"}}},
