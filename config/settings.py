@@ -119,6 +119,7 @@ CACHES = {
 MEDIA_ROOT = folder("MEDIA_ROOT", VAR_DIR / "media")
 AWS_STORAGE_BUCKET_NAME = env.str("AWS_STORAGE_BUCKET_NAME", "")
 AWS_S3_ENDPOINT_URL = env.str("AWS_S3_ENDPOINT_URL", None, validate=scheme_in("http", "https"))
+AWS_S3_SIGNATURE_VERSION = "s3v4"  # The older one signs no checksum of what programs send.
 AWS_DEFAULT_ACL = None
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 FILE_CACHE = folder("FILE_CACHE", VAR_DIR / "cache")

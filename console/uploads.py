@@ -1,6 +1,7 @@
 """Uploaded files: stored under their checksum, opened by the job that reads them, and removed when it has ended."""
 
 import hashlib
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,10 +19,12 @@ from django.db import transaction
 
 from core.errors import CounterpartError
 from core.files import PART, StoredFile, local_copy, remove_file
-from core.jobs import LIVE, JobProgress, job, open_once
+from core.jobs import JobProgress, job, open_once
 from core.models import Job
+from core.upload_files import FOLDER, needed_uploads, upload_at
 
 LARGEST_UPLOAD = 4 * 1024**3  # bytes of a file
+ID = re.compile(r"[0-9a-f]{64}-[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")  # of a file that a program sent
 Files = Mapping[str, Path]
 
 
@@ -47,7 +50,8 @@ def start_with_uploads(
     """Store the files and open a job that reads them, or return the unfinished one of the same files and parameters."""
     given = {name: upload for name, upload in uploads.items() if upload}
     described = {
-        name: {"name": _short(upload), "path": store_upload(upload, "uploads").path} for name, upload in given.items()
+        name: {"name": short_name(str(upload.name)), "path": store_upload(upload, FOLDER).path}
+        for name, upload in given.items()
     }
     wanted = {**params, "files": described}
     with transaction.atomic():
@@ -55,6 +59,33 @@ def start_with_uploads(
         for name, upload in given.items():
             _keep(upload, described[name]["path"])  # another job that read it may have ended meanwhile
     return opened
+
+
+def upload_id(sha256: str, name: str) -> str:
+    """Return the id of a file that a program sends: its SHA-256, and its name, which readers look at."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", short_name(name)).lstrip(".-")
+    return f"{sha256}-{plain or 'file'}"
+
+
+def stored_upload(id: str) -> StoredFile:
+    """Return the file that a program sent. Raises CounterpartError where there is none of this id, or no more."""
+    path = f"{FOLDER}/{id}"
+    if not ID.fullmatch(id) or not default_storage.exists(path):
+        raise CounterpartError(
+            f"There is no upload {id!r}. Send the file to /uploads; it is kept until a job has read it, or for a day."
+        )
+    return upload_at(path)
+
+
+def start_with_sent(title: str, task: str, params: Mapping[str, Any], sent: Mapping[str, str], *, by: User) -> Job:
+    """Open a job that reads files which a program sent, by their ids, or return the unfinished one of the same.
+
+    Raises CounterpartError as ``stored_upload`` does.
+    """
+    described = {
+        name: {"name": id.partition("-")[2], "path": stored_upload(id).path} for name, id in sent.items() if id
+    }
+    return open_once(title, task, {**params, "files": described}, lock=by, by=by)
 
 
 def upload_job(name: str) -> Callable[[Callable[[Job, Files, JobProgress], str]], Task]:
@@ -76,7 +107,7 @@ def upload_job(name: str) -> Callable[[Callable[[Job, Files, JobProgress], str]]
 def local_upload(upload: UploadedFile) -> Iterator[Path]:
     """Give a small uploaded file under the name it had, for as long as the request works with it."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / _short(upload)
+        path = Path(folder) / short_name(str(upload.name))
         with path.open("wb") as file:
             for chunk in upload.chunks():
                 file.write(chunk)
@@ -96,7 +127,7 @@ def opened_uploads(job: Job) -> Iterator[dict[str, Path]]:
         for field, described in job.params["files"].items():
             paths[field] = Path(folder) / field / described["name"]  # readers look at its name and suffix
             paths[field].parent.mkdir()
-            paths[field].symlink_to(local_copy(_stored(described["path"])))
+            paths[field].symlink_to(local_copy(upload_at(described["path"])))
         try:
             yield paths
         except CounterpartError as error:
@@ -111,21 +142,13 @@ def remove_uploads(job_id: str) -> None:
     job = Job.objects.get(pk=job_id)
     if job.is_live:
         return
-    needed = {
-        described["path"]
-        for params in Job.objects.filter(state__in=LIVE, params__has_key="files").values_list("params", flat=True)
-        for described in params["files"].values()
-    }
+    needed = needed_uploads()
     for described in job.params["files"].values():
         if described["path"] not in needed:
-            remove_file(_stored(described["path"]))
+            remove_file(upload_at(described["path"]))
 
 
-def _short(upload: UploadedFile) -> str:
-    """Return the file's name, short enough for every file system."""
-    given = Path(str(upload.name))
+def short_name(name: str) -> str:
+    """Return the name of a file, short enough for every file system."""
+    given = Path(name)
     return f"{given.stem[:60]}{given.suffix[:10]}"
-
-
-def _stored(path: str) -> StoredFile:
-    return StoredFile(path, Path(path).stem)

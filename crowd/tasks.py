@@ -10,6 +10,7 @@ from django.core.cache import cache
 from annotation.work.repair import repair, run_each
 from core.files import PART, remove_stale
 from core.jobs import resend_stale_jobs
+from core.upload_files import remove_unused_uploads
 from crowd import outbox
 from crowd.arrivals import purge_strangers
 from crowd.claims import purge_claims
@@ -64,6 +65,7 @@ def reconcile() -> dict[str, int]:
         "visitors without an answer": purge_strangers,
         "old hints": purge_hints,
         "old answers of the API": purge_answers,
+        "uploads that no job used": remove_unused_uploads,
         "unfinished files": lambda: remove_stale(Path(settings.FILE_CACHE), f"{PART}*"),
     }
     return repair() | run_each(others)

@@ -29,16 +29,22 @@ def once(run: Run) -> Run:
         token: Token | None = getattr(request, "token", None)
         if token is None:
             return run(request, *args, **kwargs)  # which refuses it
-        key = request.headers.get(HEADER, "")
-        if not key or len(key) > LONGEST_KEY or not key.isprintable():
-            return problem(400, f"Send the header {HEADER} with 1 to {LONGEST_KEY} characters, such as a new UUID.")
         try:
+            key = key_of(request)
             with transaction.atomic():
                 return _answered_once(token, key, request, lambda: run(request, *args, **kwargs))
         except Problem as refusal:
             return problem(refusal.status, refusal.detail, refusal.headers)
 
     return answer
+
+
+def key_of(request: HttpRequest) -> str:
+    """Return the key of a call. Raises Problem where it has none, or no good one."""
+    key = request.headers.get(HEADER, "")
+    if not key or len(key) > LONGEST_KEY or not key.isprintable():
+        raise Problem(400, f"Send the header {HEADER} with 1 to {LONGEST_KEY} characters, such as a new UUID.")
+    return key
 
 
 def _answered_once(token: Token, key: str, request: HttpRequest, run: Callable[[], HttpResponse]) -> HttpResponse:

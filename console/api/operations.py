@@ -28,6 +28,15 @@ KEY = {
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
 }
 
+DIGEST = {
+    "in": "header",
+    "name": "Content-Digest",
+    "required": True,
+    "description": "The SHA-256 of the file (RFC 9530), as `sha-256=:<base64>:`.",
+    "schema": {"type": "string"},
+}
+FILE = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+
 
 class Resources(Router):
     """The calls about one subject, as twins of its pages. The docstring of a call's function describes it."""
@@ -60,6 +69,15 @@ class Resources(Router):
             return declare(decorate_view(once)(_with_parameters(view, path)))
 
         return register
+
+    def receives(self, path: str, scope: str, answer: Any, *, url_name: str) -> Callable[[View], View]:
+        """Declare a call whose body is a file, which the function reads from the request; ``site_api`` says how large.
+
+        It runs in no transaction, as files come slowly, and its answer is not kept: with the same file it has to do the
+        same again.
+        """
+        extra = _described(scope, ACTING) | {"parameters": [KEY, DIGEST], "requestBody": FILE}
+        return self.post(path, auth=Bearer(scope), response={201: answer}, openapi_extra=extra, url_name=url_name)
 
 
 def _described(scope: str | None, statuses: tuple[int, ...]) -> dict[str, Any]:

@@ -8,10 +8,17 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from console.api.problems import MEDIA_TYPE, Problem, ProblemAnswer, problem, told
+from console.uploads import LARGEST_UPLOAD
 from core.errors import CounterpartError
+from core.middleware import takes_uploads
 from core.version import software_version
 
-SUBJECTS = ("home", "rounds")
+SUBJECTS = (
+    "home",
+    "collections",
+    "rounds",
+)
+LARGE_BODIES = {"upload": LARGEST_UPLOAD}  # bytes, by the name of the address
 PROBLEM = {
     "description": "The call was refused or failed; `detail` says why in a sentence.",
     "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemAnswer"}}},
@@ -25,6 +32,16 @@ text in US dollars. Errors are `application/problem+json`."""
 
 
 class SiteApi(NinjaAPI):
+    @property
+    def urls(self) -> Any:
+        """The addresses of the calls; some may have large bodies."""
+        patterns, *names = super().urls
+        pattern: Any
+        for pattern in patterns:
+            if pattern.name in LARGE_BODIES:
+                takes_uploads(LARGE_BODIES[pattern.name])(pattern.callback)
+        return (patterns, *names)
+
     def get_openapi_operation_id(self, operation: Any) -> str:
         return str(operation.view_func.__name__)
 

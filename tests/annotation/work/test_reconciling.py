@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from annotation.models import Assignment
@@ -108,3 +110,10 @@ def test_the_command_prints_the_counts(db, capsys):
     assert "expired leases: 1" in capsys.readouterr().out
     call_command("reconcile", json=True)
     assert not any(json.loads(capsys.readouterr().out).values())
+
+
+def test_an_upload_that_no_job_used_is_removed_in_time(db):
+    stored = default_storage.save(f"uploads/{'0' * 64}-captions.json", ContentFile(b"{}"))
+    os.utime(default_storage.path(stored), (0, 0))
+    assert reconcile()["uploads that no job used"] == 1
+    assert not default_storage.exists(stored)
