@@ -15,6 +15,7 @@ SUBJECTS = (
     "platforms",
     "review",
     "rounds",
+    "tokens",
     "trust",
     "versions",
     "workers",

@@ -29,6 +29,7 @@ from crowd.models import Outbox, Posting
 from dataset.models import Review, Version
 from evaluation.models import Run
 from hits.models import Control, Round, Seat
+from integrations.models import Token
 from mitl.models import Annotator, Pool, Retrieval
 
 
@@ -146,6 +147,7 @@ KINDS = {
     "dataset.review": SubjectKind(Review.objects.all(), "", _of_review, _to_review),
     "dataset.version": SubjectKind(Version.objects.all(), "version", address=_named("version")),
     "evaluation.run": SubjectKind(Run.objects.all(), "the run of", lambda row: row.model, _keyed("run")),
+    "integrations.token": SubjectKind(Token.objects.all(), "the token"),
     "mitl.annotator": SubjectKind(Annotator.objects.all(), "annotator", address=_named("annotator")),
     "mitl.pool": SubjectKind(Pool.objects.all(), "pool", address=_named("pool")),
     "mitl.retrieval": SubjectKind(

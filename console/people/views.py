@@ -74,7 +74,8 @@ def person(request: StaffRequest, user_id: int) -> HttpResponse:
             if set_roles(found, form.cleaned_data["roles"], by=request.user):
                 messages.success(request, f"The roles of {found} are changed.")
             return redirect("staff")
-    context = {"person": found, "form": form, "fixed": is_operator(found) or found.pk == request.user.pk}
+    fixed = is_operator(found) or found.pk == request.user.pk
+    context = {"person": found, "form": form, "fixed": fixed, "tokens": found.tokens.select_related("owner")[:25]}
     return render(request, "console/people/person.html", context, status=422 if form.errors else 200)
 
 

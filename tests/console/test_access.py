@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotation.models import Assignment, Decision, QualificationTest
 from console import urls
+from console.api.access_tokens import make_token
 from console.charts.measured_charts import measure_chart
 from core.models import Job
 from core.progress import silent
@@ -80,7 +81,7 @@ STEWARDS_DO = {
     "clean_up",
     "conflicts_send",
 }
-MEMBERS_DO = {"filter_save", "filter_remove"}  # their own
+MEMBERS_DO = {"filter_save", "filter_remove", "token_revoke"}  # their own
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
 OF_PLATFORMS = {
     *("round_costs", "round_sync", "round_prolong"),
@@ -122,6 +123,8 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
     run = Run.objects.create(collection=site.collection, model="overlap", sha256="0" * 64)
     run.scores.create(version=site.version, metric="R@1", direction="i2t", value=0.5, queries=8)
     tested = QualificationTest.objects.create(name="first", collection=site.collection, pass_mark=2, attempts=1, seed=0)
+    sam = User.objects.create(username="sam")
+    token, _ = make_token(sam, "a program", ["jobs:read"])
     rows = [
         (("picture", "image"), [image.pk]),
         (("caption",), [site.collection.captions.first().pk]),
@@ -161,7 +164,8 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("chart", "chart_live", "chart_measure"), ["round", "done", "workers"]),
         (("chart_file",), ["round", "done", "workers", "csv"]),
         (("job", "job_progress", "job_cancel"), [job]),
-        (("person", "person_active", "person_link"), [User.objects.create(username="sam").pk]),
+        (("person", "person_active", "person_link"), [sam.pk]),
+        (("token_revoke",), [token.pk]),
     ]
     arguments = {name: of_row for names, of_row in rows for name in names}
     return {name: reverse(name, args=arguments.get(name, [])) for name in GUARDED}
@@ -213,10 +217,10 @@ def test_a_member_without_a_role_may_change_nothing(member):
         assert "You do not have permission" in answer.content.decode()
 
 
-def test_a_member_without_a_role_sends_no_form_but_for_their_filters_and_password(member, addresses):
+def test_a_member_without_a_role_sends_no_form_but_for_their_filters_tokens_and_password(member, addresses):
     """So they start no job either, at whatever address."""
     answers = statuses(sorted(GUARDED), lambda name: member.post(addresses[name]))
-    assert {name for name, status in answers.items() if status not in (403, 405)} == MEMBERS_DO | {"password"}
+    assert {name for name, status in answers.items() if status not in (403, 405)} == MEMBERS_DO | {"password", "tokens"}
 
 
 def test_a_researcher_neither_decides_nor_releases(researcher):

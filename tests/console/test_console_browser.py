@@ -49,6 +49,8 @@ PAGES = [
     "/tests/first/",
     "/add-annotator/?kind=pvse",
     "/staff/",
+    "/tokens/",
+    "/tokens/?of=everybody",
     "/password/",
     "/review/",
     "/review/{flagged}/",

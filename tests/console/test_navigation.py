@@ -45,4 +45,5 @@ def test_a_page_marks_the_entry_of_its_section(releaser, site):
 
 def test_the_page_of_an_entry_is_marked_as_the_current_one(member, site):
     assert marked(member, "/rounds/") == [("page", "Rounds")]
+    assert marked(member, "/tokens/") == [("page", "API")]
     assert marked(member, "/") == []

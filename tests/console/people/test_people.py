@@ -172,7 +172,7 @@ def test_nobody_changes_their_own_account(releaser):
 
 
 def test_an_admin_who_was_deactivated_meanwhile_changes_nothing(releaser, robin, monkeypatch):
-    monkeypatch.setattr(admins_only, "_may", lambda user: True)
+    monkeypatch.setattr(admins_only, "may", lambda user: True)
     User.objects.get(username="admin").groups.clear()
     answer = releaser.post(f"/staff/{robin.pk}/active/", {"active": "no"}, follow=True)
     assert "You are no admin any more" in answer.content.decode()

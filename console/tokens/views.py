@@ -1,0 +1,46 @@
+"""Tokens of programs: one's own, for admins everybody's; they are made here, shown once, and revoked."""
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from console.api.access_tokens import make_token, revoke_token
+from console.pagination import page_of
+from console.permissions import StaffRequest, is_admin, members_only
+from console.refusals import refusals_in
+from console.tokens.forms import TokenForm
+from integrations.models import Token
+
+
+@members_only.fills
+def tokens(request: StaffRequest) -> HttpResponse:
+    """List one's tokens, for admins with ``?of=everybody`` all; on POST make one and show its text."""
+    form = TokenForm(request.user, request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        chosen = form.cleaned_data
+        with refusals_in(form):
+            made, text = make_token(request.user, **chosen)
+            response = render(
+                request, "console/tokens/token_made.html", {"token": made, "text": text, "site": settings.SITE_URL}
+            )
+            response["Cache-Control"] = "private, no-store"
+            return response
+    of_everybody = request.GET.get("of") == "everybody" and is_admin(request.user)
+    found = Token.objects.select_related("owner")
+    page = page_of(request, found if of_everybody else found.filter(owner=request.user), size=25)
+    context = {"rows": page, "form": form, "of_everybody": of_everybody, "sees_everybody": is_admin(request.user)}
+    return render(request, "console/tokens/tokens.html", context, status=422 if form.errors else 200)
+
+
+@members_only.fills
+def token_revoke(request: StaffRequest, token_id: int) -> HttpResponse:
+    """Ask whether a token ends now; on POST it does."""
+    token = get_object_or_404(Token.objects.select_related("owner"), pk=token_id)
+    if token.owner != request.user and not is_admin(request.user):
+        raise Http404
+    if request.method != "POST":
+        return render(request, "console/tokens/token_revoke.html", {"token": token})
+    if revoke_token(token, by=request.user):
+        messages.success(request, f"The token {token} is revoked.")
+    return redirect("tokens") if token.owner == request.user else redirect("person", token.owner_id)
