@@ -14,6 +14,7 @@ from pydantic import WithJsonSchema
 from console.api.bearer import Bearer
 from console.api.bodies import read_body, schema_of
 from console.api.idempotency import HEADER, once
+from console.api.scopes import roles_that_may
 from console.permissions import Guard
 from core.parameters import Parameters
 
@@ -62,7 +63,7 @@ class Resources(Router):
         An argument of the function that is annotated with a kind of Parameters is read from the body, and from parts
         of the address of the same names.
         """
-        extra = _described(scope, ACTING) | {"parameters": [KEY]}
+        extra = _described(scope, ACTING, guard) | {"parameters": [KEY]}
         declare = self.post(path, auth=Bearer(scope, guard), response={status: answer}, openapi_extra=extra)
 
         def register(view: View) -> View:
@@ -80,9 +81,9 @@ class Resources(Router):
         return self.post(path, auth=Bearer(scope), response={201: answer}, openapi_extra=extra, url_name=url_name)
 
 
-def _described(scope: str | None, statuses: tuple[int, ...]) -> dict[str, Any]:
+def _described(scope: str | None, statuses: tuple[int, ...], guard: Guard | None = None) -> dict[str, Any]:
     responses: dict[int, Any] = {status: {"$ref": "#/components/responses/Problem"} for status in statuses}
-    return {"responses": responses, "x-scope": scope}
+    return {"responses": responses, "x-scope": scope, "x-roles": roles_that_may(scope, guard)}
 
 
 def _with_parameters(view: View, path: str) -> View:

@@ -1,10 +1,12 @@
 """Scopes: what a token lets a program do, and what its owner's role has to allow for that at each use."""
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
 
 from console.permissions import (
+    PERMISSIONS,
     Guard,
     members_only,
     releasers_only,
@@ -52,3 +54,25 @@ SCOPES = {
 def scopes_of(user: User) -> list[str]:
     """Return the scopes that the role of the user allows."""
     return [name for name, scope in SCOPES.items() if scope.suits(user)]
+
+
+@dataclass(frozen=True)
+class _Holder:
+    """Stands for an account with this role, or none."""
+
+    role: str
+    is_active: ClassVar[bool] = True
+
+    def has_perm(self, name: str) -> bool:
+        return name.partition(".")[2] in PERMISSIONS.get(self.role, ())
+
+
+ROLES = ("member", *PERMISSIONS)
+"""Of accounts; a ``member`` has no role."""
+
+
+def roles_that_may(scope: str | None, guard: Guard | None = None) -> list[str]:
+    """Return the roles that a scope suits, where a ``guard`` does not keep them out."""
+    guards = ([SCOPES[scope].guard] if scope else []) + ([guard] if guard else [])
+    holders: list[Any] = [_Holder(role) for role in ROLES]
+    return [holder.role for holder in holders if all(one.may(holder) for one in guards)]

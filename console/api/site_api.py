@@ -1,5 +1,6 @@
 """The API of the site: the calls of every subject, their errors, and the description of all of them (OpenAPI)."""
 
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -46,8 +47,12 @@ class SiteApi(NinjaAPI):
         return str(operation.view_func.__name__)
 
     def get_openapi_schema(self, **kwargs: Any) -> Any:
-        """Describe the calls, and the errors that they share."""
-        schema = super().get_openapi_schema(**kwargs)
+        """Describe the calls, and the errors that they share; made once by each process."""
+        return self._description
+
+    @cached_property
+    def _description(self) -> Any:
+        schema = super().get_openapi_schema()
         schema["components"]["schemas"]["ProblemAnswer"] = ProblemAnswer.model_json_schema()
         schema["components"]["responses"] = {"Problem": PROBLEM}
         return schema
