@@ -7,9 +7,9 @@ import re
 from datetime import UTC, datetime
 
 # After /judge/, or the site of a platform, comes a link's token, a join link's key or a platform's claims; after
-# /password/ and a number comes the token of a password link.
+# /password/ and a number comes the token of a password link; after /pictures/signed/ that of a picture.
 _SECRETS = re.compile(
-    r"""(?P<page>/(?:judge/(?:at/[^/\s]+/[^/\s]+(?:/session)?|[a-z-]+)|password/[^/\s]+)/)(?:[^/\s?"'<>]+|\?[^\s"'<>]+)"""
+    r"""(?P<page>/(?:judge/(?:at/[^/\s]+/[^/\s]+(?:/session)?|[a-z-]+)|password/[^/\s]+|pictures/signed)/)(?:[^/\s?"'<>]+|\?[^\s"'<>]+)"""
     r"|[\w.-]+:[0-9A-Za-z]{6}:[\w-]{43}"  # a token by itself, as in the message of an exception
     r"|\b[0-9a-z]{6}-[0-9a-f]{32}\b"  # the same of a password link
 )

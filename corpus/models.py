@@ -1,6 +1,8 @@
 """Collections of captioned images, the known matches between images and captions, samples of queries, and galleries of
 items that need no rows."""
 
+from typing import Any
+
 from django.db import models
 from django.utils import timezone
 
@@ -123,6 +125,14 @@ class Caption(Excludable):
         return self.key
 
 
+class MatchQuerySet(models.QuerySet["Match"]):
+    def by_source(self) -> "models.QuerySet[Match, dict[str, Any]]":
+        """Count the matches of each collection and source, and those of them that were judged to be none."""
+        rejected = models.Count("pk", filter=models.Q(score=0, grade__isnull=False))
+        counts = self.order_by().values("collection", "source").annotate(n=models.Count("pk"), n_rejected=rejected)
+        return counts.order_by("collection", "source")
+
+
 class Match(models.Model):
     """A known association of an image and a caption, according to one source.
 
@@ -140,6 +150,8 @@ class Match(models.Model):
     source = models.CharField(max_length=80)
     score = models.FloatField(null=True)
     grade = models.PositiveSmallIntegerField(null=True)
+
+    objects = MatchQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -1,19 +1,122 @@
 """Files that programs send, and what is imported from them into collections; collections with their images, captions
 and matches."""
 
-from typing import Annotated
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any
 
-from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from ninja import Field, Query, Schema
 
+from console.api.bearer import ApiRequest
 from console.api.idempotency import key_of
+from console.api.keysets import Place, part_of
 from console.api.operations import Resources
 from console.api.problems import Problem
 from console.api.sent_files import announced_digest, signed_put, store_body
+from console.collections.collection_counts import counted_collections
+from console.collections.picture_links import picture_link
 from console.uploads import LARGEST_UPLOAD, upload_id
 from core.upload_files import FOLDER
+from corpus.models import Caption, Collection, Image, Match
 
 resources = Resources("Collections")
+
+
+class SourceAnswer(Schema):
+    """How many matches a source knows, and how many of these it judged to be none."""
+
+    source: str
+    matches: Annotated[int, Field(validation_alias="n")]
+    rejected: Annotated[int, Field(validation_alias="n_rejected")]
+
+
+class CollectionAnswer(Schema):
+    """Captioned images that were imported together: counts of what it has."""
+
+    name: str
+    url: str
+    description: str
+    images: int
+    captions: int
+    samples: int
+    matches: list[SourceAnswer]
+    created_at: datetime
+
+
+class Collections(Schema):
+    """A part of the list of collections, by name."""
+
+    results: list[CollectionAnswer]
+    next: str | None
+
+
+class ImageAnswer(Schema):
+    """An image. ``picture`` is an address that shows it for an hour, without a token: null where it was not imported.
+    ``excluded``: reviewers took it out of the dataset."""
+
+    key: str
+    file_name: str
+    width: int | None
+    height: int | None
+    split: str
+    excluded: bool
+    picture: str | None
+
+    @staticmethod
+    def resolve_excluded(image: Image) -> bool:
+        return image.excluded_at is not None
+
+    @staticmethod
+    def resolve_picture(image: Image) -> str | None:
+        return picture_link(image)
+
+
+class Images(Schema):
+    """A part of the images of a collection, by key."""
+
+    results: list[ImageAnswer]
+    next: str | None
+
+
+class CaptionAnswer(Schema):
+    """A caption, and the key of the image it was written for. ``excluded``: reviewers took it out of the dataset."""
+
+    key: str
+    image: Annotated[str, Field(validation_alias="image.key")]
+    text: str
+    excluded: bool
+
+    @staticmethod
+    def resolve_excluded(caption: Caption) -> bool:
+        return caption.excluded_at is not None
+
+
+class Captions(Schema):
+    """A part of the captions of a collection, by key."""
+
+    results: list[CaptionAnswer]
+    next: str | None
+
+
+class MatchAnswer(Schema):
+    """A pair that a source knows, with its own score, and its level from 1 (100% YES) to 4 if it has levels."""
+
+    id: int
+    source: str
+    image: Annotated[str, Field(validation_alias="image.key")]
+    caption: Annotated[str, Field(validation_alias="caption.key")]
+    score: float | None
+    grade: int | None
+
+
+class Matches(Schema):
+    """A part of the matches of a collection."""
+
+    results: list[MatchAnswer]
+    next: str | None
 
 
 class SignedPut(Schema):
@@ -40,7 +143,7 @@ class Sent(Schema):
 
 
 @resources.receives("/uploads", "data:write", UploadAnswer, url_name="upload")
-def upload(request: HttpRequest, sent: Query[Sent]) -> dict[str, object]:
+def upload(request: ApiRequest, sent: Query[Sent]) -> dict[str, object]:
     """Send a file of up to 4 GiB as the body, for another call that reads it.
 
     It is kept until a job has read it, or for a day. On a site with its files on S3, a call with ``size`` and without
@@ -56,3 +159,51 @@ def upload(request: HttpRequest, sent: Query[Sent]) -> dict[str, object]:
     if put is None:
         raise Problem(409, "This site has no S3. Send the file as the body, without size.")
     return {**answer, "size": sent.size, "put": put}
+
+
+@resources.reads("/collections", "data:read", Collections)
+def collections(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
+    """List the collections by name."""
+    found = part_of(counted_collections(), place, key="name")
+    return found | {"results": _told(found["results"])}
+
+
+@resources.reads("/collections/{name}", "data:read", CollectionAnswer, url_name="collection")
+def collection(request: ApiRequest, name: str) -> dict[str, Any]:
+    """Tell how much a collection has."""
+    return _told([get_object_or_404(counted_collections(), name=name)])[0]
+
+
+@resources.reads("/collections/{name}/images", "data:read", Images)
+def images(request: ApiRequest, name: str, place: Query[Place]) -> dict[str, Any]:
+    """List the images of a collection by key, with links to their pictures."""
+    return part_of(get_object_or_404(Collection, name=name).images.all(), place, key="key")
+
+
+@resources.reads("/collections/{name}/captions", "data:read", Captions)
+def captions(request: ApiRequest, name: str, place: Query[Place]) -> dict[str, Any]:
+    """List the captions of a collection by key."""
+    return part_of(get_object_or_404(Collection, name=name).captions.select_related("image"), place, key="key")
+
+
+@resources.reads("/collections/{name}/matches", "data:read", Matches)
+def matches(request: ApiRequest, name: str, place: Query[Place], source: str = "") -> dict[str, Any]:
+    """List the pairs that are known in a collection, of all sources or of one. Others are unknown, not wrong."""
+    rows = get_object_or_404(Collection, name=name).matches.select_related("image", "caption")
+    return part_of(rows.filter(source=source) if source else rows, place)
+
+
+def _told(collections: Sequence[Collection]) -> list[dict[str, Any]]:
+    """Return collections as they are answered, with as many queries for many as for one."""
+    sources = defaultdict(list)
+    for counts in Match.objects.filter(collection__in=[one.pk for one in collections]).by_source():
+        sources[counts["collection"]].append(counts)
+    return [
+        {
+            **{name: getattr(one, name) for name in ("name", "description", "created_at")},
+            **{name: getattr(one, f"n_{name}") for name in ("images", "captions", "samples")},
+            "url": reverse("api:collection", args=[one.name]),
+            "matches": sources[one.pk],
+        }
+        for one in collections
+    ]

@@ -6,6 +6,7 @@ from console.collections import tested_items, views
 
 urlpatterns = [
     path("pictures/<int:image_id>/", views.picture, name="picture"),
+    path("pictures/signed/<token>/", views.signed_picture, name="signed_picture"),
     path("images/<int:image_id>/", views.image, name="image"),
     path("captions/<int:caption_id>/", views.caption, name="caption"),
     path("collections/", views.collections, name="collections"),

@@ -12,11 +12,14 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
 
 from annotation.models import QualificationTest
 from annotation.people.qualification_tests import QualificationParameters, make_qualification
 from console import upload_jobs
+from console.collections.collection_counts import counted_collections
 from console.collections.forms import LARGEST_LIST, ImportForm, MatchesForm, SampleForm, TestForm
+from console.collections.picture_links import opened_link
 from console.collections.query_sheets import groups_of
 from console.jobs import follow
 from console.pagination import count_of, page_of
@@ -28,7 +31,7 @@ from core.middleware import takes_uploads
 from corpus.models import Caption, Collection, Image, Sample
 from corpus.pictures import picture_bytes
 from corpus.samples import sample_queries
-from corpus.thumbnails import SIZES, thumbnail
+from corpus.thumbnails import LARGEST, SIZES, thumbnail
 from hits.task_types import CAPTION
 from mitl.models import Annotator
 from mitl.pooling import pool_sample
@@ -38,14 +41,8 @@ SUGGESTED = 60  # query images and query captions
 
 @members_only.reads
 def collections(request: HttpRequest) -> HttpResponse:
-    rows = Collection.objects.annotate(
-        n_images=count_of(Image, "collection"),
-        n_captions=count_of(Caption, "collection"),
-        n_samples=count_of(Sample, "collection"),
-    )
-    return render(
-        request, "console/collections/collections.html", {"rows": page_of(request, rows), "things": "collections"}
-    )
+    rows = page_of(request, counted_collections())
+    return render(request, "console/collections/collections.html", {"rows": rows, "things": "collections"})
 
 
 @members_only.reads
@@ -65,9 +62,7 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
         "searching": f"python manage.py retrieve {found} --annotators {annotator or 'A,B'}",
         "n_lacking": found.images.lacking_file().count(),
         "n_uncaptioned": found.images.uncaptioned().count(),
-        "sources": found.matches.values("source")
-        .annotate(n=Count("pk"), n_rejected=Count("pk", filter=Q(score=0, grade__isnull=False)))
-        .order_by("source"),
+        "sources": found.matches.by_source(),
         "samples": found.samples.annotate(
             n_images=count_of(Sample.images.through, "sample"), n_captions=count_of(Sample.captions.through, "sample")
         ),
@@ -223,6 +218,17 @@ def picture(request: HttpRequest, image_id: int) -> FileResponse:
         return FileResponse(thumbnail(image, int(size)).open("rb"), content_type="image/jpeg")
     except CounterpartError as error:
         raise Http404(str(error)) from error
+
+
+@require_safe
+def signed_picture(request: HttpRequest, token: str) -> FileResponse:
+    """A picture for who has a signed link to it, without its metadata: those may tell places and people."""
+    image, seconds = opened_link(token)
+    with refusals_as_404():
+        response = FileResponse(thumbnail(image, LARGEST).open("rb"), content_type="image/jpeg")
+    response["Cache-Control"] = f"private, max-age={seconds}, immutable"
+    response["Referrer-Policy"] = "no-referrer"
+    return response
 
 
 def _original(image: Image) -> FileResponse:

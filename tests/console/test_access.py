@@ -20,7 +20,10 @@ from hits.models import Round
 from tests.console.conftest import Site
 from tests.factories import make_round, put_on_platform
 
-OPEN_TO_ALL = {"login", "logout", "password_set", "password_forgotten", "result", "result_picture"}
+OPEN_TO_ALL = {
+    *("login", "logout", "password_set", "password_forgotten"),
+    *("result", "result_picture", "signed_picture"),
+}
 
 RESEARCHERS_DO = {
     *("round_plan", "pool_pack", "round_design_measure", "round_design_keep", "hit_preview", "preview_picture"),
