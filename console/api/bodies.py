@@ -67,7 +67,7 @@ def _type(field: forms.Field) -> dict[str, Any]:
         case forms.ChoiceField():
             return {"type": "string", "enum": values_of(field) + ([] if field.required else [""])}
         case forms.DecimalField():
-            return {"type": ["number", "string"], "format": "decimal", **_limits(field)}
+            return {"type": ["number", "string"], "format": "decimal", **_largest(field), **_limits(field)}
         case forms.FloatField():
             return {"type": "number", **_limits(field)}
         case forms.IntegerField():
@@ -81,6 +81,12 @@ def _limits(field: forms.IntegerField) -> dict[str, Any]:
     number = float if isinstance(field, forms.FloatField) else int
     limits: dict[str, Any] = {"minimum": field.min_value, "maximum": field.max_value}
     return {name: number(limit) for name, limit in limits.items() if limit is not None}
+
+
+def _largest(field: forms.DecimalField) -> dict[str, Any]:
+    if field.max_digits is None:
+        return {}
+    return {"maximum": 10 ** (field.max_digits - (field.decimal_places or 0)) - 1}
 
 
 def _text(field: forms.CharField) -> dict[str, Any]:

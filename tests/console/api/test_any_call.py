@@ -1,0 +1,42 @@
+"""Calls that a program draws from the description: no answer is a failure of the site, or one that is not described."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Group, User
+
+from console.api.access_tokens import make_token
+from console.api.scopes import SCOPES
+from tests.console.conftest import make_site
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+PHASES = "examples,coverage,fuzzing,stateful"
+EXAMPLES = 20  # of each call
+
+
+@pytest.fixture
+def token(transactional_db, settings, monkeypatch) -> str:
+    settings.API_CALLS_PER_MINUTE = 10**9
+    monkeypatch.setattr("core.jobs.send", lambda job: None)  # the jobs wait
+    make_site()
+    person = User.objects.create_user(username="robin")
+    person.groups.add(Group.objects.get(name="admin"))
+    return make_token(person, "draws calls", [*SCOPES])[1]
+
+
+def test_no_drawn_call_fails_or_is_answered_otherwise_than_described(live_server, token, tmp_path):
+    # What a schema allows may still be refused in a sentence (422), such as a round without queries.
+    checks = ["--exclude-checks", "positive_data_acceptance"]
+    drawn = ["--phases", PHASES, "--max-examples", str(EXAMPLES), "--seed", "1", "--no-shrink"]
+    told = subprocess.run(
+        [
+            *(str(Path(sys.executable).parent / "st"), "run", f"{live_server.url}/api/v1/openapi.json"),
+            *("--header", f"Authorization: Bearer {token}", "--warnings", "off", *checks, *drawn),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == 0, told.stdout[-20_000:] + told.stderr[-2_000:]
