@@ -5,29 +5,27 @@ from typing import Any, cast
 from django import forms
 
 from annotation.people.qualification_tests import QualificationParameters
+from console.collections.sent_imports import CAPTION_UPLOADS, MATCH_UPLOADS, PICTURE_UPLOADS, import_trouble
 from console.fields import UploadField
-from console.upload_jobs import CAPTION_FILES
 from core.parameters import choices
 from corpus.collection_parameters import ImportParameters, MatchesParameters, SampleParameters
-from corpus.models import Collection
 from corpus.readers import READERS
 
 LARGEST_LIST = 16 * 1024**2  # bytes of a list of ids
-MATCH_FILES = (".csv", ".json", ".gz")
 
 
 class ImportForm(forms.Form):
     """Captions and pictures to import into a collection."""
 
     captions = UploadField(
-        suffixes=(*CAPTION_FILES, ".gz", ".zip"),
+        suffixes=CAPTION_UPLOADS,
         required=False,
         label="Captions",
         help_text="Plain, gzipped or zipped. Leave empty to add pictures to an existing collection, or for a folder of "
         "pictures without captions.",
     )
     images = UploadField(
-        suffixes=(".zip",), required=False, label="Pictures", help_text="A zip file; it can also be added later."
+        suffixes=PICTURE_UPLOADS, required=False, label="Pictures", help_text="A zip file; it can also be added later."
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -42,24 +40,10 @@ class ImportForm(forms.Form):
         chosen = super().clean() or {}
         if self.errors:
             return chosen
-        captions, images = chosen["captions"], chosen["images"]
-        exists = Collection.objects.filter(name=chosen["collection"]).exists()
-        if not captions and not images:
-            self.add_error("captions", "Choose a file of captions, or a zip file of pictures, or both.")
-        elif not captions and not exists and chosen["format"] != "folder":
-            self.add_error(
-                "captions",
-                f"There is no collection {chosen['collection']} yet: add its captions, or choose the format folder for "
-                "pictures without captions.",
-            )
-        elif captions and not chosen["format"]:
-            self.add_error(
-                "format", "Choose the format of the captions; the list beside this form has an example of each."
-            )
-        elif captions and chosen["append"] and not exists:
-            self.add_error("append", f"There is no collection {chosen['collection']} to append to.")
-        elif captions and chosen["format"] == "folder" and not captions.name.lower().endswith(".zip"):
-            self.add_error("captions", "Pack the folder as one zip file.")
+        names = {field: getattr(chosen[field], "name", "") for field in ("captions", "images")}
+        chosen_format, append = chosen["format"], chosen["append"]
+        if trouble := import_trouble(chosen["collection"], format=chosen_format, append=append, **names):
+            self.add_error(*trouble)
         return chosen
 
     def params(self) -> dict[str, Any]:
@@ -71,7 +55,7 @@ class MatchesForm(forms.Form):
     """A file of matches known from elsewhere, and the name of their source."""
 
     file = UploadField(
-        suffixes=MATCH_FILES,
+        suffixes=MATCH_UPLOADS,
         label="Matches",
         help_text="CxC’s CSV; a CSV with image, caption and optionally score, grade; or JSON of one direction.",
     )

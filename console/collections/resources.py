@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from ninja import Field, Query, Schema
 
+from console import upload_jobs
 from console.api.bearer import ApiRequest
 from console.api.idempotency import key_of
 from console.api.keysets import Place, part_of
@@ -18,7 +19,19 @@ from console.api.problems import Problem
 from console.api.sent_files import announced_digest, signed_put, store_body
 from console.collections.collection_counts import counted_collections
 from console.collections.picture_links import picture_link
-from console.uploads import LARGEST_UPLOAD, upload_id
+from console.collections.sent_imports import (
+    CAPTION_UPLOADS,
+    MATCH_UPLOADS,
+    PICTURE_UPLOADS,
+    SentImport,
+    SentMatches,
+    check_suffix,
+    import_trouble,
+)
+from console.home.resources import JobAnswer
+from console.uploads import LARGEST_UPLOAD, start_with_sent, upload_id
+from core.errors import CounterpartError
+from core.models import Job
 from core.upload_files import FOLDER
 from corpus.models import Caption, Collection, Image, Match
 
@@ -186,11 +199,36 @@ def captions(request: ApiRequest, name: str, place: Query[Place]) -> dict[str, A
     return part_of(get_object_or_404(Collection, name=name).captions.select_related("image"), place, key="key")
 
 
-@resources.reads("/collections/{name}/matches", "data:read", Matches)
-def matches(request: ApiRequest, name: str, place: Query[Place], source: str = "") -> dict[str, Any]:
+@resources.reads("/collections/{collection}/matches", "data:read", Matches)
+def matches(request: ApiRequest, collection: str, place: Query[Place], source: str = "") -> dict[str, Any]:
     """List the pairs that are known in a collection, of all sources or of one. Others are unknown, not wrong."""
-    rows = get_object_or_404(Collection, name=name).matches.select_related("image", "caption")
+    rows = get_object_or_404(Collection, name=collection).matches.select_related("image", "caption")
     return part_of(rows.filter(source=source) if source else rows, place)
+
+
+@resources.acts("/collections/{collection}/imports", "data:write", JobAnswer)
+def import_collection(request: ApiRequest, collection: str, parameters: SentImport) -> Job:
+    """Import uploaded captions, pictures or both into a new or an existing collection: all of it, or nothing."""
+    params = parameters.as_json()
+    sent = {field: params.pop(field) for field in ("captions", "images")}
+    check_suffix(sent["captions"], CAPTION_UPLOADS)
+    check_suffix(sent["images"], PICTURE_UPLOADS)
+    names = {field: id.partition("-")[2] for field, id in sent.items()}
+    if trouble := import_trouble(collection, format=parameters.format, append=parameters.append, **names):
+        raise CounterpartError(trouble[1])
+    title = f"Import {collection}"
+    return start_with_sent(title, upload_jobs.import_collection.name, params, sent, by=request.user)
+
+
+@resources.acts("/collections/{collection}/matches", "data:write", JobAnswer)
+def import_matches(request: ApiRequest, collection: str, parameters: SentMatches) -> Job:
+    """Import uploaded matches known from elsewhere; those of a source that are there already do not change."""
+    get_object_or_404(Collection, name=collection)
+    params = parameters.as_json()
+    sent = {"file": params.pop("file")}
+    check_suffix(sent["file"], MATCH_UPLOADS)
+    title = f"Import {parameters.source} matches of {collection}"
+    return start_with_sent(title, upload_jobs.import_matches.name, params, sent, by=request.user)
 
 
 def _told(collections: Sequence[Collection]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from config.logs import JsonFormatter, MaskedFormatter, mask_gunicorn
 SECRET = {"token", "join_key"}  # Whoever has one acts as somebody.
 # These name things, open nothing without a login and help who reads a log.
 HARMLESS = {
-    *("name", "round", "kind", "subject", "form", "what", "file_name", "pseudonym", "job_id", "call_id"),
+    *("name", "collection", "round", "kind", "subject", "form", "what", "file_name", "pseudonym", "job_id", "call_id"),
     *("channel", "environment"),
     *("task", "design"),  # of a round that is planned
     *("app_label", "object_id", "content_type_id", "id", "url"),  # of the Django admin

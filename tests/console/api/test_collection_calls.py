@@ -1,17 +1,23 @@
 """Collections for programs: what they have, and links to their pictures."""
 
+import json
 from io import BytesIO
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 from PIL import Image as Pillow
 
 from console.collections import picture_links
+from console.uploads import stored_upload
+from core.errors import CounterpartError
+from core.models import Job
 from corpus.models import Image, Match
 from tests.console.api.calls import Caller, caller_for
 from tests.console.api.test_calls import problem
-from tests.factories import make_collection
+from tests.console.collections.test_imports import zipped
+from tests.factories import make_collection, picture
 
 
 @pytest.fixture
@@ -124,3 +130,76 @@ def test_a_link_to_a_picture_that_was_lost_opens_nothing(caller, zoo):
 def test_an_image_without_a_picture_has_no_link(caller, db):
     make_collection("zoo")
     assert link(caller) is None
+
+
+@pytest.fixture
+def writer(researcher) -> Caller:
+    return caller_for(User.objects.get(username="researcher"), "data:read", "data:write")
+
+
+def sent(writer: Caller, content: bytes, name: str) -> str:
+    return writer.send(content, name).json()["id"]
+
+
+CAPTIONS = b'{"caption_id": "c1", "image_id": "owl", "file_name": "owl.jpg", "text": "an owl"}'
+
+
+def test_captions_and_pictures_are_imported_as_on_the_page(writer, commit):
+    body = {"format": "jsonl", "captions": sent(writer, CAPTIONS, "birds.jsonl")}
+    body["images"] = sent(writer, zipped(owl=picture()), "pictures.zip")
+    with commit(execute=True):
+        response = writer.post("/collections/birds/imports", body)
+    assert response.status_code == 202
+    job = Job.objects.get()
+    assert (job.state, job.message) == ("done", "birds: 1 caption and 1 image added; 1 picture stored.")
+    assert job.title == "Import birds"
+    told = writer.get("/collections/birds").json()
+    assert (told["images"], told["captions"]) == (1, 1)
+    with pytest.raises(CounterpartError, match="no upload"):
+        stored_upload(body["captions"])
+
+
+def test_the_name_of_a_caption_file_tells_its_split_as_on_the_page(writer, commit):
+    coco = {
+        "images": [{"id": 1, "file_name": "1.jpg"}],
+        "annotations": [{"id": 2, "image_id": 1, "caption": "an owl"}],
+    }
+    body = {"format": "coco", "captions": sent(writer, json.dumps(coco).encode(), "captions_train2014.json")}
+    with commit(execute=True):
+        writer.post("/collections/birds/imports", body)
+    assert Image.objects.get().split == "train"
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({}, "Choose a file of captions"),
+        ({"captions": "x-a.json"}, "Choose the format of the captions: coco"),
+        ({"captions": "x-a.exe", "format": "coco"}, "ends in .json or"),
+        ({"captions": "x-a.json", "format": "coco", "append": True}, "There is no collection birds to append to."),
+        ({"captions": "x-a.json", "format": "coco"}, "There is no upload 'x-a.json'"),
+        ({"captions": "x-a.json", "format": "coco", "path": "/etc/passwd"}, "1 unknown parameter: path."),
+        ({"images": "x-a.rar"}, "ends in .zip"),
+    ],
+)
+def test_an_import_that_cannot_work_is_refused_at_once(writer, body, sentence):
+    response = writer.post("/collections/birds/imports", body)
+    assert response.status_code == 422
+    assert sentence in problem(response)
+    assert not Job.objects.exists()
+
+
+def test_matches_are_imported_as_on_the_page(writer, zoo, commit):
+    file = sent(writer, b"image,caption,score\n0,2,4.5\n1,0,2\n", "matches.csv")
+    with commit(execute=True):
+        response = writer.post("/collections/zoo/matches", {"source": "cxc", "file": file})
+    assert response.status_code == 202
+    assert Job.objects.get().message == "cxc: 2 matches added."
+    assert len(writer.get("/collections/zoo/matches?source=cxc").json()["results"]) == 2
+
+
+def test_matches_of_an_unknown_collection_or_file_are_refused(writer, zoo):
+    body = {"source": "cxc", "file": "x-a.csv"}
+    assert writer.post("/collections/farm/matches", body).status_code == 404
+    assert "no upload" in problem(writer.post("/collections/zoo/matches", body))
+    assert "ends in .csv" in problem(writer.post("/collections/zoo/matches", body | {"file": "x-a.zip"}))
