@@ -4,6 +4,7 @@ from importlib import import_module
 
 SUBJECTS = (
     "annotators",
+    "api",
     "charts",
     "collections",
     "events",

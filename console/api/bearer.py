@@ -17,7 +17,7 @@ from core.middleware import GetResponse
 from core.throttles import client_address
 from integrations.models import Token
 
-API = "/api/"
+API = "/api/v1/"
 WRONG_TOKENS, WRONG_SECONDS = 20, 900
 MINUTE = 60
 

@@ -10,13 +10,15 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 
 from hits.question import Level
 from mitl.models import Direction
 
 register = template.Library()
+BACKTICKS = re.compile(r"``?([^`]+)``?")
 
 
 @register.filter
@@ -109,6 +111,12 @@ def words(value: object) -> str:
     return text.replace("_", " ") if text.islower() else text
 
 
+@register.filter
+def code(text: str) -> SafeString:
+    """Text as HTML, with what stands between backticks as code."""
+    return mark_safe(BACKTICKS.sub(r"<code>\1</code>", escape(text)))  # noqa: S308  escaped before
+
+
 NAVIGATION = {
     "scores": r"scores|runs|benchmarks|collections/[^/]+/leaderboard",
     "review": r"review|rejections|appeals|pairs|collections/[^/]+/(queue|clean-up|two-reviewers)",
@@ -122,7 +130,7 @@ NAVIGATION = {
     "jobs": r"jobs",
     "events": r"events",
     "staff": r"staff|doctor",
-    "tokens": r"tokens",
+    "tokens": r"tokens|api",
 }
 """Page of each entry of the main navigation → beginnings of the addresses under it; the first match counts."""
 

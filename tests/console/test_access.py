@@ -23,6 +23,7 @@ from tests.factories import make_round, put_on_platform
 OPEN_TO_ALL = {
     *("login", "logout", "password_set", "password_forgotten"),
     *("result", "result_picture", "signed_picture"),
+    *("api_reference", "llms"),
 }
 
 RESEARCHERS_DO = {

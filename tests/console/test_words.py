@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.templatetags.console import words
+from console.templatetags.console import code, words
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,7 @@ from console.templatetags.console import words
 )
 def test_a_stored_value_is_told_in_words(stored, told):
     assert words(stored) == told
+
+
+def test_what_stands_between_backticks_is_code_and_all_is_escaped():
+    assert code("a <b> of ``x`` and `<y>`") == "a &lt;b&gt; of <code>x</code> and <code>&lt;y&gt;</code>"

@@ -1,0 +1,151 @@
+"""The calls of the API as the site tells of them, read from its description (OpenAPI)."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from console.api.idempotency import HEADER
+from console.api.site_api import api
+
+Described = dict[str, Any]
+KINDS = {
+    "date-time": "time",
+    "date": "date",
+    "uuid": "UUID",
+    "decimal": "decimal text",
+    "binary": "file",
+    "string": "text",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A parameter of a call, or a field of its body or answer: ``kind`` says in words what values it has."""
+
+    name: str
+    kind: str
+    about: str
+    default: str
+    required: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call answers: a list comes in parts of rows with these ``parts``."""
+
+    status: int
+    media: list[str]
+    is_list: bool
+    about: str
+    parts: list[Part]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: ``parameters`` are of its address and headers, without the Idempotency-Key; ``brief`` is the first
+    sentence of what is told ``about`` it."""
+
+    name: str
+    method: str
+    path: str
+    scope: str | None
+    roles: list[str]
+    brief: str
+    about: str
+    parameters: list[Part]
+    body: list[Part]
+    takes_file: bool
+    answers: list[Answer]
+
+
+@cache
+def calls_by_subject() -> dict[str, list[Call]]:
+    """Return all calls by subject, as the description orders them."""
+    schema = api.get_openapi_schema()
+    found: dict[str, list[Call]] = {}
+    for path, methods in schema["paths"].items():
+        for method, told in methods.items():
+            found.setdefault(told["tags"][0], []).append(_call(method.upper(), path, told))
+    return found
+
+
+def _call(method: str, path: str, told: Described) -> Call:
+    body = told.get("requestBody", {}).get("content", {})
+    about = " ".join(told["description"].split())
+    return Call(
+        name=told["operationId"],
+        method=method,
+        path=path,
+        scope=told["x-scope"],
+        roles=told["x-roles"],
+        brief=about.partition(". ")[0].rstrip(".") + ".",
+        about=about,
+        parameters=[
+            _part(one["name"], one["schema"] | {"description": one.get("description", "")}, one["required"])
+            for one in told["parameters"]
+            if one["name"] != HEADER
+        ],
+        body=_parts(body["application/json"]["schema"]) if "application/json" in body else [],
+        takes_file="application/octet-stream" in body,
+        answers=[_answer(int(status), one) for status, one in told["responses"].items() if int(status) < 300],
+    )
+
+
+def _answer(status: int, told: Described) -> Answer:
+    media = told.get("content", {})
+    schema = _resolved(media.get("application/json", {}).get("schema", {}))
+    rows = schema.get("properties", {}).get("results")
+    is_list = rows is not None and rows.get("type") == "array"
+    shown = _resolved(rows["items"]) if is_list else schema
+    return Answer(status, list(media), is_list, " ".join(shown.get("description", "").split()), _parts(shown))
+
+
+def _parts(schema: Described) -> list[Part]:
+    schema = _resolved(schema)
+    required = schema.get("required", ())
+    return [_part(name, one, name in required) for name, one in schema.get("properties", {}).items()]
+
+
+def _part(name: str, schema: Described, required: bool) -> Part:
+    default = schema.get("default")
+    shown = "" if default is None or default == [] else str(default).lower() if isinstance(default, bool) else default
+    return Part(name, _kind(schema), schema.get("description", ""), str(shown), required)
+
+
+def _kind(schema: Described) -> str:
+    """Return in words which values a schema allows: ``integer, 1 to 1000``; ``list of texts``."""
+    schema = _resolved(schema)
+    if "anyOf" in schema:
+        return " or ".join(_kind(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return " | ".join(str(value) or '""' for value in schema["enum"])
+    kind = schema["format"] if schema.get("format") in KINDS else schema.get("type")
+    match kind:
+        case list():
+            return " or ".join(_kind({**schema, "type": one}) for one in kind)
+        case "array":
+            return f"list of {_kind(schema.get('items', {}))}"
+        case "object" if "properties" in schema:
+            return f"{{{', '.join(schema['properties'])}}}"
+        case "integer" | "number":
+            return f"{kind}{_limits(schema)}"
+    return KINDS.get(str(kind), str(kind or "any"))
+
+
+def _limits(schema: Described) -> str:
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is None and most is None:
+        return ""
+    if least is None:
+        return f", at most {most:,}"
+    return f", at least {least:,}" if most is None else f", {least:,} to {most:,}"
+
+
+def _resolved(schema: Described) -> Described:
+    if "$ref" not in schema:
+        return schema
+    name = schema["$ref"].rpartition("/")[2]
+    return {
+        **api.get_openapi_schema()["components"]["schemas"][name],
+        **{k: v for k, v in schema.items() if k != "$ref"},
+    }

@@ -1,0 +1,83 @@
+"""What the site tells of its API is what the API does."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from console.api.reference import calls_by_subject
+from console.api.site_api import api
+from console.rounds.resources import RoundParameters
+
+ROOT = "/api/v1"
+PATHS = api.get_openapi_schema()["paths"]
+NAMED = re.compile(r"\b(GET|POST|DELETE) (/[^\s?]*)")
+
+
+@pytest.fixture
+def page(db) -> str:
+    """The page of all calls, as somebody who has not logged in sees it."""
+    return Client().get("/api/").text
+
+
+@pytest.fixture
+def text(db) -> str:
+    return Client().get("/llms.txt").text
+
+
+def test_the_page_has_every_call_with_its_scope(page):
+    told = [(call["operationId"], call["x-scope"]) for calls in PATHS.values() for call in calls.values()]
+    assert [name for name, _ in told if f'<div class="stack" id="{name}">' not in page] == []
+    assert [scope for _, scope in told if scope and f"Scope <code>{scope}</code>" not in page] == []
+
+
+def test_the_page_tells_the_parameters_of_a_body(page):
+    plan = page.split('id="plan_round"')[1].split('class="call"')[0]
+    assert [name for name in RoundParameters.fields() if f"<code>{name}</code>" not in plan] == []
+    assert "name of the new round" in plan
+    assert "default <code>" in plan
+
+
+def test_a_call_is_read_from_the_description():
+    calls = {call.name: call for calls in calls_by_subject().values() for call in calls}
+    jobs = calls["jobs"]
+    kinds = {part.name: (part.kind, part.default, part.required) for part in jobs.parameters}
+    assert kinds["limit"] == ("integer, 1 to 1,000", "50", False)
+    assert kinds["state"][0] == "queued | running | done | failed | cancelled or null"
+    (answer,) = jobs.answers
+    assert (answer.status, answer.is_list) == (200, True)
+    rows = {part.name: part.kind for part in answer.parts}
+    assert (rows["id"], rows["created_at"], rows["total"]) == ("UUID", "time", "integer or null")
+    cancel = calls["cancel_job"]
+    assert (cancel.method, cancel.scope, cancel.roles) == ("POST", "jobs:write", ["researcher", "admin"])
+    assert [part.name for part in cancel.parameters] == ["id"]
+    assert cancel.brief == "Ask a job to stop at its next safe point."
+
+
+def test_the_page_and_the_text_need_no_login_and_name_the_site(page, text, settings):
+    settings.SITE_URL = "https://judge.example.org"
+    for path in ("/api/", "/llms.txt"):
+        assert "https://judge.example.org/api/v1" in Client().get(path).text
+    assert "Log out" not in page
+
+
+def test_somebody_who_is_logged_in_keeps_the_bar(member):
+    assert "Log out" in member.get("/api/").text
+
+
+def test_the_text_is_plain(db):
+    answer = Client().get("/llms.txt")
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    assert "&" not in answer.text.replace("&after=", "")
+
+
+def test_every_call_that_the_text_names_exists(text):
+    named = {(method.lower(), path.removeprefix(ROOT)) for method, path in NAMED.findall(text)}
+    known = {(method, path.removeprefix(ROOT)) for path, calls in PATHS.items() for method in calls}
+    assert named == known
+
+
+def test_recipes_are_short_and_there_are_five(text):
+    recipes = text.split("## Recipes\n")[1].split("\n## ")[0].strip().split("\n\n")
+    assert len(recipes) >= 5
+    assert [recipe for recipe in recipes if len(recipe.splitlines()) > 6] == []
