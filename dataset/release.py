@@ -47,17 +47,8 @@ def release(parameters: ReleaseParameters, *, released_by: User | None = None, p
     different tasks and not ``mixed_tasks``, a round is unfinished and not ``partial`` or has no judgments that count,
     or no pair would be positive.
     """
-    collection = Collection.objects.named(parameters.collection)
-    sample = Sample.objects.named(parameters.queries)
-    rounds = sorted(map(Round.objects.named, parameters.rounds), key=lambda one: one.name)
+    collection, sample, rounds = check_release(parameters)
     policies = parameters.policies()
-    _check_contents(collection, sample, rounds, policies.merge)
-    for round in rounds:
-        require_pairs(round)
-    if not parameters.mixed_tasks:
-        refuse_mixed_tasks(rounds)
-    if not parameters.partial:
-        refuse_unfinished(rounds)
     excluded = parameters.exclude_captions
     captions = [line.strip() for _number, line in lines(excluded)] if excluded else ()
     with transaction.atomic(), tempfile.TemporaryDirectory() as temporary:
@@ -82,6 +73,22 @@ def release(parameters: ReleaseParameters, *, released_by: User | None = None, p
             _finish(version, contents, policies, progress)
     seal_folder(version)
     return version
+
+
+def check_release(parameters: ReleaseParameters) -> tuple[Collection, Sample, list[Round]]:
+    """Return the collection, the sample and the rounds that the parameters name. Raises what ``release`` raises before
+    it reads any judgment."""
+    collection = Collection.objects.named(parameters.collection)
+    sample = Sample.objects.named(parameters.queries)
+    rounds = sorted(map(Round.objects.named, parameters.rounds), key=lambda one: one.name)
+    _check_contents(collection, sample, rounds, parameters.policies().merge)
+    for round in rounds:
+        require_pairs(round)
+    if not parameters.mixed_tasks:
+        refuse_mixed_tasks(rounds)
+    if not parameters.partial:
+        refuse_unfinished(rounds)
+    return collection, sample, rounds
 
 
 def _render(

@@ -211,16 +211,23 @@ def manifest_in_storage(version: Version) -> bytes:
 
 
 def checked_file(version: Version, name: str) -> Path:
-    """Return a local copy of one of the version's files, checked against its manifest.
+    """Return a local copy of one of the version's files or its manifest, checked against the manifest.
 
     Raises CounterpartError if the version has no such file, or if the file is missing or was changed.
     """
+    return local_copy(StoredFile(f"{version.folder}/{name}", checksum_of(version, name)))
+
+
+def checksum_of(version: Version, name: str) -> str:
+    """Return the SHA-256 of one of the version's files or its manifest. Raises CounterpartError as ``checked_file``."""
+    if name == MANIFEST:
+        return hashlib.sha256(manifest_in_storage(version)).hexdigest()
     described = version.manifest["files"].get(name)
     if described is None:
         raise CounterpartError(
             f"Version {version} has no {name}; its files are {', '.join(version.manifest['files'])}."
         )
-    return local_copy(StoredFile(f"{version.folder}/{name}", described["sha256"]))
+    return str(described["sha256"])
 
 
 def load_positives(version: Version) -> Positives:

@@ -1,7 +1,5 @@
 """Released versions: the list, a version's figures and files, and releasing."""
 
-from io import BytesIO
-
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -21,7 +19,7 @@ from dataset.exports.downloads import downloads_of
 from dataset.exports.statements import mixed_tasks_of
 from dataset.jobs import start_export, start_release
 from dataset.models import Case, Version
-from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
+from dataset.version_files import checked_file
 from evaluation.jobs import last_verification, start_scoring_annotators, start_verification
 from evaluation.scores.leaderboard import board_of, caution_of
 from evaluation.scores.score_checks import score_changes, score_table
@@ -121,9 +119,7 @@ def version_file(request: HttpRequest, name: str, file_name: str) -> FileRespons
     """Download a file of the manifest, or the manifest itself, as it was released: a changed file is not served."""
     found = get_object_or_404(Version, name=name)
     with refusals_as_404():
-        content = (
-            BytesIO(manifest_in_storage(found)) if file_name == MANIFEST else checked_file(found, file_name).open("rb")
-        )
+        content = checked_file(found, file_name).open("rb")
     return FileResponse(content, as_attachment=True, filename=file_name)
 
 
