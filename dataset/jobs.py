@@ -14,7 +14,7 @@ from crowd.postings import overview_of
 from crowd.publication import close_round
 from dataset.cases import update_queue
 from dataset.cleanup import suggest_clean_up
-from dataset.exports.downloads import make_download
+from dataset.exports.downloads import check_choice, make_download
 from dataset.models import Version
 from dataset.release import release as release_version
 from dataset.release_parameters import AggregateParameters, ReleaseParameters
@@ -119,6 +119,8 @@ def start_turn(parameters: TurnParameters, *, by: User) -> Job:
 
 
 def start_export(version: Version, what: str, *, by: User) -> Job:
-    """Open a job that makes a download of the version, or return the unfinished one."""
+    """Open a job that makes a download of the version, or return the unfinished one. Raises CounterpartError for what
+    cannot be downloaded."""
+    check_choice(what)
     params = {"version": version.name, "what": what}
     return open_once(f"Export {version} as {what}", export.name, params, lock=version, by=by)

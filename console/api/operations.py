@@ -37,6 +37,23 @@ DIGEST = {
     "schema": {"type": "string"},
 }
 FILE = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+SENT = {
+    **FILE,
+    "description": "The file.",
+    "headers": {"ETag": {"description": "its SHA-256", "schema": {"type": "string"}}},
+}
+RANGE = {
+    "in": "header",
+    "name": "Range",
+    "description": "A part of the file, as bytes=0-1023, bytes=1024- or bytes=-1024.",
+    "schema": {"type": "string"},
+}
+NONE_MATCH = {
+    "in": "header",
+    "name": "If-None-Match",
+    "description": "The ETag of the file that the caller has: if it is this one, it is not sent again.",
+    "schema": {"type": "string"},
+}
 
 
 class Resources(Router):
@@ -54,6 +71,16 @@ class Resources(Router):
         if files:
             extra["responses"][200] = {"content": files}
         return self.get(path, auth=Bearer(scope), response={200: answer}, openapi_extra=extra, **more)
+
+    def sends(self, path: str, scope: str, **more: Any) -> Callable[[View], View]:
+        """Declare a call that sends a file (``file_answers.send_file``), and how large it is (HEAD)."""
+        extra = _described(scope, (*READING, 409, 412, 416))
+        extra["responses"] |= {200: SENT, 206: SENT | {"description": "The part of the file that Range names."}}
+        extra["responses"] |= {304: {"description": "The caller has the file already."}}
+        extra["parameters"] = [RANGE, NONE_MATCH]
+        get = self.get(path, auth=Bearer(scope), response={200: None}, openapi_extra=extra, **more)
+        head = self.api_operation(["HEAD"], path, auth=Bearer(scope), response={200: None}, include_in_schema=False)
+        return lambda view: head(get(view))
 
     def acts(
         self, path: str, scope: str, answer: Any, *, status: int = 202, guard: Guard | None = None

@@ -34,13 +34,14 @@ ABANDONED = 24 * 3600  # seconds after which nobody writes into such a folder an
 
 @dataclass(frozen=True)
 class Format:
-    """How a format is written, what it holds, which labels it takes (none if it has them all as columns) and whether
-    it takes pictures."""
+    """How a format is written, what it holds, which labels it takes (none if it has them all as columns), whether it
+    takes pictures, and whether it tells the controls of the version's rounds."""
 
     write: Callable[[Export], None]
     holds: str
     labels: tuple[Labels, ...] = ()
     pictures: bool = False
+    controls: bool = False
 
 
 FORMATS: dict[str, Format] = {
@@ -48,13 +49,13 @@ FORMATS: dict[str, Format] = {
         write_eccv_json, "positives of each query, as the public ECCV Caption files", ("lenient", "strict")
     ),
     "judgments-csv": Format(write_judgments_csv, "counted judgments in the public raw columns"),
-    "judgments-long": Format(write_judgments_long, "every judgment with all that is known of it"),
-    "parquet": Format(write_parquet_files, "pairs and judgments as Parquet"),
-    "hf": Format(write_hugging_face, "a folder for Hugging Face's datasets, with a card", pictures=True),
+    "judgments-long": Format(write_judgments_long, "every judgment with all that is known of it", controls=True),
+    "parquet": Format(write_parquet_files, "pairs and judgments as Parquet", controls=True),
+    "hf": Format(write_hugging_face, "a folder for Hugging Face's datasets, with a card", pictures=True, controls=True),
     "mteb": Format(write_mteb, "a retrieval task per direction in MTEB's form, with the pictures", LABELS),
     "qrels": Format(write_qrels, "labels for TREC's tools, a file per direction", LABELS),
     "coco": Format(write_coco, "pairs as COCO caption annotations", ("lenient", "strict")),
-    "croissant": Format(write_croissant, "Croissant 1.1 metadata beside Parquet files"),
+    "croissant": Format(write_croissant, "Croissant 1.1 metadata beside Parquet files", controls=True),
 }
 
 

@@ -59,6 +59,12 @@ def choices() -> dict[str, Choice]:
     return plain | pictured
 
 
+def check_choice(what: str) -> None:
+    """Raise CounterpartError for what cannot be downloaded."""
+    if what not in choices():
+        raise CounterpartError(f"Unknown export {what!r}: use {', '.join(choices())}.")
+
+
 def downloads_of(version: Version) -> list[Download]:
     """Return the archives that were made of the version, by name."""
     if not default_storage.exists(_folder(version.name)):
@@ -77,8 +83,7 @@ def make_download(version: Version, what: str, *, progress: Progress = silent) -
     Made again after a crash it has the same bytes. Raises what ``export_version`` raises, and CounterpartError for an
     unknown ``what``; nothing is stored then.
     """
-    if what not in choices():
-        raise CounterpartError(f"Unknown export {what!r}: use {', '.join(choices())}.")
+    check_choice(what)
     for made in downloads_of(version):
         if made.what == what:
             return made

@@ -4,12 +4,13 @@ import os
 from time import time
 
 import pytest
+from pyarrow import parquet
 
 from annotation.models import Assignment
 from core.errors import CounterpartError
 from corpus.matches import import_matches, known_pairs
 from corpus.models import Match
-from dataset.exports import export_version
+from dataset.exports import FORMATS, export_version
 from dataset.verdicts import aggregate_round
 from dataset.version_files import load_positives
 from hits.models import Seat
@@ -139,3 +140,15 @@ def test_what_a_killed_export_left_goes_with_the_next_one(version, out):
         os.utime(out / name, (time() - age, time() - age))
     export_version(version, format="eccv-json", out=out)
     assert [path.name for path in out.glob(".export-*")] == [".export-now"]  # another may be at work
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_format_says_whether_it_tells_controls(version, out, format):
+    export_version(version, format=format, out=out)
+    columns = set()
+    for file in out.rglob("*"):
+        if file.suffix == ".csv":
+            columns |= set(file.read_text().splitlines()[0].split(","))
+        if file.suffix == ".parquet":
+            columns |= set(parquet.read_schema(file).names)
+    assert ("control" in columns) == FORMATS[format].controls

@@ -29,6 +29,9 @@ class Caller:
     def get(self, path: str, **more) -> HttpResponse:
         return self.client.get(f"{API}{path}", headers=self._headers(), **more)
 
+    def head(self, path: str) -> HttpResponse:
+        return self.client.head(f"{API}{path}", headers=self._headers())
+
     def post(self, path: str, body: object = None, *, key: str | None = None, **more) -> HttpResponse:
         """Send a body with an Idempotency-Key of its own, or with this ``key``."""
         headers = self._headers() | {"Idempotency-Key": key or uuid4().hex}

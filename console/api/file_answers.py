@@ -1,0 +1,80 @@
+"""Files as answers: whole, a part of one (``Range``), or nothing where a caller has it already (``If-None-Match``)."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.utils.http import content_disposition_header, quote_etag
+
+from console.api.problems import Problem
+from core.errors import CounterpartError
+
+MEDIA_TYPE = "application/octet-stream"
+BLOCK = 1 << 16  # bytes in memory
+RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
+
+
+def send_file(request: HttpRequest, file: Path, *, sha256: str, name: str) -> HttpResponseBase:
+    """Answer with a file that never changes, or with the part of it that is asked for.
+
+    The whole file answers several ranges, what is none, and a range of another file (``If-Range``). Raises Problem for
+    a range beyond its end.
+    """
+    etag, size = quote_etag(sha256), file.stat().st_size
+    response: HttpResponseBase | None = get_conditional_response(request, etag=etag)
+    if response is None:
+        part = _part(request, etag, size) if request.method == "GET" else None
+        response = _content(request, file, size) if part is None else _content_of_part(file, part, size)
+        response["Content-Disposition"] = content_disposition_header(True, name)
+    response["ETag"], response["Accept-Ranges"], response["Cache-Control"] = etag, "bytes", "private, no-cache"
+    return response
+
+
+@contextmanager
+def missing_as_404(name: str) -> Iterator[None]:
+    """Refuse a file that the body finds missing or changed, without a word of where it is stored."""
+    try:
+        yield
+    except CounterpartError as error:
+        raise Problem(
+            404, f"The file {name} is missing or was changed. It has to be restored from a backup."
+        ) from error
+
+
+def _content(request: HttpRequest, file: Path, size: int) -> HttpResponseBase:
+    if request.method == "HEAD":
+        return HttpResponse(content_type=MEDIA_TYPE, headers={"Content-Length": str(size)})
+    return FileResponse(file.open("rb"), content_type=MEDIA_TYPE)
+
+
+def _content_of_part(file: Path, part: range, size: int) -> HttpResponseBase:
+    headers = {"Content-Range": f"bytes {part.start}-{part.stop - 1}/{size}", "Content-Length": str(len(part))}
+    return StreamingHttpResponse(_blocks(file, part), status=206, content_type=MEDIA_TYPE, headers=headers)
+
+
+def _blocks(file: Path, part: range) -> Iterator[bytes]:
+    with file.open("rb") as content:
+        content.seek(part.start)
+        for first in range(part.start, part.stop, BLOCK):
+            yield content.read(min(BLOCK, part.stop - first))
+
+
+def _part(request: HttpRequest, etag: str, size: int) -> range | None:
+    """Return the places of the bytes that are asked for (RFC 9110, 14.1.2); None for the whole file."""
+    asked = RANGE.fullmatch(request.headers.get("Range", "").replace(" ", ""))
+    if asked is None or not any(asked.groups()) or request.headers.get("If-Range", etag) != etag:
+        return None
+    first, last = (int(text) if text else None for text in asked.groups())
+    if first is None:
+        part = range(max(0, size - (last or 0)), size)
+    elif last is not None and last < first:
+        return None
+    else:
+        part = range(first, size if last is None else min(last + 1, size))
+    if not part:
+        raise Problem(416, f"The file has {size:,} bytes; ask for some of them.", {"Content-Range": f"bytes */{size}"})
+    return part

@@ -1,0 +1,226 @@
+"""Versions: what they hold, their files, releasing, downloads and verification."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.http import Http404
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from ninja import Query, Schema
+from pydantic import WithJsonSchema
+
+from console.api.bearer import ApiRequest
+from console.api.file_answers import missing_as_404, send_file
+from console.api.keysets import Place, part_of
+from console.api.operations import Resources
+from console.api.problems import Problem
+from console.home.resources import JobAnswer
+from console.permissions import researchers_only
+from core.errors import CounterpartError, some_of
+from core.files import local_copy
+from core.models import Job
+from dataset.credits import Author
+from dataset.exports import FORMATS
+from dataset.exports.citing import authors_of, citation_of, credits_of
+from dataset.exports.downloads import Download, choices, downloads_of
+from dataset.jobs import start_export, start_release
+from dataset.models import Version
+from dataset.release import check_release
+from dataset.release_parameters import ReleaseParameters
+from dataset.version_files import JUDGMENTS, MANIFEST, checked_file, checksum_of
+from evaluation.jobs import last_verification, start_verification
+from evaluation.scores.leaderboard import caution_of
+
+resources = Resources("Versions")
+ROWS = Version.objects.select_related("collection", "sample").prefetch_related("rounds")
+
+
+class VersionLine(Schema):
+    """A released dataset, which never changes.
+
+    ``software`` released it. ``counts`` are those of its manifest: queries, positives, judged pairs, votes.
+    """
+
+    name: str
+    url: str
+    collection: str
+    sample: str
+    rounds: list[str]
+    released_at: datetime
+    software: str
+    title: str
+    doi_or_url: str
+    licence: str
+    counts: dict[str, int | dict[str, int]]
+
+
+class Versions(Schema):
+    """A part of the list of versions, the newest first."""
+
+    results: list[VersionLine]
+    next: str | None
+
+
+class FileLine(Schema):
+    """A file of a version."""
+
+    path: str
+    url: str
+    size: int
+    sha256: str
+
+
+class VersionAnswer(VersionLine):
+    """A version with its files; ``manifest.json`` tells how they were made.
+
+    ``caution`` says why scores on it are biased, if they are; ``verification`` is the job that last rebuilt it.
+    """
+
+    authors: list[Author]
+    description: str
+    citation: str
+    manifest_sha256: str
+    files: list[FileLine]
+    caution: str
+    verification: JobAnswer | None
+
+
+class ExportBody(Schema, extra="forbid"):
+    """What to download: a format, and its labels or ``pictures`` where it takes some."""
+
+    what: Annotated[str, WithJsonSchema({"type": "string", "enum": list(choices())})]
+
+
+class ExportLine(Schema):
+    """A download that was made: an archive (zip) of a version's files in a format."""
+
+    what: str
+    url: str
+    sha256: str
+
+
+class Exports(Schema):
+    """The downloads of a version that were made."""
+
+    results: list[ExportLine]
+
+
+@resources.reads("/versions", "dataset:read", Versions)
+def versions(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
+    """List the versions, the newest first."""
+    part = part_of(ROWS.all(), place, key="name", newest="released_at")
+    return part | {"results": [_line(one) for one in part["results"]]}
+
+
+@resources.reads("/versions/{name}", "dataset:read", VersionAnswer, url_name="version")
+def version(request: ApiRequest, name: str) -> dict[str, Any]:
+    """Tell what a version holds, who made it, and which files it has."""
+    found = get_object_or_404(ROWS, name=name)
+    files = found.manifest.get("files", {})
+    return _line(found) | {
+        "authors": authors_of(found),
+        "description": credits_of(found).get("description", ""),
+        "citation": citation_of(found),
+        "manifest_sha256": found.manifest_sha256,
+        "files": [_file(found, path, described) for path, described in files.items()],
+        "caution": caution_of(found),
+        "verification": last_verification(found),
+    }
+
+
+@resources.sends("/versions/{name}/files/{path:file_name}", "dataset:read", url_name="version_file")
+def version_file(request: ApiRequest, name: str, file_name: str) -> HttpResponseBase:
+    """Send a file of a version, or its manifest.json, as it was released.
+
+    The judgments of a version with a round that is still open are not sent: they tell which pairs are controls.
+    """
+    found = get_object_or_404(Version, name=name)
+    if file_name != MANIFEST and file_name not in found.manifest.get("files", {}):
+        raise Http404
+    if file_name == JUDGMENTS:
+        _refuse_open_rounds(found)
+    with missing_as_404(file_name):
+        return send_file(request, checked_file(found, file_name), sha256=checksum_of(found, file_name), name=file_name)
+
+
+@resources.acts("/versions", "dataset:release", JobAnswer)
+def release_version(request: ApiRequest, body: ReleaseParameters) -> Job:
+    """Release a version: a job counts the votes of the rounds anew, unites them with the merged sources, and writes the
+    files. A version never changes afterwards."""
+    if Version.objects.filter(name=body.version).exists():
+        raise Problem(409, f"Version {body.version} exists already and never changes. Choose another name.")
+    check_release(body)
+    try:
+        return start_release(body, by=request.user)
+    except CounterpartError as error:
+        raise Problem(409, str(error)) from error
+
+
+@resources.reads("/versions/{name}/exports", "dataset:read", Exports)
+def version_exports(request: ApiRequest, name: str) -> dict[str, Any]:
+    """List the downloads of a version that were made."""
+    made = downloads_of(get_object_or_404(Version, name=name))
+    return {"results": [_export(one) for one in made]}
+
+
+@resources.acts("/versions/{name}/exports", "dataset:read", JobAnswer, guard=researchers_only)
+def export_version(request: ApiRequest, name: str, body: ExportBody) -> Job:
+    """Make a download of a version in another format. Once the job is done, it is among the exports."""
+    return start_export(get_object_or_404(Version, name=name), body.what, by=request.user)
+
+
+@resources.sends("/versions/{name}/exports/{what}", "dataset:read", url_name="version_export")
+def version_export(request: ApiRequest, name: str, what: str) -> HttpResponseBase:
+    """Send a download that was made, a zip archive.
+
+    Those with judgments of a version with a round that is still open are not sent: they tell which pairs are controls.
+    """
+    found = get_object_or_404(Version, name=name)
+    made = next((one for one in downloads_of(found) if one.what == what), None)
+    if made is None:
+        raise Http404
+    if FORMATS[choices()[what].format].controls:
+        _refuse_open_rounds(found)
+    with missing_as_404(made.file_name):
+        return send_file(request, local_copy(made.stored), sha256=made.sha256, name=made.file_name)
+
+
+@resources.acts("/versions/{name}/verifications", "dataset:read", JobAnswer, guard=researchers_only)
+def verify_version(request: ApiRequest, name: str) -> Job:
+    """Rebuild a version from its judgments and compare everything with what was released. Problems fail the job; its
+    message names them."""
+    return start_verification(get_object_or_404(Version, name=name), by=request.user)
+
+
+def _line(version: Version) -> dict[str, Any]:
+    credits, manifest = credits_of(version), version.manifest
+    return {
+        "name": version.name,
+        "url": reverse("api:version", args=[version.name]),
+        "collection": version.collection.name,
+        "sample": version.sample.name,
+        "rounds": sorted(one.name for one in version.rounds.all()),
+        "released_at": version.released_at,
+        "software": manifest.get("software", ""),
+        "title": credits.get("title", ""),
+        "doi_or_url": credits.get("url", ""),
+        "licence": manifest.get("licence", ""),
+        "counts": manifest.get("counts", {}),
+    }
+
+
+def _file(version: Version, path: str, described: dict[str, Any]) -> dict[str, Any]:
+    url = reverse("api:version_file", args=[version.name, path])
+    return {"path": path, "url": url, "size": described["bytes"], "sha256": described["sha256"]}
+
+
+def _export(made: Download) -> dict[str, str]:
+    url = reverse("api:version_export", args=[made.version, made.what])
+    return {"what": made.what, "url": url, "sha256": made.sha256}
+
+
+def _refuse_open_rounds(version: Version) -> None:
+    """Controls of a round that is still open are told nobody."""
+    if still_open := list(version.rounds.filter(closed_at=None).order_by("name").values_list("name", flat=True)):
+        raise Problem(409, f"This file tells the controls of rounds that are still open: {some_of(still_open)}.")
