@@ -1,0 +1,84 @@
+"""The examples of docs/api.md, run from its text one after the other against a live site."""
+
+import io
+import json
+import re
+import subprocess
+import zipfile
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Group, User
+
+from console.api.access_tokens import make_token
+from console.api.scopes import scopes_of
+from hits.models import Round
+from simulation.simulated_rounds import simulate_round
+from tests.factories import make_annotator, picture
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+GUIDE = (Path(__file__).resolve().parents[3] / "docs/api.md").read_text()
+EXAMPLE = re.compile(r"^## ([^\n]+)$|^```(sh|python)\n(.*?)^```$", re.M | re.S)
+
+
+def write_birds(folder: Path) -> None:
+    """Write pictures and captions of the shapes that the guide sends."""
+    with zipfile.ZipFile(folder / "pictures.zip", "w") as pictures, (folder / "captions.jsonl").open("w") as captions:
+        for number in range(60):
+            name = f"{number}.jpg"
+            pictures.writestr(name, picture(size=(20 + number, 30)))
+            row = {"caption_id": number, "image_id": number, "file_name": name, "text": f"bird {number} on a branch"}
+            captions.write(json.dumps(row) + "\n")
+
+
+def judge() -> None:
+    """Have workers judge what was published."""
+    simulate_round(Round.objects.get(name="r1"), workers=3, profile="careful", truth="original")
+
+
+def test_its_examples_run_as_printed(live_server, tmp_path, monkeypatch, transactional_db):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    write_birds(tmp_path)
+    make_annotator("words", "overlap")
+    owner = User.objects.create_user("robin")
+    owner.groups.add(Group.objects.get(name="admin"))
+    _, token = make_token(owner, "notebook", scopes_of(owner))
+    monkeypatch.setenv("SITE", live_server.url)
+    monkeypatch.setenv("TOKEN", token)
+    printed, names, heading = {}, {}, ""
+    for section, language, source in EXAMPLE.findall(GUIDE):
+        if section:
+            heading = section
+        elif language == "sh":
+            printed[heading] = printed.get(heading, "") + typed(source, live_server.url, token)
+        else:
+            if heading == "Read the judgments":
+                judge()
+            told = io.StringIO()
+            with redirect_stdout(told):
+                exec(compile(source, f"docs/api.md: {heading}", "exec"), names)  # noqa: S102
+            printed[heading] = printed.get(heading, "") + told.getvalue()
+    tell_what_they_should(printed, names)
+
+
+def typed(source: str, url: str, token: str) -> str:
+    """Run lines of a terminal into which the token is pasted."""
+    source = source.replace("https://counterpart.example.org", url)
+    run = subprocess.run(["bash", "-euo", "pipefail", "-c", source], input=f"{token}\n", capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
+
+
+def tell_what_they_should(printed: dict[str, str], names: dict) -> None:
+    assert '"user": "robin"' in printed["Five minutes"]
+    assert "birds: 60 captions and 60 images added; 60 pictures stored." in printed["Import a collection"]
+    assert "/judge/join/" in printed["Plan a round and publish it"]
+    assert len(names["judgments"]) == Round.objects.get(name="r1").hits.count() * 18
+    assert printed["Long lists"].strip() == str(sum(len(f"bird {number} on a branch") for number in range(60)))
+    assert printed["The same call twice"] == "True true\n"
+    assert re.search('answers (.*) with `("detail": .*)`', GUIDE).groups() == (
+        "422",
+        printed["Errors"].split(", ", 3)[3][:-1],
+    )
