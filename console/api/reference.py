@@ -81,7 +81,7 @@ def _call(method: str, path: str, told: Described) -> Call:
         brief=about.partition(". ")[0].rstrip(".") + ".",
         about=about,
         parameters=[
-            _part(one["name"], one["schema"] | {"description": one.get("description", "")}, one["required"])
+            _part(one["name"], one["schema"] | {"description": one.get("description", "")}, one.get("required", False))
             for one in told["parameters"]
             if one["name"] != HEADER
         ],
