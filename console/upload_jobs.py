@@ -15,11 +15,13 @@ from corpus import imports, matches
 from corpus.models import Collection
 from corpus.readers.folder import PICTURES
 from dataset import judgment_import
+from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from hits.models import Round
 from mitl import registration
 from mitl.annotators import kind_of
 from mitl.registration import Origin
 
+JUDGMENT_FILES = (".csv", ".tsv", ".json", ".jsonl")
 CAPTION_FILES = (".json", ".jsonl", ".csv", ".txt", ".token")
 # Of a folder of weights as Hugging Face lays it out, or of arrays.
 CHECKPOINT_FILES = (".json", ".txt", ".bin", ".safetensors", ".npy", ".npz", ".md", ".model")
@@ -65,21 +67,29 @@ def import_matches(job: Job, files: Files, progress: JobProgress) -> str:
 
 @upload_job("console.tasks.import_judgments")
 def import_judgments(job: Job, files: Files, progress: JobProgress) -> str:
-    """Take the judgments of the uploaded file into the round."""
-    round = Round.objects.named(job.params["round"])
+    """Take the judgments of the uploaded file, or of what a zip file contains, into the round."""
+    given = {name: value for name, value in job.params.items() if name not in ("round", "files")}
+    path = files["file"]
+    if path.suffix.lower() == ".zip":
+        path = unpack(path, path.parent / path.stem, suffixes=JUDGMENT_FILES, progress=progress)
+        inside = [file for file in path.rglob("*") if file.is_file()]
+        path = inside[0] if len(inside) == 1 else path
     added = judgment_import.import_judgments(
-        round,
-        files["file"],
-        from_round=job.params["from_round"] or None,
+        Round.objects.named(job.params["round"]),
+        path,
+        wanted=JudgmentParameters.from_json(given | {"items": files.get("items")}),
         actor=job.actor,
         progress=progress,
     )
     if not added.judgments:
         return f"All {added.known:,} judgments were imported before; nothing is changed."
     known = f"; {added.known:,} were known already" if added.known else ""
+    skipped = (
+        f"; {counted(added.skipped, 'answer was', 'answers were')} skipped or not submitted" if added.skipped else ""
+    )
     return (
         f"{counted(added.judgments, 'judgment')} of {counted(added.workers, 'worker')} imported in "
-        f"{counted(added.answer_sets, 'answer set')}{known}."
+        f"{counted(added.answer_sets, 'answer set')}{known}{skipped}."
     )
 
 

@@ -9,10 +9,14 @@ def signature(purpose: str, text: str, *, length: int) -> str:
     return _signed(purpose, text, settings.SECRET_KEY)[:length]
 
 
+def signatures(purpose: str, text: str, *, length: int) -> list[str]:
+    """Return the signatures of ``text`` by SECRET_KEY and then by each of SECRET_KEY_FALLBACKS."""
+    return [_signed(purpose, text, key)[:length] for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+
+
 def is_signature(given: str, purpose: str, text: str, *, length: int) -> bool:
-    """Tell whether ``given`` is a signature of ``text`` by SECRET_KEY or one of SECRET_KEY_FALLBACKS."""
-    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return any(constant_time_compare(given, _signed(purpose, text, key)[:length]) for key in keys)
+    """Tell whether ``given`` is one of the ``signatures`` of ``text``."""
+    return any(constant_time_compare(given, one) for one in signatures(purpose, text, length=length))
 
 
 def _signed(purpose: str, text: str, key: str) -> str:

@@ -63,10 +63,11 @@ def _bounded(path: Path, text: TextIOWrapper) -> Iterator[str]:
         yield line
 
 
-def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def csv_rows(path: Path, *, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (line number, row by column name). Raises CounterpartError for a row of another length."""
     with opened(path) as file:
-        rows = csv.reader(_bounded(path, TextIOWrapper(file, encoding="utf-8-sig", newline="")), strict=True)
+        text = _bounded(path, TextIOWrapper(file, encoding="utf-8-sig", newline=""))
+        rows = csv.reader(text, strict=True, delimiter=delimiter)
         try:
             header = [name.strip() for name in next(rows, [])]
             for row in filter(None, rows):
@@ -80,10 +81,10 @@ def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             raise CounterpartError(f"{path.name}, line {rows.line_num}: not valid CSV ({error}).") from error
 
 
-def csv_header(path: Path) -> list[str]:
+def csv_header(path: Path, *, delimiter: str = ",") -> list[str]:
     """Return the column names, or [] for an empty file."""
     for _number, line in lines(path):
-        return [name.strip() for name in next(csv.reader([line]))]
+        return [name.strip() for name in next(csv.reader([line], delimiter=delimiter))]
     return []
 
 
@@ -91,6 +92,17 @@ def json_items(path: Path, prefix: str) -> Iterator[Any]:
     """Yield the elements of the list at ijson's ``prefix``, one at a time."""
     with opened(path) as file, _as_json(path):
         yield from ijson.items(_BoundedRecords(path.name, file), prefix, use_float=True)
+
+
+def json_records(path: Path) -> Iterator[Any]:
+    """Yield the elements of the file's list, or the values that follow each other in it, as in JSON lines."""
+    with opened(path) as file:
+        listed = file.read(64).lstrip()[:1] == b"["
+    if listed:
+        yield from json_items(path, "item")
+        return
+    with opened(path) as file, _as_json(path):
+        yield from ijson.items(_BoundedRecords(path.name, file), "", use_float=True, multiple_values=True)
 
 
 def json_pairs(path: Path) -> Iterator[tuple[str, Any]]:

@@ -9,53 +9,57 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from django.db import connection, transaction
-from django.utils import timezone
 
 from annotation.models import Assignment, Decision, Judgment, Worker, WorkerIdentity
 from annotation.people.workers import mark_simulated, worker_for
-from core.errors import CounterpartError, some_of
+from core.errors import CounterpartError
 from core.events import record
 from core.inserts import insert_rows
 from core.progress import Progress, silent, tracked
 from core.text import counted
-from dataset.outside_answers import form_of, read_long, read_raw
-from hits.models import Item, Round, Seat
+from dataset.judgment_placing import PAIR, at_candidates, at_first_items, at_items, items_of, some_pairs
+from dataset.outside_judgments import LONG_FORM, RAW_FORM, format_of, opening_of
+from dataset.outside_judgments.answer_table import read_outside
+from dataset.outside_judgments.judgment_parameters import JudgmentParameters
+from dataset.outside_judgments.outside_workers import CHANNEL
+from dataset.outside_judgments.released_forms import read_long, read_raw
+from hits.models import Round, Seat
 from hits.question import RIGHT_LEVELS
 from hits.task_types import require_pairs
 
-CHANNEL = "import"
-_PAIR = ["image", "caption"]
 _ANSWER = ["level", "shortcoming", "wrong_way"]
 _BATCH = 2_000
+_ONLY_ADDED = "Judgments are only added: a corrected file needs another round, and other names for its workers."
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import added; nothing if the file was imported before."""
+    """What an import added; nothing if the file was imported before. ``skipped`` are answers that are no judgments."""
 
     judgments: int
     answer_sets: int
     workers: int
     seats_added: int
     known: int
+    skipped: int
 
 
 def import_judgments(
     round: Round,
     path: Path,
     *,
-    from_round: str | None = None,
+    wanted: JudgmentParameters = JudgmentParameters(),  # noqa: B008  it is frozen
     actor: str = "command",
     progress: Progress = silent,
 ) -> Imported:
-    """Store the judgments of a file in the form ``judgments-long`` or ``judgments-csv`` as answers to ``round``.
+    """Store the judgments of a file as answers to ``round``.
 
-    The long form needs a round that was packed from the same pairs with the same seed; ``from_round`` names one of
-    several rounds of the file (default: the name of ``round``). Each of its workers becomes a worker of the channel
-    ``import``; their votes count if they counted there, and simulated ones stay marked. The raw columns name no
-    workers: the first answers of all pairs become those of one worker, the second those of another, and so on.
-    Nobody is paid. Answer sets take the open seats of their HITs, and seats are added for more. A file that was
-    imported before changes nothing.
+    ``judgments-long`` needs a round that was packed from the same pairs with the same seed. Each of its workers becomes
+    a worker of the channel ``import``; their votes count if they counted there, and simulated ones stay marked.
+    ``judgments-csv`` names no workers: the first answers of all pairs become those of one worker, the second those of
+    another, and so on. Files of other tools name neither HITs nor places: all their votes count, their workers have
+    pseudonyms of this round, and what was skipped, cancelled or not submitted is left out. Nobody is paid. Answer sets
+    take the open seats of their HITs, and seats are added for more. A file that was imported before changes nothing.
 
     Raises CounterpartError and changes nothing if the round is open, or the file cannot be read or has unknown HITs,
     pairs, controls, levels or reasons, a worker who judged a pair twice, or other answers than were imported before.
@@ -63,94 +67,39 @@ def import_judgments(
     require_pairs(round)
     if round.state == "open":
         raise CounterpartError(f"Round {round} is open: people are answering it. Close it first, or pack another one.")
-    is_long = form_of(path) == "judgments-long"
-    rows = read_long(path, round=from_round, default=round.name) if is_long else read_raw(path)
-    progress("reading", len(rows), len(rows))
+    rows, skipped = _placed(round, path, wanted, progress)
     with transaction.atomic():
         Round.objects.select_for_update(no_key=True).get(pk=round.pk)
-        items = _items(round)
-        rows = _at_items(rows, items) if is_long else _at_candidates(rows, items)
         _check_once(rows)
         new = _without_known(rows)
         if new.empty:
-            return Imported(0, 0, 0, 0, len(rows))
+            return Imported(0, 0, 0, 0, len(rows), skipped)
         workers = _workers(new, progress)
         assignments, seats = _assignments(round, new, workers, path.name)
         _store(new, assignments, workers, progress)
-        added = Imported(len(new), len(assignments), len(workers), seats, len(rows) - len(new))
+        added = Imported(len(new), len(assignments), len(workers), seats, len(rows) - len(new), skipped)
         record("imported", round, actor=actor, judgments=added.judgments, answer_sets=added.answer_sets)
     return added
 
 
-def _items(round: Round) -> pd.DataFrame:
-    columns = {
-        "pk": "item_id",
-        "hit__number": "hit",
-        "hit_id": "hit_id",
-        "image__key": "image",
-        "caption__key": "caption",
-        "image_id": "image_id",
-        "caption_id": "caption_id",
-        "control__polarity": "polarity",
-    }
-    found: Any = Item.objects.filter(hit__round=round).order_by("hit__number", "place").values_list(*columns)
-    return pd.DataFrame.from_records(list(found), columns=list(columns.values())).fillna({"polarity": ""})
-
-
-def _at_items(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with their items. Raises CounterpartError for HITs and pairs that the round does not have."""
-    unknown = sorted(set(rows["hit"]) - set(items["hit"]))
-    if unknown:
-        raise CounterpartError(
-            f"The round lacks {counted(len(unknown), 'HIT')} of the file: {some_of(unknown)}. {_ALIKE}"
-        )
-    found = rows.merge(items, on=["hit", *_PAIR], how="left")
-    missing = found[found["item_id"].isna()]
-    if len(missing):
-        raise CounterpartError(
-            f"{counted(_count_pairs(missing), 'pair')} of the file cannot be found in their HITs: "
-            f"{_some_pairs(missing)}. {_ALIKE}"
-        )
-    other = found[found["control"] != found["polarity"]]
-    if len(other):
-        raise CounterpartError(
-            f"{counted(_count_pairs(other), 'pair is a control', 'pairs are controls')} in the file or in the round "
-            f"but not in both: {_some_pairs(other)}. {_ALIKE}"
-        )
-    return found
-
-
-_ONLY_ADDED = "Judgments are only added: a corrected file needs another round, and other names for its workers."
-_ALIKE = "Pack the round from the same pool with the same seed, design and controls."
-
-
-def _at_candidates(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the items of their pairs; where a pair is in several HITs, its answers take turns.
-
-    Raises CounterpartError for pairs that are no candidates of the round.
-    """
-    candidates = items[items["polarity"] == ""].copy()
-    candidates["turn"] = candidates.groupby(_PAIR).cumcount()
-    turns = candidates.groupby(_PAIR).size().rename("turns").reset_index()
-    found = rows.merge(turns, on=_PAIR, how="left")
-    missing = found[found["turns"].isna()]
-    if len(missing):
-        raise CounterpartError(
-            f"The round does not ask about {counted(_count_pairs(missing), 'pair')} of the file: "
-            f"{_some_pairs(missing)}. Pack a round of the pool that they were proposed in."
-        )
-    found["turn"] = (found["answer"] - 1) % found["turns"].astype(int)
-    found = found.merge(candidates, on=[*_PAIR, "turn"])
-    return found.assign(
-        assignment=found["answer"], simulated=0, counted=1, active_seconds=np.nan, seconds=None, at=timezone.now()
-    )
+def _placed(round: Round, path: Path, wanted: JudgmentParameters, progress: Progress) -> tuple[pd.DataFrame, int]:
+    """Return the judgments of the file with the items of the round that they answer, and the number of no judgments."""
+    opening = opening_of(path)
+    format = format_of(path, opening, wanted.format)
+    items = items_of(round)
+    if format == LONG_FORM:
+        return at_items(read_long(path, round=wanted.from_round, default=round.name), items), 0
+    if format == RAW_FORM:
+        return at_candidates(read_raw(path), items), 0
+    rows, skipped = read_outside(round, path, wanted, format, opening, progress)
+    return at_first_items(rows, items), skipped
 
 
 def _check_once(rows: pd.DataFrame) -> None:
-    twice = rows[rows.duplicated(["worker", *_PAIR])]
+    twice = rows[rows.duplicated(["worker", *PAIR])]
     if len(twice):
         raise CounterpartError(
-            f"{counted(len(twice), 'answer repeats', 'answers repeat')} a worker and a pair: {_some_pairs(twice)}. A "
+            f"{counted(len(twice), 'answer repeats', 'answers repeat')} a worker and a pair: {some_pairs(twice)}. A "
             "worker judges a pair once."
         )
 
@@ -160,12 +109,12 @@ def _without_known(rows: pd.DataFrame) -> pd.DataFrame:
     identities = WorkerIdentity.objects.filter(channel=CHANNEL)
     columns = ("worker__identities__external_id", "item_id", "image__key", "caption__key", *_ANSWER)
     stored: Any = Judgment.objects.filter(worker__identities__in=identities, worker__identities__channel=CHANNEL)
-    names = ["worker", "known_item", *_PAIR, *(f"known_{name}" for name in _ANSWER)]
+    names = ["worker", "known_item", *PAIR, *(f"known_{name}" for name in _ANSWER)]
     known = pd.DataFrame.from_records(list(stored.order_by().values_list(*columns)), columns=names)
     known = known[known["worker"].isin(rows["worker"].unique())]
     if known.empty:
         return rows
-    both = rows.merge(known, on=["worker", *_PAIR], how="left")
+    both = rows.merge(known, on=["worker", *PAIR], how="left")
     is_known = both["known_item"].notna()
     same = both["known_item"] == both["item_id"]
     for name in _ANSWER:
@@ -173,14 +122,14 @@ def _without_known(rows: pd.DataFrame) -> pd.DataFrame:
     if len(other := both[is_known & ~same]):
         raise CounterpartError(
             f"{counted(len(other), 'answer differs', 'answers differ')} from those that were imported before, or are "
-            f"answers to another HIT: {_some_pairs(other)}. {_ONLY_ADDED}"
+            f"answers to another HIT: {some_pairs(other)}. {_ONLY_ADDED}"
         )
     new = both[~is_known].drop(columns=[name for name in names if name.startswith("known_")])
     begun = new.merge(both.loc[is_known, ["worker", "hit_id"]].drop_duplicates(), on=["worker", "hit_id"])
     if len(begun):
         raise CounterpartError(
             f"{counted(len(begun), 'answer belongs', 'answers belong')} to answer sets that were imported before "
-            f"without them: {_some_pairs(begun)}. {_ONLY_ADDED}"
+            f"without them: {some_pairs(begun)}. {_ONLY_ADDED}"
         )
     return new
 
@@ -298,12 +247,3 @@ def _store(
         step="judgments",
         progress=progress,
     )
-
-
-def _count_pairs(rows: pd.DataFrame) -> int:
-    return len(rows[_PAIR].drop_duplicates())
-
-
-def _some_pairs(rows: pd.DataFrame) -> str:
-    pairs = rows[_PAIR].drop_duplicates()
-    return some_of([f"image {image} with caption {caption}" for image, caption in pairs.itertuples(index=False)])

@@ -12,8 +12,10 @@ from annotation.judging.wage_terms import fair_reward_suggested
 from console.fields import UploadField, choose
 from console.refusals import refusals_in
 from console.rounds.plan_path import gallery_sizes
+from console.upload_jobs import JUDGMENT_FILES
 from core.text import MAX_NAME, NameField
 from corpus.models import Collection, Sample
+from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from dataset.release_parameters import METHODS_IN_WORDS, AggregateParameters
 from hits.designs import DEFAULT
 from hits.judge_designs import STOP_RECALL
@@ -134,14 +136,33 @@ def free_name(stem: str) -> str:
 
 
 class JudgmentsForm(forms.Form):
-    """A file of judgments that were given elsewhere."""
+    """A file of judgments that were given elsewhere, and how to read it."""
 
-    file = UploadField(suffixes=(".csv", ".gz"), label="Judgments")
-    from_round = NameField(
-        required=False,
-        label="Name of the round in the file",
-        help_text="If the file has several rounds, and this one has another name there.",
+    parameters: JudgmentParameters
+    file = UploadField(
+        suffixes=(*JUDGMENT_FILES, ".gz", ".zip"),
+        label="Judgments",
+        help_text="A file, plain, gzipped or zipped, or a zip file of the folder of a Potato project's annotations.",
     )
+    items = UploadField(
+        suffixes=(*JUDGMENT_FILES, ".gz"),
+        required=False,
+        label="Data file of the Potato project",
+        help_text="It says the image and the caption of each instance_id.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields |= JudgmentParameters.form_fields()
+        self.fields["format"].required = False
+        self.order_fields(("file", "format", "items"))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors:
+            given = {name: value for name, value in cleaned.items() if value and name not in ("file", "items")}
+            self.parameters = JudgmentParameters(**given)
+        return cleaned
 
 
 class AggregateForm(forms.Form):

@@ -104,8 +104,8 @@ def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     form = JudgmentsForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        params = {"round": name, "from_round": form.cleaned_data["from_round"]}
-        files = {"file": form.cleaned_data["file"]}
+        params = {"round": name, **form.parameters.as_json()}
+        files = {field: form.cleaned_data[field] for field in ("file", "items")}
         title = f"Import judgments into {name}"
         task = import_judgments.name
         return redirect("job", start_with_uploads(title, task, params, files, by=request.user).pk)

@@ -8,6 +8,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from dataset.exports import export_version
 from dataset.judgment_import import import_judgments
+from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from dataset.version_files import checked_file, load_judgments
 from hits.models import Seat
 from tests.annotation.cast import answer, candidates, propose, sample_of, say
@@ -179,7 +180,7 @@ def test_one_of_several_rounds_of_a_file_is_chosen_by_name(version, again, tmp_p
         CounterpartError, match="has no round again but 2 others: another, round-1. Choose one with --from"
     ):
         import_judgments(again, path)
-    assert import_judgments(again, path, from_round="round-1").judgments == 24
+    assert import_judgments(again, path, wanted=JudgmentParameters(from_round="round-1")).judgments == 24
 
 
 def test_the_raw_columns_bring_the_counted_answers_back(version, again, tmp_path):
@@ -221,10 +222,17 @@ def test_raw_pairs_that_the_round_does_not_ask_about_are_refused(version, again,
 def test_a_file_in_another_form_or_encoding_is_refused(again, tmp_path):
     path = tmp_path / "judgments.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(CounterpartError, match="has neither the columns round, hit"):
+    with pytest.raises(CounterpartError, match="judgments.csv begins with a, b, not as a file of one of the formats"):
         import_judgments(again, path)
     path.write_text("round,hit\nround-1,1\n", encoding="utf-16")
     with pytest.raises(CounterpartError, match=r"judgments.csv is not UTF-8 text \(byte 0\)"):
+        import_judgments(again, path)
+
+
+def test_a_missing_column_is_named(version, again, tmp_path):
+    path = file_of(version, tmp_path)
+    path.write_text(path.read_text().replace("active_seconds", "time", 1))
+    with pytest.raises(CounterpartError, match=r"lacks the columns active_seconds\. Export it again"):
         import_judgments(again, path)
 
 
@@ -236,4 +244,5 @@ def test_the_command_prints_what_was_imported(version, again, tmp_path, capsys):
         "workers: 5",
         "seats added: 0",
         "known: 0",
+        "skipped: 0",
     ]

@@ -1,17 +1,15 @@
-"""Judgments from files of other installations: the long form, and the raw columns of ECCV Caption."""
+"""The forms in which releases export judgments: the long one, and the raw columns of ECCV Caption."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from core.errors import CounterpartError, some_of
 from core.text import counted
 from hits.question import Level, Shortcoming, WrongWay
-
-Form = Literal["judgments-long", "judgments-csv"]
 
 LONG = (
     *("round", "hit", "assignment", "control", "worker", "image", "caption", "level", "shortcoming", "wrong_way", "at"),
@@ -23,21 +21,11 @@ _NAMES = {"cid": "caption", "iid": "image", "annotation": "level", "shortcoming2
 _ANSWER = ["level", "shortcoming", "wrong_way"]
 
 
-def form_of(path: Path) -> Form:
-    """Tell the form of a file by its header. Raises CounterpartError if it is neither."""
-    header = list(_csv(path, nrows=0).columns)
-    forms: dict[Form, Sequence[str]] = {"judgments-long": LONG, "judgments-csv": RAW}
-    for form, columns in forms.items():
-        if set(columns) <= set(header):
-            return form
-    raise CounterpartError(f"{path} has neither the columns {', '.join(LONG)} nor {', '.join(RAW)}. Check its header.")
-
-
-def read_long(path: Path, *, round: str | None, default: str) -> pd.DataFrame:
+def read_long(path: Path, *, round: str, default: str) -> pd.DataFrame:
     """Read the judgments of one round of a file of the long form, one row each, with the columns of ``LONG`` and
     ``seconds``, None where the active time on the pair is unknown.
 
-    ``round`` is the round's name in the file; None means the only one, or ``default`` of several. Raises
+    ``round`` is the round's name in the file; an empty one means the only one, or ``default`` of several. Raises
     CounterpartError for a file without that round, and for invalid values.
     """
     rows = _read(path, LONG, SECONDS)

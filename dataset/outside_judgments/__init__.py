@@ -1,0 +1,53 @@
+"""Judgments from files of other installations and other tools: one module a format, recognised by how a file begins.
+
+Those of ``READERS`` yield an ``OutsideAnswer`` for each judgment; the two forms of our own releases have columns of
+their own, which ``released_forms`` reads.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from core.errors import CounterpartError, some_of
+from dataset.outside_judgments import argilla, label_studio, potato
+from dataset.outside_judgments.opening import Opening, opening_of
+from dataset.outside_judgments.outside_answer import OutsideAnswer
+from dataset.outside_judgments.released_forms import LONG, RAW
+
+DETECT = "detect"
+LONG_FORM, RAW_FORM = "judgments-long", "judgments-csv"
+
+
+class Reader(NamedTuple):
+    """How a tool's files are recognised and read."""
+
+    recognises: Callable[[Opening], bool]
+    read: Callable[[Path, Opening], Iterator[OutsideAnswer]]
+
+
+READERS: dict[str, Reader] = {
+    "label-studio": Reader(label_studio.recognises, label_studio.read_label_studio),
+    "potato": Reader(potato.recognises, potato.read_potato),
+    "argilla": Reader(argilla.recognises, argilla.read_argilla),
+}
+_RELEASED = {LONG_FORM: LONG, RAW_FORM: RAW}
+FORMATS = (*_RELEASED, *READERS)
+
+
+def format_of(path: Path, opening: Opening, wanted: str = DETECT) -> str:
+    """Return the format of a file that begins so. Raises CounterpartError if it is none, or not the wanted one."""
+    found = [name for name, columns in _RELEASED.items() if opening.kind == "csv" and opening.has(*columns)]
+    found += [name for name, reader in READERS.items() if reader.recognises(opening)]
+    if wanted in found or (wanted == DETECT and len(found) == 1):
+        return found[0] if wanted == DETECT else wanted
+    if wanted == DETECT and found:
+        raise CounterpartError(f"{path.name} could be {' or '.join(found)}. Choose one with --format.")
+    formats = f"the format {wanted}" if wanted != DETECT else f"one of the formats {', '.join(FORMATS)}"
+    missing = [column for column in _RELEASED.get(wanted, LONG) if column not in opening.names]
+    if len(missing) < len(LONG) / 2:
+        raise CounterpartError(f"{path.name} lacks the columns {', '.join(missing)}. Export it again.")
+    begins = some_of(sorted(opening.names), at_most=8) or "nothing"
+    raise CounterpartError(f"{path.name} begins with {begins}, not as a file of {formats}. Export it again.")
+
+
+__all__ = ["DETECT", "FORMATS", "LONG_FORM", "RAW_FORM", "READERS", "format_of", "opening_of"]

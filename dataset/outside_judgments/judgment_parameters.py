@@ -1,0 +1,109 @@
+"""The parameters of an import of judgments, for the command, the page and the job."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from core.parameters import OFF_PAGE, Option, Parameters, choices
+from core.text import NameField
+from dataset.outside_judgments import DETECT, FORMATS
+from hits.question import Level
+
+IMAGE_FIELDS = ("image_id", "image", "file_name")
+CAPTION_FIELDS = ("caption_id", "caption", "text")
+SKIP = "skip"
+_LEVEL = re.compile(rf"([^=]+)=\s*([1-4]|{SKIP})\s*(?:,|$)")
+OUR_WORDS: Mapping[str, int] = {
+    word.casefold(): level.value for level in Level for word in (str(level.value), level.label, level.brief)
+}
+
+
+class LevelsField(forms.Field):
+    """What other answers mean: ``Yes=1,Mostly=2,Partly=3,No=4,Unsure=skip``; None if it is left out."""
+
+    metavar = "ANSWER=LEVEL,…"
+
+    def to_python(self, value: Any) -> str:
+        text = str(value or "").strip()
+        if text and "".join(found[0] for found in _LEVEL.finditer(text)) != text:
+            raise ValidationError("Use answer=level with commas between them, as in Yes=1,No=4,Unsure=skip.")
+        return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgmentParameters(Parameters):
+    """How to read a file of judgments that were given elsewhere."""
+
+    format: Annotated[
+        str,
+        forms.ChoiceField(
+            choices=choices(DETECT, *FORMATS), label="Format", help_text="format of the file; detect looks into it"
+        ),
+    ] = DETECT
+    from_round: Annotated[
+        str,
+        NameField(
+            required=False,
+            label="Name of the round in the file",
+            help_text="of judgments-long: the round in the file, if it has several (default: the same name)",
+        ),
+        Option(name="from"),
+    ] = ""
+    image: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            label="Field of the image",
+            help_text="of other tools: the field with the image's id, file name or address (default: image_id, image "
+            "or file_name)",
+        ),
+        Option(metavar="FIELD"),
+    ] = ""
+    caption: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            label="Field of the caption",
+            help_text="of other tools: the field with the caption's id or its text (default: caption_id, caption or "
+            "text)",
+        ),
+        Option(metavar="FIELD"),
+    ] = ""
+    answer: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            label="Question",
+            help_text="of other tools: the question whose answers are the levels, if the file has several",
+        ),
+        Option(metavar="QUESTION"),
+    ] = ""
+    levels: Annotated[
+        str,
+        LevelsField(
+            required=False,
+            label="Levels",
+            help_text="of other tools: what their answers mean, as in Yes=1,Mostly=2,Partly=3,No=4,Unsure=skip "
+            "(default: our own words, and 1 to 4, where 1 is 100% YES)",
+        ),
+    ] = ""
+    items: Annotated[
+        Path | None,
+        "of Potato: the project's data file, which says the image and the caption of each instance_id",
+        OFF_PAGE,
+        Option(metavar="FILE"),
+    ] = None
+
+    def level_words(self) -> Mapping[str, int | None]:
+        """Return the casefolded answers → their level, or None for one that is no judgment."""
+        if not self.levels:
+            return OUR_WORDS
+        return {
+            " ".join(found[1].split()).casefold(): None if found[2] == SKIP else int(found[2])
+            for found in _LEVEL.finditer(self.levels)
+        }

@@ -1,0 +1,190 @@
+"""What all files of other tools have in common: pairs, levels, workers. The files are Potato-like or Argilla's."""
+
+import csv
+
+import pytest
+from django.core.management import call_command
+
+from annotation.models import Assignment, Judgment, Worker, WorkerIdentity
+from core.errors import CounterpartError
+from core.models import Event
+from corpus.models import Caption, Image
+from dataset.exports import export_version
+from dataset.judgment_import import import_judgments
+from dataset.outside_judgments.judgment_parameters import JudgmentParameters
+from hits.models import Seat
+from tests.dataset.releasing import release_version
+from tests.factories import make_round
+
+
+def record(number, user, answer, **fields):
+    """A flat record of Argilla with one submitted response."""
+    given = {"match.responses": [answer], "match.responses.users": [user], "match.responses.status": ["submitted"]}
+    return {"id": f"r{number}", **fields, **given}
+
+
+@pytest.fixture
+def records(write):
+    """Write records of one person: (answer, image, caption)."""
+
+    def written(*rows, image="image", caption="caption", user="ada"):
+        found = [record(number, user, row[0], **{image: row[1], caption: row[2]}) for number, row in enumerate(rows, 1)]
+        return write("records.json", found)
+
+    return written
+
+
+def test_our_words_and_numbers_are_levels(take, levels, records):
+    take(records(("  100%  yes ", "0", "2"), ("Partially YES, but", "1", "4"), (3, "2", "6"), ("100% NO", "4", "10")))
+    assert list(levels().values()) == [1, 2, 3, 4]
+
+
+def test_other_words_are_levels_by_the_option_and_no_others(take, levels, records):
+    path = records(("Sure", "0", "2"), ("Not, really", "1", "4"), ("can't tell", "2", "6"))
+    added = take(path, levels="Sure=1, Not, really = 4,Can't tell=skip")
+    assert (added.judgments, added.skipped, list(levels().values())) == (2, 1, [1, 4])
+    with pytest.raises(
+        CounterpartError, match=r"2 answers that cannot be used: 'Sure' is no level \(record r1\), .can"
+    ):
+        take(path, levels="Not, really=4")
+
+
+@pytest.mark.parametrize("wrong", ["Yes", "Yes=5", "Yes=1,No", "=1", "Yes=1 No=4"])
+def test_a_mapping_that_cannot_be_read_is_refused(wrong):
+    with pytest.raises(CounterpartError, match="Invalid levels .*: use answer=level with commas between them"):
+        JudgmentParameters(levels=wrong)
+
+
+def test_the_fields_of_the_pair_can_be_named(take, levels, records):
+    path = records(("1", "0", "2"), image="picture", caption="sentence")
+    with pytest.raises(
+        CounterpartError, match=r"its task has no image_id or image or file_name but .*picture, sentence"
+    ):
+        take(path)
+    take(path, image="picture", caption="sentence")
+    assert list(levels()) == [("worker 1", "0", "2")]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("0", "0.jpg", "pics/0.jpg", "https://host/a/0.jpg?x=1", "s3://bucket/a/0.jpg", "C:\\pics\\0.jpg"),
+        *("/data/upload/3/9f8e7d6c-0.jpg", "/data/local-files/?d=pics/0.jpg", "https://host/%30.jpg"),
+    ],
+)
+def test_an_image_is_found_by_key_file_name_or_address(take, levels, records, address):
+    take(records(("1", address, "2")))
+    assert list(levels()) == [("worker 1", "0", "2")]
+
+
+@pytest.mark.parametrize("text", ["2", "caption 0 of image 1", " caption 0 of image 1\n"])
+def test_a_caption_is_found_by_key_or_text(take, levels, records, text):
+    take(records(("1", "0", text)))
+    assert list(levels()) == [("worker 1", "0", "2")]
+
+
+def test_a_caption_that_our_tables_keep_from_being_a_formula_is_found(take, levels, records):
+    Caption.objects.filter(key="2").update(text="=a bird")
+    take(records(("1", "0", "'=a bird")))
+    assert list(levels()) == [("worker 1", "0", "2")]
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        (("99", "2"), "The collection lacks 1 image of the file: 99. Name the field with their ids, --image FIELD"),
+        (("http://[", "2"), r"lacks 1 image of the file: http://\["),
+        (("0", "a bird"), "The collection lacks 1 caption of the file: a bird. Name the field with their ids"),
+        (("0", "x" * 200), "lacks 1 caption of the file: x{59}…"),
+        (("0", "11"), "The round does not ask about 1 pair of the file: image 0 with caption 11. Pack a round"),
+        (("0\0", "2"), r"its image is missing, or no text and no whole number \(record r1\)"),
+        ((0.5, "2"), r"its image is missing, or no text and no whole number \(record r1\)"),
+    ],
+)
+def test_pairs_that_are_not_asked_about_are_named_and_nothing_is_changed(take, records, pair, message):
+    path = records(("1", "1", "4"), ("1", *pair))
+    if "is missing" in message:
+        message = message.replace("its image", "its image_id").replace("r1", "r2")
+    with pytest.raises(CounterpartError, match=message):
+        take(path)
+    assert not Judgment.objects.exists()
+    assert not Worker.objects.exists()
+    assert not Event.objects.filter(verb="imported").exists()
+
+
+def test_texts_and_file_names_that_the_collection_has_twice_are_refused(take, records):
+    Caption.objects.filter(key="11").update(text="caption 0 of image 1")
+    with pytest.raises(CounterpartError, match="1 name of the file could each be several captions of the collection"):
+        take(records(("1", "0", "caption 0 of image 1")))
+    Image.objects.filter(key="5").update(file_name="more/0.jpg")
+    with pytest.raises(CounterpartError, match="could each be several images of the collection: 0.jpg"):
+        take(records(("1", "0.jpg", "2")))
+
+
+def test_a_worker_is_known_again_after_a_change_of_the_sites_key(take, records, settings):
+    path = records(("1", "0", "2"))
+    take(path)
+    settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "the new key"
+    assert take(path).known == 1
+
+
+def test_a_person_has_another_pseudonym_in_another_round(take, records, round):
+    path = records(("1", "0", "2"), user="ada@example.org")
+    take(path)
+    import_judgments(make_round(round.pool.collection, "again", hits=1, candidates=3, published=False), path)
+    stored = list(WorkerIdentity.objects.values_list("external_id", flat=True))
+    assert len(set(stored)) == 2
+    assert not any("ada" in name for name in stored)
+
+
+def test_controls_are_judged_too(take, records):
+    take(records(("4", "3", "6"), ("4", "4", "10")))
+    assert Assignment.objects.get().control_failures == 1
+
+
+def test_answer_sets_fill_the_seats_and_more_are_added(take, write, round):
+    people = [record(number, user, "1", image="0", caption="2") for number, user in enumerate("abc")]
+    assert take(write("records.json", people)).seats_added == 2
+    assert set(Seat.objects.filter(hit__round=round).values_list("state", flat=True)) == {"filled"}
+
+
+def test_imported_judgments_are_released_under_other_pseudonyms(take, records, round, tmp_path):
+    take(records(("1", "0", "2"), ("4", "1", "4"), ("3", "2", "6"), user="ada@example.org"))
+    made = release_version(
+        "v1", collection=round.pool.collection, sample=round.pool.sample, rounds=[round], partial=True
+    )
+    path = export_version(made, format="judgments-long", out=tmp_path / "out")[0]
+    released = list(csv.DictReader(path.open(newline="")))
+    assert [(row["image"], row["caption"], row["level"]) for row in released] == [
+        *(("0", "2", "1"), ("1", "4", "4"), ("2", "6", "3"))
+    ]
+    assert not {row["worker"] for row in released} & set(WorkerIdentity.objects.values_list("external_id", flat=True))
+
+
+def test_a_wanted_format_that_the_file_has_not_is_refused(take, records):
+    path = records(("1", "0", "2"))
+    assert take(path, format="argilla").judgments == 1
+    with pytest.raises(CounterpartError, match=r"records\.json begins with .* not as a file of the format potato"):
+        take(path, format="potato")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "records.json is empty. Export it again"),
+        ("[]", "records.json has no records"),
+        ("[1]", "records.json has no records"),
+        ('[{"a": 1}]', "records.json begins with a, not as a file of one of the formats judgments-long, "),
+        ('{"a": ', "records.json is cut short or not JSON"),
+    ],
+)
+def test_what_is_no_file_of_judgments_is_refused(take, write, content, message):
+    with pytest.raises(CounterpartError, match=message):
+        take(write("records.json", content))
+
+
+def test_the_command_takes_the_options(round, records, capsys):
+    path = records(("Yes", "0", "2"), image="picture")
+    options = ["--image", "picture", "--levels", "Yes=1", "--format", "argilla", "--answer", "match"]
+    call_command("import_judgments", round.name, str(path), *options, "--json")
+    assert '"judgments": 1' in capsys.readouterr().out
