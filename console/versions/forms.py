@@ -22,6 +22,7 @@ from evaluation.scores.runs import check_model
 from mitl.models import Retrieval
 
 MEASURED = EvaluateParameters.form_fields()
+RANKINGS = "JSON, NumPy (.npz), Parquet, a TREC run (.run, .trec, .txt), or a folder of results as a zip file."
 
 
 class ExportForm(forms.Form):
@@ -59,7 +60,7 @@ class BenchmarkForm(forms.Form):
     rankings = UploadField(
         suffixes=tuple(FORMS),
         required=False,
-        help_text="JSON, NumPy (.npz), Parquet, or a TREC run (.run, .trec, .txt).",
+        help_text=RANKINGS,
     )
     retrieval = forms.ModelChoiceField(
         Retrieval.objects.select_related("annotator", "collection").order_by("-pk"),
@@ -97,9 +98,7 @@ class BenchmarkForm(forms.Form):
 class RankingsForm(forms.Form):
     """An uploaded file of rankings, and the name of its model."""
 
-    file = forms.FileField(
-        label="Rankings", max_length=255, help_text="JSON, NumPy (.npz), Parquet, or a TREC run (.run, .trec, .txt)."
-    )
+    file = forms.FileField(label="Rankings", max_length=255, help_text=RANKINGS)
     model = MEASURED["model"]
 
     def clean_file(self) -> Any:

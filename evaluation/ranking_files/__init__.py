@@ -9,6 +9,8 @@
 |  | They are ranked by their inner products |
 | ``.parquet`` | a row a query: ``direction`` (i2t, t2i), ``query``, ``items`` (a list), perhaps ``scores`` (a list) |
 | ``.run`` ``.trec`` ``.txt`` | a TREC run, ``query Q0 item rank score tag``; the lines of a query stand together |
+| ``…_predictions.json`` | a task's predictions of MTEB (``mteb_predictions``) |
+| ``.zip`` | a folder of such files, or of tables of Hugging Face's ``datasets`` (``result_folders``) |
 
 Ids are compared as text; one direction is enough. A TREC run is ordered by its scores, then by its lines. The direction
 of its queries follows from the ids: a query takes the direction that all of its lines fit, also where an image and a
@@ -32,17 +34,30 @@ from core.progress import Progress, silent
 from core.text import counted
 from evaluation.ranking_files.array_lists import read_npz
 from evaluation.ranking_files.json_lists import read_json
+from evaluation.ranking_files.listed_queries import listed_blocks
+from evaluation.ranking_files.mteb_predictions import NO_RANKINGS, SUFFIX, is_results, predicted_lists
 from evaluation.ranking_files.parquet_lists import read_parquet
 from evaluation.ranking_files.ranking_blocks import Block, Ids, Whole
+from evaluation.ranking_files.result_folders import packed_folders, read_zip
 from evaluation.ranking_files.trec_runs import read_run
 from mitl.models import Direction
 
-__all__ = ["FORMS", "Block", "Ids", "check_form", "model_names", "stream_rankings"]
+__all__ = ["FORMS", "Block", "Ids", "check_form", "model_names", "packed_folders", "stream_rankings"]
+
+
+def _read_json(path: Path, name: str, ids: Ids) -> Iterator[Block]:
+    if name.endswith(SUFFIX):
+        return listed_blocks(name, predicted_lists(path, name), ids)
+    if is_results(path):
+        raise CounterpartError(f"{name} has {NO_RANKINGS}")
+    return read_json(path, name, ids)
+
 
 _READERS = {
-    ".json": read_json,
+    ".json": _read_json,
     ".npz": read_npz,
     ".parquet": read_parquet,
+    ".zip": read_zip,
     **dict.fromkeys((".run", ".trec", ".txt"), read_run),
 }
 FORMS = tuple(_READERS)

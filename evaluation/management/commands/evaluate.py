@@ -11,6 +11,7 @@ from core.progress import TerminalBar
 from dataset.models import Version
 from dataset.version_guards import kept_guards
 from evaluation.auditing.score_guards import guard_table
+from evaluation.ranking_files import packed_folders
 from evaluation.scores.benchmark_scores import ORDER, evaluate_benchmarks
 from evaluation.scores.board_tables import csv_table, figures_of, latex_table, plain_table
 from evaluation.scores.evaluate_parameters import EvaluateParameters
@@ -46,8 +47,9 @@ class Command(ActCommand):
             nargs="+",
             default=[],
             metavar="FILE",
-            help="files of rankings: .json, .npz, .parquet, or a TREC run (.run, .trec, .txt); default: the annotators "
-            "of the version's rounds",
+            help="files of rankings: .json, .npz, .parquet, or a TREC run (.run, .trec, .txt); folders of results, or "
+            "their .zip: MTEB's predictions, or tables that Hugging Face's datasets wrote; default: the annotators of "
+            "the version's rounds",
         )
         super().add_arguments(parser)
         form = parser.add_mutually_exclusive_group()
@@ -63,12 +65,14 @@ class Command(ActCommand):
         if names := options["benchmark"]:
             if not rankings:
                 raise CounterpartError("A benchmark has no annotators of its own. Pass --rankings FILE.")
-            board = evaluate_benchmarks(names, rankings, parameters, progress=progress)
+            with packed_folders(rankings) as files:
+                board = evaluate_benchmarks(names, files, parameters, progress=progress)
         else:
             version = Version.objects.named(options["version"])
-            scored = evaluate_version(
-                version, rankings=rankings, model=parameters.model, policies=policies, progress=progress
-            )
+            with packed_folders(rankings) as files:
+                scored = evaluate_version(
+                    version, rankings=files, model=parameters.model, policies=policies, progress=progress
+                )
             board = board_from(scored, estimand=estimand_of(version), compare=not policies.leave_interval)
             if caution := caution_of(version):
                 self.stderr.write(caution)

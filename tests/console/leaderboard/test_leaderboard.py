@@ -2,6 +2,8 @@
 
 import json
 import re
+from io import BytesIO
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -36,6 +38,16 @@ def rankings(site, seed: int = 0) -> bytes:
     ).encode()
 
 
+def zipped_predictions(site) -> bytes:
+    """The same rankings as MTEB predicts them, the folder as a zip file."""
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        for direction, lists in json.loads(rankings(site)).items():
+            scores = {query: {item: -rank for rank, item in enumerate(row)} for query, row in lists.items()}
+            archive.writestr(f"out/Zoo-{direction}_predictions.json", json.dumps({"default": {"test": scores}}))
+    return packed.getvalue()
+
+
 def upload(client, content: bytes, name: str = "mine.json", model: str = "") -> object:
     return client.post(UPLOAD, {"file": SimpleUploadedFile(name, content), "model": model})
 
@@ -43,6 +55,17 @@ def upload(client, content: bytes, name: str = "mine.json", model: str = "") -> 
 @pytest.fixture
 def jobs_run(django_capture_on_commit_callbacks):
     return lambda: django_capture_on_commit_callbacks(execute=True)
+
+
+def test_a_zip_file_of_predictions_has_the_scores_of_the_same_rankings(researcher, site, jobs_run):
+    with jobs_run():
+        upload(researcher, rankings(site), model="json")
+        upload(researcher, zipped_predictions(site), "out.zip", model="mteb")
+    of_json, of_zip = (
+        list(Score.objects.filter(run__model=model).order_by("direction", "metric").values_list("metric", "value"))
+        for model in ("json", "mteb")
+    )
+    assert of_zip == of_json != []
 
 
 @pytest.mark.slow

@@ -1,0 +1,86 @@
+"""Lists as other libraries write them, a query at a time, as blocks: sorted by score, with the gallery's own ids."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from evaluation.ranking_files import ranking_blocks
+from evaluation.ranking_files.ranking_blocks import Block, Ids, Keys, padded, ranked_block
+from mitl.models import Direction
+
+_PREFIXES = ("image-", "caption-")  # before the ids in our exports for MTEB
+
+
+class Listed(NamedTuple):
+    """The list of a query, its ids as text; without scores it is best first, with them in any order."""
+
+    query: str
+    items: Sequence[str]
+    scores: Sequence[float] | None
+
+
+def listed_blocks(name: str, lists: Iterable[Listed], ids: Ids) -> Iterator[Block]:
+    """Yield the lists of one file, which are all of one direction: the one that its name tells, or whose ids they have.
+
+    Equal scores keep the order of the file. Ids may have the prefix that our exports for MTEB give them. Raises
+    CounterpartError for ids that the gallery lacks, NaN, and lists that fit both directions.
+    """
+    told = [direction for direction in Direction if direction.value in name.lower()]
+    direction = told[0] if len(told) == 1 else None
+    for some in _parts(lists):
+        queries = np.array([one.query for one in some], object)
+        flat = np.array([item for one in some for item in one.items], object)
+        lengths = np.array([len(one.items) for one in some], np.int64)
+        scores = None
+        if some[0].scores is not None:
+            scores = np.array([score for one in some for score in one.scores or ()], np.float64)
+            if np.isnan(scores).any():
+                query = queries[np.repeat(np.arange(len(some)), lengths)[np.isnan(scores)][0]]
+                raise CounterpartError(f"{name} has scores that are NaN, for example of the query {query}.")
+            order = np.lexsort((-scores, np.repeat(np.arange(len(some)), lengths)))
+            flat, scores = flat[order], scores[order]
+        items, ended = padded(flat, lengths)
+        direction = direction or _direction_of(name, ids, queries, flat)
+        query_keys, item_keys = ids.of(direction)
+        rows = None if scores is None else padded(scores, lengths)[0]
+        yield ranked_block(name, direction, ids, _own(query_keys, queries), _own(item_keys, items), ended, rows)
+
+
+def _parts(lists: Iterable[Listed]) -> Iterator[list[Listed]]:
+    """Yield some lists at a time, with about as many entries as may be in memory."""
+    part: list[Listed] = []
+    entries = 0
+    for one in lists:
+        part.append(one)
+        entries += len(one.items)
+        if entries >= ranking_blocks.SIZE:
+            yield part
+            part, entries = [], 0
+    if part:
+        yield part
+
+
+def _own(keys: Keys, ids: NDArray[np.object_]) -> NDArray[np.object_]:
+    """Return ids without the prefixes of our exports, where the gallery has them so and not otherwise."""
+    own = ids.copy()
+    for place in zip(*np.nonzero(keys.find(ids) < 0), strict=True):
+        for prefix in _PREFIXES:
+            own[place] = own[place].removeprefix(prefix)
+    return own
+
+
+def _direction_of(name: str, ids: Ids, queries: NDArray[np.object_], items: NDArray[np.object_]) -> Direction:
+    """Return the direction whose ids the lists have; where they have those of neither, the nearer one."""
+    known = {}
+    for direction in Direction:
+        sides = zip(ids.of(direction), (queries, items), strict=True)
+        known[direction] = sum(int((keys.find(_own(keys, given)) >= 0).sum()) for keys, given in sides)
+    best, other = sorted(known, key=lambda direction: -known[direction])
+    if known[best] == known[other] > 0:
+        raise CounterpartError(
+            f"{name}: queries could be images or captions, for example {queries[0]}. Write i2t or t2i into its name."
+        )
+    return best

@@ -1,0 +1,84 @@
+"""MTEB's predictions, one file a task, read as a stream.
+
+MTEB 2 writes ``<task>_predictions.json`` into the ``prediction_folder``: ``{"mteb_model_meta": {"model_name": …},
+subset: {split: {query: {item: score}}}}``. MTEB 1 wrote ``<task>_<subset>_predictions.json`` with ``save_predictions``:
+``{query: {item: score}}``.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import ijson
+
+from core.errors import CounterpartError, some_of
+from corpus.input_files import BoundedJson
+from evaluation.ranking_files.listed_queries import Listed
+
+SUFFIX = "_predictions.json"
+_META = "mteb_model_meta"
+NO_RANKINGS = (
+    "MTEB's figures, which have no rankings. Let mteb.evaluate write them, with prediction_folder=FOLDER (before MTEB "
+    "2 with save_predictions=True), and pass that folder."
+)
+
+
+def predicted_lists(path: Path, name: str) -> Iterator[Listed]:
+    """Yield the list of each query. Raises CounterpartError for scores that are no numbers, and several splits."""
+    within: list[str] | None = None
+    with path.open("rb") as file:
+        try:
+            for keys, scores in _innermost(file, name):
+                if within is not None and keys[:-1] != within:
+                    splits = some_of([" ".join(within) or "none", " ".join(keys[:-1]) or "none"])
+                    raise CounterpartError(f"{name} has the lists of several splits: {splits}. Keep those of one.")
+                within = keys[:-1]
+                yield Listed(keys[-1], list(scores), list(scores.values()))
+        except (ijson.JSONError, UnicodeDecodeError) as error:
+            reason = str(error).partition("\n")[0][:100]  # the lines below draw an arrow
+            raise CounterpartError(
+                f"{name} is not valid JSON ({reason}). Scores have to be numbers, not NaN; write the predictions again."
+            ) from error
+
+
+def model_of(path: Path) -> str:
+    """Return the name of the model that a file of predictions tells, or an empty text."""
+    with path.open("rb") as file:
+        try:
+            for place, event, value in ijson.parse(BoundedJson(path.name, file)):
+                if event == "number":
+                    return ""
+                if place == f"{_META}.model_name":
+                    return str(value)
+        except (ijson.JSONError, UnicodeDecodeError):
+            return ""  # reading it says why
+    return ""
+
+
+def is_results(path: Path) -> bool:
+    """Tell whether a JSON file has MTEB's figures."""
+    with path.open("rb") as file:
+        return b'"mteb_version"' in file.read(1 << 12)
+
+
+def _innermost(file: IO[bytes], name: str) -> Iterator[tuple[list[str], dict[str, float]]]:
+    """Yield each object of numbers with the keys that lead to it."""
+    keys: list[str] = []
+    numbers: dict[str, float] = {}
+    for event, value in ijson.basic_parse(BoundedJson(name, file), use_float=True):
+        if event == "number" and keys:
+            numbers[keys[-1]] = value
+        elif event == "map_key":
+            keys[-1] = value
+        elif event == "start_map":
+            keys.append("")
+        elif event == "end_map":
+            keys.pop()
+            if numbers:
+                yield list(keys), numbers
+                numbers = {}
+        elif keys[:1] != [_META]:
+            raise CounterpartError(
+                f"{name} has {value if event == 'string' else event.removeprefix('start_')!r} in place of a score. "
+                "MTEB writes {query: {item: score}}; write the predictions again."
+            )
