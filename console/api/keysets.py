@@ -38,10 +38,13 @@ def part_of(
     found = rows.order_by(*order)
     if place.after:
         found = found.filter(_beyond(rows, place.after, key, newest))
-    shown = list(read(found[: place.limit + 1]))
-    more = len(shown) > place.limit
-    shown = shown[: place.limit]
-    return {"results": shown, "next": str(_value(shown[-1], key)) if more else None}
+    return cut([*read(found[: place.limit + 1])], place.limit, key=key)
+
+
+def cut(shown: list[Any], limit: int, *, key: str) -> dict[str, Any]:
+    """Return the first ``limit`` rows as ``results``, and where the next part begins if there are more."""
+    more = len(shown) > limit
+    return {"results": shown[:limit], "next": str(_value(shown[limit - 1], key)) if more else None}
 
 
 def _beyond(rows: QuerySet[Any], after: str, key: str, newest: str) -> Q:

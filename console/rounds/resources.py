@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from django.http import HttpResponse
@@ -17,7 +16,7 @@ from ninja import Field, Query, Schema
 from annotation.money.ledger import Balance, balances_of
 from annotation.work.standing import Standing, standings
 from console.api.bearer import ApiRequest
-from console.api.keysets import Place, part_of
+from console.api.keysets import Place, cut, part_of
 from console.api.operations import Resources
 from console.api.problems import Problem
 from console.api.row_files import FILES, Format, as_file
@@ -123,7 +122,7 @@ class JudgmentAnswer(Schema):
 
 
 class Judgments(Schema):
-    """A part of the judgments of a round, in the order in which they were stored."""
+    """A part of the judgments of a round, by HIT, answer set and place."""
 
     results: list[JudgmentAnswer]
     next: str | None
@@ -219,12 +218,12 @@ def close_round(request: ApiRequest, round: str) -> Job:
 @resources.reads("/rounds/{round}/judgments", "judgments:read", Judgments, files=FILES)
 def judgments(request: ApiRequest, round: str, place: Query[Place], format: Format = "json") -> HttpResponseBase:
     """List the judgments of a round, also those that do not count and those on controls; with a `format`, all of them
-    in one file."""
+    in one file. While the round is open, later answers may come at any place: read it again."""
     found = _found(round)
-    rows = judgments_of(found)
     if format != "json":
-        return as_file(judgment_lines(found, rows), COLUMNS, format, f"{found}-judgments")
-    part = part_of(rows, place, key="id", read=partial(judgment_lines, found))
+        return as_file(judgment_lines(found, judgments_of(found)), COLUMNS, format, f"{found}-judgments")
+    rows = judgments_of(found, place.after)[: place.limit + 1]
+    part = cut([*judgment_lines(found, rows)], place.limit, key="id")
     return HttpResponse(json.dumps(part), content_type="application/json")
 
 

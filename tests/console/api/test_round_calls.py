@@ -12,14 +12,16 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Judgment, WorkerIdentity
 from annotation.money.ledger import balances
+from annotation.work.submissions import submit_answers
 from console.api.access_tokens import make_token
 from core.models import Job
 from crowd.publication import close_round
 from dataset.verdicts import aggregate_round
-from hits.models import Round
+from hits.models import Round, Seat
+from tests.annotation.answering import right_answers
 from tests.console.api.calls import Caller, caller_for
 from tests.console.conftest import Site
-from tests.factories import make_round, put_on_platform
+from tests.factories import make_assignment, make_round, put_on_platform
 
 
 @pytest.fixture
@@ -200,11 +202,35 @@ def test_judgments_come_in_parts_that_together_are_all(caller, site):
         part = caller.get(f"/rounds/open/judgments?limit=2&after={after}").json()
         lines += part["results"]
         after = part["next"]
-    stored = Judgment.objects.filter(assignment__hit__round=site.round).order_by("pk")
+    stored = Judgment.objects.filter(assignment__hit__round=site.round)
+    stored = stored.order_by("assignment__hit__number", "assignment", "item__place")
     assert [line["id"] for line in lines] == [one.pk for one in stored]
     assert [line["level"] for line in lines] == [one.level for one in stored]
     assert {line["worker"] for line in lines} == {site.flagged.worker.pseudonym}
     assert {line["counted"] for line in lines} == {False}
+
+
+def test_answer_sets_of_a_hit_follow_each_other(caller, site):
+    """Two answer sets of HIT 1, read in parts that end within each of them."""
+    seat = site.flagged.seat
+    second = Seat.objects.create(round=site.round, hit=seat.hit, number=2)
+    answers = make_assignment(second)
+    submit_answers(answers, answers=right_answers(answers), active_seconds=60)
+    n = seat.hit.items.count()
+    parts = [caller.get("/rounds/open/judgments?limit=3").json()]
+    while after := parts[-1]["next"]:
+        parts.append(caller.get(f"/rounds/open/judgments?limit=3&after={after}").json())
+    lines = [line for part in parts for line in part["results"]]
+    sets = [site.flagged.worker.pseudonym] * n + [answers.worker.pseudonym] * n
+    assert [line["worker"] for line in lines if line["hit"] == seat.hit.number] == sets
+    assert len({line["id"] for line in lines}) == len(lines)
+
+
+@pytest.mark.parametrize("after", ["0", "x", "9" * 30, "¹"])
+def test_a_judgment_of_no_round_is_no_place(caller, after):
+    response = caller.get(f"/rounds/open/judgments?after={after}")
+    assert response.status_code == 422
+    assert "no place" in response.json()["detail"]
 
 
 def test_controls_are_told_only_when_the_round_is_closed(caller, site):
