@@ -87,7 +87,7 @@ def _call(method: str, path: str, told: Described) -> Call:
         ],
         body=_parts(body["application/json"]["schema"]) if "application/json" in body else [],
         takes_file="application/octet-stream" in body,
-        answers=[_answer(int(status), one) for status, one in told["responses"].items() if int(status) < 300],
+        answers=[_answer(int(status), one) for status, one in told["responses"].items() if int(status) < 400],
     )
 
 
@@ -97,7 +97,8 @@ def _answer(status: int, told: Described) -> Answer:
     rows = schema.get("properties", {}).get("results")
     is_list = rows is not None and rows.get("type") == "array"
     shown = _resolved(rows["items"]) if is_list else schema
-    return Answer(status, list(media), is_list, " ".join(shown.get("description", "").split()), _parts(shown))
+    about = shown.get("description", "") or ("" if schema else told["description"])
+    return Answer(status, list(media), is_list, " ".join(about.split()), _parts(shown))
 
 
 def _parts(schema: Described) -> list[Part]:

@@ -37,7 +37,10 @@ def status_of(method: str, path: str, call: dict, text: str = "") -> int:
     block._from_testcase = True  # code under test still has to open a transaction of its own
     with block:
         answer = getattr(Client(raise_request_exception=False), method)(
-            address, json.dumps({}) if method != "get" else None, content_type="application/json", headers=headers
+            address,
+            None if method in ("get", "head") else json.dumps({}),
+            content_type="application/json",
+            headers=headers,
         )
         transaction.set_rollback(True)
     return answer.status_code
@@ -85,3 +88,8 @@ def test_the_role_alone_makes_no_call(db):
     token.scopes = []
     token.save()
     assert refused(text) == {call["operationId"]: 403 for _, _, call in CALLS if call["x-scope"]}
+
+
+def test_the_head_of_a_call_needs_a_token_too(db):
+    heads = {status_of("head", path, call) for method, path, call in CALLS if method == "get"}
+    assert heads <= {401, 405}

@@ -13,6 +13,7 @@ from django.contrib.auth.models import Group, User
 
 from console.api.access_tokens import make_token
 from console.api.scopes import scopes_of
+from dataset.models import Version
 from hits.models import Round
 from simulation.simulated_rounds import simulate_round
 from tests.factories import make_annotator, picture
@@ -76,6 +77,10 @@ def tell_what_they_should(printed: dict[str, str], names: dict) -> None:
     assert "birds: 60 captions and 60 images added; 60 pictures stored." in printed["Import a collection"]
     assert "/judge/join/" in printed["Plan a round and publish it"]
     assert len(names["judgments"]) == Round.objects.get(name="r1").hits.count() * 18
+    downloaded = printed["Download its files"].splitlines()
+    assert [line.split()[-1] for line in downloaded] == ["304"] * len(Version.objects.get().manifest["files"])
+    assert Version.objects.get().name == "v1"
+    assert json.loads(Path("manifest.json").read_text()) == Version.objects.get().manifest
     assert printed["Long lists"].strip() == str(sum(len(f"bird {number} on a branch") for number in range(60)))
     assert printed["The same call twice"] == "True true\n"
     assert re.search('answers (.*) with `("detail": .*)`', GUIDE).groups() == (
