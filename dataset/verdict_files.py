@@ -108,6 +108,18 @@ def pairs_in_file(
             yield [(images[row["image"]], captions[row["caption"]]) for row in some.to_pylist()]
 
 
+def tables_from(aggregation: Aggregation, first: int) -> Iterator[pa.Table]:
+    """Yield the rows of an aggregation's file from the row ``first`` on, counted from 0, some at a time."""
+    file = parquet.ParquetFile(local_copy(aggregation.stored))
+    for group in range(file.num_row_groups):
+        rows = file.metadata.row_group(group).num_rows
+        if first < rows:
+            table = file.read_row_group(group)
+            for start in range(first, rows, _PAIRS):
+                yield table.slice(start, _PAIRS)
+        first = max(0, first - rows)
+
+
 def judged_pairs(query: Image | Caption) -> set[tuple[int, int]]:
     """Return the pairs of an image or a caption on which there is a verdict."""
     side, other = ("image", "caption") if isinstance(query, Image) else ("caption", "image")

@@ -18,6 +18,7 @@ SUBJECTS = (
     "home",
     "collections",
     "rounds",
+    "pairs",
     "versions",
 )
 LARGE_BODIES = {"upload": LARGEST_UPLOAD}  # bytes, by the name of the address

@@ -1,0 +1,202 @@
+"""Verdicts, which are what the votes say, and reviews, which people add beside them."""
+
+import json
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, Any, Literal
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema
+
+from console.api.bearer import ApiRequest
+from console.api.keysets import Place, part_of
+from console.api.operations import Resources
+from console.api.problems import Problem
+from console.api.row_files import FILES, Format, as_file
+from console.pairs.verdict_lists import COLUMNS, verdict_lines
+from core.errors import CounterpartError
+from corpus.models import Collection
+from dataset.models import Aggregation, Review, Subject
+from dataset.near_duplicates import group_of
+from dataset.reviews import Conclusion, conclude, second, undo
+from hits.models import Round
+
+resources = Resources("Verdicts and reviews")
+Key = Annotated[str, Field(pattern=r"^[^\x00]*$")]
+
+
+class VerdictAnswer(Schema):
+    """What the votes of a round say of a pair: its level from 1, certainly a match, to 4, certainly none.
+
+    ``distribution`` has the shares of the four levels, ``confidence`` that of ``level``. ``probability`` is that of its
+    side, match or no match, being right; null where an earlier program counted the votes.
+    """
+
+    image: str
+    caption: str
+    level: int
+    distribution: list[float]
+    confidence: float
+    probability: float | None
+    votes: int
+
+
+class Verdicts(Schema):
+    """A part of the verdicts of a round by one method."""
+
+    results: list[VerdictAnswer]
+    next: str | None
+
+
+class ReviewAnswer(Schema):
+    """What a person concluded: the level of a pair, that an image or a caption leaves the dataset (`excluded`), or that
+    it is `kept` and the votes hold. The latest of a subject holds, once it needs no second person any more."""
+
+    id: int
+    collection: str
+    image: str | None
+    caption: str | None
+    conclusion: Review.Conclusion
+    level: int | None
+    grounds: str
+    reason: str
+    by: str
+    at: datetime
+    needs_second: bool
+    seconded_by: str | None
+    seconded_at: datetime | None
+    undoes: int | None
+
+    @staticmethod
+    def resolve_collection(review: Review) -> str:
+        return review.collection.name
+
+    @staticmethod
+    def resolve_image(review: Review) -> str | None:
+        return review.image.key if review.image else None
+
+    @staticmethod
+    def resolve_caption(review: Review) -> str | None:
+        return review.caption.key if review.caption else None
+
+    @staticmethod
+    def resolve_by(review: Review) -> str:
+        return review.by.get_username()
+
+    @staticmethod
+    def resolve_seconded_by(review: Review) -> str | None:
+        return review.seconded_by.get_username() if review.seconded_by else None
+
+    @staticmethod
+    def resolve_undoes(review: Review) -> int | None:
+        return review.undoes_id
+
+
+class Reviews(Schema):
+    """A part of the reviews, in the order in which they were made."""
+
+    results: list[ReviewAnswer]
+    next: str | None
+
+
+class ReviewsMade(Schema):
+    """The reviews that an act has made, or found made already."""
+
+    results: list[ReviewAnswer]
+
+
+class ReviewBody(Schema, extra="forbid"):
+    """A conclusion on a pair (`level` or `kept`), or on an image or a caption alone (`excluded`, with grounds and a
+    reason). With `group`, near-duplicates of the pair are concluded on alike."""
+
+    collection: Key
+    image: Key | None = None
+    caption: Key | None = None
+    conclusion: Review.Conclusion
+    level: int | None = None
+    grounds: Review.Grounds | Literal[""] = ""
+    reason: str = ""
+    group: bool = False
+    seen: Annotated[int | None, Field(ge=0, description="refuse if there is a review with a higher id")] = None
+
+
+@resources.reads("/verdicts", "dataset:read", Verdicts, files=FILES)
+def verdicts(
+    request: ApiRequest, place: Query[Place], round: str, method: str = "", format: Format = "json"
+) -> HttpResponseBase:
+    """List the verdicts of a round by a method, or by the one that counted its votes last; with a `format`, all of them
+    in one file."""
+    counts = get_object_or_404(Round, name=round).aggregations.select_related("round").order_by("-at", "-pk")
+    found: Aggregation | None = (counts.filter(method=method) if method else counts).first()
+    if found is None:
+        by = f" by {method}" if method else ""
+        raise Problem(404, f"The votes of {round} are not counted{by}. Send POST to /rounds/{round}/aggregations.")
+    if format != "json":
+        return as_file((line for _, line in verdict_lines(found)), COLUMNS, format, f"{found.round}-verdicts")
+    shown = list(islice(verdict_lines(found, place.after, place.limit + 1), place.limit + 1))
+    after = shown[place.limit - 1][0] if len(shown) > place.limit else None
+    part = {"results": [line for _, line in shown[: place.limit]], "next": after}
+    return HttpResponse(json.dumps(part), content_type="application/json")
+
+
+@resources.reads("/reviews", "dataset:read", Reviews)
+def reviews(request: ApiRequest, place: Query[Place], collection: str = "") -> dict[str, Any]:
+    """List the reviews, also those that later ones replace; of one collection, if it is named."""
+    return part_of(_rows().filter(collection__name=collection) if collection else _rows(), place)
+
+
+@resources.acts("/reviews", "dataset:review", ReviewsMade, status=201)
+def review(request: ApiRequest, body: ReviewBody) -> dict[str, Any]:
+    """Review a pair, an image or a caption. Reviews are added and never changed; one that says what the latest says
+    already is not added again, and agrees with it where that waits for a second person."""
+    collection = get_object_or_404(Collection, name=body.collection)
+    conclusion = Conclusion(body.conclusion, body.level, body.grounds, body.reason)
+    return _made(conclude(collection, _subjects(collection, body), conclusion, by=request.user, seen=body.seen))
+
+
+@resources.acts("/reviews/{int:id}/undo", "dataset:review", ReviewsMade, status=201)
+def undo_review(request: ApiRequest, id: int) -> dict[str, Any]:
+    """Take a review back by a new one that says what held before."""
+    return _made(undo([get_object_or_404(Review, pk=id)], by=request.user))
+
+
+@resources.acts("/reviews/{int:id}/second", "dataset:review", ReviewsMade, status=200)
+def second_review(request: ApiRequest, id: int) -> dict[str, Any]:
+    """Agree to the review of another person that waits for a second one; it then holds."""
+    return _made([second(get_object_or_404(Review, pk=id), by=request.user)])
+
+
+def _rows() -> QuerySet[Review]:
+    return Review.objects.select_related("collection", "image", "caption", "by", "seconded_by")
+
+
+def _made(reviews: list[Review]) -> dict[str, Any]:
+    return {"results": list(_rows().filter(pk__in=[one.pk for one in reviews]).order_by("pk"))}
+
+
+def _subjects(collection: Collection, body: ReviewBody) -> list[Subject]:
+    """Return what is concluded on, as the page of a pair does. Raises CounterpartError for another conclusion."""
+    if body.level is not None and body.conclusion != Review.Conclusion.LEVEL:
+        raise CounterpartError(f"The conclusion {body.conclusion} has no level. Leave it out.")
+    if body.grounds and body.conclusion != Review.Conclusion.EXCLUDED:
+        raise CounterpartError(f"The conclusion {body.conclusion} has no grounds. Leave them out.")
+    image = _of_key(collection.images, "image", body.image)
+    caption = _of_key(collection.captions, "caption", body.caption)
+    if body.conclusion == Review.Conclusion.EXCLUDED:
+        return [(image and image.pk, caption and caption.pk)] if image or caption else []
+    if not image or not caption:
+        raise CounterpartError("A pair is needed: name its image and its caption.")
+    return list(group_of(image, caption)) if body.group else [(image.pk, caption.pk)]
+
+
+def _of_key(rows: Any, what: str, key: str | None) -> Any:
+    """Return the row of a key, None without one."""
+    if key is None:
+        return None
+    found = rows.filter(key=key).first()
+    if found is None:
+        raise CounterpartError(f"There is no {what} {key!r} in this collection.")
+    return found

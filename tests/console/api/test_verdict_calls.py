@@ -1,0 +1,129 @@
+"""Verdicts by the API: those of pages, from rows and from files, in parts that are the whole list together."""
+
+import json
+from io import BytesIO
+
+import pytest
+from django.utils import timezone
+from pyarrow import parquet
+
+from dataset.models import Aggregation
+from dataset.verdicts import aggregate_round
+from tests.annotation.cast import answer
+from tests.console.api.calls import Caller, caller_for
+from tests.factories import make_collection, make_round
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made():
+    """Five candidates with votes 1 1, 1 4 (a tie: 4), 4 4, 2 2, 1 2 (a tie: 2)."""
+    made = make_round(make_collection(images=8), candidates=5, replication=2)
+    answer(made.hits.get(), 1, 1, 4, 2, 1)
+    answer(made.hits.get(), 1, 4, 4, 2, 2, seat=2)
+    return made
+
+
+@pytest.fixture(params=["rows", "a file"])
+def counted(made, request, monkeypatch) -> Aggregation:
+    if request.param == "a file":
+        monkeypatch.setattr("dataset.verdicts.LARGE", 3)
+        monkeypatch.setattr("dataset.verdict_files._PAIRS", 2)
+    aggregate_round(made)
+    return Aggregation.objects.get()
+
+
+@pytest.fixture
+def caller(person) -> Caller:
+    return caller_for(person, "dataset:read")
+
+
+def all_parts(caller: Caller, path: str, limit: int) -> list[list[dict]]:
+    parts, after = [], ""
+    while after is not None:
+        told = caller.get(f"{path}&limit={limit}&after={after}").json()
+        parts.append(told["results"])
+        after = told["next"]
+    return parts
+
+
+@pytest.mark.parametrize(("limit", "sizes"), [(2, [2, 2, 1]), (5, [5]), (1, [1] * 5), (1000, [5])])
+def test_the_parts_of_the_verdicts_are_all_of_them(caller, counted, limit, sizes):
+    parts = all_parts(caller, f"/verdicts?round={counted.round}", limit)
+    assert [len(part) for part in parts] == sizes
+    pairs = [(one["image"], one["caption"]) for part in parts for one in part]
+    assert len(set(pairs)) == 5
+    assert sorted(one["level"] for part in parts for one in part) == [1, 2, 2, 4, 4]
+
+
+def test_a_verdict_tells_what_the_votes_say(caller, made):
+    aggregate_round(made)
+    rows = {(one.image.key, one.caption.key): one for one in Aggregation.objects.get().verdicts.all()}
+    for told in caller.get(f"/verdicts?round={made}").json()["results"]:
+        row = rows.pop((told.pop("image"), told.pop("caption")))
+        assert told == {
+            name: getattr(row, name) for name in ("level", "distribution", "confidence", "probability", "votes")
+        }
+    assert not rows
+
+
+def test_verdicts_from_a_file_are_those_from_rows(caller, made, monkeypatch):
+    aggregate_round(made)
+    of_rows = caller.get(f"/verdicts?round={made}").json()["results"]
+    monkeypatch.setattr("dataset.verdicts.LARGE", 3)
+    aggregate_round(made)
+    of_file = caller.get(f"/verdicts?round={made}").json()["results"]
+    assert Aggregation.objects.get().file
+    by_pair = {(one["image"], one["caption"]): one for one in of_rows}
+    assert {(one["image"], one["caption"]): one for one in of_file} == by_pair
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+def test_all_verdicts_come_as_one_file(caller, counted, format):
+    listed = caller.get(f"/verdicts?round={counted.round}").json()["results"]
+    content = b"".join(caller.get(f"/verdicts?round={counted.round}&format={format}").streaming_content)
+    if format == "jsonl":
+        assert [json.loads(line) for line in content.splitlines()] == listed
+    else:
+        assert parquet.read_table(BytesIO(content)).to_pylist() == listed
+
+
+def test_the_verdicts_are_those_of_the_last_count_or_of_the_method_that_is_named(caller, made):
+    aggregate_round(made)
+    aggregate_round(made, method="dawid-skene")
+    Aggregation.objects.filter(method="majority").update(at=timezone.now())
+
+    def shares(query: str) -> list[list[float]]:
+        return [one["distribution"] for one in caller.get(f"/verdicts?round={made}{query}").json()["results"]]
+
+    assert shares("") == shares("&method=majority") != shares("&method=dawid-skene")
+
+
+def test_a_place_in_verdicts_that_were_replaced_is_refused(caller, counted):
+    after = caller.get(f"/verdicts?round={counted.round}&limit=1").json()["next"]
+    aggregate_round(counted.round)
+    response = caller.get(f"/verdicts?round={counted.round}&after={after}")
+    assert response.status_code == 422
+    assert "counted again since" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("after", ["1", "x", "-1.2", "{pk}.1.2.3", "{pk}", "9" * 30 + ".1"])
+def test_a_place_that_is_none_is_refused(caller, counted, after):
+    response = caller.get(f"/verdicts?round={counted.round}&after={after.format(pk=counted.pk)}")
+    assert response.status_code == 422
+    assert "no place" in response.json()["detail"]
+
+
+def test_a_round_whose_votes_are_not_counted_has_no_verdicts(caller, made):
+    response = caller.get(f"/verdicts?round={made}")
+    assert response.status_code == 404
+    assert f"POST to /rounds/{made}/aggregations" in response.json()["detail"]
+    assert caller.get(f"/verdicts?round={made}&method=mace").status_code == 404
+    assert caller.get("/verdicts?round=none").status_code == 404
+
+
+def test_a_longer_list_of_verdicts_takes_no_more_queries(caller, counted, django_assert_max_num_queries):
+    for limit in (1, 5):
+        with django_assert_max_num_queries(6):
+            caller.get(f"/verdicts?round={counted.round}&limit={limit}")
