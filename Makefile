@@ -3,6 +3,7 @@
 # make test    everything CI runs: checks, both databases, slow and browser tests
 # make audit   known vulnerabilities of the pinned packages; asks the advisory database on the network
 # make screenshots   the pictures of docs/tour.md, light and dark, of the demo site and a simulated COCO round
+# make client-models   the types of counterpart-client anew, after a change of what calls of the API answer
 # make chaos   200 kills of a site under load on each database, written into docs/reliability.md  (half an hour or more)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -25,7 +26,7 @@ PYTEST = env OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -
 # Python keeps what it has compiled, also where the environment forbids it: otherwise each process compiles all of it.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo check test audit ready lint kernels fast services services-all slow cluster browser screenshots chaos clean
+.PHONY: demo check test audit ready lint kernels fast services services-all slow cluster browser screenshots client-models chaos clean
 
 demo: $(VENV)/.runtime
 	@$(DEMO_ENV) $(BIN)/python manage.py demo $(ARGS)
@@ -84,6 +85,9 @@ audit:
 screenshots: $(VENV)/.dev browser
 	$(BIN)/python docs/screenshots.py $(ARGS)
 
+client-models: $(VENV)/.dev
+	DJANGO_SETTINGS_MODULE=config.settings $(BIN)/python -m tests.client.write_models
+
 chaos: $(VENV)/.dev
 	$(BIN)/python -m tests.chaos sqlite --report docs/reliability.md
 	$(BIN)/python -m tests.chaos postgresql --report docs/reliability.md
@@ -103,7 +107,7 @@ $(VENV)/.runtime: requirements.txt | $(VENV)/bin/python
 	$(PIP_INSTALL) -r requirements.txt
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
+$(VENV)/.dev: requirements-dev.txt client/pyproject.toml $(VENV)/.runtime
 	$(PIP_INSTALL) -r requirements-dev.txt
 	@touch $@
 
