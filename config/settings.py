@@ -219,12 +219,13 @@ CELERY_TIMEZONE = "UTC"
 # console's tasks belong to other apps. Without -Q a worker serves all queues; one that serves some may be busy for
 # hours, and the others' work goes on.
 QUEUES = {
-    # Seconds each: the heartbeat, repair, mail.
+    # Seconds each: the heartbeat, repair, mail, webhooks.
     "default": (
         "core.tasks.*",
         "crowd.tasks.reconcile",
         "evaluation.tasks.ask_likely_matches",
         "console.tasks.mail_forgotten",
+        "integrations.tasks.deliver",
     ),
     # Calls to platforms, among them payments, which people wait for.
     "crowd": (

@@ -16,6 +16,7 @@ from celery.signals import worker_shutting_down
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Model, QuerySet
+from django.dispatch import Signal
 from django.utils import timezone
 
 from core.errors import DATABASE_LOST, CounterpartError, is_full
@@ -28,6 +29,9 @@ STALE_AFTER = timedelta(minutes=2)
 MAX_ATTEMPTS = 5
 STEP_LENGTH = 100  # length of the column
 LIVE = (Job.State.QUEUED, Job.State.RUNNING)
+
+ended = Signal()
+"""Sent in the transaction in which a job (``job``) ends, for the apps above."""
 
 # One byte that the worker shares with the processes it forks: only the worker itself is told to stop (SIGTERM).
 _stopping = mmap(-1, 1)
@@ -252,6 +256,7 @@ def _end(
         return False
     job = Job.objects.get(pk=job_id)
     record(state.value, job, actor=actor, message=message)
+    ended.send(Job, job=job)
     transaction.on_commit(lambda: _log(job), robust=True)
     return True
 

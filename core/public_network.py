@@ -1,9 +1,9 @@
 """Requests to addresses that others have chosen: to public hosts alone, in bounded time, of a bounded size."""
 
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from ssl import SSLError
+from ssl import SSLContext, SSLError
 from time import monotonic
 from typing import Any
 
@@ -34,8 +34,42 @@ FAILURES = (
 )
 
 
+class TimedStream(httpcore.NetworkStream):
+    """A connection on which nothing is read or written after a deadline, however slowly the other side goes on."""
+
+    def __init__(self, stream: httpcore.NetworkStream, deadline: float) -> None:
+        self._stream, self._deadline = stream, deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, self._left())
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, self._left())
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        return TimedStream(self._stream.start_tls(ssl_context, server_hostname, self._left()), self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+    def _left(self) -> float:
+        left = self._deadline - monotonic()
+        if left <= 0:
+            raise httpcore.ReadTimeout("it takes too long")
+        return left
+
+
 class PublicNetwork(httpcore.NetworkBackend):
-    """Connects to public addresses alone. A name is looked up once: what was checked is what is connected to."""
+    """Connects to public addresses alone, until a deadline. A name is looked up once: what was checked is what is
+    connected to."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
 
     def connect_tcp(
         self,
@@ -52,7 +86,8 @@ class PublicNetwork(httpcore.NetworkBackend):
         addresses = [str(address[0]) for *_, address in found]
         if not all(map(is_public, addresses)):
             raise httpcore.ConnectError(f"{host} is in a private network")
-        return httpcore.SyncBackend().connect_tcp(addresses[0], port, timeout, local_address, socket_options)
+        stream = httpcore.SyncBackend().connect_tcp(addresses[0], port, timeout, local_address, socket_options)
+        return TimedStream(stream, self._deadline)
 
 
 def is_public(address: str) -> bool:
@@ -73,7 +108,7 @@ def fetch(url: str, *, at_most: int) -> bytes:
     deadline = monotonic() + SECONDS
     try:
         place = httpx.URL(url)
-        with httpcore.ConnectionPool(network_backend=PublicNetwork()) as pool:
+        with httpcore.ConnectionPool(network_backend=PublicNetwork(deadline)) as pool:
             for _ in range(REDIRECTS + 1):
                 answer = _answer(pool, place, at_most, deadline)
                 if isinstance(answer, bytes):
@@ -84,14 +119,45 @@ def fetch(url: str, *, at_most: int) -> bytes:
     raise CounterpartError(f"{url} cannot be fetched: more than {REDIRECTS} redirects.")
 
 
+def post(url: str, body: bytes, *, headers: Mapping[str, str], seconds: float) -> int:
+    """Send a body to an address and return the status of the answer, which is not read; redirects are not followed.
+
+    Raises CounterpartError with the reason, which does not tell the address: it is in a private network, takes more
+    than these seconds, or cannot be connected to.
+    """
+    deadline = monotonic() + seconds
+    try:
+        place = httpx.URL(url)
+        with (
+            httpcore.ConnectionPool(network_backend=PublicNetwork(deadline)) as pool,
+            pool.stream(
+                "POST", _target(place), content=body, headers=_sent(headers), extensions=_within(deadline)
+            ) as response,
+        ):
+            return int(response.status)
+    except httpcore.TimeoutException as error:
+        raise CounterpartError(f"No answer within {seconds:g} seconds.") from error
+    except FAILURES as error:
+        raise CounterpartError(f"It cannot be reached: {str(error) or type(error).__name__}.") from error
+
+
+def _target(place: httpx.URL) -> httpcore.URL:
+    return httpcore.URL(scheme=place.raw_scheme, host=place.raw_host, port=place.port, target=place.raw_path)
+
+
+def _sent(headers: Mapping[str, str]) -> list[tuple[str, str]]:
+    # Sent as they are: asked for no compression, a small answer cannot become a large one.
+    return [("User-Agent", "Counterpart"), ("Accept-Encoding", "identity"), *headers.items()]
+
+
+def _within(deadline: float) -> dict[str, Any]:
+    left = max(deadline - monotonic(), 0.001)
+    return {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), left)}
+
+
 def _answer(pool: httpcore.ConnectionPool, place: httpx.URL, at_most: int, deadline: float) -> bytes | httpx.URL:
     """Return the content at an address, or the address that it redirects to."""
-    target = httpcore.URL(scheme=place.raw_scheme, host=place.raw_host, port=place.port, target=place.raw_path)
-    left = max(deadline - monotonic(), 0.001)
-    timeout = dict.fromkeys(("connect", "read", "write", "pool"), left)
-    # Sent as they are: asked for no compression, a small answer cannot become a large one.
-    headers = [("User-Agent", "Counterpart"), ("Accept-Encoding", "identity")]
-    with pool.stream("GET", target, headers=headers, extensions={"timeout": timeout}) as response:
+    with pool.stream("GET", _target(place), headers=_sent({}), extensions=_within(deadline)) as response:
         if response.status in MOVED:
             return place.join(httpx.Headers(response.headers).get("Location", ""))
         if response.status != 200:

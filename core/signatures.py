@@ -1,4 +1,5 @@
-"""Short signatures in the codes that workers keep: made with the site's key, and still valid after a key change."""
+"""What is made with the site's key and stays valid after a key change: short signatures in the codes that workers keep,
+and keys that other programs hold."""
 
 from django.conf import settings
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -21,3 +22,9 @@ def is_signature(given: str, purpose: str, text: str, *, length: int) -> bool:
 
 def _signed(purpose: str, text: str, key: str) -> str:
     return salted_hmac(purpose, text, secret=key).hexdigest()
+
+
+def keys_for(purpose: str, text: str) -> list[bytes]:
+    """Return keys of 32 bytes for ``text`` and this purpose: by SECRET_KEY, then by each of SECRET_KEY_FALLBACKS."""
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return [salted_hmac(purpose, text, secret=key, algorithm="sha256").digest() for key in keys]

@@ -22,6 +22,7 @@ from crowd.offers import Offer, offer_of
 from crowd.postings import close_postings, post_open_seats
 from hits.models import Item, Round, Seat
 from hits.prices import cents
+from integrations.notifications import notify
 
 TERMS = ("offer", "fees", "settles", "rehearsal")
 
@@ -97,6 +98,7 @@ def publish_round(
         if won:
             told = {"missing": len(missing), **asdict(expected), **admission.terms()}
             record("published", round, actor=actor, **where, **told)
+            notify("round.published", f"/rounds/{round.name}", id=round.name, **where)
             if admission.terms():
                 admission.round = round
                 admission.save()
@@ -184,6 +186,7 @@ def close_round(round: Round, *, actor: str) -> Round:
             raise CounterpartError(f"Round {round} was never published, so it cannot be closed.")
         if won:
             record("closed", round, actor=actor)
+            notify("round.closed", f"/rounds/{round.name}", id=round.name)
             close_postings(round)
     return round
 

@@ -19,6 +19,7 @@ from crowd.hints import purge_hints
 from crowd.postings import dispose_of_finished, post_open_seats
 from crowd.sync import rounds_to_sync, sync_round
 from hits.models import Round
+from integrations.deliveries import purge_notifications, send_due
 from integrations.kept_answers import purge_answers
 
 logger = logging.getLogger(__name__)
@@ -66,6 +67,8 @@ def reconcile() -> dict[str, int]:
         "old hints": purge_hints,
         "old answers of the API": purge_answers,
         "uploads that no job used": remove_unused_uploads,
+        "late deliveries": send_due,
+        "old notifications": purge_notifications,
         "unfinished files": lambda: remove_stale(Path(settings.FILE_CACHE), f"{PART}*"),
     }
     return repair() | run_each(others)

@@ -29,6 +29,7 @@ from dataset.review_rows import Reviewed, Row, review_rows
 from dataset.version_files import describe_files, manifest_bytes, pair_order, seal_folder, written_files
 from hits.models import Round
 from hits.task_types import require_pairs
+from integrations.notifications import notify
 
 _BATCH = 5_000
 
@@ -194,6 +195,7 @@ def _finish(version: Version, contents: Contents, policies: Policies, progress: 
         seal_source(version.collection, source)
     counts = {key: count for key, count in version.manifest["counts"].items() if isinstance(count, int)}
     record("released", version, actor=str(version.released_by or "command"), **counts)
+    notify("version.released", f"/versions/{version.name}", id=version.name, counts=counts)
     released.send(Version, version=version)
 
 

@@ -38,6 +38,7 @@ from hits.models import Item, Round
 from hits.question import Level
 from hits.task_types import require_pairs, task_type_of
 from hits.task_types.task_type import TaskType
+from integrations.notifications import notify
 
 
 def aggregate(
@@ -102,6 +103,8 @@ def aggregate_round(
         if one.file and one.file != aggregation.file:
             transaction.on_commit(partial(remove_file, one.stored))
     record("aggregated", round, actor=actor, method=method, ties=ties, seed=seed, judgments=judgments)
+    counts = {"judgments": judgments, "verdicts": figures["pairs"]}
+    notify("aggregation.made", f"/rounds/{round.name}/aggregations", id=round.name, method=method, **counts)
     if len(fit.members):
         figures["annotators"] = _rows(fit.members)
     if workers:

@@ -62,6 +62,10 @@ class Round(models.Model):
     published_at = models.DateTimeField(null=True)
     paused_at = models.DateTimeField(null=True, help_text="Since when a person has it take nobody new.")
     closed_at = models.DateTimeField(null=True)
+    told_tenths = models.PositiveSmallIntegerField(
+        default=0, help_text="How many tenths of its answer sets other programs were told to be filled."
+    )
+    told_ceiling = models.BooleanField(default=False, help_text="They were told that its ceiling is reached.")
 
     objects = RoundQuerySet.as_manager()
 

@@ -1,4 +1,7 @@
-"""How other programs reach the site: Token, who may call the API, and KeptAnswer, what a repeated call is told."""
+"""How other programs reach the site and are reached: Token, who may call the API; KeptAnswer, what a repeated call is
+told; Notification, what happened; Webhook, who is told of it; Delivery, whether they were."""
+
+import uuid
 
 from django.conf import settings
 from django.db import models
@@ -51,3 +54,83 @@ class KeptAnswer(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class Notification(models.Model):
+    """Something that happened, as webhooks and the list of events tell it: ids, names and counts alone."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    place = models.PositiveBigIntegerField(
+        null=True, unique=True, help_text="Its number in the list of events; null until that was read."
+    )
+    type = models.CharField(max_length=30, help_text="One of integrations.notifications, or a test.")
+    data = models.JSONField()
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.data.get('id', '')}".strip()
+
+
+class Webhook(models.Model):
+    """An address of another program that is told what happens. Its secret is derived from its id and ``generation``
+    (``integrations.webhook_secrets``) and stored nowhere."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")
+    url = models.CharField(max_length=500)
+    types = models.JSONField(help_text="Types of notifications that it is told.")
+    created_at = models.DateTimeField(default=timezone.now)
+    generation = models.PositiveIntegerField(default=1, help_text="How many secrets it has had.")
+    rotated_at = models.DateTimeField(null=True, help_text="When its present secret replaced another.")
+    off_since = models.DateTimeField(null=True)
+    reason = models.CharField(max_length=200, blank=True, help_text="Why the site switched it off.")
+    failing_since = models.DateTimeField(null=True, help_text="Its first failure after the last success.")
+    failures = models.PositiveIntegerField(default=0, help_text="Failures one after the other.")
+    rests_until = models.DateTimeField(null=True, help_text="After failures: it is told nothing before.")
+
+    free_text = ("url",)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.host
+
+    @property
+    def host(self) -> str:
+        """The host of its address. The rest may be as secret as a password."""
+        return self.url.split("/")[2]
+
+    @property
+    def state(self) -> str:
+        """``on``, ``failing`` or ``off``."""
+        if self.off_since:
+            return "off"
+        return "failing" if self.failing_since else "on"
+
+
+class Delivery(models.Model):
+    """One notification for one webhook: when it is tried next, or how it ended."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        DELIVERED = "delivered"
+        FAILED = "failed"
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    notification = models.ForeignKey(Notification, on_delete=models.CASCADE, related_name="deliveries")
+    state = models.CharField(max_length=9, choices=State, default=State.WAITING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField(null=True, default=timezone.now, db_index=True, help_text="Null: not tried again.")
+    tried_at = models.DateTimeField(null=True)
+    status = models.PositiveSmallIntegerField(null=True, help_text="Status of the last answer; null: none came.")
+    error = models.CharField(max_length=200, blank=True, help_text="Why the last try failed, in one line.")
+
+    free_text = ("error",)
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        constraints = [models.UniqueConstraint(fields=["webhook", "notification"], name="delivery_once_per_webhook")]
+
+    def __str__(self) -> str:
+        return f"{self.notification} to {self.webhook}"

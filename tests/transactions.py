@@ -12,6 +12,7 @@ from django.db.transaction import TransactionManagementError, atomic, set_rollba
 
 from core.fixed_queries import FixedQuery
 from core.models import Event
+from integrations.models import Notification
 
 NO_CHANGE = {"payments listed"}  # an event of something that was read
 LOCKED: list[type[Model]] = []
@@ -19,7 +20,7 @@ LOCKED: list[type[Model]] = []
 
 @contextmanager
 def own_transactions() -> Iterator[None]:
-    """Refuse a row lock, and an event, outside a transaction that the code under test opened itself."""
+    """Refuse a row lock, an event and a notification outside a transaction that the code under test opened itself."""
     select, insert, ask = SQLCompiler.as_sql, SQLInsertCompiler.as_sql, FixedQuery.__call__
 
     def checked_select(compiler, *args, **options):
@@ -37,6 +38,8 @@ def own_transactions() -> Iterator[None]:
     def checked_insert(compiler):
         if compiler.query.model is Event and {event.verb for event in compiler.query.objs} - NO_CHANGE:
             require(compiler.connection, "an event")
+        if compiler.query.model is Notification:
+            require(compiler.connection, "a notification")
         return insert(compiler)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -17,6 +17,7 @@ from core.errors import CounterpartError
 from core.events import record, record_each
 from core.fixed_queries import FixedQuery
 from hits.models import Round, Seat
+from integrations.notifications import notify
 
 AT_ONCE = 500  # open seats looked at together, and leases expired in one transaction
 
@@ -50,9 +51,17 @@ def move(
         if assignment.seat_id is not None and SEAT_AFTER[to] != SEAT_AFTER.get(come_from, Seat.State.TAKEN):
             Seat.objects.filter(pk=assignment.seat_id).update(state=SEAT_AFTER[to])
         record(to.value, assignment, actor=actor)
+        if to == Assignment.State.FLAGGED:
+            tell_flagged(assignment)
     for name, value in {"state": to, **fields}.items():
         setattr(assignment, name, value)
     return True
+
+
+def tell_flagged(assignment: Assignment) -> None:
+    """Tell other programs that work waits for a person. To be called in the transaction that flags it."""
+    round = assignment.hit.round.name
+    notify("assignment.flagged", f"/rounds/{round}", id=assignment.pk, round=round)
 
 
 def bind_seat(assignment: Assignment) -> None:

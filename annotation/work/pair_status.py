@@ -97,7 +97,7 @@ def _blocks(round: Round, hits: list[HIT]) -> Iterator[str]:
         return
     if round.paused_at:
         yield "The round is paused: resume it."
-    if not _is_affordable(round):
+    if not is_affordable(round):
         yield f"The ceiling of ${round.ceiling} is reached: raise it with set_ceiling."
     joined = round.participants.count()
     if joined and _met_a_pair(round, hits) == joined:
@@ -112,13 +112,13 @@ def _why_disputed(round: Round, seats: int, excluded: str) -> Iterator[str]:
         return
     if round.state != "open":
         yield "Workers disagree, but the round is closed: no further vote can come."
-    elif not _is_affordable(round):
+    elif not is_affordable(round):
         yield f"Workers disagree, but the ceiling of ${round.ceiling} is reached: raise it with set_ceiling."
     else:
         yield "Workers disagree: a further vote is asked for once such pairs fill a HIT or every other seat is filled."
 
 
-def _is_affordable(round: Round) -> bool:
+def is_affordable(round: Round) -> bool:
     """Whether the ceiling leaves room for one more answer set, or all that are wanted are posted and paid for."""
     if round.ceiling - commitment_of(round).bound >= round.seat_cost:
         return True

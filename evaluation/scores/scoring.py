@@ -23,6 +23,7 @@ from evaluation.scores.policies import DEFAULT, Policies
 from evaluation.scores.runs import forget_file, original_target, read_run, register_annotators, register_file
 from evaluation.scores.targets import Reading, Target, Truncation
 from evaluation.significance import bootstrap_interval
+from integrations.notifications import notify
 from mitl.models import Direction
 
 # In the order of ECCV Caption's table 4, then those of its appendix.
@@ -236,3 +237,4 @@ def _store(run: Run, version: Version, scored: Scored) -> None:
             if figure.queries
         )
         record("evaluated", run, actor="command", version=version.name)
+        notify("run.scored", f"/runs/{run.pk}", id=run.pk, model=run.model, version=version.name)

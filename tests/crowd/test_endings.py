@@ -24,6 +24,7 @@ from crowd.endings import Act
 from crowd.models import Posting, Visit
 from crowd.seats import answer_sets_due, places_missing
 from hits.prices import cents
+from integrations.models import Notification
 from tests.crowd.session_fakes import made, there
 from tests.crowd.test_sessions import staff
 from tests.transactions import taken_back
@@ -217,3 +218,11 @@ def test_a_question_goes_away_with_its_reason(made, question, was, here, listed,
     assert (
         told_of(Posting.objects.get()).replace("seat filled; ", "").replace("seat taken; ", "").startswith(ends + "; ")
     )
+
+
+def test_work_of_somebody_who_never_came_here_is_told_as_flagged(made):
+    stranger(Posting.objects.get())
+    told = Notification.objects.get(type="assignment.flagged")
+    assert told.data["id"] == Assignment.objects.get().pk
+    assert "S1" not in str(told.data)
+    assert "P1" not in str(told.data)

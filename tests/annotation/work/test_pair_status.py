@@ -88,7 +88,7 @@ def test_who_joined_a_round_is_not_told_to_have_met_a_pair_when_the_last_seat_go
     made = make_round()
     worker = make_worker()
     join_round(made, worker)
-    monkeypatch.setattr(pair_status, "_is_affordable", lambda round: bool(lease_seat(round, worker=worker)))
+    monkeypatch.setattr(pair_status, "is_affordable", lambda round: bool(lease_seat(round, worker=worker)))
     assert status(made).reasons == ("Waiting for a worker: 1 of 1 votes.",)
 
 

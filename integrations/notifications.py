@@ -1,0 +1,81 @@
+"""What other programs are told: written in the transaction of the change, delivered once that has committed."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from integrations.models import Delivery, Notification, Webhook
+
+TYPES = {
+    "job.finished": "a job has ended: it is done, failed or was cancelled",
+    "round.published": "a round was opened for workers",
+    "round.progress": "another tenth of a round's answer sets is filled",
+    "round.filled": "all answer sets of a round are filled",
+    "round.closed": "a round was closed",
+    "assignment.flagged": "an assignment waits for a person to look at it",
+    "aggregation.made": "the votes of a round were counted",
+    "version.released": "a version was released",
+    "run.scored": "a model was scored on a version",
+    "ceiling.reached": "a round has no money left under its ceiling for its open seats",
+}
+TEST = "test"
+API = "/api/v1"
+AT_ONCE = 1000  # numbered together
+
+
+def notify(type: str, path: str, **data: Any) -> Notification:
+    """Tell what happened to the thing that the API has at ``path``: its ``id``, names and counts, as plain JSON. To be
+    called in the transaction of the change.
+
+    Never answers, platform ids of workers, what a pair's control would say, or what one worker earned.
+    """
+    found = Notification.objects.create(type=type, data={**data, "url": f"{settings.SITE_URL}{API}{path}"})
+    listening = Webhook.objects.filter(off_since=None, owner__is_active=True)
+    send_to([webhook for webhook in listening if type in webhook.types], found)
+    return found
+
+
+def send_to(webhooks: list[Webhook], notification: Notification) -> None:
+    """Have the webhooks told, once the transaction has committed."""
+    for delivery in Delivery.objects.bulk_create(
+        Delivery(webhook=webhook, notification=notification) for webhook in webhooks
+    ):
+        send_once_committed(delivery)
+
+
+def send_once_committed(delivery: Delivery, *, after: timedelta = timedelta(0)) -> None:
+    """Put a delivery on the queue once the transaction has committed, to be tried ``after`` a while."""
+    from integrations.tasks import deliver
+
+    def send() -> None:
+        deliver.apply_async(args=(delivery.pk,), countdown=after.total_seconds())
+
+    # Robust: if the broker is down, the reconciler sends it later.
+    transaction.on_commit(send, robust=True)
+
+
+def number_new() -> None:
+    """Give what has been committed its place in the list of events.
+
+    Places are given when the list is read, not when something happens: a transaction that commits late would put its
+    notifications before places that a reader has passed.
+    """
+    try:
+        while _number_some() == AT_ONCE:
+            pass
+    except IntegrityError:
+        return  # another reader has just given these places
+
+
+@transaction.atomic
+def _number_some() -> int:
+    last = Notification.objects.aggregate(last=Max("place"))["last"] or 0
+    unread = Notification.objects.select_for_update().filter(place=None).exclude(type=TEST)
+    new = list(unread.order_by("at", "pk")[:AT_ONCE])
+    for place, one in enumerate(new, last + 1):
+        one.place = place
+    Notification.objects.bulk_update(new, ["place"])
+    return len(new)
