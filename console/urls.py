@@ -19,6 +19,7 @@ SUBJECTS = (
     "tokens",
     "trust",
     "versions",
+    "webhooks",
     "workers",
 )
 

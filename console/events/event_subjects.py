@@ -29,7 +29,7 @@ from crowd.models import Outbox, Posting
 from dataset.models import Review, Version
 from evaluation.models import Run
 from hits.models import Control, Round, Seat
-from integrations.models import Token
+from integrations.models import Token, Webhook
 from mitl.models import Annotator, Pool, Retrieval
 
 
@@ -148,6 +148,7 @@ KINDS = {
     "dataset.version": SubjectKind(Version.objects.all(), "version", address=_named("version")),
     "evaluation.run": SubjectKind(Run.objects.all(), "the run of", lambda row: row.model, _keyed("run")),
     "integrations.token": SubjectKind(Token.objects.all(), "the token"),
+    "integrations.webhook": SubjectKind(Webhook.objects.all(), "the webhook to"),
     "mitl.annotator": SubjectKind(Annotator.objects.all(), "annotator", address=_named("annotator")),
     "mitl.pool": SubjectKind(Pool.objects.all(), "pool", address=_named("pool")),
     "mitl.retrieval": SubjectKind(

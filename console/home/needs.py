@@ -24,6 +24,7 @@ from crowd.postings import late_rounds, work_to_look_at
 from dataset.models import Case, QueueCheck
 from hits.models import Control, Round, Seat
 from hits.task_types import task_type_of
+from integrations.models import Webhook
 
 RECENT = timedelta(days=2)
 NEARLY = timedelta(hours=48)
@@ -40,7 +41,7 @@ def needs_of_all_rounds(user: User) -> list[Need]:
     """Return everything that waits for staff and that the user may do, most urgent first."""
     of_rounds = [need for permission, find in _OF_ROUNDS if user.has_perm(permission) for need in find(None)]
     of_site = [need for permission, find in _OF_SITE if user.has_perm(permission) for need in find()]
-    return [*of_rounds, *of_site, *_stale_jobs(), *_failed_jobs(user)]
+    return [*of_rounds, *of_site, *_stale_jobs(), *_failed_jobs(user), *_webhooks_off(user)]
 
 
 def needs_of(round: Round, user: User) -> list[Need]:
@@ -185,6 +186,13 @@ def _failed_jobs(user: User) -> Iterable[Need]:
         failed = failed.filter(created_by=user)
     for job in failed[:5]:
         yield Need(f"{job.title} failed", _page("job", job.pk))
+
+
+def _webhooks_off(user: User) -> Iterable[Need]:
+    """Those of the user that the site has switched off."""
+    for webhook in Webhook.objects.filter(owner=user.pk).exclude(off_since=None).exclude(reason=""):
+        reason = webhook.reason[0].lower() + webhook.reason[1:].rstrip(".")
+        yield Need(f"The webhook to {webhook.host} is off: {reason}", _page("webhook", webhook.pk))
 
 
 LAUNCH, DECIDE = "hits.launch_round", "annotation.decide_assignment"

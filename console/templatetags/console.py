@@ -130,7 +130,7 @@ NAVIGATION = {
     "jobs": r"jobs",
     "events": r"events",
     "staff": r"staff|doctor",
-    "tokens": r"tokens|api",
+    "tokens": r"tokens|api|webhooks",
 }
 """Page of each entry of the main navigation → beginnings of the addresses under it; the first match counts."""
 

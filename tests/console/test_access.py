@@ -17,6 +17,7 @@ from crowd.models import Outbox
 from dataset.exports.downloads import make_download
 from evaluation.models import Run
 from hits.models import Round
+from integrations.webhooks import add_webhook
 from tests.console.conftest import Site
 from tests.factories import make_round, put_on_platform
 
@@ -84,9 +85,13 @@ STEWARDS_DO = {
     "queue_refresh",
     "clean_up",
     "conflicts_send",
+    "webhooks",
+}
+WEBHOOKS = {
+    *("webhook", "webhook_test", "webhook_secret", "webhook_switch", "webhook_remove", "delivery_send"),
 }
 MEMBERS_DO = {"filter_save", "filter_remove", "token_revoke"}  # their own
-ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
+ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO | WEBHOOKS
 OF_PLATFORMS = {
     *("round_costs", "round_sync", "round_prolong"),
     *("audit", "audit_start", "audit_repair", "round_calls_send"),
@@ -129,6 +134,7 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
     tested = QualificationTest.objects.create(name="first", collection=site.collection, pass_mark=2, attempts=1, seed=0)
     sam = User.objects.create(username="sam")
     token, _ = make_token(sam, "a program", ["jobs:read"])
+    webhook = add_webhook(sam, url="https://example.org/hook", types=["round.closed"])
     rows = [
         (("picture", "image"), [image.pk]),
         (("caption",), [site.collection.captions.first().pk]),
@@ -170,6 +176,8 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("job", "job_progress", "job_cancel"), [job]),
         (("person", "person_active", "person_link"), [sam.pk]),
         (("token_revoke",), [token.pk]),
+        (WEBHOOKS - {"delivery_send"}, [webhook.pk]),
+        (("delivery_send",), [webhook.pk, 1]),
     ]
     arguments = {name: of_row for names, of_row in rows for name in names}
     return {name: reverse(name, args=arguments.get(name, [])) for name in GUARDED}

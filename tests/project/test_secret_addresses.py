@@ -19,6 +19,7 @@ SECRET = {"token", "join_key"}  # Whoever has one acts as somebody.
 # These name things, open nothing without a login and help who reads a log.
 HARMLESS = {
     *("name", "collection", "round", "kind", "subject", "form", "what", "file_name", "pseudonym", "job_id", "call_id"),
+    "webhook_id",  # only its owner opens its page
     *("channel", "environment"),
     *("task", "design"),  # of a round that is planned
     *("app_label", "object_id", "content_type_id", "id", "url"),  # of the Django admin

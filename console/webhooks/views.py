@@ -1,0 +1,115 @@
+"""One's webhooks: added, tested, switched, given a new secret and removed; their deliveries, which can be sent again.
+
+Only their owner sees them, as an address may be as secret as a password. Events tell everybody their hosts.
+"""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from console.pagination import page_of
+from console.permissions import StaffRequest, stewards_only
+from console.refusals import refusals_in, refusals_told
+from console.webhooks.forms import WebhookForm
+from integrations.deliveries import send_again
+from integrations.models import Webhook
+from integrations.webhook_secrets import secret_of
+from integrations.webhooks import (
+    add_webhook,
+    remove_webhook,
+    renew_secret,
+    send_test,
+    switch_off,
+    switch_on,
+)
+
+LISTED = 25
+
+
+@stewards_only.fills
+def webhooks(request: StaffRequest) -> HttpResponse:
+    """List one's webhooks; on POST add one and show its secret."""
+    form = WebhookForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        with refusals_in(form):
+            return _show_secret(request, add_webhook(request.user, **form.cleaned_data))
+    page = page_of(request, request.user.webhooks.all(), size=LISTED)
+    context = {"rows": page, "things": "webhooks", "form": form}
+    return render(request, "console/webhooks/webhooks.html", context, status=422 if form.errors else 200)
+
+
+@stewards_only.reads
+def webhook(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
+    """One webhook and its deliveries, the latest first."""
+    found = _own(request, webhook_id)
+    deliveries = found.deliveries.select_related("notification").order_by("-pk")
+    context = {"webhook": found, "rows": page_of(request, deliveries, size=LISTED), "things": "deliveries"}
+    return render(request, "console/webhooks/webhook.html", context)
+
+
+@stewards_only.acts
+def webhook_test(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
+    """Tell the webhook a notification of the type ``test``."""
+    found = _own(request, webhook_id)
+    with refusals_told(request):
+        send_test(found)
+        messages.success(request, "A test is being sent. Reload the page to see its outcome.")
+    return redirect("webhook", found.pk)
+
+
+@stewards_only.acts
+def webhook_secret(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
+    """Make a new secret in the place of the one that the page was about, and show it."""
+    found = _own(request, webhook_id)
+    if request.POST.get("generation") == str(found.generation) and renew_secret(found, by=request.user):
+        return _show_secret(request, _own(request, webhook_id))
+    messages.error(request, "The webhook has another secret since this page was opened.")
+    return redirect("webhook", found.pk)
+
+
+@stewards_only.acts
+def webhook_switch(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
+    """Switch the webhook on or off."""
+    found = _own(request, webhook_id)
+    if request.POST.get("on") == "yes":
+        switch_on(found, by=request.user)
+        messages.success(request, "The webhook is on. It is told what happens from now on.")
+    else:
+        switch_off(found, by=request.user)
+        messages.success(request, "The webhook is off. What waited for it is not sent.")
+    return redirect("webhook", found.pk)
+
+
+@stewards_only.fills
+def webhook_remove(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
+    """Ask whether the webhook is removed; on POST it is."""
+    found = _own(request, webhook_id)
+    if request.method != "POST":
+        return render(request, "console/webhooks/webhook_remove.html", {"webhook": found})
+    remove_webhook(found, by=request.user)
+    messages.success(request, f"The webhook to {found.host} is removed.")
+    return redirect("webhooks")
+
+
+@stewards_only.acts
+def delivery_send(request: StaffRequest, webhook_id: UUID, delivery_id: int) -> HttpResponse:
+    """Send one delivery again."""
+    found = _own(request, webhook_id)
+    delivery = get_object_or_404(found.deliveries.select_related("webhook"), pk=delivery_id)
+    with refusals_told(request):
+        send_again(delivery)
+        messages.success(request, "It is being sent again. Reload the page to see the outcome.")
+    return redirect("webhook", found.pk)
+
+
+def _own(request: StaffRequest, webhook_id: UUID) -> Webhook:
+    return get_object_or_404(request.user.webhooks, pk=webhook_id)
+
+
+def _show_secret(request: StaffRequest, webhook: Webhook) -> HttpResponse:
+    context = {"webhook": webhook, "secret": secret_of(webhook)}
+    response = render(request, "console/webhooks/webhook_secret.html", context)
+    response["Cache-Control"] = "private, no-store"
+    return response
