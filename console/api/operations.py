@@ -98,6 +98,10 @@ class Resources(Router):
 
         return register
 
+    def removes(self, path: str, scope: str) -> Callable[[View], View]:
+        """Declare a call that removes what is at its address. It needs no key: repeated, it finds nothing."""
+        return self.delete(path, auth=Bearer(scope), response={204: None}, openapi_extra=_described(scope, READING))
+
     def receives(self, path: str, scope: str, answer: Any, *, url_name: str) -> Callable[[View], View]:
         """Declare a call whose body is a file, which the function reads from the request; ``site_api`` says how large.
 

@@ -20,6 +20,8 @@ SUBJECTS = (
     "rounds",
     "pairs",
     "versions",
+    "events",
+    "webhooks",
 )
 LARGE_BODIES = {"upload": LARGEST_UPLOAD}  # bytes, by the name of the address
 PROBLEM = {

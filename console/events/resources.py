@@ -1,0 +1,49 @@
+"""What happened, as webhooks tell it, for programs that were away."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from ninja import Field, Query, Schema
+
+from console.api.bearer import ApiRequest
+from console.api.keysets import Place, part_of
+from console.api.operations import Resources
+from core.errors import CounterpartError
+from integrations.models import Notification
+from integrations.notifications import TYPES, number_new
+
+resources = Resources("Events")
+Type = Annotated[str, Field(max_length=30, description=f"one of {', '.join(TYPES)}; empty: all")]
+
+
+class EventAnswer(Schema):
+    """Something that happened: ``id`` is the ``webhook-id`` of its deliveries, ``data`` names it and its address."""
+
+    place: int
+    id: UUID
+    type: str
+    timestamp: datetime
+    data: dict[str, Any]
+
+    @staticmethod
+    def resolve_timestamp(notification: Notification) -> datetime:
+        return notification.at
+
+
+class Events(Schema):
+    """A part of the list of events, the oldest first."""
+
+    results: list[EventAnswer]
+    next: str | None
+
+
+@resources.reads("/events", "events:read", Events)
+def events(request: ApiRequest, place: Query[Place], type: Type = "") -> dict[str, Any]:
+    """List what happened in the last thirty days, the oldest first. To go on later, send the `place` of the last event
+    as `after`: none is left out."""
+    if type and type not in TYPES:
+        raise CounterpartError(f"There is no type {type!r}. Use one of {', '.join(TYPES)}.")
+    number_new()
+    rows = Notification.objects.exclude(place=None)
+    return part_of(rows.filter(type=type) if type else rows, place, key="place")
