@@ -103,19 +103,27 @@ def read_rows(stored: StoredFile, name: str, rows: NDArray[np.int64] | None = No
 
     Beside them, a block is in memory. Raises CounterpartError as ``read_arrays``, and KeyError for another name.
     """
+    taken, first = [], 0
+    for block in row_blocks(stored, name):
+        last = first + len(block)
+        if rows is not None:
+            begin, end = np.searchsorted(rows, (first, last))
+            block = block[rows[begin:end] - first]
+        taken.append(block)
+        first = last
+    return np.concatenate(taken)
+
+
+def row_blocks(stored: StoredFile, name: str, *, each: int | None = None) -> Iterator[NDArray]:
+    """Yield the rows of one of the arrays that ``write_arrays`` stored, in blocks of ``each`` rows or of IN_MEMORY; at
+    least one block, which may be empty. Raises as ``read_rows``."""
     with ZipFile(local_copy(stored)) as archive, archive.open(f"{name}.npy") as member:
         np.lib.format.read_magic(member)
         shape, _, dtype = np.lib.format.read_array_header_1_0(member)
         bytes_a_row = dtype.itemsize * math.prod(shape[1:])
-        each = max(1, IN_MEMORY // bytes_a_row)
-        taken = [np.empty((0, *shape[1:]), dtype)]
-        for first in range(0, shape[0], each):
-            block = np.frombuffer(member.read(each * bytes_a_row), dtype).reshape(-1, *shape[1:])
-            if rows is not None:
-                begin, end = np.searchsorted(rows, (first, first + len(block)))
-                block = block[rows[begin:end] - first]
-            taken.append(block)
-    return np.concatenate(taken)
+        each = each or max(1, IN_MEMORY // bytes_a_row)
+        for _ in range(0, max(shape[0], 1), each):
+            yield np.frombuffer(member.read(each * bytes_a_row), dtype).reshape(-1, *shape[1:])
 
 
 def read_foreign_arrays(path: Path) -> dict[str, NDArray]:

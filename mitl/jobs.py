@@ -1,12 +1,30 @@
-"""The jobs of a search by parts, and of training an annotator."""
+"""The jobs of searches, of pools, and of training an annotator."""
 
 from celery import shared_task
 
 from core.jobs import JobProgress, job
 from core.models import Job
-from mitl.search import by_parts
+from core.text import counted
+from mitl import asked_pools
+from mitl.search import asked_searches, by_parts
 from mitl.search.engines import on_celery
+from mitl.search_parameters import GallerySearchParameters, PoolParameters
 from mitl.training import trainer
+
+
+@job(asked_searches.TASK)
+def retrieve(job: Job, progress: JobProgress) -> str:
+    """Make the searches of several annotators; a lost job is sent again and goes on where it was."""
+    parameters = GallerySearchParameters.from_json(job.params)
+    made = asked_searches.make_search(parameters, actor=job.actor, progress=progress)
+    return f"{counted(len(made), 'search', 'searches')}: {'; '.join(f'{one}, depth {one.depth}' for one in made)}."
+
+
+@job(asked_pools.TASK)
+def pool(job: Job, progress: JobProgress) -> str:
+    """Join lists into a pool, unless an earlier run already has."""
+    made = asked_pools.make_pool(PoolParameters.from_json(job.params), actor=job.actor, progress=progress)
+    return f"Pool {made} has {counted(made.n_pairs, 'pair')} of {counted(made.n_proposals, 'proposal')}."
 
 
 @job(by_parts.TASK)

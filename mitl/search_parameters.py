@@ -43,7 +43,7 @@ class SearchParameters(Parameters):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrieveParameters(SearchParameters):
+class GallerySearchParameters(SearchParameters):
     """A search of a whole gallery."""
 
     collection: Annotated[str, "the collection to search", POSITIONAL]
@@ -59,6 +59,22 @@ class RetrieveParameters(SearchParameters):
         str,
         forms.ChoiceField(choices=choices("cpu", "cuda"), help_text="device that does the computation"),
     ] = "cpu"
+    shards: Annotated[
+        int | None,
+        "search in N parts of the longer side, each in bounded memory (default: one run here; parts of 65,536 rows on "
+        "celery and ray)",
+    ] = None
+
+    @property
+    def by_parts(self) -> bool:
+        """Whether the search is made part by part."""
+        return self.shards is not None or bool(self.gallery)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrieveParameters(GallerySearchParameters):
+    """A search of a whole gallery by the command, which can also estimate and tune it, and run it elsewhere."""
+
     estimate: Annotated[bool, "print the number of pairs and the time they would take; search nothing"] = False
     yes: Annotated[bool, "start even if the estimate is more than an hour"] = False
     tune: Annotated[
@@ -73,19 +89,13 @@ class RetrieveParameters(SearchParameters):
             "job an annotator and return; the lists are those of a single run",
         ),
     ] = "local"
-    shards: Annotated[
-        int | None,
-        "search in N parts of the longer side, each in bounded memory (default: one run here; parts of 65,536 rows on "
-        "celery and ray)",
-    ] = None
     wait: Annotated[
         bool, "with --engine-on celery or ray: make the search from here and wait; needs no worker for the job"
     ] = False
 
     @property
     def by_parts(self) -> bool:
-        """Whether the search is made part by part."""
-        return self.shards is not None or self.engine_on != "local" or bool(self.gallery)
+        return super().by_parts or self.engine_on != "local"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from core.version import software_version
 SUBJECTS = (
     "home",
     "collections",
+    "annotators",
     "rounds",
     "pairs",
     "versions",

@@ -86,7 +86,7 @@ def open_training(parameters: TrainParameters, *, by: User | None = None) -> Job
 
     Raises CounterpartError for invalid arguments, as far as they show without reading the examples.
     """
-    annotator = _trainable(parameters.name, parameters.seed, parameters.device)
+    annotator = _trainable(parameters.name, parameters.seed, "cpu")  # The worker has the device.
     _refuse_weights(annotator)
     params = replace(parameters, loss=known_loss(annotator, parameters.loss)).as_json()
     return open_job(f"Train {annotator} on {parameters.collection}", TASK, params, by=by)

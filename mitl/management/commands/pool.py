@@ -4,9 +4,7 @@ from typing import Any
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from corpus.models import Collection, Gallery, Sample
-from mitl.models import Annotator
-from mitl.pooling import pool_proposals
+from mitl.asked_pools import make_pool
 from mitl.search_parameters import PoolParameters
 
 
@@ -19,17 +17,4 @@ class Command(ActCommand):
     parameters = PoolParameters
 
     def act(self, progress: TerminalBar, *, parameters: PoolParameters, **options: Any) -> dict[str, Any]:
-        pool = pool_proposals(
-            parameters.name,
-            collection=Collection.objects.named(parameters.collection),
-            annotators=Annotator.objects.all_named(parameters.annotators),
-            sample=Sample.objects.named(parameters.queries),
-            top_k=parameters.top_k,
-            control_depth=parameters.control_depth,
-            direction=parameters.direction,
-            beyond=parameters.beyond,
-            listed=Gallery.objects.named(parameters.gallery) if parameters.gallery else None,
-            seed=parameters.seed,
-            progress=progress,
-        )
-        return pool.figures()
+        return make_pool(parameters, actor="pool", progress=progress).figures()

@@ -12,13 +12,12 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.models import Job
 from core.progress import TerminalBar
-from corpus.models import Collection, Gallery, Sample
 from mitl.models import Annotator, Retrieval
+from mitl.search.asked_searches import search_of
 from mitl.search.by_parts import open_retrieval, retrieve_by_parts
 from mitl.search.estimates import Estimate
-from mitl.search.gallery import open_gallery
-from mitl.search.request import Cascade, Search
-from mitl.search.rerank import parse_steps, written
+from mitl.search.request import Search
+from mitl.search.rerank import written
 from mitl.search.retrieval import estimate_retrieval, retrieve
 from mitl.search.tuning import Choice
 from mitl.search_parameters import RetrieveParameters
@@ -38,8 +37,9 @@ class Command(ActCommand):
     def act(
         self, progress: TerminalBar, *, parameters: RetrieveParameters, json: bool = False, **options: Any
     ) -> str | dict[str, Any]:
-        search = _search(parameters)
-        _check_by_parts(parameters)
+        if parameters.wait and parameters.engine_on == "local":
+            raise CounterpartError("--wait needs --engine-on celery or ray.")
+        search = search_of(parameters)
         if parameters.estimate:
             return _estimates(estimate_retrieval(search), as_figures=json)
 
@@ -74,35 +74,6 @@ class Command(ActCommand):
         self.stderr.write(str(estimate), style_func=str)
         if estimate.seconds > LONG and not yes:
             raise CounterpartError(_too_long(estimate))
-
-
-def _search(parameters: RetrieveParameters) -> Search:
-    collection = Collection.objects.named(parameters.collection)
-    sample = Sample.objects.named(parameters.queries) if parameters.queries else None
-    annotators = Annotator.objects.all_named(parameters.annotators)
-    first = Annotator.objects.named(parameters.cascade) if parameters.cascade else None
-    listed = Gallery.objects.named(parameters.gallery) if parameters.gallery else None
-    return Search(
-        gallery=open_gallery(collection, sample, listed),
-        annotators=annotators,
-        depth=parameters.depth,
-        engine=parameters.engine,
-        device=parameters.device,
-        cascade=Cascade(first, parameters.cascade_depth) if first else None,
-        rerank=parse_steps(parameters.rerank) if parameters.rerank else (),
-    )
-
-
-def _check_by_parts(parameters: RetrieveParameters) -> None:
-    if parameters.wait and parameters.engine_on == "local":
-        raise CounterpartError("--wait needs --engine-on celery or ray.")
-    others = [f"--{name}" for name in ("cascade", "rerank", "tune", "estimate") if getattr(parameters, name)]
-    others += ["--engine faiss"] if parameters.engine == "faiss" else []
-    if parameters.by_parts and others:
-        raise CounterpartError(
-            f"--engine-on, --shards and --gallery are only for plain, exact searches, not with {', '.join(others)};"
-            " leave one or the other out."
-        )
 
 
 @transaction.atomic
