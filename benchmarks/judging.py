@@ -108,7 +108,7 @@ def served(which: str) -> Iterator[Site]:
 
     given = connection.settings_dict
     database = {} if connection.vendor == "sqlite" else {"DATABASE_URL": _url_of(given)}
-    address = _free_address()
+    address = free_address()
     environment = os.environ | database | {"WEB_CONCURRENCY": "3", "LOG_LEVEL": "WARNING", "LEAST_SECONDS_A_PAIR": "0"}
     command = [sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--log-level", "warning"]
     server = subprocess.Popen([*command, "--bind", address, SITES[which]], cwd=ROOT, env=environment)
@@ -122,7 +122,7 @@ def served(which: str) -> Iterator[Site]:
         server.wait()
 
 
-def _free_address() -> str:
+def free_address() -> str:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{probe.getsockname()[1]}"

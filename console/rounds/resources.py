@@ -15,6 +15,7 @@ from ninja import Field, Query, Schema
 
 from annotation.money.ledger import Balance, balances_of
 from annotation.work.standing import Standing, standings
+from console import upload_jobs
 from console.api.bearer import ApiRequest
 from console.api.keysets import Place, cut, part_of
 from console.api.operations import Resources
@@ -24,9 +25,11 @@ from console.home.resources import JobAnswer
 from console.pagination import count_of
 from console.permissions import is_admin
 from console.rounds.judgment_lists import COLUMNS, judgment_lines, judgments_of
+from console.uploads import start_with_sent
 from core.errors import CounterpartError
 from core.jobs import open_once
 from core.models import Job
+from core.text import NameField
 from crowd import channels
 from crowd import jobs as crowd_jobs
 from crowd.channels import find_market, market_of
@@ -35,12 +38,15 @@ from crowd.publication import join_link
 from crowd.publish_parameters import AdmissionParameters, PublishParameters, TimeParameters
 from dataset import jobs as dataset_jobs
 from dataset.models import Aggregation
+from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from dataset.release_parameters import AggregateParameters
 from dataset.verdict_files import count_verdicts
+from hits.jobs import start_packing
 from hits.models import HIT, Round, Seat
 from hits.pipeline import start_pipeline
 from hits.prices import cents
-from hits.round_parameters import DollarField, RoundParameters
+from hits.round_parameters import DollarField, PackParameters, RoundParameters
+from mitl.models import Pool
 
 resources = Resources("Rounds")
 
@@ -155,6 +161,21 @@ class PublishCall(PublishParameters, Offer, AdmissionParameters, TimeParameters)
     ceiling: Annotated[Decimal, DollarField(max_digits=12, help_text="the round's ceiling, to confirm it")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class PackCall(PackParameters):
+    """The round that a pool is packed into."""
+
+    round: Annotated[str, NameField(help_text="name of the new round")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentJudgments(JudgmentParameters):
+    """Uploaded judgments that were given elsewhere, by the id of their file."""
+
+    file: Annotated[str, "id of the upload with the judgments: of ours, Label Studio, Potato or Argilla; or a zip file"]
+    items_file: Annotated[str, "of Potato: id of the upload with the project's data file"] = ""
+
+
 @resources.reads("/rounds", "rounds:read", Rounds)
 def rounds(request: ApiRequest, place: Query[Place], collection: str = "") -> dict[str, Any]:
     """List the rounds, the latest first; of one collection, if it is named."""
@@ -168,9 +189,16 @@ def rounds(request: ApiRequest, place: Query[Place], collection: str = "") -> di
 @resources.acts("/rounds", "rounds:write", JobAnswer)
 def plan_round(request: ApiRequest, parameters: RoundParameters) -> Job:
     """Plan a round: draw queries, search, pool the proposals and pack them into a draft. Nothing is published."""
-    if Round.objects.filter(name=parameters.round).exists():
-        raise Problem(409, f"There is a round {parameters.round} already. Choose another name.")
+    _check_free(parameters.round)
     return start_pipeline(parameters, by=request.user)
+
+
+@resources.acts("/pools/{pool}/rounds", "rounds:write", JobAnswer)
+def pack_pool(request: ApiRequest, pool: str, parameters: PackCall) -> Job:
+    """Pack the pairs of a pool into HITs of a draft round. Nothing is published."""
+    found = get_object_or_404(Pool, name=pool)
+    _check_free(parameters.round)
+    return start_packing(parameters.round, found, parameters.part(PackParameters), by=request.user)
 
 
 @resources.reads("/rounds/{round}", "rounds:read", RoundAnswer, url_name="round")
@@ -227,6 +255,19 @@ def judgments(request: ApiRequest, round: str, place: Query[Place], format: Form
     return HttpResponse(json.dumps(part), content_type="application/json")
 
 
+@resources.acts("/rounds/{round}/imports", "rounds:write", JobAnswer)
+def import_judgments(request: ApiRequest, round: str, parameters: SentJudgments) -> Job:
+    """Take judgments of the round's pairs that were given elsewhere, all or none. The round must not be open."""
+    found = _found(round)
+    if found.state == "open":
+        raise Problem(409, f"Round {found} is open: close it first, or import into a draft.")
+    params = {"round": found.name, **parameters.part(JudgmentParameters).as_json()}
+    sent = {"file": parameters.file, "items": parameters.items_file}
+    return start_with_sent(
+        f"Import judgments into {found}", upload_jobs.import_judgments.name, params, sent, by=request.user
+    )
+
+
 @resources.reads("/rounds/{round}/aggregations", "dataset:read", Aggregations)
 def aggregations(request: ApiRequest, round: str, place: Query[Place]) -> dict[str, Any]:
     """List the methods by which the votes of a round were counted."""
@@ -239,6 +280,11 @@ def count_votes(request: ApiRequest, round: str, parameters: AggregateParameters
     """Count the votes of a round: a verdict on every pair. The verdicts of the same method are replaced."""
     _found(round)
     return dataset_jobs.start_aggregation(parameters, by=request.user)
+
+
+def _check_free(name: str) -> None:
+    if Round.objects.filter(name=name).exists():
+        raise Problem(409, f"There is a round {name} already. Choose another name.")
 
 
 def _found(name: str) -> Round:

@@ -1,5 +1,7 @@
 """Rounds by calls: what pages and commands tell and do."""
 
+import base64
+import hashlib
 import json
 from io import BytesIO, StringIO
 
@@ -17,9 +19,9 @@ from console.api.access_tokens import make_token
 from core.models import Job
 from crowd.publication import close_round
 from dataset.verdicts import aggregate_round
-from hits.models import Round, Seat
+from hits.models import Item, Round, Seat
 from tests.annotation.answering import right_answers
-from tests.console.api.calls import Caller, caller_for
+from tests.console.api.calls import API, Caller, caller_for
 from tests.console.conftest import Site
 from tests.factories import make_assignment, make_round, put_on_platform
 
@@ -136,6 +138,61 @@ def test_the_name_of_a_round_is_taken_once(caller):
     response = caller.post("/rounds", body)
     assert response.status_code == 409
     assert "round open already" in response.json()["detail"]
+
+
+def test_a_pool_is_packed_into_a_draft(caller, site, commit):
+    body = {"round": "packed", "design": {"name": "small", "candidates": 1, "positives": 1, "negatives": 1}}
+    job = run_jobs(commit, lambda: caller.post("/pools/pool/rounds", body))
+    assert job.state == "done", job.message
+    assert caller.get("/rounds/packed").json()["pool"] == "pool"
+    assert caller.post("/pools/pool/rounds", body).status_code == 409
+    assert caller.post("/pools/none/rounds", body).status_code == 404
+
+
+def send(caller: Caller, content: bytes, name: str) -> str:
+    """Upload a file; its id."""
+    digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+    headers = {
+        "Authorization": f"Bearer {caller.text}",
+        "Idempotency-Key": "file",
+        "Content-Digest": f"sha-256=:{digest}:",
+    }
+    address = f"{API}/uploads?name={name}"
+    answer = caller.client.post(address, content, content_type="application/octet-stream", headers=headers)
+    assert answer.status_code == 201, answer.content
+    return answer.json()["id"]
+
+
+def test_judgments_of_label_studio_are_imported(caller, site, commit):
+    close_round(site.round, actor="robin")
+    item = Item.objects.filter(hit__round=site.round, control=None).select_related("image", "caption").first()
+    task = {
+        "id": 1,
+        "data": {"image_id": item.image.key, "caption_id": item.caption.key},
+        "annotations": [
+            {"id": 1, "completed_by": 7, "result": [
+                {"type": "choices", "from_name": "level", "to_name": "image", "value": {"choices": ["3"]}}]}
+        ],
+    }  # fmt: skip
+    file = send(caller, json.dumps([task]).encode(), "export.json")
+    before = Judgment.objects.filter(assignment__hit__round=site.round).count()
+    job = run_jobs(commit, lambda: caller.post("/rounds/open/imports", {"file": file}))
+    assert job.state == "done", job.message
+    lines = caller.get("/rounds/open/judgments").json()["results"]
+    assert len(lines) == before + 1
+    assert [line["level"] for line in lines if line["image"] == item.image.key and line["level"] == 3]
+
+
+def test_nothing_is_imported_into_an_open_round(caller):
+    response = caller.post("/rounds/open/imports", {"file": "none"})
+    assert response.status_code == 409
+
+
+def test_an_import_of_an_unknown_upload_is_refused(caller, site):
+    close_round(site.round, actor="robin")
+    response = caller.post("/rounds/open/imports", {"file": "none.json"})
+    assert response.status_code == 422
+    assert "none.json" in response.json()["detail"]
 
 
 def publish(caller: Caller, **change):
