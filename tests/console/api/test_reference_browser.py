@@ -30,6 +30,7 @@ def test_no_part_is_longer_than_five_screens_of_a_phone(phone, live_server):
             if (subject) subject.open = true;
             const height = part.offsetHeight;
             part.open = false;
+            if (subject) subject.open = false;
             return [part.id || part.lastElementChild.id, height];
         })"""
     )
