@@ -13,10 +13,10 @@ from django.contrib.auth.models import Group, User
 
 from console.api.access_tokens import make_token
 from console.api.scopes import scopes_of
-from dataset.models import Version
+from dataset.models import Aggregation, Version
 from hits.models import Round
 from simulation.simulated_rounds import simulate_round
-from tests.factories import make_annotator, picture
+from tests.factories import picture
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 GUIDE = (Path(__file__).resolve().parents[3] / "docs/api.md").read_text()
@@ -42,7 +42,6 @@ def test_its_examples_run_as_printed(live_server, tmp_path, monkeypatch, transac
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     write_birds(tmp_path)
-    make_annotator("words", "overlap")
     owner = User.objects.create_user("robin")
     owner.groups.add(Group.objects.get(name="admin"))
     _, token = make_token(owner, "notebook", scopes_of(owner))
@@ -77,11 +76,15 @@ def tell_what_they_should(printed: dict[str, str], names: dict) -> None:
     assert "birds: 60 captions and 60 images added; 60 pictures stored." in printed["Import a collection"]
     assert "/judge/join/" in printed["Plan a round and publish it"]
     assert len(names["judgments"]) == Round.objects.get(name="r1").hits.count() * 18
+    pairs = Aggregation.objects.get(method="majority").verdicts.count()
+    assert printed["Count the votes"].endswith(f" matches among {pairs} pairs\n")
     downloaded = printed["Download its files"].splitlines()
     assert [line.split()[-1] for line in downloaded] == ["304"] * len(Version.objects.get().manifest["files"])
     assert Version.objects.get().name == "v1"
     assert json.loads(Path("manifest.json").read_text()) == Version.objects.get().manifest
     assert printed["Long lists"].strip() == str(sum(len(f"bird {number} on a branch") for number in range(60)))
+    happened = [line.split()[2] for line in printed["What has happened"].splitlines()]
+    assert happened.index("round.published") < happened.index("round.closed") < happened.index("version.released")
     assert printed["The same call twice"] == "True true\n"
     assert re.search('answers (.*) with `("detail": .*)`', GUIDE).groups() == (
         "422",
