@@ -119,6 +119,123 @@ class Matches(BaseModel):
     next: str | None
 
 
+class SampleAnswer(BaseModel):
+    """A fixed set of queries: so many images and captions, drawn by the seed or listed."""
+
+    name: str
+    collection: str
+    images: int
+    captions: int
+    seed: int
+    created_at: AwareDatetime
+
+
+class Samples(BaseModel):
+    """A part of the list of samples, by name."""
+
+    results: list[SampleAnswer]
+    next: str | None
+
+
+class OptionAnswer(BaseModel):
+    """
+    A setting of a kind of annotators. ``by``: a call sets it among the ``options``, as a file among the ``files``,
+    or only the operator does.
+    """
+
+    name: str
+    default: str | float
+    description: str
+    values: list[str]
+    by: Literal["options", "files", "operator"]
+
+
+class AnnotatorAnswer(BaseModel):
+    """
+    A model that proposes pairs: its settings, the SHA-256 of its weights, what it was trained on, and where the
+    weights come from. ``learns``: whether it can be trained here.
+    """
+
+    name: str
+    url: str
+    kind: str
+    options: dict[str, Any]
+    checksum: str
+    learns: bool
+    trained_on: dict[str, Any]
+    architecture: dict[str, Any]
+    source: str
+    licence: str
+    searches: int
+    created_at: AwareDatetime
+
+
+class Annotators(BaseModel):
+    """A part of the list of annotators, by name."""
+
+    results: list[AnnotatorAnswer]
+    next: str | None
+
+
+class RetrievalAnswer(BaseModel):
+    """
+    The lists that one annotator made of a gallery, for the queries of a sample or for all. ``gallery``: what was
+    searched beyond the collection's rows.
+    """
+
+    id: int
+    url: str
+    annotator: str
+    collection: str
+    sample: str | None
+    gallery: str | None
+    depth: int
+    engine: str
+    cascade: str | None
+    cascade_depth: int | None
+    rerank: str
+    sha256: str
+    seconds: float
+    created_at: AwareDatetime
+
+
+class Retrievals(BaseModel):
+    """A part of the list of searches, the latest first."""
+
+    results: list[RetrievalAnswer]
+    next: str | None
+
+
+class PoolAnswer(BaseModel):
+    """
+    The pairs of the first ``top_k`` places of several annotators' lists. ``filtered_from``: the pool before unlikely
+    pairs were dropped, by ``threshold``; ``beyond``: the match source whose pairs were left out.
+    """
+
+    name: str
+    url: str
+    collection: str
+    sample: str
+    annotators: list[str]
+    top_k: int
+    control_depth: int
+    directions: list[str]
+    seed: int
+    filtered_from: str | None
+    threshold: float | None
+    beyond: str
+    pairs: int
+    proposals: int
+    created_at: AwareDatetime
+
+
+class Pools(BaseModel):
+    """A part of the list of pools, the latest first."""
+
+    results: list[PoolAnswer]
+    next: str | None
+
+
 class Ledger(BaseModel):
     """US dollars as decimal text, fees included: the accounts of the round, which sum to zero with ``ceiling``."""
 
@@ -229,6 +346,65 @@ class Aggregations(BaseModel):
     next: str | None
 
 
+class VerdictAnswer(BaseModel):
+    """
+    What the votes of a round say of a pair: its level from 1, certainly a match, to 4, certainly none.
+
+    ``distribution`` has the shares of the four levels, ``confidence`` that of ``level``. ``probability`` is that of its
+    side, match or no match, being right; null where an earlier program counted the votes.
+    """
+
+    image: str
+    caption: str
+    level: int
+    distribution: list[float]
+    confidence: float
+    probability: float | None
+    votes: int
+
+
+class Verdicts(BaseModel):
+    """A part of the verdicts of a round by one method."""
+
+    results: list[VerdictAnswer]
+    next: str | None
+
+
+class ReviewAnswer(BaseModel):
+    """
+    What a person concluded: the level of a pair, that an image or a caption leaves the dataset (`excluded`), or that
+    it is `kept` and the votes hold. The latest of a subject holds, once it needs no second person any more.
+    """
+
+    id: int
+    collection: str
+    image: str | None
+    caption: str | None
+    conclusion: Literal["level", "excluded", "kept"]
+    level: int | None
+    grounds: str
+    reason: str
+    by: str
+    at: AwareDatetime
+    needs_second: bool
+    seconded_by: str | None
+    seconded_at: AwareDatetime | None
+    undoes: int | None
+
+
+class Reviews(BaseModel):
+    """A part of the reviews, in the order in which they were made."""
+
+    results: list[ReviewAnswer]
+    next: str | None
+
+
+class ReviewsMade(BaseModel):
+    """The reviews that an act has made, or found made already."""
+
+    results: list[ReviewAnswer]
+
+
 class VersionLine(BaseModel):
     """
     A released dataset, which never changes.
@@ -313,6 +489,63 @@ class Exports(BaseModel):
     results: list[ExportLine]
 
 
+class EventAnswer(BaseModel):
+    """Something that happened: ``id`` is the ``webhook-id`` of its deliveries, ``data`` names it and its address."""
+
+    place: int
+    id: UUID
+    type: str
+    timestamp: AwareDatetime
+    data: dict[str, Any]
+
+
+class Events(BaseModel):
+    """A part of the list of events, the oldest first."""
+
+    results: list[EventAnswer]
+    next: str | None
+
+
+class WebhookAnswer(BaseModel):
+    """
+    A webhook: it is ``on``, ``failing`` since its last success, or ``off`` for a ``reason``, empty if its owner
+    switched it off.
+    """
+
+    id: UUID
+    url: str
+    address: str
+    types: list[str]
+    state: Literal["on", "failing", "off"]
+    reason: str
+    failing_since: AwareDatetime | None
+    created_at: AwareDatetime
+
+
+class Webhooks(BaseModel):
+    """A part of the list of webhooks, the latest first."""
+
+    results: list[WebhookAnswer]
+    next: str | None
+
+
+class DeliveryAnswer(BaseModel):
+    """
+    One notification for one webhook. ``message`` is its ``webhook-id``; ``status`` is that of the last answer, null
+    if none came; ``due_at`` tells when it is tried next, null if it is not.
+    """
+
+    id: int
+    message: UUID
+    type: str
+    state: Literal["waiting", "delivered", "failed"]
+    attempts: int
+    status: int | None
+    error: str
+    tried_at: AwareDatetime | None
+    due_at: AwareDatetime | None
+
+
 class CollectionAnswer(BaseModel):
     """Captioned images that were imported together: counts of what it has."""
 
@@ -330,4 +563,32 @@ class Collections(BaseModel):
     """A part of the list of collections, by name."""
 
     results: list[CollectionAnswer]
+    next: str | None
+
+
+class KindAnswer(BaseModel):
+    """
+    A kind of annotators: whether it needs files, can be trained, and scores pair by pair; its losses, the default
+    first, and its settings.
+    """
+
+    kind: str
+    checkpoint: Literal["required", "optional", "none"]
+    learns: bool
+    pair_by_pair: bool
+    losses: list[str]
+    options: list[OptionAnswer]
+
+
+class Kinds(BaseModel):
+    """All kinds of annotators."""
+
+    results: list[KindAnswer]
+    next: None
+
+
+class Deliveries(BaseModel):
+    """A part of the list of deliveries, the oldest first."""
+
+    results: list[DeliveryAnswer]
     next: str | None

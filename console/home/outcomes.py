@@ -26,7 +26,9 @@ from hits.jobs import pack
 from hits.models import Round
 from hits.pipeline import TASK as PLANNING
 from hits.round_parameters import RoundParameters
+from mitl.asked_pools import TASK as POOLING
 from mitl.models import Annotator, Pool
+from mitl.search.asked_searches import TASK as SEARCHING
 from mitl.training.trainer import TASK as TRAINING
 from simulation.jobs import rehearse
 
@@ -167,6 +169,8 @@ _BY_TASK: Mapping[str, Leading] = {
     import_collection.name: _to_collection,
     import_matches.name: _to_collection,
     add_annotator.name: _to_annotator,
+    POOLING: _to("Pool", Pool, "name", "pool"),
+    SEARCHING: _to_collection,
     chart.name: _to_chart,
     round_part.name: _to_part,
     register.name: _to("Leaderboard of", Collection, "collection", "leaderboard"),

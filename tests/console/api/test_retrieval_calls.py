@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from pyarrow import parquet
 
+from console.home.outcomes import Outcome, outcome_of
 from core.files import remove_file
 from core.models import Event, Job
 from corpus.models import Sample
@@ -163,6 +164,7 @@ def test_a_search_is_made_as_by_the_command(caller, zoo, commit):
     assert response.status_code == 202
     made = Retrieval.objects.get()
     assert Job.objects.get().message == "1 search: words over zoo, depth 4."
+    assert outcome_of(Job.objects.get()) == Outcome("Collection zoo", "/collections/zoo/")
     assert Event.objects.get(verb="retrieved").actor == "researcher"
     told = figures("retrieve", "zoo", "--annotators=words", "--queries=queries", "--depth=4")["words"]
     assert (told["kept"], told["sha256"]) == (True, made.sha256)
@@ -247,6 +249,7 @@ def test_a_pool_is_made_as_by_the_command(caller, searched, commit):
         response = caller.post("/pools", body | {"top_k": 2, "control_depth": 3})
     assert response.status_code == 202
     made = Pool.objects.get()
+    assert outcome_of(Job.objects.get()) == Outcome("Pool p", "/pools/p/")
     assert Job.objects.get().message == f"Pool p has {made.n_pairs} pairs of {made.n_proposals} proposals."
     told = caller.get("/pools").json()["results"][0]
     assert (told["annotators"], told["pairs"], told["directions"]) == (["overlap"], made.n_pairs, ["i2t", "t2i"])
