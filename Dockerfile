@@ -7,6 +7,7 @@ WORKDIR /app
 # pg_dump and pg_restore for backups: Debian trixie has those of PostgreSQL 17, the server in docker-compose.yml.
 RUN apt-get update && apt-get install -y --no-install-recommends postgresql-client && rm -rf /var/lib/apt/lists/*
 COPY requirements.txt .
+COPY metrics metrics
 RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url $TORCH_INDEX} -r requirements.txt
 COPY . .
 # By number, so that Kubernetes can tell that it is not root.

@@ -80,7 +80,8 @@ services-all: $(VENV)/.dev
 audit:
 	$(PYTHON) -m venv $(VENV)-audit
 	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
-	$(VENV)-audit/bin/pip-audit --strict --no-deps --disable-pip -r requirements.txt
+	grep --invert-match '^-e ' requirements.txt \
+		| $(VENV)-audit/bin/pip-audit --strict --no-deps --disable-pip -r /dev/stdin
 
 screenshots: $(VENV)/.dev browser
 	$(BIN)/python docs/screenshots.py $(ARGS)
@@ -102,7 +103,7 @@ browser:
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: requirements.txt | $(VENV)/bin/python
+$(VENV)/.runtime: requirements.txt metrics/pyproject.toml | $(VENV)/bin/python
 	@echo "Installing packages into $(VENV) (about two minutes the first time) ..."
 	$(PIP_INSTALL) -r requirements.txt
 	@touch $@

@@ -21,7 +21,7 @@ os.environ["TQDM_DISABLE"] = "1"  # the package draws bars, whatever it is told
 import numpy as np
 from eccv_caption import Metrics
 
-from evaluation.metrics import Qrels, Rankings, positives, score
+from counterpart_metrics import Qrels, Rankings, positives, score
 
 RECALLS = ["coco_1k_recalls", "coco_5k_recalls", "cxc_recalls", "eccv_recalls"]
 ECCV = ["eccv_map_at_r", "eccv_rprecision"]

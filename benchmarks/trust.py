@@ -91,9 +91,9 @@ def ranks_of(world: World) -> np.ndarray:
 def bias_of(world: World) -> dict[str, tuple[float, float, bool, float, float]]:
     """Return, for each metric: the mean distance from the true scores on one annotator's pairs, and on all; whether all
     are nearer than each; and tau-b with the true scores, likewise."""
+    from counterpart_metrics import METRICS
     from evaluation.bias import subset_scores
     from evaluation.correlation import tau_b
-    from evaluation.metrics import METRICS
 
     ranks = ranks_of(world)
     pooled = (ranks > 0) & (ranks <= POOLED)
@@ -116,7 +116,7 @@ def bias_of(world: World) -> dict[str, tuple[float, float, bool, float, float]]:
 
 def found_in(world: World, asked: np.ndarray, items: np.ndarray) -> dict:
     """Return where each annotator ranks these pairs, judged rightly."""
-    from evaluation.metrics import Qrels, Rankings, find
+    from counterpart_metrics import Qrels, Rankings, find
 
     queries = np.arange(len(world.relevant))
     qrels = Qrels.of_pairs(asked, items, world.relevant[asked, items].astype(float), every=queries)
@@ -125,7 +125,7 @@ def found_in(world: World, asked: np.ndarray, items: np.ndarray) -> dict:
 
 def true_means() -> dict[str, float]:
     """Return the last annotator's mean of each metric over very many queries."""
-    from evaluation.metrics import METRICS
+    from counterpart_metrics import METRICS
 
     totals: dict[str, list[float]] = defaultdict(list)
     for part in range(MANY // 1_000):
@@ -137,8 +137,8 @@ def true_means() -> dict[str, float]:
 
 
 def bootstrap_of(world: World, truth: dict[str, float], seed: int) -> dict[str, bool]:
-    from evaluation.metrics import METRICS
-    from evaluation.significance import bootstrap_interval
+    from counterpart_metrics import METRICS
+    from counterpart_metrics.figures import bootstrap_interval
 
     found = found_in(world, *np.nonzero(world.relevant))[NAMES[-1]]
     intervals = {metric: bootstrap_interval(METRICS[metric](found), seed=seed) for metric in METRICS_SHOWN}

@@ -1,22 +1,14 @@
-"""The error that people read: it names the offender, the count and the next step."""
+"""The error that people read, which the scorer outside the site raises too, and errors of the services."""
 
-from collections.abc import Sequence
 from errno import EDQUOT, ENOSPC
 
 from django.db import InterfaceError, OperationalError
 
+from counterpart_metrics.errors import CounterpartError, some_of
+
+__all__ = ["DATABASE_LOST", "CounterpartError", "is_full", "some_of"]
+
 DATABASE_LOST = (OperationalError, InterfaceError)  # the connection was cut, or the database is too busy
-
-
-class CounterpartError(Exception):
-    """Invalid input or an impossible request. Its text is one clear line; nothing was changed."""
-
-
-def some_of(offenders: Sequence[object], *, at_most: int = 5) -> str:
-    """List the first few offenders: ``12, 40, 77 and 9 more``."""
-    shown = ", ".join(str(offender) for offender in offenders[:at_most])
-    rest = len(offenders) - at_most
-    return f"{shown} and {rest} more" if rest > 0 else shown
 
 
 def is_full(error: BaseException | None) -> bool:

@@ -12,6 +12,7 @@ from django.core.validators import RegexValidator
 from django.db.models import Model, QuerySet
 
 from core.errors import CounterpartError, some_of
+from counterpart_metrics.errors import counted as counted
 
 ALLOWED = "\t\n\r"
 
@@ -30,11 +31,6 @@ def check_words(text: str, *, what: str, at_most: int) -> str:
             f"The {what} contains {counted(len(odd), 'control character')}: {some_of(odd)}. Remove them."
         )
     return text
-
-
-def counted(n: int, one: str, many: str = "") -> str:
-    """``1 control``, ``2,902 HITs``; with ``many``, ``1 image lacks`` and ``2 images lack``."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def harmless(cell: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from core.progress import Progress, tracked
 from corpus.models import Collection
+from counterpart_metrics.ids import number_or_text, sort_key
 from dataset.contents import Contents
 from dataset.judgment_rows import ReleasedJudgment
 from dataset.rejections import RejectedPair, Rejections, rejected_rows
@@ -22,10 +23,8 @@ from dataset.version_files import (
     REVIEWS,
     GalleryRow,
     ReleasedPair,
-    number_or_text,
     pair_order,
     positives_file,
-    sort_key,
 )
 from mitl.models import Direction
 

@@ -18,6 +18,8 @@ from core.errors import CounterpartError, some_of
 from core.files import StoredFile, copy_file, files_in, local_copy, write_file
 from core.progress import Progress
 from core.text import counted
+from counterpart_metrics.arrays import SIDES
+from counterpart_metrics.ids import sort_key
 from dataset.judgment_rows import NUMBERS, ReleasedJudgment
 from dataset.models import Version
 from dataset.rejections import AUTOMATIC
@@ -79,24 +81,12 @@ class GalleryRow(NamedTuple):
 
 def positives_file(version: str, direction: Direction) -> str:
     """Return the name of a direction's file, formed as in the public ECCV Caption dataset."""
-    sides = {Direction.IMAGE_TO_CAPTION: "image_to_caption", Direction.CAPTION_TO_IMAGE: "caption_to_image"}
-    return f"{version}_{sides[direction]}.json"
-
-
-def sort_key(key: str) -> tuple[bool, int, str]:
-    """Sort ids that are numbers by size and before texts."""
-    number = number_or_text(key)
-    return (isinstance(number, str), number if isinstance(number, int) else 0, key)
+    return f"{version}_{SIDES[direction.value]}.json"
 
 
 def pair_order(pair: tuple[str, str]) -> tuple[tuple[bool, int, str], tuple[bool, int, str]]:
     """Sort pairs by image, then by caption."""
     return sort_key(pair[0]), sort_key(pair[1])
-
-
-def number_or_text(key: str) -> int | str:
-    """Return an id as a number if it is written like one, as COCO's are."""
-    return int(key) if key.isascii() and key.isdigit() and str(int(key)) == key else key
 
 
 def describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:

@@ -16,6 +16,7 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Match
+from counterpart_metrics import Coverage, coverage
 from crowd.publication import close_round, publish_round
 from dataset.models import Review, Verdict, Version
 from dataset.release import release
@@ -25,7 +26,6 @@ from dataset.version_files import load_positives
 from demo.collection import compose, make_demo_collection
 from demo.demo_annotators import add_demo_annotators
 from demo.grades import grade
-from evaluation.metrics import Coverage, coverage
 from evaluation.scores.scoring import evaluate_version
 from hits.models import Round
 from hits.pipeline import run_pipeline

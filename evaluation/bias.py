@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics import Found, Metric, WithoutPositives, mean_over_queries
+from counterpart_metrics import Found, Metric, WithoutPositives, mean_over_queries
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

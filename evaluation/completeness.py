@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from counterpart_metrics.figures import percentiles
 from evaluation.random_pairs import ControlVotes, Estimate, learn_from_controls
-from evaluation.significance import percentiles
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

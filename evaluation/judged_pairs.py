@@ -13,9 +13,9 @@ from core.errors import CounterpartError
 from core.parameters import POSITIONAL, Option, Parameters
 from corpus.matches import sources_of
 from corpus.models import Match
+from counterpart_metrics import Found, Qrels, Rankings, find
 from dataset.models import Version
 from dataset.version_files import load_pairs
-from evaluation.metrics import Found, Qrels, Rankings, find
 from hits.question import Level
 from mitl.models import Direction, Proposal, Retrieval
 from mitl.search.gallery import load_lists

@@ -1,4 +1,4 @@
-"""Tests of paired outcomes, and bootstrap intervals. Pure arrays.
+"""Tests of paired outcomes. Pure arrays.
 
 Values are those of one metric, an entry per query, in the same order for both models. A query that is NaN (it has no
 positives) for either model is left out.
@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 FEW = 25
 """Discordant pairs below which McNemar's test is exact."""
 _BLOCK = 1 << 22  # drawn numbers at a time: bounds the memory
-_REPEATED = 32  # equal values are drawn together where there are this many of each, on average
 
 Values = NDArray[np.float64]
 
@@ -122,43 +121,6 @@ def randomisation_pvalues(differences: ArrayLike, *, samples: int = 10_000, seed
     return (1 + extreme) / (1 + samples)
 
 
-def bootstrap_interval(
-    values: ArrayLike, *, confidence: float = 0.95, samples: int = 1000, seed: int = 0
-) -> tuple[float, float]:
-    """Return the bootstrap interval (low, high) of the mean: percentiles of the means of resampled queries.
-
-    Args:
-        values: (Q,) values; NaN are left out.
-
-    Returns:
-        (NaN, NaN) if no query counts.
-
-    Raises:
-        ValueError: for an array of another shape, a confidence outside 0..1, or fewer than one sample.
-    """
-    kept = np.asarray(values, float)
-    if kept.ndim != 1:
-        raise ValueError(f"Values must be a list with an entry per query, not an array of shape {kept.shape}.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"Invalid confidence {confidence}: use a number between 0 and 1, such as 0.95.")
-    if samples < 1:
-        raise ValueError(f"Invalid number of samples {samples}: use at least 1.")
-    kept = kept[~np.isnan(kept)]
-    if not kept.size:
-        return float("nan"), float("nan")
-    return percentiles(_resampled_means(kept, samples, seed), confidence)
-
-
-def percentiles(resampled: ArrayLike, confidence: float) -> tuple[float, float]:
-    """Return the middle ``confidence`` of resampled statistics; those that are undefined (NaN) are left out."""
-    found = np.asarray(resampled, float)
-    found = found[~np.isnan(found)]
-    if not found.size:
-        return float("nan"), float("nan")
-    low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
-
-
 def _paired(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
     """Return both without the queries that either leaves out."""
     first, second = np.asarray(a, float), np.asarray(b, float)
@@ -166,16 +128,3 @@ def _paired(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
         raise ValueError(f"Paired values must be two lists of equal length, not {first.shape} and {second.shape}.")
     kept = ~(np.isnan(first) | np.isnan(second))
     return first[kept], second[kept]
-
-
-def _resampled_means(values: Values, samples: int, seed: int) -> Values:
-    """Return the means of ``samples`` draws with replacement."""
-    rng = np.random.default_rng(seed)
-    n = values.size
-    distinct, counts = np.unique(values, return_counts=True)
-    if distinct.size * _REPEATED <= n:
-        return rng.multinomial(n, counts / n, size=samples) @ distinct / n
-    rows = max(1, _BLOCK // n)
-    return np.concatenate(
-        [values[rng.integers(n, size=(min(rows, samples - at), n))].mean(1) for at in range(0, samples, rows)]
-    )

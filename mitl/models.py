@@ -10,13 +10,14 @@ from core.errors import CounterpartError, some_of
 from core.files import StoredFile
 from core.text import NamedQuerySet, counted
 from corpus.models import Caption, Collection, Gallery, Image, Sample
+from counterpart_metrics.arrays import DIRECTIONS
 
 
 class Direction(models.TextChoices):
     """Which side is the query: an image that looks for captions, or a caption that looks for images."""
 
-    IMAGE_TO_CAPTION = "i2t", "image → captions"
-    CAPTION_TO_IMAGE = "t2i", "caption → images"
+    IMAGE_TO_CAPTION = "i2t", DIRECTIONS["i2t"]
+    CAPTION_TO_IMAGE = "t2i", DIRECTIONS["t2i"]
 
 
 class AnnotatorQuerySet(NamedQuerySet["Annotator"]):

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isnan
 
+from counterpart_metrics.figures import Figure
 from evaluation.scores.boards import interval_text
 from evaluation.scores.moves import Figures, ranks_of, values_of
-from evaluation.scores.scoring import Figure
 
 STEPS = 20
 """Of a scale from 0 to 1; the scale of a panel ends at some of them."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from console.charts.inline_bars import Segment, split_bar
+from counterpart_metrics import SCORED
 from dataset.models import Version
-from evaluation.scores.scoring import SCORED
 from mitl.models import Direction
 
 METRIC = SCORED[0]

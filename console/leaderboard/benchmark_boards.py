@@ -12,11 +12,11 @@ from core.errors import CounterpartError
 from core.files import read_json, write_json
 from core.jobs import JobProgress
 from core.models import Job
+from counterpart_metrics.figures import Figure
 from evaluation.scores.benchmark_scores import evaluate_benchmarks
 from evaluation.scores.board_tables import figures_of
 from evaluation.scores.boards import LABELS, Board, Cell, Column, Row
 from evaluation.scores.evaluate_parameters import EvaluateParameters
-from evaluation.scores.scoring import Figure
 from mitl.models import Retrieval
 from mitl.search.gallery import rankings_of
 

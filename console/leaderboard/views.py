@@ -13,6 +13,7 @@ from console.uploads import LARGEST_UPLOAD, store_upload
 from console.versions.forms import RankingsForm
 from core.middleware import takes_uploads
 from corpus.models import Collection
+from counterpart_metrics import SCORED
 from dataset.models import Version
 from evaluation.auditing.estimate_boards import audits_of
 from evaluation.estimation import METRICS
@@ -21,7 +22,6 @@ from evaluation.models import Run
 from evaluation.scores.boards import Board, notes_of
 from evaluation.scores.leaderboard import board_of, board_of_run, caution_of
 from evaluation.scores.moves import Figures, averages_of, history_of
-from evaluation.scores.scoring import SCORED
 from hits.models import Round
 
 

@@ -9,10 +9,10 @@ from console.charts.plots import drawn
 from core.errors import CounterpartError
 from core.files import read_json, write_json
 from core.progress import Progress
+from counterpart_metrics import METRICS
 from dataset.models import Version
 from evaluation.analyses.bias_analysis import SHOWN, bias_chart, measure_bias
 from evaluation.analyses.completeness_analysis import measure_completeness
-from evaluation.metrics import METRICS
 
 CHART = (
     "Line charts: bias, self-bias and non-self-bias by the number of annotators, for each metric and direction. "

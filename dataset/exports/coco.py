@@ -7,12 +7,12 @@ from typing import IO, Any
 
 from pyarrow import compute
 
+from counterpart_metrics.ids import number_or_text
 from dataset.exports.citing import authors_of, credits_of, title_of
 from dataset.exports.gallery_rows import gallery_captions, gallery_images
 from dataset.exports.licences import licence_url
 from dataset.exports.specification import COLUMNS, Export
 from dataset.exports.tables import pair_batches
-from dataset.version_files import number_or_text
 
 
 def write_coco(export: Export) -> None:

@@ -11,10 +11,10 @@ from core.errors import CounterpartError
 from core.parameters import Option
 from core.progress import Progress
 from corpus.models import Match
+from counterpart_metrics import coverage
 from dataset.merging import MergeTerm, check_sources, parse_merge
 from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.answer_sets import MATCH, PAIR, Answered, AnswersParameters, read_answers
-from evaluation.metrics import coverage
 from hits.question import Level
 from mitl.bars import LEVEL_COLOURS, bar_chart
 from mitl.charts import Spec

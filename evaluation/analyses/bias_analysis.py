@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError
 from core.parameters import choices
 from core.progress import Progress, silent, tracked
+from counterpart_metrics import METRICS, Metric, WithoutPositives, find, graded, mean_over_queries
 from dataset.models import Version
 from evaluation.analyses import Findings, plain
 from evaluation.bias import (
@@ -23,7 +24,6 @@ from evaluation.bias import (
     subset_scores,
 )
 from evaluation.judged_pairs import JudgedPairs, JudgedVersionParameters, load_judged_pairs, true_qrels
-from evaluation.metrics import METRICS, Metric, WithoutPositives, find, graded, mean_over_queries
 from mitl.charts import Spec, line_chart
 from mitl.models import Direction
 

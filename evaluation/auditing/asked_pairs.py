@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from core.errors import CounterpartError
 from corpus.matches import known_pairs
-from evaluation.metrics import Rankings
+from counterpart_metrics import Rankings
 from evaluation.models import Run
 from evaluation.scores.model_rankings import first_pairs, places_of_run
 from hits.judge_designs import JudgeDesign, audited_queries

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 from core.text import counted
 from corpus.models import Collection
+from counterpart_metrics.figures import Figure
 from evaluation.auditing.round_estimates import ModelDifference, ModelEstimate, RoundEstimates
 from evaluation.auditing.whole_queries import FEW
 from evaluation.models import Run
 from evaluation.scores.boards import Board, Cell, Column, Row
 from evaluation.scores.model_rankings import registered_runs
-from evaluation.scores.scoring import Figure
 from hits.models import Round
 from mitl.models import Direction, Pool
 

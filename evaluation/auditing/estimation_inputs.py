@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.models import Collection
+from counterpart_metrics import Qrels, Rankings, find
 from dataset.contents import Contents, Policies, gather_contents, queries_of
 from dataset.merging import MergeTerm, Pair, check_sources, parse_merge
 from dataset.review_rows import Reviewed, review_rows
 from evaluation.estimation import UNLISTED
 from evaluation.judged_pairs import WEIGHTS
-from evaluation.metrics import Qrels, Rankings, find
 from evaluation.scores.model_rankings import first_places
 from hits.question import Level
 from mitl.models import Direction, Pool

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 def pool_metrics(ranks: ArrayLike, gains: ArrayLike) -> Floats:
-    """Return (K, M, Q): the ``METRICS`` of M models, query by query, as ``evaluation.metrics`` defines them.
+    """Return (K, M, Q): the ``METRICS`` of M models, query by query, as ``counterpart_metrics`` defines them.
 
     Args:
         ranks: (M, Q, J) place of each pair's item in the model's list of the query, from 1.

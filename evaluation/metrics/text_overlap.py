@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from counterpart_metrics.arrays import Floats
 from evaluation.agreement import cohen_kappa
-from evaluation.metrics.arrays import Floats
 from mitl.words import bleu_1, content_words, words_of
 
 __all__ = ["Filtered", "bleu_1", "content_words", "filtered", "kappas", "rouge_1", "words_of"]

@@ -1,48 +1,33 @@
-"""Ranking files: a model's rankings with the collection's (or COCO's) ids, read in blocks of bounded memory.
+"""Ranking files of the site: those of ``counterpart_metrics.ranking_files``, with the collection's own ids, and
 
 | file | content |
 |---|---|
-| ``.json`` | ``{"i2t": {image: [captions, best first]}, "t2i": {caption: [images, best first]}}`` |
-| ``.npz`` | ``i2t_queries`` (Q,), ``i2t_items`` (Q, depth) and perhaps ``i2t_scores`` (Q, depth); |
-|  | the same with ``t2i``. A shorter list ends in -1, or in empty texts |
 | ``.npz`` | embeddings, as in ``mitl.annotators.files``: ``image_ids``, ``images``, ``caption_ids``, ``captions``. |
 |  | They are ranked by their inner products |
 | ``.parquet`` | a row a query: ``direction`` (i2t, t2i), ``query``, ``items`` (a list), perhaps ``scores`` (a list) |
-| ``.run`` ``.trec`` ``.txt`` | a TREC run, ``query Q0 item rank score tag``; the lines of a query stand together |
 | ``…_predictions.json`` | a task's predictions of MTEB (``mteb_predictions``) |
 | ``.zip`` | a folder of such files, or of tables of Hugging Face's ``datasets`` (``result_folders``) |
 
-Ids are compared as text; one direction is enough. A TREC run is ordered by its scores, then by its lines. The direction
-of its queries follows from the ids: a query takes the direction that all of its lines fit, also where an image and a
-caption share an id and have a list each. ``i2t`` or ``t2i`` in the file's name decides for the whole file, which is
-needed where a list fits both directions.
-
-JSON, Parquet and TREC files are never whole in memory, however many queries they have. Of an ``.npz`` one array
-at a time is.
+JSON and Parquet files too are never whole in memory, however many queries they have.
 """
 
-import os
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-import numpy as np
-
-from core.errors import CounterpartError, some_of
-from core.progress import Progress, silent
-from core.text import counted
-from evaluation.ranking_files.array_lists import read_npz
-from evaluation.ranking_files.json_lists import read_json
+from core.errors import CounterpartError
+from corpus.models import Collection
+from counterpart_metrics import ranking_files
+from counterpart_metrics.ids import Ids, Keys
+from counterpart_metrics.ranking_blocks import Block
+from evaluation.ranking_files.json_stream import read_json_stream
 from evaluation.ranking_files.listed_queries import listed_blocks
 from evaluation.ranking_files.mteb_predictions import NO_RANKINGS, SUFFIX, is_results, predicted_lists
 from evaluation.ranking_files.parquet_lists import read_parquet
-from evaluation.ranking_files.ranking_blocks import Block, Ids, Whole
+from evaluation.ranking_files.ranked_embeddings import read_lists_or_embeddings
 from evaluation.ranking_files.result_folders import packed_folders, read_zip
-from evaluation.ranking_files.trec_runs import read_run
-from mitl.models import Direction
 
-__all__ = ["FORMS", "Block", "Ids", "check_form", "model_names", "packed_folders", "stream_rankings"]
+__all__ = ["FORMS", "check_form", "ids_of", "packed_folders", "stream_rankings"]
 
 
 def _read_json(path: Path, name: str, ids: Ids) -> Iterator[Block]:
@@ -50,94 +35,22 @@ def _read_json(path: Path, name: str, ids: Ids) -> Iterator[Block]:
         return listed_blocks(name, predicted_lists(path, name), ids)
     if is_results(path):
         raise CounterpartError(f"{name} has {NO_RANKINGS}")
-    return read_json(path, name, ids)
+    return read_json_stream(path, name, ids)
 
 
 _READERS = {
+    **ranking_files.READERS,
     ".json": _read_json,
-    ".npz": read_npz,
+    ".npz": read_lists_or_embeddings,
     ".parquet": read_parquet,
     ".zip": read_zip,
-    **dict.fromkeys((".run", ".trec", ".txt"), read_run),
 }
 FORMS = tuple(_READERS)
+stream_rankings = partial(ranking_files.stream_rankings, readers=_READERS)
+check_form = partial(ranking_files.check_form, forms=FORMS)
 
 
-def stream_rankings(path: Path, ids: Ids, *, name: str = "", progress: Progress = silent) -> Iterator[Block]:
-    """Yield the rankings of a file, some queries at a time, their queries ascending within a block.
-
-    Args:
-        name: name of the file, whose suffix tells the form; that of ``path`` by default.
-
-    Raises:
-        CounterpartError: for what is no file, an unknown suffix, malformed content, ids outside the gallery, queries
-            that are ranked twice, and a file without rankings. It names the file, and the line or query.
-    """
-    name = name or path.name
-    check_form(path, name)
-    seen = _Seen(name)
-    try:
-        for block in _READERS[Path(name).suffix.lower()](path, name, ids):
-            seen.add(block)
-            progress("rankings", seen.queries, None)
-            yield block
-    except OSError as error:
-        raise CounterpartError(f"Cannot read the rankings {name}: {error.strerror or error}.") from error
-    if not seen.queries:
-        raise CounterpartError(f"{name} ranks no query. Write the rankings again.")
-
-
-def check_form(path: Path, name: str) -> None:
-    """Raise CounterpartError for a path that is no file, an empty file, or a name of an unknown form."""
-    if Path(name).suffix.lower() not in FORMS:
-        raise CounterpartError(f"Unknown form of rankings {name!r}: use a file that ends in {', '.join(FORMS)}.")
-    if not path.exists():
-        raise CounterpartError(f"Cannot read the rankings {path}: No such file or directory.")
-    if not path.is_file():
-        raise CounterpartError(f"Cannot read the rankings {path}: it is a folder or a device. Name a file.")
-    if not path.stat().st_size:
-        raise CounterpartError(f"The rankings {name} are an empty file. Write them again.")
-
-
-def model_names(paths: Sequence[Path]) -> list[str]:
-    """Return a name for the model of each file: the file's, without its suffix.
-
-    Files that differ only in their suffix keep it; files of one name in several folders take the names of the folders.
-    Raises CounterpartError if two files still have one name.
-    """
-    # Links are not followed: an upload is a link to a file that is named by its checksum.
-    whole = [Path(os.path.abspath(path)) for path in paths]
-    stems = Counter(path.stem for path in whole)
-    files = Counter(path.name for path in whole)
-    names = [
-        path.stem if stems[path.stem] == 1 else path.name if files[path.name] == 1 else path.parent.name
-        for path in whole
-    ]
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise CounterpartError(
-            f"Several files of rankings are of a model {some_of(twice)}. Rename the files, or score them one at a time "
-            "with --model."
-        )
-    return names
-
-
-@dataclass
-class _Seen:
-    """The queries that were read before."""
-
-    name: str
-    known: dict[Direction, Whole] = field(
-        default_factory=lambda: {direction: np.zeros(0, int) for direction in Direction}
-    )
-    queries: int = 0
-
-    def add(self, block: Block) -> None:
-        queries = block.rankings.queries
-        again = np.intersect1d(queries, self.known[block.direction])
-        if len(again):
-            raise CounterpartError(
-                f"{self.name} ranks {counted(len(again), 'query', 'queries')} {block.direction.label} twice. Keep one "
-                "list of each, with its lines together."
-            )
-        self.known[block.direction] = np.concatenate([self.known[block.direction], queries])
-        self.queries += len(queries)
+def ids_of(collection: Collection) -> Ids:
+    """Return the collection's own ids, which stand for its database ids."""
+    images, captions = collection.images.gallery(), collection.captions.gallery()
+    return Ids(*(Keys(dict(rows.values_list("key", "pk").iterator())) for rows in (images, captions)))

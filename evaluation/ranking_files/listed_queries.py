@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from evaluation.ranking_files import ranking_blocks
-from evaluation.ranking_files.ranking_blocks import Block, Ids, Keys, padded, ranked_block
-from mitl.models import Direction
+from counterpart_metrics import ranking_blocks
+from counterpart_metrics.arrays import DIRECTIONS
+from counterpart_metrics.ids import Ids, Keys
+from counterpart_metrics.ranking_blocks import Block, padded, ranked_block
 
 _PREFIXES = ("image-", "caption-")  # before the ids in our exports for MTEB
 
@@ -28,7 +29,7 @@ def listed_blocks(name: str, lists: Iterable[Listed], ids: Ids) -> Iterator[Bloc
     Equal scores keep the order of the file. Ids may have the prefix that our exports for MTEB give them. Raises
     CounterpartError for ids that the gallery lacks, NaN, and lists that fit both directions.
     """
-    told = [direction for direction in Direction if direction.value in name.lower()]
+    told = [direction for direction in DIRECTIONS if direction in name.lower()]
     direction = told[0] if len(told) == 1 else None
     for some in _parts(lists):
         queries = np.array([one.query for one in some], object)
@@ -72,10 +73,10 @@ def _own(keys: Keys, ids: NDArray[np.object_]) -> NDArray[np.object_]:
     return own
 
 
-def _direction_of(name: str, ids: Ids, queries: NDArray[np.object_], items: NDArray[np.object_]) -> Direction:
+def _direction_of(name: str, ids: Ids, queries: NDArray[np.object_], items: NDArray[np.object_]) -> str:
     """Return the direction whose ids the lists have; where they have those of neither, the nearer one."""
     known = {}
-    for direction in Direction:
+    for direction in DIRECTIONS:
         sides = zip(ids.of(direction), (queries, items), strict=True)
         known[direction] = sum(int((keys.find(_own(keys, given)) >= 0).sum()) for keys, given in sides)
     best, other = sorted(known, key=lambda direction: -known[direction])

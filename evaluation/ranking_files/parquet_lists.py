@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
-from evaluation.ranking_files import ranking_blocks
-from evaluation.ranking_files.ranking_blocks import Block, Ids, padded, ranked_block
-from mitl.models import Direction
+from counterpart_metrics import ranking_blocks
+from counterpart_metrics.arrays import DIRECTIONS
+from counterpart_metrics.ids import Ids
+from counterpart_metrics.ranking_blocks import Block, padded, ranked_block
 
 
 def read_parquet(path: Path, name: str, ids: Ids) -> Iterator[Block]:
@@ -42,10 +43,10 @@ def _rows_of(file: pq.ParquetFile) -> int:
 
 def _batch_blocks(name: str, ids: Ids, batch: pa.RecordBatch) -> Iterator[Block]:
     directions = np.array(batch.column("direction").to_pylist(), object)
-    if unknown := sorted({str(one) for one in directions} - set(Direction.values)):
+    if unknown := sorted({str(one) for one in directions} - set(DIRECTIONS)):
         raise CounterpartError(f"{name}: unknown directions {some_of(unknown)}. Use i2t and t2i.")
-    for direction in Direction:
-        part = batch.filter(pa.array(directions == direction.value))
+    for direction in DIRECTIONS:
+        part = batch.filter(pa.array(directions == direction))
         if not part.num_rows:
             continue
         lists = {column: part.column(column) for column in ("items", "scores") if column in part.schema.names}

@@ -15,10 +15,11 @@ from django.conf import settings
 from core.errors import CounterpartError
 from core.files import PART
 from core.zip_files import unpack
+from counterpart_metrics.ids import Ids
+from counterpart_metrics.ranking_blocks import Block
 from evaluation.ranking_files.dataset_lists import SUFFIXES, dataset_lists
 from evaluation.ranking_files.listed_queries import listed_blocks
 from evaluation.ranking_files.mteb_predictions import NO_RANKINGS, SUFFIX, is_results, model_of, predicted_lists
-from evaluation.ranking_files.ranking_blocks import Block, Ids
 
 _BESIDE = (".json", ".jsonl", ".csv", ".md", ".txt", ".yaml", ".lock")  # files that such folders have too
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # the same folder has the same zip file whenever it was written

@@ -12,15 +12,17 @@ import numpy as np
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
 from corpus.input_files import BoundedJson
-from evaluation.metrics import ALL_METRICS, BENCHMARKS, METRICS, Plausible, positives
-from evaluation.metrics.named_benchmarks import folds_of, of_gallery
-from evaluation.ranking_files import Ids, model_names, stream_rankings
+from counterpart_metrics import ALL_METRICS, BENCHMARKS, METRICS, Plausible, positives
+from counterpart_metrics.arrays import DIRECTIONS
+from counterpart_metrics.ids import Ids
+from counterpart_metrics.named_benchmarks import folds_of, of_gallery
+from counterpart_metrics.ranking_files import model_names
+from counterpart_metrics.targets import Part, Target
+from evaluation.ranking_files import stream_rankings
 from evaluation.scores.boards import Board, joined
 from evaluation.scores.evaluate_parameters import EvaluateParameters
 from evaluation.scores.leaderboard import board_from
 from evaluation.scores.scoring import score_rankings
-from evaluation.scores.targets import Part, Target
-from mitl.models import Direction
 
 ORDER = ("eccv", "cxc", "coco-1k", "coco-5k", "pmrp")  # of table 4
 Categories = Mapping[int, set[Any]]
@@ -45,14 +47,16 @@ def evaluate_benchmarks(
         targets += _plausible_targets(read_categories(parameters.categories), parameters.zeta)
     models = [parameters.model] if parameters.model else model_names(paths)
     scored = [
-        score_rankings(name, stream_rankings(path, coco_ids()), targets, parameters)
+        score_rankings(name, stream_rankings(path, coco_ids()), targets, parameters.policies)
         for path, name in zip(tracked(paths, "models", progress, every=1), models, strict=True)
     ]
     return joined(
         (
             target.name,
             board_from(
-                chain.from_iterable(column), estimand=f"matches of {target.name}", compare=not parameters.leave_interval
+                chain.from_iterable(column),
+                estimand=f"matches of {target.name}",
+                compare=not parameters.policies.leave_interval,
             ),
         )
         for target, column in zip(targets, zip(*scored, strict=True), strict=True)
@@ -62,17 +66,17 @@ def evaluate_benchmarks(
 def _target(name: str) -> Target:
     metrics = {metric: METRICS[metric] for metric in BENCHMARKS[name]}
     parts = {
-        direction: [Part.of(*fold) for fold in folds_of(direction.value)]
+        direction: [Part.of(*fold) for fold in folds_of(direction)]
         if name == "coco-1k"
-        else [Part.of(positives(name)[direction.value])]
-        for direction in Direction
+        else [Part.of(positives(name)[direction])]
+        for direction in DIRECTIONS
     }
     return Target(name, metrics, parts, coco_ids)
 
 
 def _plausible_targets(shown: Categories, zetas: Sequence[int]) -> list[Target]:
     try:
-        sides = {direction: Plausible(*of_gallery(shown, direction.value)) for direction in Direction}
+        sides = {direction: Plausible(*of_gallery(shown, direction)) for direction in DIRECTIONS}
     except ValueError as error:
         raise CounterpartError(f"pmrp: {error}") from error
     return [

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from core.text import counted
+from counterpart_metrics.figures import Figure
 from evaluation.models import Run
-from evaluation.scores.scoring import Figure
 from mitl.models import Direction
 
 AVERAGE = "average"

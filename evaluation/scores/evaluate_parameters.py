@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar
 from django import forms
 from django.core.exceptions import ValidationError
 
-from core.parameters import Option, PathField
-from evaluation.scores.policies import Policies
+from core.parameters import Option, Parameters, PathField, choices
+from counterpart_metrics.policies import DEFAULT, MISSING, TIES, Missing, Policies, Ties
 from evaluation.scores.runs import MAX_MODEL
 
 
@@ -26,8 +26,24 @@ class ZetaField(forms.Field):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateParameters(Policies):
-    """How rankings are named, read and measured."""
+class EvaluateParameters(Parameters):
+    """How rankings are named, read and measured; ``ties`` and ``missing`` are those of ``policies``."""
+
+    ties: Annotated[
+        Ties,
+        forms.ChoiceField(
+            choices=choices(*TIES),
+            help_text="of equal scores, keep the file's order, ours or trec_eval's, or print the interval over all "
+            "orders",
+        ),
+    ] = DEFAULT.ties
+    missing: Annotated[
+        Missing,
+        forms.ChoiceField(
+            choices=choices(*MISSING),
+            help_text="ranks beyond the end of a list are wrong, an interval, or refused",
+        ),
+    ] = DEFAULT.missing
 
     model: Annotated[
         str,
@@ -53,3 +69,11 @@ class EvaluateParameters(Policies):
         ),
         Option(metavar="Z,Z"),
     ] = (0,)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.policies  # refuses two intervals
+
+    @property
+    def policies(self) -> Policies:
+        return Policies(self.ties, self.missing)

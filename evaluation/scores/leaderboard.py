@@ -9,12 +9,13 @@ import numpy as np
 
 from core.errors import CounterpartError, some_of
 from core.files import read_arrays
-from core.text import counted
+from counterpart_metrics import SCORED
+from counterpart_metrics.figures import Figure, average
 from dataset.models import Version
 from dataset.version_guards import kept_guards
 from evaluation.models import Run, Score
 from evaluation.scores.boards import AVERAGE, PARTS, Board, Cell, Column, Row
-from evaluation.scores.scoring import SCORED, Figure, Scored, Values
+from evaluation.scores.scoring import Scored, Values
 from evaluation.significance import randomisation_pvalues
 from mitl.models import Direction
 
@@ -94,13 +95,13 @@ def _stored(run: Run, scores: Sequence[Score]) -> Scored:
         arrays = {}
     for one in scores:
         direction = Direction(one.direction)
-        figures.setdefault(direction, {})[one.metric] = figure_of(one)
+        figures.setdefault(direction, {})[one.metric] = stored_figure(one)
         if (kept := arrays.get(f"{one.direction} {one.metric}")) is not None:
             values.setdefault(direction, {})[one.metric] = kept
     return Scored(run.model, figures, values, {}, run)
 
 
-def figure_of(score: Score) -> Figure:
+def stored_figure(score: Score) -> Figure:
     """Return a stored score with its interval, NaN where none is stored."""
     low, high = (float("nan") if end is None else end for end in (score.low, score.high))
     return Figure(score.value, low, high, score.queries)
@@ -118,14 +119,6 @@ def _figures(scored: Scored, metrics: Sequence[str]) -> dict[Column, Figure]:
             found[Column(AVERAGE, metric)] = average(list(sides.values()))
         found |= {Column(direction.value, metric): figure for direction, figure in sides.items()}
     return found
-
-
-def average(sides: Sequence[Figure]) -> Figure:
-    """Return the mean of both directions' means. Their queries differ, so the halves of its interval add as squares."""
-    value = float(np.mean([one.value for one in sides]))
-    below = np.linalg.norm([one.value - one.low for one in sides]) / 2
-    above = np.linalg.norm([one.high - one.value for one in sides]) / 2
-    return Figure(value, float(value - below), float(value + above), sum(one.queries for one in sides))
 
 
 def _comparable(scored: Scored, column: Column) -> Values | None:
@@ -163,11 +156,7 @@ def _marks(
 
 
 def _notes(scored: Scored) -> list[str]:
-    return [
-        f"{direction.label}: {counted(cut.queries, 'query has', 'queries have')} more positives than entries in their "
-        f"list, by up to {cut.depth}; the missing entries count as wrong."
-        for direction, cut in scored.truncated.items()
-    ]
+    return [cut.note(direction) for direction, cut in scored.truncated.items()]
 
 
 def _place(row: Row, first: Column | None) -> tuple[float, str]:

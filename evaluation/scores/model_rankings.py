@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from evaluation.metrics import Rankings
+from counterpart_metrics import Rankings
 from evaluation.models import Run
 from evaluation.scores.runs import read_run
 from hits.models import Round
@@ -101,7 +101,7 @@ def places_of_run(run: Run, depth: int) -> dict[Direction, Rankings]:
     """Return the first places of a run's lists. Raises CounterpartError as ``read_run`` does."""
     blocks: dict[Direction, list[Rankings]] = defaultdict(list)
     for direction, block in read_run(run):
-        blocks[direction].append(Rankings(block.queries, block.items[:, :depth]))
+        blocks[Direction(direction)].append(Rankings(block.queries, block.items[:, :depth]))
     return {direction: _joined(parts, depth) for direction, parts in blocks.items()}
 
 

@@ -1,10 +1,10 @@
 """How the scores and ranks of models move between metrics and between versions."""
 
 from corpus.models import Collection
+from counterpart_metrics.figures import Figure, average
 from evaluation.models import Score
 from evaluation.scores.boards import AVERAGE, Board
-from evaluation.scores.leaderboard import average, figure_of
-from evaluation.scores.scoring import Figure
+from evaluation.scores.leaderboard import stored_figure
 from mitl.models import Direction
 
 Moves = dict[str, dict[str, float]]
@@ -22,7 +22,7 @@ def history_of(collection: Collection, metric: str) -> Figures:
     sides: dict[tuple[str, str], dict[str, Figure]] = {}
     scores = Score.objects.filter(run__collection=collection, metric=metric).select_related("run", "version")
     for one in scores.order_by("version__released_at", "run__created_at", "run_id"):
-        sides.setdefault((one.run.model, one.version.name), {})[one.direction] = figure_of(one)
+        sides.setdefault((one.run.model, one.version.name), {})[one.direction] = stored_figure(one)
     found: Figures = {}
     for (model, version), figures in sides.items():
         if len(figures) == len(Direction):

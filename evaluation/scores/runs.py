@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +17,14 @@ from core.files import copy_file, local_copy, remove_file
 from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Match
+from counterpart_metrics import METRICS, Qrels, Rankings
+from counterpart_metrics.arrays import DIRECTIONS
+from counterpart_metrics.ranking_blocks import Block
+from counterpart_metrics.targets import Reading, Target
 from dataset.models import Version
-from evaluation.metrics import METRICS, Qrels, Rankings
 from evaluation.models import Run
-from evaluation.ranking_files import Block, Ids, check_form, stream_rankings
+from evaluation.ranking_files import check_form, ids_of, stream_rankings
 from evaluation.scores.suspicion import FEWEST, Watch
-from evaluation.scores.targets import Reading, Target
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
 
@@ -61,7 +64,7 @@ def register_file(
         sha256 = hashlib.file_digest(content, "sha256").hexdigest()
     if known := Run.objects.filter(collection=collection, model=model, sha256=sha256).exclude(file="").first():
         return known
-    blocks = stream_rankings(path, Ids.of_collection(collection), name=file_name, progress=progress)
+    blocks = stream_rankings(path, ids_of(collection), name=file_name, progress=progress)
     digest, marks = _look_over(collection, model, blocks)
     stored = f"runs/{collection.name}/{sha256}{Path(file_name).suffix.lower()}"
     if not default_storage.exists(stored):
@@ -98,7 +101,7 @@ def read_run(run: Run, *, progress: Progress = silent) -> Iterator[Block]:
     if run.retrieval is not None:
         yield from _retrieved(run.retrieval)
     elif run.file:
-        ids = Ids.of_collection(run.collection)
+        ids = ids_of(run.collection)
         yield from stream_rankings(local_copy(run.stored), ids, name=run.file_name, progress=progress)
     else:
         raise CounterpartError(f"The rankings of {run} were not kept. Register their file again.")
@@ -114,7 +117,7 @@ def _retrieved(retrieval: Retrieval) -> Iterator[Block]:
     for direction, lists in load_lists(retrieval).items():
         order = np.argsort(lists.queries)
         items = np.where(lists.items == 0, -1, lists.items)[order]  # shorter lists are padded with item 0
-        yield Block(direction, Rankings(lists.queries[order], items, lists.scores[order].astype(np.float64)))
+        yield Block(direction.value, Rankings(lists.queries[order], items, lists.scores[order].astype(np.float64)))
 
 
 def _register_retrieval(collection: Collection, name: str, retrieval: Retrieval) -> Run:
@@ -153,7 +156,7 @@ def _look_over(collection: Collection, model: str, blocks: Iterator[Block]) -> t
     watch = Watch()
     original = Reading(model, original_target(collection, ["R-Precision"]))
     for block in blocks:
-        watch.add(list(Direction).index(block.direction), block.rankings)
+        watch.add(list(DIRECTIONS).index(block.direction), block.rankings)
         original.add(block)
     marks: dict[str, str] = {}
     if _all_right(original):
@@ -183,7 +186,15 @@ def original_target(
     for direction, (asking, items) in zip(Direction, (pairs.T, pairs.T[::-1]), strict=True):
         kept = np.isin(asking, queries[direction]) if queries else np.ones(len(asking), bool)
         qrels[direction] = Qrels.of_pairs(asking[kept], items[kept])
-    return Target.of_collection("the original matches", collection, {name: METRICS[name] for name in metrics}, qrels)
+    return target_of_collection("the original matches", collection, metrics, qrels)
+
+
+def target_of_collection(
+    name: str, collection: Collection, metrics: Iterable[str], qrels: Mapping[Direction, Qrels]
+) -> Target:
+    by_direction = {direction.value: one for direction, one in qrels.items()}
+    chosen = {metric: METRICS[metric] for metric in metrics}
+    return Target.of(name, chosen, by_direction, cache(partial(ids_of, collection)))
 
 
 def _all_right(original: Reading) -> bool:

@@ -5,10 +5,11 @@ from typing import Any
 from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
 from core.text import counted
+from counterpart_metrics import SCORED
 from dataset.models import Version
 from dataset.verification import Check
 from evaluation.models import Run, Score
-from evaluation.scores.scoring import SCORED, score, target_of
+from evaluation.scores.scoring import score, target_of
 
 ROUNDING = 1e-12  # figures of an earlier program were summed in another order
 

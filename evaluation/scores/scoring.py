@@ -12,33 +12,28 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.files import StoredFile, write_arrays
 from core.progress import Progress, silent, tracked
+from counterpart_metrics import SCORED, Qrels
+from counterpart_metrics.figures import Figure, figure_of
+from counterpart_metrics.policies import DEFAULT, Policies
+from counterpart_metrics.ranking_blocks import Block
+from counterpart_metrics.ranking_files import model_names
+from counterpart_metrics.targets import Reading, Target, Truncation
 from dataset.models import Version
 from dataset.version_files import load_positives
 from evaluation.auditing.score_guards import guard_scores
-from evaluation.metrics import METRICS, Qrels
-from evaluation.metrics import mean_over_queries as mean_of
 from evaluation.models import Run, Score
-from evaluation.ranking_files import Block, model_names
-from evaluation.scores.policies import DEFAULT, Policies
-from evaluation.scores.runs import forget_file, original_target, read_run, register_annotators, register_file
-from evaluation.scores.targets import Reading, Target, Truncation
-from evaluation.significance import bootstrap_interval
+from evaluation.scores.runs import (
+    forget_file,
+    original_target,
+    read_run,
+    register_annotators,
+    register_file,
+    target_of_collection,
+)
 from integrations.notifications import notify
 from mitl.models import Direction
 
-# In the order of ECCV Caption's table 4, then those of its appendix.
-SCORED = ("mAP@R", "R-Precision", "R@1", "R@5", "R@10")
 Values = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """The mean of a metric in 0..1, its 95% bootstrap interval over the queries, and the number of queries."""
-
-    value: float
-    low: float
-    high: float
-    queries: int
 
 
 @dataclass(frozen=True)
@@ -121,23 +116,14 @@ def score_rankings(
     for block in blocks:
         for reading in readings:
             reading.add(block)
-    return [_scored(reading) for reading in readings]
-
-
-def _scored(reading: Reading) -> list[Scored]:
-    reading.check_covered()
-
-    def named(model: str, side: Mapping[Direction, Sequence[Values]]) -> Scored:
-        values = {
-            direction: dict(zip(reading.target.metrics, np.concatenate(side[direction], 1), strict=True))
-            for direction in reading.directions
-        }
-        return scored_from(model, values, reading.truncated)
-
-    model = reading.model
-    if not reading.policies.leave_interval:
-        return [named(model, reading.low)]
-    return [named(f"{model} (highest)", reading.high), named(f"{model} (lowest)", reading.low)]
+    return [
+        [
+            scored_from(name, {Direction(one): of for one, of in values.items()}, truncated)
+            for name, values in reading.values().items()
+        ]
+        for reading in readings
+        for truncated in [{Direction(one): cut for one, cut in reading.truncated.items()}]
+    ]
 
 
 def scored_from(
@@ -150,23 +136,20 @@ def scored_from(
     return Scored(model, figures, values, truncated)
 
 
-def figure_of(values: Values) -> Figure:
-    """Return the mean over the queries that have a value, and its interval."""
-    mean = mean_of(values)
-    return Figure(mean.value, *bootstrap_interval(values), mean.queries)
-
-
 def target_of(version: Version) -> Target:
     """Return a version as a target of scoring."""
     qrels = {direction: Qrels.of(found) for direction, found in load_positives(version).items()}
-    return Target.of_collection(version.name, version.collection, {name: METRICS[name] for name in SCORED}, qrels)
+    return target_of_collection(version.name, version.collection, SCORED, qrels)
 
 
 def targets_of(version: Version) -> tuple[Target, Target]:
     """Return a version as a target of scoring, and the original matches of those of its queries that have a match on
     it, so that rankings of the one cover the other."""
     target = target_of(version)
-    queries = {direction: np.concatenate([part.queries for part in parts]) for direction, parts in target.parts.items()}
+    queries = {
+        Direction(direction): np.concatenate([part.queries for part in parts])
+        for direction, parts in target.parts.items()
+    }
     return target, original_target(version.collection, SCORED, queries)
 
 

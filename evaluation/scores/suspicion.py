@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics import Rankings
+from counterpart_metrics import Rankings
 
 FEWEST = 10  # queries, or neighbours in lists, that a suspicion needs: by chance, fewer may look like anything
 COPIED = 10  # first items of a list that are compared with other runs

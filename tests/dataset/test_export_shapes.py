@@ -14,12 +14,12 @@ import yaml
 from eccv_caption import Metrics
 
 from core.errors import CounterpartError
+from counterpart_metrics import map_at_r, r_precision, recall_at_k
 from dataset.credits import Credits
 from dataset.exports import export_version
 from dataset.exports.statements import agreement
 from dataset.models import Version
 from dataset.version_files import load_judgments, load_pairs, load_positives
-from evaluation.metrics import map_at_r, r_precision, recall_at_k
 from hits.models import Round, Seat
 from mitl.models import Direction
 from tests.annotation.cast import answer, associate, sample_of

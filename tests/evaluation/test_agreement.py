@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import cohen_kappa_score
 
+from counterpart_metrics.figures import bootstrap_interval
 from evaluation import agreement
 from evaluation.agreement import (
     SCALES,
@@ -22,7 +23,6 @@ from evaluation.agreement import (
     specific_intervals,
     value_counts,
 )
-from evaluation.significance import bootstrap_interval
 
 NAN = float("nan")
 RATINGS = st.tuples(st.integers(1, 12), st.integers(2, 5)).flatmap(

@@ -2,7 +2,7 @@ import pytest
 from django.core.management import CommandError
 
 from corpus.models import Match
-from evaluation.metrics import coverage
+from counterpart_metrics import coverage
 from hits.models import Round
 from mitl.models import Annotator
 from tests.annotation.cast import answer, associate, candidates, propose, sample_of

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from counterpart_metrics import METRICS, Qrels, Rankings, find, r_precision, recall_at_k
 from evaluation.bias import SubsetScores, bias_by_size, leave_one_out, model_bias, subset_scores, subsets_of
-from evaluation.metrics import METRICS, Qrels, Rankings, find, r_precision, recall_at_k
 
 
 def table_e1a(shared: Path) -> dict[str, list[float]]:

@@ -9,8 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import CounterpartError
-from evaluation.metrics import Rankings
-from evaluation.ranking_files import Ids, ranking_blocks, stream_rankings, trec_runs
+from counterpart_metrics import Rankings, ranking_blocks, trec_runs
+from counterpart_metrics.ids import Ids
+from evaluation.ranking_files import stream_rankings
 from mitl.models import Direction
 
 I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
@@ -194,13 +195,14 @@ def test_a_run_whose_lists_of_an_image_and_a_caption_are_mixed_is_refused_with_t
         ("a.run", "1 Q0 10 1 0.5 me\n1 Q0 11 2\n", "a.run, line 2: not a line of a TREC run"),
         ("a.run", "1 Q0 10 1 high me\n", "a.run, line 1: not a line"),
         ("a.run", "1 Q0 10 1 nan me\n", "a.run, line 1: not a line"),
-        ("a.run", "1 Q0 10 1 0.5 me\n1 Q0 11 2 0.4 me and more\n", "line 2, saw 8"),
+        ("a.run", "1 Q0 10 1 0.5 me\n1 Q0 11 2 0.4 me and more\n", "a.run, line 2: not a line"),
         (
             "a.run",
             "1 Q0 10 1 0.5 me\n2 Q0 10 1 0.5 me\n1 Q0 11 2 0.4 me\n",
             "ranks (query 1|1 query) image → captions twice. Keep one list of each, with its lines together",
         ),
-        ("a.run", "1 Q0 99 1 0.5 me\n", "1 query is no images with lists of captions"),
+        ("a.run", "1 Q0 99 1 0.5 me\n", r"lacks 1 id of a.run \(i2t\): 99"),
+        ("a.run", "10 Q0 11 1 0.5 me\n", "1 query is no images with lists of captions"),
         ("a.run", "\n\n", "a.run ranks no query"),
     ],
 )

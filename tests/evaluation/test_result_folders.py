@@ -9,8 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import CounterpartError
-from evaluation.ranking_files import Ids, model_names, packed_folders, ranking_blocks, stream_rankings
-from mitl.models import Direction
+from counterpart_metrics import ranking_blocks
+from counterpart_metrics.arrays import DIRECTIONS
+from counterpart_metrics.ids import Ids
+from counterpart_metrics.ranking_files import model_names
+from evaluation.ranking_files import packed_folders, stream_rankings
 
 IDS = Ids.of_numbers(images=range(1, 4), captions=range(10, 16))
 LISTS = {"i2t": {"1": [10, 12], "3": [15], "2": [13, 11, 10]}, "t2i": {"14": [3, 1, 2], "10": [1]}}
@@ -55,10 +58,10 @@ def mteb(folder):
 
 def read(path, ids=IDS):
     with packed_folders([path]) as [file]:
-        found = {direction.value: {} for direction in Direction}
+        found = {direction: {} for direction in DIRECTIONS}
         for block in stream_rankings(file, ids):
             for query, row in zip(block.rankings.queries, block.rankings.items, strict=True):
-                found[block.direction.value][str(query)] = row[row >= 0].tolist()
+                found[block.direction][str(query)] = row[row >= 0].tolist()
         return found
 
 

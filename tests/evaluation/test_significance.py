@@ -9,13 +9,9 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import bootstrap, permutation_test
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
+from counterpart_metrics.figures import bootstrap_interval
 from evaluation import significance
-from evaluation.significance import (
-    bootstrap_interval,
-    fisher_randomisation,
-    mcnemar,
-    randomisation_pvalues,
-)
+from evaluation.significance import fisher_randomisation, mcnemar, randomisation_pvalues
 
 OUTCOMES = st.integers(1, 120).flatmap(lambda n: st.tuples(*[arrays(np.int8, n, elements=st.integers(0, 1))] * 2))
 VALUES = st.integers(2, 9).flatmap(

@@ -9,12 +9,12 @@ from django.core.management import CommandError
 
 from annotation.models import Assignment, Judgment
 from corpus.models import Match
+from counterpart_metrics import recall_at_k
 from dataset.models import Version
 from evaluation.analyses.completeness_analysis import _doubt, measure_completeness
 from evaluation.completeness import NEVER, Beyond, Parts
 from evaluation.control_votes import VotesOnControls, votes_on_controls
 from evaluation.judged_pairs import load_judged_pairs
-from evaluation.metrics import recall_at_k
 from evaluation.random_pairs import ControlVotes, Estimate, learn_from_controls
 from hits.models import Control
 from mitl.models import Direction, Retrieval

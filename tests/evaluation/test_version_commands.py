@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from annotation.models import Judgment
 from core.files import write_file
+from counterpart_metrics import SCORED
 from dataset.models import Version
 from evaluation.models import Run, Score
-from evaluation.scores.scoring import SCORED, evaluate_version
+from evaluation.scores.scoring import evaluate_version
 from hits.designs import Design
 from tests.annotation.cast import answer
 from tests.commands import output_of

@@ -43,7 +43,7 @@ OF_A_SUBJECT = ("management/commands", "annotation/models", "crowd/models", "mtu
 def test_no_two_modules_have_the_same_name():
     found = defaultdict(list)
     root = Path(settings.BASE_DIR)
-    for path in (path for app in (*APPS, "config", "emulators") for path in (root / app).rglob("*.py")):
+    for path in (path for app in (*APPS, "config", "emulators", "metrics") for path in (root / app).rglob("*.py")):
         place = path.relative_to(root).as_posix()
         if "migrations" not in path.parts and not any(f"{folder}/" in place for folder in OF_A_SUBJECT):
             found[path.stem].append(place)

@@ -16,7 +16,6 @@ from evaluation.scores.benchmark_scores import ORDER, evaluate_benchmarks
 from evaluation.scores.board_tables import csv_table, figures_of, latex_table, plain_table
 from evaluation.scores.evaluate_parameters import EvaluateParameters
 from evaluation.scores.leaderboard import board_from, caution_of, estimand_of
-from evaluation.scores.policies import Policies
 from evaluation.scores.scoring import evaluate_version
 
 
@@ -59,7 +58,7 @@ class Command(ActCommand):
     def act(
         self, progress: TerminalBar, *, parameters: EvaluateParameters, rankings: list[Path], **options: Any
     ) -> str | dict[str, Any]:
-        policies = Policies(ties=parameters.ties, missing=parameters.missing)
+        policies = parameters.policies
         if parameters.model and len(rankings) != 1:
             raise CounterpartError(f"--model names one file of rankings, not {len(rankings)}. Leave it out.")
         if names := options["benchmark"]:

@@ -11,9 +11,9 @@ from annotation.models import Assignment, Judgment, Report
 from annotation.work.answers import places_of
 from core.errors import CounterpartError
 from corpus.models import Match
+from counterpart_metrics import map_at_r
 from dataset.verdicts import aggregate_round
 from evaluation.analyses.preference_analysis import wins_of
-from evaluation.metrics import map_at_r
 from evaluation.preference import bradley_terry
 from hits.models import HIT, Item, Round
 from hits.task_types.ranking_preference import SYSTEMS, made_rankings

@@ -5,7 +5,7 @@ from math import nan
 import pytest
 
 from console.charts.whiskers import panels_of
-from evaluation.scores.scoring import Figure
+from counterpart_metrics.figures import Figure
 
 FIGURES = {
     "a": {"R@1": Figure(0.5, 0.42, 0.58, 9), "R@5": Figure(0.9, 0.86, 0.94, 9)},

@@ -7,8 +7,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
+import counterpart_metrics as metrics
 from core.models import Job
-from evaluation import metrics
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,8 @@ from time import process_time
 import numpy as np
 import pytest
 
+from counterpart_metrics import ALL_METRICS, Qrels, Rankings, find
 from evaluation.estimation import METRICS, UNLISTED, expected_metric, pool_metrics
-from evaluation.metrics import ALL_METRICS, Qrels, Rankings, find
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from django.core.management import CommandError
 
-from evaluation import metrics
+import counterpart_metrics as metrics
+from counterpart_metrics import ranking_blocks
 from evaluation.models import Run
-from evaluation.ranking_files import ranking_blocks
 from tests.commands import output_of
 
 pytestmark = pytest.mark.django_db

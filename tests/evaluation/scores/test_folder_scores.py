@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError
 
+import counterpart_metrics as metrics
 from dataset.exports import export_version
-from evaluation import metrics
 from evaluation.models import Run
 from tests.commands import output_of
 from tests.dataset.releasing import release_version

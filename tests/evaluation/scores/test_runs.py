@@ -7,9 +7,10 @@ from django.core.files.storage import default_storage
 from core.errors import CounterpartError
 from core.files import read_arrays
 from corpus.models import Match
+from counterpart_metrics.targets import Truncation
 from evaluation.models import Run, Score
 from evaluation.scores.runs import register_file
-from evaluation.scores.scoring import Truncation, evaluate_version, score_all_runs, score_everywhere, unscored
+from evaluation.scores.scoring import evaluate_version, score_all_runs, score_everywhere, unscored
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import RankedLists, store_lists
 from tests.dataset.releasing import release_version

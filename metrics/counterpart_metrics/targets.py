@@ -2,20 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import CounterpartError, some_of
-from corpus.models import Collection
-from evaluation.metrics import Metric, Qrels, RepeatedItemError, within
-from evaluation.ranking_files import Block, Ids
-from evaluation.scores.policies import DEFAULT, Policies
-from mitl.models import Direction
-
-Values = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from counterpart_metrics.arrays import DIRECTIONS, Floats, Integers, Qrels, within
+from counterpart_metrics.binary import Metric
+from counterpart_metrics.errors import CounterpartError, counted, some_of
+from counterpart_metrics.found import RepeatedItemError
+from counterpart_metrics.ids import Ids
+from counterpart_metrics.policies import DEFAULT, Policies
+from counterpart_metrics.ranking_blocks import Block
 
 
 @dataclass(frozen=True)
@@ -28,12 +25,12 @@ class Part:
         gallery: ids of the items that count, as if no other existed (default: all).
     """
 
-    queries: Whole
-    judged: Callable[[Whole], Qrels]
-    gallery: Whole | None = None
+    queries: Integers
+    judged: Callable[[Integers], Qrels]
+    gallery: Integers | None = None
 
     @classmethod
-    def of(cls, qrels: Qrels, gallery: Whole | None = None) -> "Part":
+    def of(cls, qrels: Qrels, gallery: Integers | None = None) -> "Part":
         return cls(
             qrels.queries[qrels.positives > 0], lambda some: qrels.of_queries(np.isin(qrels.queries, some)), gallery
         )
@@ -45,15 +42,15 @@ class Target:
 
     name: str
     metrics: Mapping[str, Metric]
-    parts: Mapping[Direction, Sequence[Part]]
+    parts: Mapping[str, Sequence[Part]]
     ids: Callable[[], Ids]
 
     @classmethod
-    def of_collection(
-        cls, name: str, collection: Collection, metrics: Mapping[str, Metric], qrels: Mapping[Direction, Qrels]
+    def of(
+        cls, name: str, metrics: Mapping[str, Metric], qrels: Mapping[str, Qrels], ids: Callable[[], Ids]
     ) -> "Target":
-        parts = {direction: [Part.of(one)] for direction, one in qrels.items()}
-        return cls(name, metrics, parts, cache(partial(Ids.of_collection, collection)))
+        """A target of the judgments ``qrels``, by direction, on the whole gallery."""
+        return cls(name, metrics, {direction: [Part.of(one)] for direction, one in qrels.items()}, ids)
 
 
 @dataclass(frozen=True)
@@ -62,6 +59,13 @@ class Truncation:
 
     queries: int = 0
     depth: int = 0
+
+    def note(self, direction: str) -> str:
+        """Say it to a reader of the figures."""
+        return (
+            f"{DIRECTIONS[direction]}: {counted(self.queries, 'query has', 'queries have')} more positives than "
+            f"entries in their list, by up to {self.depth}; the missing entries count as wrong."
+        )
 
 
 @dataclass
@@ -75,9 +79,9 @@ class Reading:
     model: str
     target: Target
     policies: Policies = DEFAULT
-    low: dict[Direction, list[Values]] = field(init=False)
-    high: dict[Direction, list[Values]] = field(init=False)
-    truncated: dict[Direction, Truncation] = field(default_factory=dict)
+    low: dict[str, list[Floats]] = field(init=False)
+    high: dict[str, list[Floats]] = field(init=False)
+    truncated: dict[str, Truncation] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.low, self.high = (
@@ -89,9 +93,9 @@ class Reading:
         )
 
     @property
-    def directions(self) -> list[Direction]:
+    def directions(self) -> list[str]:
         """Those with any ranking of a query."""
-        return [one for one in Direction if one in self.low and any((~np.isnan(part)).any() for part in self.low[one])]
+        return [one for one, parts in self.low.items() if any((~np.isnan(part)).any() for part in parts)]
 
     def add(self, block: Block) -> None:
         """Score the block's queries. Raises CounterpartError for an item listed twice, and as the policies do."""
@@ -117,11 +121,26 @@ class Reading:
             if self.policies.missing == "wrong":
                 self._note_lacking(direction, found[0].qrels.positives - found[0].lengths)
 
+    def values(self) -> dict[str, dict[str, dict[str, Floats]]]:
+        """Return what single queries are worth: model → direction → metric → (Q,); under a policy of intervals of the
+        model at its highest and lowest. Raises CounterpartError as ``check_covered`` does."""
+        self.check_covered()
+        sides = {self.model: self.low}
+        if self.policies.leave_interval:
+            sides = {f"{self.model} (highest)": self.high, f"{self.model} (lowest)": self.low}
+        return {
+            model: {
+                direction: dict(zip(self.target.metrics, np.concatenate(side[direction], 1), strict=True))
+                for direction in self.directions
+            }
+            for model, side in sides.items()
+        }
+
     def check_covered(self) -> None:
         """Raise CounterpartError if a direction lacks rankings of some queries, with their number."""
         for direction in self.directions:
             parts = zip(self.target.parts[direction], self.low[direction], strict=True)
-            missing = np.concatenate([part.queries[np.isnan(values[0])] for part, values in parts])
+            missing = np.concatenate([part.queries[np.isnan(values).all(0)] for part, values in parts])
             if len(missing):
                 of = sum(len(part.queries) for part in self.target.parts[direction])
                 some = some_of(self._names(direction)(missing).tolist())
@@ -129,15 +148,15 @@ class Reading:
                     direction, f"{len(missing)} of {of} queries have no ranking: {some}. Rank every query."
                 )
 
-    def _names(self, direction: Direction, *, of_items: bool = False) -> Callable[[Whole], NDArray]:
+    def _names(self, direction: str, *, of_items: bool = False) -> Callable[[Integers], NDArray]:
         return lambda numbers: self.target.ids().of(direction)[of_items].names(numbers)
 
-    def _note_lacking(self, direction: Direction, lacking: Whole) -> None:
+    def _note_lacking(self, direction: str, lacking: Integers) -> None:
         before = self.truncated.get(direction, Truncation())
         if (lacking > 0).any():
             self.truncated[direction] = Truncation(
                 before.queries + int((lacking > 0).sum()), max(before.depth, int(lacking.max()))
             )
 
-    def _refusal(self, direction: Direction, problem: str) -> CounterpartError:
-        return CounterpartError(f"{self.model} on {self.target.name}, {direction.label}: {problem}")
+    def _refusal(self, direction: str, problem: str) -> CounterpartError:
+        return CounterpartError(f"{self.model} on {self.target.name}, {DIRECTIONS[direction]}: {problem}")

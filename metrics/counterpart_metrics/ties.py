@@ -6,9 +6,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.arrays import NO_ITEM, Floats, Integers, Qrels, Rankings
-from evaluation.metrics.binary import Metric
-from evaluation.metrics.found import Found, find
+from counterpart_metrics.arrays import NO_ITEM, Floats, Integers, Qrels, Rankings
+from counterpart_metrics.binary import Metric
+from counterpart_metrics.found import Found, find
+from counterpart_metrics.ids import sort_key
 
 Ties = Literal["counterpart", "trec"]
 ORDERS: tuple[Ties, ...] = get_args(Ties)
@@ -19,9 +20,13 @@ BLOCK = 2**22  # entries that are sorted at a time
 def by_score(rankings: Rankings, ties: Ties = "counterpart", names: Names = lambda ids: ids.astype(str)) -> Rankings:
     """Return the rankings by falling score.
 
-    ``ties``: of equal scores the smaller item comes first (``counterpart``), or the larger by its name (default: its
-    decimal digits), scores rounded to float32 (``trec``, as trec_eval does). Raises ValueError for rankings without
-    scores.
+    Args:
+        ties: of equal scores the item with the smaller name comes first, numbers by size and before texts
+            (``counterpart``), or the larger as text, scores rounded to float32 (``trec``, as trec_eval does).
+        names: of items, as texts; their decimal digits by default.
+
+    Raises:
+        ValueError: for rankings without scores.
 
     >>> tied = Rankings(np.array([1]), np.array([[12, 9, 11]]), np.array([[0.5, 0.9, 0.5]]))
     >>> by_score(tied).items, by_score(tied, "trec").items
@@ -29,13 +34,15 @@ def by_score(rankings: Rankings, ties: Ties = "counterpart", names: Names = lamb
     """
     if ties not in ORDERS:
         raise ValueError(f"Unknown order of ties {ties!r}; choose {' or '.join(ORDERS)}.")
+    ids, places = np.unique(rankings.items, return_inverse=True)
+    texts = names(ids).tolist()
+    key = np.empty(len(ids), np.int64)
     if ties == "counterpart":
-        return _sorted(rankings, rankings.items)
-    ids = np.unique(rankings.items)
-    text = np.empty(len(ids), np.int64)
-    text[np.argsort(names(ids))] = np.arange(len(ids))
+        key[sorted(range(len(ids)), key=lambda place: sort_key(texts[place]))] = np.arange(len(ids))
+        return _sorted(rankings, key[places].reshape(rankings.items.shape))
+    key[sorted(range(len(ids)), key=texts.__getitem__, reverse=True)] = np.arange(len(ids))
     rounded = None if rankings.scores is None else rankings.scores.astype(np.float32)
-    return _sorted(rankings, -text[np.searchsorted(ids, rankings.items)], rounded)
+    return _sorted(rankings, key[places].reshape(rankings.items.shape), rounded)
 
 
 def tie_interval(metric: Metric, rankings: Rankings, qrels: Qrels) -> tuple[Floats, Floats]:
@@ -44,7 +51,7 @@ def tie_interval(metric: Metric, rankings: Rankings, qrels: Qrels) -> tuple[Floa
     For every metric but infAP, which may rise when a match moves down. Raises as ``find`` and ``by_score`` do.
 
     >>> tied = Rankings(np.array([1]), np.array([[7, 8]]), np.array([[0.5, 0.5]]))
-    >>> from evaluation.metrics import METRICS
+    >>> from counterpart_metrics import METRICS
     >>> tie_interval(METRICS["R@1"], tied, Qrels.of({1: {8}}))
     (array([0.]), array([1.]))
     """

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from evaluation.metrics.arrays import Floats, Mask
-from evaluation.metrics.binary import Metric
-from evaluation.metrics.found import Found
+from counterpart_metrics.arrays import Floats, Mask
+from counterpart_metrics.binary import Metric
+from counterpart_metrics.found import Found
 
 
 def check_depth(found: Found, depth: int | None = None) -> None:
@@ -29,7 +29,7 @@ def open_interval(metric: Metric, found: Found) -> tuple[Floats, Floats]:
     For every metric but infAP. The unlisted matches follow at once, the fullest first, or never; likewise the items
     judged no match.
 
-    >>> from evaluation.metrics import METRICS, Qrels, Rankings, find
+    >>> from counterpart_metrics import METRICS, Qrels, Rankings, find
     >>> found = find(Rankings.of({1: [7, 8]}), Qrels.of({1: {8, 9, 10}}))
     >>> open_interval(METRICS["R-Precision"], found)
     (array([0.33333333]), array([0.66666667]))

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import evaluation.metrics.found
-from evaluation.metrics import Qrels, Rankings, find
+import counterpart_metrics.found
+from counterpart_metrics import Qrels, Rankings, find
 
 LISTS = {7: [3, 1, 2], 2: [5, 4], 9: []}
 ids = st.integers(0, 8)
@@ -49,8 +49,8 @@ def test_lists_give_what_their_arrays_give(rankings, wanted, part):
     qrels = Qrels.of({query: items for query, items in wanted.items() if query in rankings})
     gallery = None if part is None else sorted(part)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation.metrics.found, "SHALLOW", 1)
-        patch.setattr(evaluation.metrics.found, "DEEPER", 2)
+        patch.setattr(counterpart_metrics.found, "SHALLOW", 1)
+        patch.setattr(counterpart_metrics.found, "DEEPER", 2)
         ours = find(rankings, qrels, gallery=gallery)
     arrays = find(Rankings.of(rankings), qrels, gallery=gallery)
     assert (ours.ranks.tolist(), ours.lengths.tolist()) == (arrays.ranks.tolist(), arrays.lengths.tolist())

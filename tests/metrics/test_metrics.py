@@ -6,8 +6,8 @@ from pkgutil import iter_modules
 
 import pytest
 
-import evaluation.metrics
-from evaluation.metrics import (
+import counterpart_metrics
+from counterpart_metrics import (
     METRICS,
     Found,
     Qrels,
@@ -20,7 +20,7 @@ from evaluation.metrics import (
 )
 
 ONE_QUERY = [recall_at_k, r_precision, map_at_r]
-MODULES = ["", *(f".{module.name}" for module in iter_modules(evaluation.metrics.__path__))]
+MODULES = ["", *(f".{module.name}" for module in iter_modules(counterpart_metrics.__path__))]
 
 
 def ranking_of(right: str) -> list[int]:
@@ -40,7 +40,7 @@ def found(rankings: dict, positives: dict) -> Found:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_in_the_docstrings_run(name):
-    assert doctest.testmod(import_module(f"evaluation.metrics{name}")).failed == 0
+    assert doctest.testmod(import_module(f"counterpart_metrics{name}")).failed == 0
 
 
 @pytest.mark.parametrize(

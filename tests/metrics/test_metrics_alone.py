@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.metrics import named_benchmarks
+from counterpart_metrics import named_benchmarks
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,7 +24,7 @@ def run_alone(program: str) -> str:
 def test_metrics_work_without_django_and_import_nothing_heavy():
     program = """
 import sys
-from evaluation import metrics
+import counterpart_metrics as metrics
 heavy = {"django", "torch", "numba", "scipy", "pandas", "nltk", "eccv_caption"} & set(sys.modules)
 found = metrics.find(metrics.Rankings.of({1: [2, 3]}), metrics.Qrels.of({1: {3}}))
 print(heavy or "light", metrics.METRICS["R@5"](found)[0], "django" in sys.modules)

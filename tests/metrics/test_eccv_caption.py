@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from eccv_caption import Metrics
 
-from evaluation.metrics import Qrels, Rankings, find, plausible_matches, score
-from evaluation.metrics.binary import METRICS
-from evaluation.metrics.plausible import plausible_precision
+from counterpart_metrics import Qrels, Rankings, find, plausible_matches, score
+from counterpart_metrics.binary import METRICS
+from counterpart_metrics.plausible import plausible_precision
 
 NAMES = {
     ("coco-1k", "R@1"): "coco_1k_r1",
@@ -87,7 +87,7 @@ def their_part(request, monkeypatch):
     if "small" not in request.fixturenames:
         return
     small = request.getfixturevalue("small")
-    from evaluation.metrics import named_benchmarks
+    from counterpart_metrics import named_benchmarks
 
     one = small.theirs["pypi"]
     parts = {"original": one.coco_gts, "cxc": one.cxc_gts, "eccv": one.eccv_gts}
@@ -216,7 +216,7 @@ def test_the_misspelt_name_hides_r_precision_in_the_file_of_pypi(small):
 
 
 def test_truncated_rankings_break_one_program_and_get_no_score_from_the_other_but_bounds_from_ours(small):
-    from evaluation.metrics import open_interval
+    from counterpart_metrics import open_interval
 
     full = rankings_of("model-like", small)
     lists = as_lists(full, 5)
@@ -237,7 +237,7 @@ def test_truncated_rankings_break_one_program_and_get_no_score_from_the_other_bu
 @pytest.mark.slow
 @pytest.mark.parametrize("zeta", [0, 1, 2])
 def test_pmrp_without_sets_equals_pmrp_on_the_sets(zeta):
-    from evaluation.metrics import ALL_METRICS
+    from counterpart_metrics import ALL_METRICS
 
     rng = np.random.default_rng(zeta)
     shown = {int(i): rng.integers(0, 5, rng.integers(0, 4)).tolist() for i in rng.permutation(90)}
@@ -254,7 +254,7 @@ def test_pmrp_without_sets_equals_pmrp_on_the_sets(zeta):
 @pytest.mark.slow
 @pytest.mark.shared
 def test_plausible_captions_of_coco_show_what_the_image_shows(shared):
-    from evaluation.metrics.named_benchmarks import of_gallery
+    from counterpart_metrics.named_benchmarks import of_gallery
 
     text = gzip.decompress((shared / "data/coco_test_categories.json.gz").read_bytes())
     images, captions = of_gallery({int(image): found for image, found in json.loads(text).items()}, "i2t")

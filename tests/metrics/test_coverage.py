@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics import coverage, positives
+from counterpart_metrics import coverage, positives
 
 VERIFIED = {"q1": {1, 2, 3, 4}, "q2": {5}}
 BENCHMARK = {"q1": {1, 9}, "q2": {5}}

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from evaluation.metrics.arrays import Floats, Integers, Qrels
-from evaluation.metrics.found import Found, find
+from counterpart_metrics.arrays import Floats, Integers, Qrels
+from counterpart_metrics.found import Found, find
 
 Query = TypeVar("Query", bound=Hashable)
 Item = TypeVar("Item", bound=Hashable)

@@ -1,6 +1,6 @@
 """Where the judged items stand in the rankings: what every metric is computed from."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -8,7 +8,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.metrics.arrays import NO_ITEM, Floats, Integers, Lists, Mask, Qrels, Rankings
+from counterpart_metrics.arrays import NO_ITEM, Floats, Integers, Lists, Mask, Qrels, Rankings
+from counterpart_metrics.judged_ranks import scan
 
 LARGEST_TABLE = 2**26  # ids; larger ones are numbered first
 SHALLOW, DEEPER = 64, 8  # places of lists that are read first, and the factor by which the next look is deeper
@@ -97,12 +98,10 @@ def find(rankings: Rankings | Lists, qrels: Qrels, *, gallery: ArrayLike | None 
         largest = len(names)
         counted = None if counted is None else np.searchsorted(names, counted[np.isin(counted, names)])
 
-    from evaluation.metrics.judged_ranks import COUNTED, OUTSIDE, scan  # numba takes half a second to import
-
-    states = np.full(largest + 1, COUNTED if counted is None else OUTSIDE, np.uint8)
+    states = np.full(largest + 1, counted is None, np.uint8)
     if counted is not None:
-        states[counted[counted <= largest]] = COUNTED
-    ranks, lengths, twice = scan(np.asarray(items), row_of, qrels.starts, judged, states)
+        states[counted[counted <= largest]] = 1
+    ranks, lengths, twice = _scan()(np.asarray(items), row_of, qrels.starts, judged, states)
     if twice >= 0:
         raise RepeatedItemError(int(qrels.queries[twice]))
     if counted is None:
@@ -128,6 +127,15 @@ def find_each(
             one.look(heads, read)
         read *= DEEPER
     return [Found(one.qrels, one.ranks, one.lengths) for one in searches]
+
+
+def _scan() -> Callable[..., tuple[Integers, Integers, int]]:
+    """The compiled loop where numba is installed, which takes half a second to import, else NumPy's."""
+    try:
+        from counterpart_metrics.compiled_ranks import scan as compiled
+    except ImportError:
+        return scan
+    return compiled
 
 
 class _Search:

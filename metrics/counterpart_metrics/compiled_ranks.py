@@ -1,4 +1,4 @@
-"""The one loop over rankings: reads each list until all judged items of its query are found. Compiled."""
+"""``judged_ranks``, compiled by numba."""
 
 import numpy as np
 from numba import njit
@@ -10,14 +10,7 @@ MARKS = 253
 
 @njit(cache=True, nogil=True)
 def scan(items, row_of, starts, judged, states):
-    """Return the ranks (E,) of judged items, the number of items read (Q,), and a query with an item twice or -1.
-
-    Args:
-        items: (N, depth), best first, -1 after the end.
-        row_of: (Q,) the row of each query; -1 has none.
-        starts, judged: (Q + 1,) and (E,), the judged items of each query.
-        states: by item, ``COUNTED`` in the gallery, ``OUTSIDE`` elsewhere. Items that a query has seen get its mark.
-    """
+    """As ``judged_ranks.scan``. Items that a query has seen get its mark in ``states``."""
     ranks, lengths = np.zeros(len(judged), np.int64), np.zeros(len(row_of), np.int64)
     places = np.empty(len(states), np.int32)
     for query in range(len(row_of)):

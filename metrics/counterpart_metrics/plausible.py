@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.arrays import NO_ITEM, Floats, Integers, Lists, Qrels, Rankings
-from evaluation.metrics.binary import PLAUSIBLE
+from counterpart_metrics.arrays import NO_ITEM, Floats, Integers, Lists, Qrels, Rankings
+from counterpart_metrics.binary import PLAUSIBLE
 
 ZETAS = (0, 1, 2)
 Categories = Mapping[int, Collection[int]]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics import (
+from counterpart_metrics import (
     ALL_METRICS,
     Found,
     Qrels,
@@ -25,7 +25,7 @@ from evaluation.metrics import (
     success_at_k,
     tie_interval,
 )
-from evaluation.metrics.graded import METRICS as GRADED
+from counterpart_metrics.graded import METRICS as GRADED
 
 ids = st.integers(0, 11)
 lists = st.dictionaries(st.integers(0, 3), st.lists(ids, unique=True, min_size=1, max_size=12), min_size=1)

@@ -15,6 +15,8 @@ Mask = NDArray[np.bool_]
 Lists = Mapping[int, Sequence[int]]
 
 NO_ITEM = -1
+DIRECTIONS = {"i2t": "image → captions", "t2i": "caption → images"}
+SIDES = {"i2t": "image_to_caption", "t2i": "caption_to_image"}  # in the names of files, as those of ECCV Caption
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,18 @@ Positives come from the data of the package ``eccv_caption``; those of pmrp from
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.metadata import distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import numpy as np
 
-from evaluation.metrics import binary
-from evaluation.metrics.arrays import Integers, Lists, Mask, Qrels, Rankings
-from evaluation.metrics.binary import mean_over_queries
-from evaluation.metrics.found import Found, find_each
-from evaluation.metrics.plausible import ZETAS, Categories, plausible_precision
+from counterpart_metrics import binary
+from counterpart_metrics.arrays import DIRECTIONS, SIDES, Integers, Lists, Mask, Qrels, Rankings
+from counterpart_metrics.binary import mean_over_queries
+from counterpart_metrics.errors import CounterpartError
+from counterpart_metrics.found import Found, find_each
+from counterpart_metrics.plausible import ZETAS, Categories, plausible_precision
 
-DIRECTIONS = ("i2t", "t2i")
 RECALLS = ("R@1", "R@5", "R@10")
 BENCHMARKS: Mapping[str, tuple[str, ...]] = {
     "coco-1k": RECALLS,
@@ -140,8 +140,7 @@ def _union(sources: tuple[str, ...], direction: str) -> tuple[Qrels, dict[str, M
 
 @cache
 def _source(source: str, direction: str) -> Qrels:
-    name = "image_to_caption" if direction == "i2t" else "caption_to_image"
-    matches = json.loads((_folder() / f"{source}_{name}.json").read_bytes())
+    matches = json.loads((_folder() / f"{source}_{SIDES[direction]}.json").read_bytes())
     return Qrels.of({int(query): items for query, items in matches.items()})
 
 
@@ -166,4 +165,10 @@ def _folds() -> list[tuple[Integers, Integers]]:
 
 
 def _folder() -> Path:
-    return Path(str(distribution("eccv_caption").locate_file("eccv_caption/data")))  # only its data is used
+    try:
+        package = distribution("eccv_caption")  # only its data is used
+    except PackageNotFoundError as error:
+        raise CounterpartError(
+            "The benchmarks' matches are in the package eccv_caption. Run pip install counterpart-metrics[benchmarks]."
+        ) from error
+    return Path(str(package.locate_file("eccv_caption/data")))

@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.arrays import Floats, Integers
-from evaluation.metrics.binary import Metric
-from evaluation.metrics.found import Found, counts_before
+from counterpart_metrics.arrays import Floats, Integers
+from counterpart_metrics.binary import Metric
+from counterpart_metrics.found import Found, counts_before
 
 
 def graded_hit_rate(found: Found, k: int) -> Floats:

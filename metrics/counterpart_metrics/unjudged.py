@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from evaluation.metrics.arrays import Floats
-from evaluation.metrics.binary import Metric
-from evaluation.metrics.found import Found
+from counterpart_metrics.arrays import Floats
+from counterpart_metrics.binary import Metric
+from counterpart_metrics.found import Found
 
 SMOOTHING = 0.00001  # of infAP, as in trec_eval
 
@@ -14,7 +14,7 @@ SMOOTHING = 0.00001  # of infAP, as in trec_eval
 def condensed(found: Found) -> Found:
     """Return the ranks in lists without the items that nobody judged (Sakai 2007); any metric applies to them.
 
-    >>> from evaluation.metrics import METRICS, Qrels, Rankings, find
+    >>> from counterpart_metrics import METRICS, Qrels, Rankings, find
     >>> found = find(Rankings.of({1: [9, 8, 7, 6]}), Qrels.of({1: {7: 1.0, 6: 0.0}}))
     >>> METRICS["R@1"](found), METRICS["R@1"](condensed(found))
     (array([0.]), array([1.]))

@@ -1,0 +1,69 @@
+"""python -m counterpart_metrics EXPORT RANKINGS ...: score models on an exported version."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from counterpart_metrics.arrays import DIRECTIONS
+from counterpart_metrics.errors import CounterpartError
+from counterpart_metrics.exported import ExportedVersion
+from counterpart_metrics.policies import DEFAULT, MISSING, TIES, Policies
+from counterpart_metrics.ranking_files import READERS, model_names
+from counterpart_metrics.scorer import AVERAGE, SCORED, SCORERS, Scores, evaluate
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="counterpart_metrics", description=__doc__)
+    parser.add_argument("export", type=Path, help="folder of an export, eccv-json or qrels, or a file of it")
+    parser.add_argument("rankings", type=Path, nargs="+", help=f"files of rankings: {', '.join(READERS)}")
+    parser.add_argument("--ties", choices=TIES, default=DEFAULT.ties, help="order of items with equal scores")
+    parser.add_argument("--missing", choices=MISSING, default=DEFAULT.missing, help="ranks beyond the end of a list")
+    parser.add_argument(
+        "--metrics", type=lambda text: text.split(","), default=SCORED, metavar="M,M", help=", ".join(SCORERS)
+    )
+    parser.add_argument("--json", action="store_true", help="print the figures with their intervals as JSON")
+    options = parser.parse_args(arguments)
+    try:
+        policies = Policies(options.ties, options.missing)
+        version = ExportedVersion.read(options.export)
+        scores: dict[str, Scores] = {}
+        for path, model in zip(options.rankings, model_names(options.rankings), strict=True):
+            scores |= evaluate(path, version, model=model, policies=policies, metrics=options.metrics)
+    except CounterpartError as error:
+        sys.exit(f"counterpart_metrics: {error}")
+    print(json.dumps({model: _figures(one) for model, one in scores.items()}) if options.json else _table(scores))
+
+
+def _figures(scores: Scores) -> dict[str, Any]:
+    return {
+        part: {
+            metric: {name: None if isnan(value) else value for name, value in asdict(figure).items()}
+            for metric, figure in metrics.items()
+        }
+        for part, metrics in scores.figures.items()
+    } | {"notes": list(scores.notes)}
+
+
+def _table(scores: dict[str, Scores]) -> str:
+    """A table of percentages for each part, a row a model."""
+    width = max([5, *map(len, scores)])
+    lines: list[str] = []
+    for part, title in ({AVERAGE: "average of both"} | DIRECTIONS).items():
+        rows = {model: one.figures[part] for model, one in scores.items() if part in one.figures}
+        if not rows:
+            continue
+        metrics = list(next(iter(rows.values())))
+        lines += ["", title, "  ".join(["model".ljust(width), *(metric.rjust(6) for metric in metrics)])]
+        for model, figures in rows.items():
+            cells = [f"{100 * figures[metric].value:.1f}".rjust(max(6, len(metric))) for metric in metrics]
+            lines.append("  ".join([model.ljust(width), *cells]))
+    return "\n".join([*lines[1:], *(f"{model} {note}" for model, one in scores.items() for note in one.notes)])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""The ids of images and captions: their order, and the numbers that stand for them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterpart_metrics.arrays import Integers, Mask
+
+LARGEST_TABLE = 2**24  # whole numbers below are looked up in a table, others searched
+_LARGEST = np.iinfo(np.int64).max
+
+
+def number_or_text(key: str) -> int | str:
+    """Return an id as a number if it is written like one, as COCO's are."""
+    return int(key) if key.isascii() and key.isdigit() and str(int(key)) == key else key
+
+
+def sort_key(key: str) -> tuple[bool, int, str]:
+    """Sort ids that are numbers by size and before texts."""
+    number = number_or_text(key)
+    return (isinstance(number, str), number if isinstance(number, int) else 0, key)
+
+
+class Keys:
+    """The ids of one side of a gallery, as text, and the number that stands for each."""
+
+    def __init__(self, numbers: Mapping[str, int]) -> None:
+        self._number_of = dict(numbers)
+        self._numbers = np.fromiter(numbers.values(), np.int64, len(numbers))
+        pairs = ((number_or_text(key), number) for key, number in numbers.items())
+        whole = sorted((key, number) for key, number in pairs if isinstance(key, int) and key < _LARGEST)
+        self._whole, self._whole_numbers = np.array([*whole, (_LARGEST, -1)], np.int64).T.copy()
+        self._table: Integers | None = None  # the number of id n at n + 1; -1 at both ends
+        if not whole or whole[-1][0] < LARGEST_TABLE:
+            self._table = np.full(whole[-1][0] + 3 if whole else 2, -1, np.int64)
+            self._table[self._whole[:-1] + 1] = self._whole_numbers[:-1]
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def knows(self, ids: NDArray) -> Mask:
+        """Return which ids are of this side."""
+        return Keys.find(self, ids) >= 0
+
+    def find(self, ids: NDArray) -> NDArray[np.integer]:
+        """Return the numbers of ids, whole numbers or texts of any shape; -1 for those that are unknown."""
+        flat = ids.ravel()
+        small = self._numbers.max(initial=0) < 2**31  # half the memory for whole rankings
+        dtype = np.int32 if small else np.int64
+        found: NDArray[np.integer]
+        if flat.dtype.kind in "iu":
+            flat = flat.astype(np.int64)
+            if self._table is not None:
+                found = self._table.take(flat + 1, mode="clip").astype(dtype)
+            else:
+                places = np.searchsorted(self._whole, flat)
+                found = np.where(self._whole[places] == flat, self._whole_numbers[places], -1).astype(dtype)
+        else:
+            found = np.fromiter(map(self._number_of.get, flat.tolist(), repeat(-1)), dtype, len(flat))
+        return found.reshape(ids.shape)
+
+    def names(self, numbers: Integers) -> NDArray[np.object_]:
+        """Return the ids that stand for known numbers."""
+        order = np.argsort(self._numbers)
+        places = np.searchsorted(self._numbers, numbers, sorter=order)
+        return np.array(list(self._number_of), object)[order[np.minimum(places, len(order) - 1)]]
+
+
+class OpenKeys(Keys):
+    """Some ids of one side of a gallery; every other id that is looked for joins them, under the next number."""
+
+    def __init__(self, known: Iterable[str]) -> None:
+        super().__init__({key: number for number, key in enumerate(dict.fromkeys(known))})
+        self._known = len(self)
+
+    def knows(self, ids: NDArray) -> Mask:
+        """Return which ids were known at the beginning."""
+        found = Keys.find(self, ids)
+        return (found >= 0) & (found < self._known)
+
+    def find(self, ids: NDArray) -> NDArray[np.integer]:
+        """Return the numbers of ids; -1 for negative whole numbers, which are none."""
+        found = super().find(ids)
+        if (found < 0).any():
+            more = dict.fromkeys(map(str, np.unique(ids[found < 0]).tolist()))
+            Keys.__init__(self, self._number_of | {key: len(self) + place for place, key in enumerate(more)})
+            found = super().find(ids)
+        return found
+
+
+@dataclass(frozen=True)
+class Ids:
+    """The ids that a ranking file may name: those of the gallery."""
+
+    images: Keys
+    captions: Keys
+
+    @property
+    def whole(self) -> bool:
+        """Whether all ids of the gallery are known."""
+        return not isinstance(self.images, OpenKeys)
+
+    @classmethod
+    def of_numbers(cls, images: Iterable[int], captions: Iterable[int]) -> "Ids":
+        """Ids that stand for themselves, as COCO's do."""
+        return cls(*(Keys({str(number): int(number) for number in numbers}) for numbers in (images, captions)))
+
+    def of(self, direction: str) -> tuple[Keys, Keys]:
+        """Return the ids of queries and of items."""
+        return (self.images, self.captions) if direction == "i2t" else (self.captions, self.images)
