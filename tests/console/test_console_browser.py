@@ -1,6 +1,8 @@
 """The staff's pages in a real browser: accessibility, keys, live progress, no sideways scroll on a phone."""
 
 import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
@@ -13,6 +15,8 @@ from crowd.models import Audit, Message, Outbox
 from evaluation.models import Run
 from evaluation.scores.scoring import evaluate_version
 from hits.models import Round
+from integrations.notifications import TYPES, notify
+from integrations.webhooks import add_webhook
 from simulation.simulated_rounds import simulate_round
 from tests.annotation.money.moneyed import flagged, posted
 from tests.browser import barriers, barriers_in_light_and_dark, faults_of, width_on_a_phone
@@ -51,6 +55,9 @@ PAGES = [
     "/staff/",
     "/tokens/",
     "/tokens/?of=everybody",
+    "/webhooks/",
+    "/webhooks/{webhook}/",
+    "/webhooks/{webhook}/remove/",
     "/password/",
     "/review/",
     "/review/{flagged}/",
@@ -116,7 +123,11 @@ def staged(site, platform) -> Site:
 
 def paths(staged: Site) -> list[str]:
     worker = WorkerIdentity.objects.get(external_id="A1").worker.pseudonym
-    return [path.format(flagged=staged.flagged.pk, worker=worker, run=Run.objects.first().pk) for path in PAGES]
+    webhook = add_webhook(User.objects.get(username="admin"), url=f"https://example.org/{'x' * 90}", types=[*TYPES])
+    transaction.atomic(notify)("round.closed", "/rounds/open", id="open")
+    webhook.deliveries.update(state="failed", attempts=8, due_at=None, error="It cannot be reached: " + "x" * 90)
+    keys = {"flagged": staged.flagged.pk, "worker": worker, "run": Run.objects.first().pk, "webhook": webhook.pk}
+    return [path.format(**keys) for path in PAGES]
 
 
 @pytest.fixture

@@ -1,8 +1,13 @@
 """Deliveries to a receiver that works, fails, hangs, redirects, is gone or moves; signatures as others verify them."""
 
 import json
+import re
 import socket
 from datetime import timedelta
+from http.server import HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -369,3 +374,27 @@ def test_old_notifications_go_with_their_deliveries_but_places_count_on(webhook,
     assert purge_notifications() == 1
     assert list(Notification.objects.values_list("place", "data__id")) == [(2, "horse")]
     assert not Delivery.objects.filter(pk=delivery.pk).exists()
+
+
+def test_the_receiver_of_the_guide_takes_what_is_ours_and_refuses_the_rest(webhook, delivery, receiver, monkeypatch):
+    guide = (Path(__file__).parents[2] / "docs/api.md").read_text()
+    (source,) = re.findall(
+        r"^```python\n(import os\n.*?class Receiver.*?)^```$", guide.split("## Webhooks")[1], re.M | re.S
+    )
+    names: dict[str, Any] = {}
+    exec(compile(source, "docs/api.md", "exec"), names)  # noqa: S102
+    quiet = type("Quiet", (names["Receiver"],), {"log_message": lambda *_: None})
+    with HTTPServer(("127.0.0.1", 0), quiet) as server:
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.005}, daemon=True).start()
+        Webhook.objects.update(url=f"http://127.0.0.1:{server.server_port}/")
+        for secret, status in ((secret_of(webhook), 204), ("whsec_" + "A" * 43 + "=", 401)):
+            monkeypatch.setenv("SECRET", secret)
+            told = tell(webhook)
+            deliver(told.pk)
+            assert outcome(told)[2] == status
+        server.shutdown()
+
+
+def test_the_guide_tells_every_type():
+    guide = (Path(__file__).parents[2] / "docs/api.md").read_text()
+    assert re.findall(r"^\| `(\w+\.\w+)` \|", guide, re.M) == list(notifications.TYPES)
