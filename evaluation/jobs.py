@@ -84,6 +84,7 @@ def start_registration(collection: Collection, stored: StoredFile, *, file_name:
     params = {
         "collection": collection.name,
         "stored": [stored.path, stored.sha256],
+        "files": {"rankings": {"path": stored.path}},  # an upload is kept for as long as the job waits
         "file_name": Path(file_name).name,
         "model": model,
     }

@@ -489,6 +489,95 @@ class Exports(BaseModel):
     results: list[ExportLine]
 
 
+class FigureLine(BaseModel):
+    """
+    A metric's mean over queries, from 0 to 1, with its 95% interval, null where there is none.
+
+    ``direction`` is `i2t` (images ask for captions), `t2i`, or the `average` of both. ``kind`` tells whether it was
+    counted, or estimated from a part of the judgments. ``estimand`` is what it is the mean of.
+    """
+
+    direction: str
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    queries: int
+    kind: Literal["counted", "estimated"]
+    estimand: str
+    best: bool
+    not_significantly_worse: bool
+
+
+class RowAnswer(BaseModel):
+    """The figures of a model. ``run`` is null for rankings that are not registered."""
+
+    model: str
+    run: int | None
+    figures: list[FigureLine]
+    notes: list[str]
+
+
+class RunLine(BaseModel):
+    """One model's rankings of a collection: a file, or the lists of an annotator's search (`retrieval`)."""
+
+    id: int
+    url: str
+    collection: str
+    model: str
+    file_name: str
+    sha256: str
+    retrieval: int | None
+    suspicions: list[str]
+    registered_by: str | None
+    created_at: AwareDatetime
+
+
+class Runs(BaseModel):
+    """A part of the list of runs, the latest first."""
+
+    results: list[RunLine]
+    next: str | None
+
+
+class EstimatesOnRound(BaseModel):
+    """What an audit says of a run: its scores if all pairs of the pool were judged."""
+
+    round: str
+    figures: list[FigureLine]
+
+
+class ScoresOnVersion(BaseModel):
+    """The scores of a run on a version."""
+
+    version: str
+    caution: str
+    figures: list[FigureLine]
+
+
+class BenchmarkLine(BaseModel):
+    """A named benchmark of COCO's test images. ``needs_categories``: with COCO's instances_val2014.json alone."""
+
+    name: str
+    metrics: list[str]
+    needs_categories: bool
+
+
+class Benchmarks(BaseModel):
+    """The named benchmarks."""
+
+    results: list[BenchmarkLine]
+
+
+class Measured(BaseModel):
+    """A model's figures on one named benchmark."""
+
+    benchmark: str
+    model: str
+    figures: list[FigureLine]
+    notes: list[str]
+
+
 class EventAnswer(BaseModel):
     """Something that happened: ``id`` is the ``webhook-id`` of its deliveries, ``data`` names it and its address."""
 
@@ -585,6 +674,43 @@ class Kinds(BaseModel):
 
     results: list[KindAnswer]
     next: None
+
+
+class Leaderboard(BaseModel):
+    """
+    Models on a version, the best average mAP@R first. ``caution`` says why the scores are biased, if they are.
+    ``policies``: how ties, and ranks beyond the end of a list, are counted.
+    """
+
+    version: str
+    caution: str
+    policies: dict[str, str]
+    rows: list[RowAnswer]
+
+
+class RunAnswer(BaseModel):
+    """A run with its scores on each version, and what audits estimate of it."""
+
+    id: int
+    url: str
+    collection: str
+    model: str
+    file_name: str
+    sha256: str
+    retrieval: int | None
+    suspicions: list[str]
+    registered_by: str | None
+    created_at: AwareDatetime
+    policies: dict[str, str]
+    scores: list[ScoresOnVersion]
+    estimates: list[EstimatesOnRound]
+
+
+class BenchmarkAnswer(BaseModel):
+    """What a job has measured; nothing before it is done."""
+
+    job: JobAnswer
+    results: list[Measured]
 
 
 class Deliveries(BaseModel):

@@ -21,6 +21,7 @@ SUBJECTS = (
     "rounds",
     "pairs",
     "versions",
+    "leaderboard",
     "events",
     "webhooks",
 )

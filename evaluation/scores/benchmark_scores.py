@@ -36,14 +36,9 @@ def evaluate_benchmarks(
     Raises CounterpartError for unknown benchmarks, files that cannot be read or whose models would have one name, and
     rankings that lack queries, with their number.
     """
-    if unknown := [name for name in names if name not in BENCHMARKS]:
-        raise CounterpartError(f"Unknown benchmarks {some_of(unknown)}: choose of {', '.join(ORDER)}.")
-    if not names:
-        raise CounterpartError(f"Name at least one benchmark: {', '.join(ORDER)}.")
+    check_benchmarks(names, has_categories=parameters.categories is not None)
     targets = [_target(name) for name in ORDER if name in names and name != "pmrp"]
-    if "pmrp" in names:
-        if parameters.categories is None:
-            raise CounterpartError("pmrp needs the categories of the images: pass --categories instances_val2014.json.")
+    if parameters.categories and "pmrp" in names:
         targets += _plausible_targets(read_categories(parameters.categories), parameters.zeta)
     models = [parameters.model] if parameters.model else model_names(paths)
     scored = [
@@ -61,6 +56,16 @@ def evaluate_benchmarks(
         )
         for target, column in zip(targets, zip(*scored, strict=True), strict=True)
     )
+
+
+def check_benchmarks(names: Sequence[str], *, has_categories: bool) -> None:
+    """Raise CounterpartError for no or unknown benchmarks, and for pmrp without the categories of the images."""
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        raise CounterpartError(f"Unknown benchmarks {some_of(unknown)}: choose of {', '.join(ORDER)}.")
+    if not names:
+        raise CounterpartError(f"Name at least one benchmark: {', '.join(ORDER)}.")
+    if "pmrp" in names and not has_categories:
+        raise CounterpartError("pmrp needs the categories of the images: pass --categories instances_val2014.json.")
 
 
 def _target(name: str) -> Target:

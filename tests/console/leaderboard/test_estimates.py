@@ -2,7 +2,9 @@
 
 import pytest
 
+from console.leaderboard.round_boards import estimates_of_run
 from evaluation.scores.scoring import evaluate_version
+from tests.console.api.calls import caller_for
 from tests.dataset.releasing import release_version
 from tests.evaluation.auditing.test_estimate_boards import AUDIT, half_judged, register
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
@@ -83,3 +85,16 @@ def test_a_round_of_another_collection_is_not_found(member, pool):
     make_collection("other")
     assert member.get("/collections/other/leaderboard/?round=audit").status_code == 404
     assert member.get("/collections/other/leaderboard/").context["audits"] == []
+
+
+def test_a_program_reads_the_estimates_of_a_run(person, pool, tmp_path):
+    run = register(pool.collection, tmp_path)
+    half_judged(pool)
+    (told,) = caller_for(person, "evaluation:read").get(f"/runs/{run.pk}").json()["estimates"]
+    ((_, boards),) = estimates_of_run(run)
+    cells = {(column.part, column.metric): cell for one in boards for column, cell in one.board.rows[0].cells.items()}
+    assert told["round"] == "audit"
+    assert {(one["direction"], one["metric"]): (one["value"], one["low"], one["high"]) for one in told["figures"]} == {
+        place: (cell.figure.value, cell.figure.low, cell.figure.high) for place, cell in cells.items()
+    }
+    assert {one["kind"] for one in told["figures"]} == {"estimated"}
