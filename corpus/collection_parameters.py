@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from django import forms
+from django.core.exceptions import ValidationError
 
 from core.parameters import OFF_PAGE, POSITIONAL, FlagField, Option, Parameters, choices
 from core.seeds import SeedField
@@ -95,6 +96,9 @@ class GalleryParameters(Parameters):
     collection: Annotated[str, "the collection of the queries, whose rows found items become", Option(metavar="C")]
 
 
+LONGEST = 19  # digits of a number to draw
+
+
 class CountOrFileField(forms.Field):
     """A number to draw, or the path of a file of ids."""
 
@@ -102,7 +106,12 @@ class CountOrFileField(forms.Field):
     json_schema: ClassVar[dict[str, Any]] = {"type": "integer", "minimum": 0}
 
     def to_python(self, value: Any) -> int | Path:
-        return int(value) if str(value).removeprefix("-").isdecimal() else Path(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if not isinstance(value, str | Path):
+            raise ValidationError("Use a number, or the path of a file of ids.")
+        is_number = str(value).removeprefix("-").isdecimal() and len(str(value)) < LONGEST
+        return int(str(value)) if is_number else Path(value)
 
 
 @dataclass(frozen=True, kw_only=True)

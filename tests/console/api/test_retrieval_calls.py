@@ -62,6 +62,10 @@ def test_a_sample_is_drawn_as_by_the_command(caller, zoo):
     [
         ({"collection": "farm"}, "There is no collection"),
         ({"images": 99}, "the gallery of zoo has 6"),
+        ({"images": 10**40}, "the gallery of zoo has 6"),
+        ({"images": "9" * 5000}, "a call cannot name a file of the server"),
+        ({"images": {}}, "Use a number"),
+        ({"captions": True}, "Use a number"),
         ({"images": "/etc/passwd"}, "a call cannot name a file of the server"),
         ({"name": "a b"}, "Use only letters"),
         ({"sead": 1}, "unknown parameter"),
