@@ -24,13 +24,15 @@ EXAMPLE = re.compile(r"^## ([^\n]+)$|^```(sh|python)\n(.*?)^```$", re.M | re.S)
 
 
 def write_birds(folder: Path) -> None:
-    """Write pictures and captions of the shapes that the guide sends."""
+    """Write pictures, captions and rankings of the shapes that the guide sends."""
     with zipfile.ZipFile(folder / "pictures.zip", "w") as pictures, (folder / "captions.jsonl").open("w") as captions:
         for number in range(60):
             name = f"{number}.jpg"
             pictures.writestr(name, picture(size=(20 + number, 30)))
             row = {"caption_id": number, "image_id": number, "file_name": name, "text": f"bird {number} on a branch"}
             captions.write(json.dumps(row) + "\n")
+    keys = [str(number) for number in range(60)]
+    (folder / "clip.json").write_text(json.dumps({side: dict.fromkeys(keys, keys) for side in ("i2t", "t2i")}))
 
 
 def judge() -> None:
@@ -82,6 +84,8 @@ def tell_what_they_should(printed: dict[str, str], names: dict) -> None:
     assert [line.split()[-1] for line in downloaded] == ["304"] * len(Version.objects.get().manifest["files"])
     assert Version.objects.get().name == "v1"
     assert json.loads(Path("manifest.json").read_text()) == Version.objects.get().manifest
+    assert "clip is scored on v1." in printed["Score models"]
+    assert {line.split()[0] for line in printed["Score models"].splitlines()[2:]} == {"clip", "words"}
     assert printed["Long lists"].strip() == str(sum(len(f"bird {number} on a branch") for number in range(60)))
     happened = [line.split()[2] for line in printed["What has happened"].splitlines()]
     assert happened.index("round.published") < happened.index("round.closed") < happened.index("version.released")
