@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
@@ -43,11 +44,11 @@ def listed_blocks(name: str, lists: Iterable[Listed], ids: Ids) -> Iterator[Bloc
                 raise CounterpartError(f"{name} has scores that are NaN, for example of the query {query}.")
             order = np.lexsort((-scores, np.repeat(np.arange(len(some)), lengths)))
             flat, scores = flat[order], scores[order]
-        items, ended = padded(flat, lengths)
         direction = direction or _direction_of(name, ids, queries, flat)
         query_keys, item_keys = ids.of(direction)
+        items, ended = padded(_own(item_keys, flat), lengths)
         rows = None if scores is None else padded(scores, lengths)[0]
-        yield ranked_block(name, direction, ids, _own(query_keys, queries), _own(item_keys, items), ended, rows)
+        yield ranked_block(name, direction, ids, _own(query_keys, queries), items, ended, rows)
 
 
 def _parts(lists: Iterable[Listed]) -> Iterator[list[Listed]]:
@@ -66,11 +67,11 @@ def _parts(lists: Iterable[Listed]) -> Iterator[list[Listed]]:
 
 def _own(keys: Keys, ids: NDArray[np.object_]) -> NDArray[np.object_]:
     """Return ids without the prefixes of our exports, where the gallery has them so and not otherwise."""
-    own = ids.copy()
-    for place in zip(*np.nonzero(keys.find(ids) < 0), strict=True):
+    codes, different = pd.factorize(ids)
+    for place in np.flatnonzero(keys.find(different) < 0):
         for prefix in _PREFIXES:
-            own[place] = own[place].removeprefix(prefix)
-    return own
+            different[place] = different[place].removeprefix(prefix)
+    return different[codes]
 
 
 def _direction_of(name: str, ids: Ids, queries: NDArray[np.object_], items: NDArray[np.object_]) -> str:
