@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
+from counterpart_metrics.exported import is_scored_on
 from dataset.exports import statements
 from dataset.exports.citing import authors_of, citation_of, credits_of, missing_credits, title_of
 from dataset.exports.columns import meaning_of
@@ -19,6 +20,10 @@ GUARD = (
     "Pairs that nobody judged count as no match, so that scores on this version are biased. The audit of random "
     "queries tells by how much. Tables of it have the score of each model as the verdicts on the pool give it, the "
     "estimate, their deviation, and z, the deviation in standard errors; it is off where that is no chance."
+)
+SCORER = (
+    "`pip install counterpart-metrics`, then `python -m counterpart_metrics FOLDER RANKINGS`: the figures of the "
+    "site's leaderboard, with NumPy alone."
 )
 
 
@@ -51,6 +56,7 @@ def card(version: Version, files: Mapping[str, Path]) -> str:
             *_section("Known biases", statements.biases(version)),
             *_section("Limits", statements.limits(version)),
             *_guards(version),
+            *_section("How to score a model", [SCORER] if any(is_scored_on(name) for name in files) else []),
             *_section("Files", (_file(name, path, columns[name]) for name, path in files.items())),
             *_section("Columns", _meanings(columns.values())),
             "",

@@ -18,6 +18,11 @@ Judged = Mapping[str, Mapping[str, float]]
 _NAME = re.compile(rf"(.+)_({'|'.join(SIDES.values())})((?:_(?:strict|lenient|graded))?\.(?:json|qrels))")
 
 
+def is_scored_on(name: str) -> bool:
+    """Whether a file of this name has the matches of one direction."""
+    return _NAME.fullmatch(name) is not None
+
+
 @dataclass(frozen=True)
 class ExportedVersion:
     """The judgments of a version by direction; ids are texts."""

@@ -98,6 +98,14 @@ def test_a_second_export_into_a_folder_joins_the_card_of_the_first(release, out)
     )
 
 
+def test_a_card_tells_how_to_score_a_model_where_its_folder_has_matches_by_query(release, out):
+    version = release()
+    for format in FORMATS:
+        export_version(version, format=format, out=out / format)
+    told = {one for one in FORMATS if "counterpart_metrics FOLDER" in (out / one / "v1_about/README.md").read_text()}
+    assert told == {"eccv-json", "qrels"}
+
+
 def test_a_card_that_a_person_has_changed_is_not_replaced(release, out):
     version = release()
     export_version(version, format="eccv-json", out=out)

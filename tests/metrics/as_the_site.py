@@ -18,20 +18,23 @@ from dataset.models import Version
 from tests.commands import output_of
 
 POLICIES = [pair for pair in product(TIES, MISSING) if pair != ("interval", "interval")]
+FORMATS = ("eccv-json", "qrels")
 FIGURE = ("value", "low", "high", "queries")
 
 
-def assert_as_the_site(version: Version, rankings: Path, folder: Path, *, policies: list = POLICIES) -> set[str]:
+def assert_as_the_site(
+    version: Version, rankings: Path, folder: Path, *, policies: list = POLICIES, formats: tuple = FORMATS
+) -> set[str]:
     """Compare every figure under all policies, from each format that has positives; return what both refused."""
     refused = set()
-    for format in ("eccv-json", "qrels"):
+    for format in formats:
         export_version(version, format=format, out=folder / format)
     for ties, missing in policies:
         words = ["--json", "--ties", ties, "--missing", missing]
         theirs = outcome(
             lambda words=words: output_of("evaluate", "--version", version, "--rankings", rankings, *words)
         )
-        for format in ("eccv-json", "qrels"):
+        for format in formats:
             ours = outcome(lambda words=words, format=format: told(folder / format, rankings, *words))
             assert type(ours) is type(theirs), (ours, theirs)
             if isinstance(ours, str):

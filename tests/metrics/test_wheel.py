@@ -1,6 +1,7 @@
 """The package as its users get it: a small wheel that needs NumPy alone."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,10 @@ METRICS = Path(__file__).resolve().parents[2] / "metrics"
 
 
 def run(*command: object, folder: Path) -> str:
-    done = subprocess.run([str(part) for part in command], cwd=folder, capture_output=True, text=True, timeout=600)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -25,7 +29,8 @@ def test_the_wheel_scores_an_export_where_numpy_alone_is_installed(tmp_path):
     run(sys.executable, "-m", "venv", tmp_path / "empty", folder=tmp_path)
     python = tmp_path / "empty/bin/python"
     run(python, *pip, "install", wheel, folder=tmp_path)
-    installed = {one["name"] for one in json.loads(run(python, *pip, "list", "--format", "json", folder=tmp_path))}
+    listed = json.loads(run(python, "-m", "pip", "list", "--format", "json", folder=tmp_path))
+    installed = {one["name"] for one in listed}
     assert installed - {"pip", "setuptools"} == {"counterpart-metrics", "numpy"}
     (tmp_path / "v1_image_to_caption.json").write_text(json.dumps({"1": [10, 11], "2": [12]}))
     (tmp_path / "mine.json").write_text(json.dumps({"i2t": {"1": [10, 12, 11], "2": [12, 10]}}))
