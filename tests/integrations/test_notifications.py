@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from decimal import Decimal
 from json import dumps
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
 from django.db import transaction
 from django.db.models import QuerySet
+from django.urls import resolve
 from django.utils import timezone
 
 from annotation.models import Assignment
@@ -127,6 +129,7 @@ def test_each_change_is_told_once_with_the_address_of_what_changed(type, tmp_pat
     (data,) = told(type)
     assert data["id"]
     assert str(data["url"]).startswith(f"{SITE}/")
+    assert resolve(urlsplit(data["url"]).path).url_name  # raises where no call has it
 
 
 @pytest.mark.parametrize("type", ACTS)
