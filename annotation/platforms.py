@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum
-from functools import partial
 
 from celery import current_app
 from django.db import transaction
@@ -70,4 +69,4 @@ def want_seats_posted(round: Round) -> None:
 
 def _send(task: str, *args: int) -> None:
     # Robust: the change is committed. A failure here is logged, and crowd's periodic task finds the rows.
-    transaction.on_commit(partial(current_app.signature(task, args=args).apply_async), robust=True)
+    transaction.on_commit(current_app.signature(task, args=args).apply_async, robust=True)

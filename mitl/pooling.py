@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -212,7 +211,7 @@ def _stored(pool: Pool, proposals: _Proposals, retrievals: list[Retrieval], prog
             pool.retrievals.set(retrievals)
             insert_rows(Proposal, {"pool_id": pool.pk, **columns}, step="writing proposals", progress=progress)
             pairs = proposals.annotators, proposals.images, proposals.captions
-            transaction.on_commit(partial(count_overlap, pool, *pairs), robust=True)
+            transaction.on_commit(lambda: count_overlap(pool, *pairs), robust=True)
             yield
     except IntegrityError as error:
         raise CounterpartError(f"Another process made a pool {pool} meanwhile; run the same command again.") from error

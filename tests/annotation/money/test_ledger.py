@@ -235,6 +235,18 @@ def test_a_raised_ceiling_posts_waiting_seats_by_itself(person, platform, django
     assert post_open_seats(made) == 0  # none is left to post
 
 
+def test_a_broker_that_is_down_keeps_no_ceiling_from_being_raised(person, platform, commit, monkeypatch):
+    made = posted(hits=2, ceiling="1.60")
+
+    def down(*_: object, **__: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr("celery.canvas.Signature.apply_async", down)
+    with commit(execute=True):
+        set_ceiling(made, Decimal("10"), actor="robin")
+    assert Round.objects.get(pk=made.pk).ceiling == 10
+
+
 def test_a_new_ceiling_is_told_once_with_the_one_before(db):
     made = make_round(published=False)
     for _ in range(2):
