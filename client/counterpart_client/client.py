@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import sleep
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -16,16 +18,22 @@ from counterpart_client.http_calls import ClientError, HttpCalls
 from counterpart_client.job_bars import JobFailed, job_bar
 from counterpart_client.models import (
     AggregationAnswer,
+    AnnotatorAnswer,
     CaptionAnswer,
     CollectionAnswer,
     ExportLine,
     ImageAnswer,
     JobAnswer,
     JudgmentAnswer,
+    Leaderboard,
     MatchAnswer,
     Me,
+    ReviewAnswer,
+    ReviewsMade,
     RoundAnswer,
+    RunLine,
     UploadAnswer,
+    VerdictAnswer,
     VersionAnswer,
     VersionLine,
 )
@@ -109,7 +117,7 @@ class Client(HttpCalls):
         return self.pages(f"/collections/{collection}/matches", MatchAnswer, **query)
 
     def upload(self, file: Path | str) -> UploadAnswer:
-        """Send a file, to S3 itself where the site keeps its files there; its ``id`` names it in another call."""
+        """Send a file; its ``id`` names it in another call."""
         return self.send_file(Path(file), UploadAnswer)
 
     def import_collection(self, collection: str, **parameters: Any) -> JobAnswer:
@@ -125,6 +133,16 @@ class Client(HttpCalls):
         body = {"file": file, "source": source, **parameters}
         return self.post(f"/collections/{collection}/matches", JobAnswer, **body)
 
+    # Annotators
+
+    def annotators(self) -> Iterator[AnnotatorAnswer]:
+        """Yield the annotators by name."""
+        return self.pages("/annotators", AnnotatorAnswer)
+
+    def add_annotator(self, name: str, kind: str, **parameters: Any) -> JobAnswer:
+        """Add an annotator of a kind; ``checkpoint=`` is the id of an upload with its weights, if it has some."""
+        return self.post("/annotators", JobAnswer, name=name, kind=kind, **parameters)
+
     # Rounds
 
     def rounds(self, **query: Any) -> Iterator[RoundAnswer]:
@@ -138,7 +156,7 @@ class Client(HttpCalls):
     def plan_round(self, round: str, collection: str, annotators: Sequence[str], **parameters: Any) -> JobAnswer:
         """Draw queries, search, pool the proposals and pack them into a draft, which costs nothing yet.
 
-        >>> job = client.plan_round("first", "zoo", ["overlap"], images=20, captions=20, reward="0.65", ceiling="80")
+        >>> job = client.plan_round("first", "zoo", ["overlap"], images=20, captions=20, reward="2.50", ceiling="80")
         """
         body = {"round": round, "collection": collection, "annotators": annotators, **parameters}
         return self.post("/rounds", JobAnswer, **body)
@@ -146,7 +164,7 @@ class Client(HttpCalls):
     def publish_round(self, round: str, *, ceiling: Decimal | str, channel: str, **parameters: Any) -> JobAnswer:
         """Open a draft to workers. ``ceiling`` repeats what the round may cost; where it is another, nothing is done.
 
-        >>> job = client.publish_round("first", ceiling="80", channel="browser", expected_minutes=3)
+        >>> job = client.publish_round("first", ceiling="80", channel="browser")
         """
         return self.post(f"/rounds/{round}/publish", JobAnswer, ceiling=ceiling, channel=channel, **parameters)
 
@@ -172,6 +190,21 @@ class Client(HttpCalls):
     def count_votes(self, round: str, **parameters: Any) -> JobAnswer:
         """Count the votes of a round by a ``method=``: a verdict on every pair."""
         return self.post(f"/rounds/{round}/aggregations", JobAnswer, **parameters)
+
+    def verdicts(self, round: str, **query: Any) -> Iterator[VerdictAnswer]:
+        """Yield what the votes of a round say of each pair; with ``method=`` counted by it, not by the latest."""
+        return self.pages("/verdicts", VerdictAnswer, round=round, **query)
+
+    def reviews(self, **query: Any) -> Iterator[ReviewAnswer]:
+        """Yield the reviews as they were made; with ``collection=`` those of one."""
+        return self.pages("/reviews", ReviewAnswer, **query)
+
+    def review(self, collection: str, conclusion: str, **parameters: Any) -> list[ReviewAnswer]:
+        """Review a pair, an image or a caption: reviews are added beside judgments, and never changed.
+
+        >>> client.review("zoo", "level", image="17", caption="17a", level=1)
+        """
+        return self.post("/reviews", ReviewsMade, collection=collection, conclusion=conclusion, **parameters).results
 
     # Versions
 
@@ -226,6 +259,37 @@ class Client(HttpCalls):
             raise ClientError(f"Version {version} was not exported as {what!r}. Call export_version, and wait.")
         path = f"/versions/{version}/exports/{what}"
         return self.fetch(path, Path(to) / f"{version}-{what}.zip", checksums[what])
+
+    # Models
+
+    def runs(self, **query: Any) -> Iterator[RunLine]:
+        """Yield the runs, the latest first; with ``collection=`` or ``version=`` those of one."""
+        return self.pages("/runs", RunLine, **query)
+
+    def register_run(self, collection: str, rankings: Path | str | dict[str, Any], *, model: str) -> JobAnswer:
+        """Score a model's rankings of a collection on all versions of it: a file, or as JSON has them.
+
+        >>> client.register_run("zoo", {"i2t": {"17": ["17a", "3b"]}, "t2i": {"17a": ["17", "3"]}}, model="mine")
+        """
+        if isinstance(rankings, dict):
+            with TemporaryDirectory() as folder:
+                file = Path(folder) / "rankings.json"
+                file.write_text(json.dumps(rankings))
+                sent = self.upload(file)
+        else:
+            sent = self.upload(rankings)
+        return self.post("/runs", JobAnswer, collection=collection, upload=sent.id, model=model)
+
+    def leaderboard(self, version: str) -> Leaderboard:
+        """Return the scores of all models on a version, with their 95% intervals."""
+        return self.get(f"/versions/{version}/leaderboard", Leaderboard)
+
+    def leaderboard_frame(self, version: str) -> DataFrame:
+        """Return the leaderboard as a table, a row for each figure of each model (needs the extra ``pandas``)."""
+        import pandas
+
+        rows = self.leaderboard(version).rows
+        return pandas.DataFrame([{"model": row.model, **one.model_dump()} for row in rows for one in row.figures])
 
 
 def frame(rows: Iterable[BaseModel]) -> DataFrame:

@@ -22,6 +22,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 90.0  # seconds
 BUSY = (429, 502, 503, 504)
 A_PAGE = 200  # rows
 BLOCK = 1 << 20  # bytes in memory
+LARGE = 1 << 24  # bytes, from which the site is asked whether it has S3
 
 
 class ClientError(Exception):
@@ -117,19 +118,20 @@ class HttpCalls:
         raise refusal
 
     def send_file(self, file: Path, kind: type[Answer]) -> Answer:
-        """Upload a file with its checksum, streamed: to S3 where the site says so, else to the site itself."""
+        """Upload a file with its checksum, streamed; a large one to S3 where the site has it."""
         digest = b64encode(bytes.fromhex(_sha256(file))).decode()
         headers = {"Content-Digest": f"sha-256=:{digest}:", "Content-Type": "application/octet-stream"}
-        query = {"name": file.name}
-        try:
-            answer = self.send("POST", "/uploads", query={**query, "size": file.stat().st_size}, headers=headers)
-        except ApiError as error:
-            if error.status != 409:
-                raise
-            return _read(self.send("POST", "/uploads", query=query, content=file, headers=headers), kind)
-        put = answer.json()["put"]
-        self.send("PUT", put["url"], content=file, headers=put["headers"])
-        return _read(answer, kind)
+        query, size = {"name": file.name}, file.stat().st_size
+        if size >= LARGE:
+            try:
+                answer = self.send("POST", "/uploads", query={**query, "size": size}, headers=headers)
+                put = answer.json()["put"]
+                self.send("PUT", put["url"], content=file, headers=put["headers"])
+                return _read(answer, kind)
+            except ApiError as error:
+                if error.status != 409:  # this site has no S3
+                    raise
+        return _read(self.send("POST", "/uploads", query=query, content=file, headers=headers), kind)
 
     def fetch(self, path: str, target: Path, sha256: str) -> Path:
         """Download a file unless it is there, from where an earlier download was cut off, and compare its checksum."""

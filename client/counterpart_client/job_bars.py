@@ -23,7 +23,7 @@ def job_bar(visible: bool) -> Iterator[Callable[[JobAnswer], None]]:
         yield lambda job: None
         return
     try:
-        from tqdm.auto import tqdm
+        from tqdm import tqdm
     except ImportError:
         yield _write_line
         sys.stderr.write("\n")
@@ -31,7 +31,7 @@ def job_bar(visible: bool) -> Iterator[Callable[[JobAnswer], None]]:
     with tqdm(leave=True) as bar:
 
         def show(job: JobAnswer) -> None:
-            bar.set_description(": ".join(filter(None, (job.title, job.step))), refresh=False)
+            bar.set_description_str(": ".join(filter(None, (job.title, job.step))), refresh=False)
             bar.total, bar.n = job.total, job.done
             bar.refresh()
 

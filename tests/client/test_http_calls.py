@@ -4,6 +4,7 @@ import json
 import sys
 from decimal import Decimal
 from hashlib import sha256
+from pathlib import Path
 
 import httpx
 import pytest
@@ -168,7 +169,7 @@ def test_a_failed_job_is_raised_with_its_message():
 
 
 def test_progress_is_a_line_where_there_is_no_tqdm(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
     running = JOB | {"state": "running", "finished_at": None, "step": "searching", "done": 1000, "total": 4000}
     answers = [httpx.Response(200, json=running, headers={"Retry-After": "3"}), httpx.Response(200, json=JOB)]
     site = Site(httpx.Response(200, json=running), *answers)
@@ -215,9 +216,23 @@ def sent(**change: object) -> httpx.Response:
     return httpx.Response(201, json=answer | change)
 
 
-def test_a_file_is_sent_to_a_site_without_s3_with_its_checksum(tmp_path):
-    file = tmp_path / "pairs.csv"
-    file.write_bytes(CONTENT)
+@pytest.fixture
+def file(tmp_path, monkeypatch) -> Path:
+    """A large file."""
+    monkeypatch.setattr("counterpart_client.http_calls.LARGE", len(CONTENT))
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(CONTENT)
+    return path
+
+
+def test_a_small_file_is_sent_at_once(tmp_path):
+    (tmp_path / "pairs.csv").write_bytes(CONTENT)
+    site = Site(sent())
+    site.client.upload(tmp_path / "pairs.csv")
+    assert (site.calls[0].content, dict(site.calls[0].url.params)) == (CONTENT, {"name": "pairs.csv"})
+
+
+def test_a_large_file_is_sent_to_a_site_without_s3_with_its_checksum(file):
     site = Site(refused(409, "This site has no S3."), httpx.ReadError("cut off"), sent())
     assert site.client.upload(file).sha256 == DIGEST
     first, second = site.calls[1:]
@@ -230,9 +245,7 @@ def test_a_file_is_sent_to_a_site_without_s3_with_its_checksum(tmp_path):
     )
 
 
-def test_a_file_is_sent_to_s3_without_the_token(tmp_path):
-    file = tmp_path / "pairs.csv"
-    file.write_bytes(CONTENT)
+def test_a_large_file_is_sent_to_s3_without_the_token(file):
     put = {"url": "https://s3.example/b?sign=1", "headers": {"x-amz-checksum-sha256": "c", "Content-Length": "14000"}}
     site = Site(sent(put=put), httpx.Response(200))
     assert site.client.upload(file).sha256 == DIGEST

@@ -79,6 +79,30 @@ def test_a_file_or_an_export_that_a_version_lacks_is_named(client):
         client.download_export("v1", "coco_strict")
 
 
+def test_a_pair_is_reviewed_beside_its_verdict(client):
+    make_site()
+    verdict = next(client.verdicts("done"))
+    (made,) = client.review("zoo", "level", image=verdict.image, caption=verdict.caption, level=2)
+    assert (made.level, made.by) == (2, "robin")
+    assert [one.id for one in client.reviews(collection="zoo")] == [made.id]
+
+
+def test_an_annotator_is_added(client):
+    client.wait(client.add_annotator("words", "overlap"))
+    assert [one.kind for one in client.annotators()] == ["overlap"]
+
+
+def test_rankings_of_a_file_are_scored(client, tmp_path):
+    made = make_site()
+    images = list(made.collection.images.values_list("key", flat=True))
+    captions = list(made.collection.captions.values_list("key", flat=True))
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps({"i2t": dict.fromkeys(images, captions), "t2i": dict.fromkeys(captions, images)}))
+    client.wait(client.register_run("zoo", file, model="mine"))
+    assert [one.model for one in client.runs(version="v1")] == ["mine"]
+    assert set(client.leaderboard_frame("v1").model) == {"mine"}
+
+
 def test_a_wrong_token_is_told_in_the_sites_words(live_server, db):
     with pytest.raises(ApiError, match="There is no such token") as caught:
         Client(live_server.url, "cp_wrong").me()
