@@ -62,6 +62,7 @@ def test_its_examples_run_as_printed(live_server, tmp_path, monkeypatch, transac
             with redirect_stdout(told):
                 exec(compile(source, f"docs/api.md: {heading}", "exec"), names)  # noqa: S102
             printed[heading] = printed.get(heading, "") + told.getvalue()
+    names["site"].close()  # the site's thread for it keeps a connection to the database
     tell_what_they_should(printed, names)
 
 
