@@ -10,6 +10,26 @@ from core.errors import CounterpartError
 from core.parameters import Declared, Parameters, PathField, values_of
 from core.text import NAME_PATTERN, NameField
 
+PYTHON: dict[str, Any] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "array": list,
+    "object": dict,
+    "boolean": (),
+    "null": type(None),
+}
+"""Types of JSON → those of Python; true and false are no numbers."""
+WORDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "array": "a list",
+    "object": "an object",
+    "boolean": "true or false",
+    "null": "null",
+}
+
 
 def schema_of(kind: type[Parameters], *, without: Collection[str] = ()) -> dict[str, Any]:
     """Return the JSON schema of a body with these parameters. Those that are paths on the server are left out."""
@@ -27,15 +47,44 @@ def schema_of(kind: type[Parameters], *, without: Collection[str] = ()) -> dict[
 def read_body(kind: type[Declared], body: dict[str, Any], known: Mapping[str, Any]) -> Declared:
     """Return the parameters of a body, and of what is ``known`` from the address.
 
-    Raises CounterpartError as ``from_json`` does, and where a value is read as a path: nobody reads the server's files.
+    Raises CounterpartError as ``from_json`` does, for values of another type, as forms would take a number's text, and
+    where a value is read as a path: nobody reads the server's files.
     """
     if hidden := sorted((kind.fields().keys() - _given(kind).keys() | known.keys()) & body.keys()):
         raise CounterpartError(f"Invalid parameter {hidden[0]}: a call cannot set it. Leave it out.")
+    described = schema_of(kind)["properties"]
+    for name in body.keys() & described.keys():
+        if not _fits(body[name], described[name]):
+            raise CounterpartError(f"Invalid {name.replace('_', ' ')} {body[name]!r}: send {_kinds(described[name])}.")
     parameters = kind.from_json({**body, **known})
     for name in body:
         if isinstance(getattr(parameters, name), Path):
             raise CounterpartError(f"Invalid {name} {body[name]!r}: a call cannot name a file of the server.")
     return parameters
+
+
+def _fits(value: Any, described: dict[str, Any]) -> bool:
+    """Whether a value has a type that its schema allows, and so have its items."""
+    if "anyOf" in described:
+        return any(_fits(value, one) for one in described["anyOf"])
+    allowed = described["type"] if isinstance(described["type"], list) else [described["type"]]
+    if not any(_is_of(value, type) for type in allowed):
+        return False
+    return not isinstance(value, list) or all(_fits(item, described["items"]) for item in value)
+
+
+def _is_of(value: Any, type: str) -> bool:
+    if isinstance(value, bool):
+        return type == "boolean"
+    whole = isinstance(value, float) and value.is_integer()
+    return isinstance(value, PYTHON[type]) or (type == "integer" and whole)
+
+
+def _kinds(described: dict[str, Any]) -> str:
+    if "anyOf" in described:
+        return " or ".join(_kinds(one) for one in described["anyOf"])
+    allowed = described["type"] if isinstance(described["type"], list) else [described["type"]]
+    return " or ".join(WORDS[name] for name in allowed)
 
 
 def _given(kind: type[Parameters]) -> dict[str, forms.Field]:

@@ -111,7 +111,13 @@ def test_a_plan_becomes_a_job_that_packs_the_round(caller, site, commit):
         ({"reward": "-1"}, "Invalid reward"),
         ({"speed": 3}, "1 unknown parameter: speed"),
         ({"design": "/etc/passwd"}, "Invalid design"),
-        ({"round": None}, "Invalid round"),
+        ({"round": None}, "Invalid round None: send text."),
+        ({"annotators": "overlap"}, "Invalid annotators 'overlap': send a list."),
+        ({"annotators": [1]}, "Invalid annotators [1]: send a list."),
+        ({"images": "2"}, "Invalid images '2': send a whole number."),
+        ({"images": True}, "Invalid images True: send a whole number."),
+        ({"seed": "1"}, "Invalid seed '1': send a whole number or null."),
+        ({"reasons": 1}, "Invalid reasons 1: send true or false."),
     ],
 )
 def test_an_invalid_plan_is_refused_in_our_words(caller, change, told):
