@@ -1,3 +1,4 @@
+import doctest
 from collections import Counter
 
 import numpy as np
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import modified_precision
 from sklearn.metrics import cohen_kappa_score
 
+from evaluation.metrics import text_overlap
 from evaluation.metrics.text_overlap import bleu_1, content_words, filtered, kappas, rouge_1, words_of
 
 WORDS = ["a", "the", "dog", "dogs", "cat", "runs", "running", "red-hat", "two"]
@@ -14,6 +16,10 @@ texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 references = st.lists(texts, min_size=1, max_size=4)
 SCORES = np.random.default_rng(2).random(60)
 PEOPLE = np.clip(np.round(4 * SCORES + np.random.default_rng(3).normal(0, 0.7, 60)), 1, 4)
+
+
+def test_the_examples_in_the_docstrings_run():
+    assert doctest.testmod(text_overlap).failed == 0
 
 
 @pytest.mark.parametrize("words", [content_words, words_of])
