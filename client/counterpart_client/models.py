@@ -275,6 +275,8 @@ class RoundAnswer(BaseModel):
     channel: str
     environment: str
     reward: str
+    expected_cost: str
+    """cost once all answer sets are in, fees included"""
     replication: int
     hits: int
     created_at: AwareDatetime

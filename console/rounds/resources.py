@@ -88,6 +88,7 @@ class RoundAnswer(Schema):
     channel: str
     environment: str
     reward: str
+    expected_cost: Annotated[str, Field(description="cost once all answer sets are in, fees included")]
     replication: int
     hits: int
     created_at: datetime
@@ -320,6 +321,7 @@ def _of_round(round: Round, standing: Standing, balance: Balance) -> dict[str, A
         "sample": round.pool.sample.name,
         "paused": round.paused_at is not None,
         "reward": str(round.reward),
+        "expected_cost": str(cents(standing.expected_cost)),
         "hits": round.n_hits,  # type: ignore[attr-defined]
         "progress": {
             "wanted": standing.wanted,

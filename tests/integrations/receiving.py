@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
 import pytest
+from django.db import transaction
+from django.db.models import F
 
 from core import public_network
+from integrations import notifications
+from integrations.models import Delivery, Webhook
 
 
 @dataclass
@@ -58,3 +63,28 @@ def receiver(monkeypatch) -> Iterator[Receiver]:
         yield receiver
         receiver.over.set()
         server.shutdown()
+
+
+notify = transaction.atomic(notifications.notify)
+
+
+def tell(webhook: Webhook, name: str = "zebra") -> Delivery:
+    notify("round.closed", f"/rounds/{name}", id=name)
+    return webhook.deliveries.latest("pk")
+
+
+def pass_time(**time: float) -> None:
+    """Let so much time go by."""
+    passed = timedelta(**time)
+    Delivery.objects.update(due_at=F("due_at") - passed)
+    Webhook.objects.update(rests_until=F("rests_until") - passed, failing_since=F("failing_since") - passed)
+    Webhook.objects.update(rotated_at=F("rotated_at") - passed)
+
+
+def again(row):
+    return type(row).objects.get(pk=row.pk)
+
+
+def outcome(delivery: Delivery) -> tuple[str, int, int | None, str]:
+    found = again(delivery)
+    return found.state, found.attempts, found.status, found.error

@@ -17,7 +17,7 @@ from annotation.money.ledger import balances
 from annotation.work.submissions import submit_answers
 from console.api.access_tokens import make_token
 from core.models import Job
-from crowd.publication import close_round
+from crowd.publication import close_round, quote
 from dataset.verdicts import aggregate_round
 from hits.models import Item, Round, Seat
 from tests.annotation.answering import right_answers
@@ -72,6 +72,12 @@ def test_a_round_tells_what_its_page_tells(caller, site):
     accounts = balances(site.round)
     assert told["ledger"]["owed"] == str(accounts["owed"])
     assert told["ledger"]["ceiling"] == str(site.round.ceiling)
+
+
+def test_a_draft_tells_what_it_will_cost(caller, site):
+    told = caller.get("/rounds/draft").json()
+    assert told["expected_cost"] == str(quote(site.draft, "browser").total)
+    assert float(told["expected_cost"]) == told["progress"]["wanted"] * float(told["reward"]) > 0
 
 
 def test_the_accounts_of_a_round_sum_to_its_ceiling(caller):
