@@ -50,9 +50,11 @@ def main() -> None:
         with served("site") as site, httpx.Client(base_url=f"http://{site.address}/api/v1", timeout=60) as client:
             client.headers["Authorization"] = f"Bearer {token}"
             lines += [ours(client, place, options.calls) for place in places(total)]
+        print("\n".join(lines), flush=True)
         if options.peer:
-            lines += peer(options.peer, options.tasks, options.calls)
-    print("\n".join(lines))
+            theirs = peer(options.peer, options.tasks, options.calls)
+            print("\n".join(theirs))
+            lines += theirs
     if options.write:
         write_tables("api_reading", "\n".join(lines))
 
@@ -164,20 +166,21 @@ def label_studio(environment: Path) -> Iterator[httpx.Client]:
         account = ["--username", "a@example.org", "--password", "benchmark-1", "--user-token", PEER_TOKEN]
         served_at = ["--no-browser", "--internal-host", "127.0.0.1", "--port", port, "--log-level", "ERROR"]
         command = [environment / "bin/label-studio", "start", *served_at, *account]
-        server = subprocess.Popen(command, env=os.environ | settings, stdout=subprocess.DEVNULL)
+        others = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+        server = subprocess.Popen(command, env=others | settings, stdout=subprocess.DEVNULL)
         try:
             headers = {"Authorization": f"Token {PEER_TOKEN}"}
             with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=600) as client:
-                wait_for(client)
+                wait_for(client, server)
                 yield client
         finally:
             server.terminate()
             server.wait()
 
 
-def wait_for(client: httpx.Client, seconds: int = 600) -> None:
+def wait_for(client: httpx.Client, server: subprocess.Popen, seconds: int = 600) -> None:
     until = monotonic() + seconds
-    while monotonic() < until:
+    while monotonic() < until and server.poll() is None:
         try:
             if client.get("/api/projects").status_code == 200:
                 return
