@@ -1,5 +1,6 @@
 """Who calls the API: the middleware that reads the token of a call, and the check of its scope at an operation."""
 
+import logging
 from time import time
 from typing import Any
 
@@ -16,6 +17,8 @@ from console.permissions import Guard
 from core.middleware import GetResponse
 from core.throttles import client_address
 from integrations.models import Token
+
+logger = logging.getLogger(__name__)
 
 API = "/api/v1/"
 WRONG_TOKENS, WRONG_SECONDS = 20, 900
@@ -57,7 +60,7 @@ def _read_token(request: HttpRequest) -> Token | Problem | None:
     text = text.strip()
     address = client_address(request)
     wrong = f"api:wrong:{identifier_of(text[:LENGTH])}:{address}"
-    if cache.get(wrong, 0) >= WRONG_TOKENS:
+    if _counted(wrong) >= WRONG_TOKENS:
         return Problem(429, "Too many wrong tokens. Wait 15 minutes.", {"Retry-After": str(WRONG_SECONDS)})
     token = find_token(text) if kind.lower() == "bearer" else None
     if token is None:
@@ -81,12 +84,22 @@ def _unauthorised(sentence: str) -> Problem:
     return Problem(401, sentence, {"WWW-Authenticate": "Bearer"})
 
 
+def _counted(key: str) -> int:
+    """Return how often it was counted; without the cache nobody is limited."""
+    try:
+        return int(cache.get(key, 0))
+    except Exception:
+        logger.exception("the cache could not be asked how often the API was called")
+        return 0
+
+
 def _count(key: str, seconds: int) -> int:
     """Count one more; without the cache nobody is limited."""
     try:
         cache.add(key, 0, timeout=seconds)
         return cache.incr(key)
     except Exception:
+        logger.exception("the cache could not be asked how often the API was called")
         return 0
 
 

@@ -112,6 +112,17 @@ def test_too_many_wrong_tokens_are_refused_from_their_address_alone(caller):
     assert caller.get("/me", REMOTE_ADDR="192.0.2.2").status_code == 200
 
 
+def test_without_the_cache_nobody_is_limited(caller, monkeypatch):
+    class Lost:
+        def __getattr__(self, name):
+            raise ConnectionError("the cache is lost")
+
+    monkeypatch.setattr("console.api.bearer.cache", Lost())
+    assert caller.get("/me").status_code == 200
+    caller.text = caller.text[:-10] + "A" * 10
+    assert caller.get("/me").status_code == 401
+
+
 def test_the_use_of_a_token_is_kept_by_the_hour(caller):
     caller.get("/me")
     caller.token.refresh_from_db()
