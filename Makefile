@@ -1,39 +1,44 @@
 # make demo    a whole round on a drawn collection, then the site        (ARGS=--no-serve stops before serving)
 # make check   the fast part of the tests, on SQLite                     (about four minutes)
 # make test    everything CI runs: checks, both databases, slow and browser tests
-# make audit   known vulnerabilities of the pinned packages; asks the advisory database on the network
+# make audit   known vulnerabilities of the locked packages; asks the advisory database on the network
+# make lock    requirements-locked.txt and requirements-gpu-locked.txt written again, after a change of what Counterpart runs on
 # make screenshots   the pictures of docs/tour.md, light and dark, of the demo site and a simulated COCO round
 # make client-models   the types of counterpart-client anew, after a change of what calls of the API answer
 # make chaos   200 kills of a site under load on each database, written into docs/reliability.md  (half an hour or more)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
-BIN := $(VENV)/bin
+BIN := $(abspath $(VENV))/bin
 # A folder of wheels or an index to prefer for the CPU build of torch; pip's own settings hold otherwise.
 # pip would compile all modules for half a minute; those that are used compile when they are first imported.
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+LOCK = $(VENV)-lock/bin/uv pip compile --quiet --generate-hashes --only-binary :all: --no-annotate --custom-compile-command "make lock" \
+	--python-version 3.11 --python-platform x86_64-manylinux_2_28 \
+	$(foreach one,$(PACKAGES),--no-emit-package counterpart-$(one))
+# Libraries that know nothing of the site, each with tests of its own.
+PACKAGES = $(notdir $(wildcard packages/*))
 DEMO_ENV = VAR_DIR=$(CURDIR)/var/demo DATABASE_URL=$(DEMO_DATABASE_URL) REDIS_URL=
 # Tests that need what numba compiles.
-KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
-	tests/console/rounds/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
+KERNELS = tests/console/rounds/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
 	tests/evaluation/test_analyse_command.py::test_a_sample_that_asks_in_one_direction_has_no_hs_sum \
 	tests/evaluation/designing/test_plans.py::test_a_pool_that_nobody_judged_is_planned_from_priors_and_says_so \
 	tests/mitl/search/test_beyond_rows.py::test_the_lists_are_those_of_an_exact_search \
-	tests/mitl/annotators/test_kcca.py::test_it_finds_colours_by_histograms_of_the_whole
+	'tests/mitl/annotators/test_kinds.py::test_a_kind_is_added_trained_exported_added_again_and_searched_with[kcca]'
 # Several test processes that each let torch use every core, or spin while they wait for a thread, slow each other down.
 PYTEST = env OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
 
 # Python keeps what it has compiled, also where the environment forbids it: otherwise each process compiles all of it.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo check test audit ready lint kernels fast services services-all slow cluster browser screenshots client-models chaos clean
+.PHONY: demo check test audit lock ready lint kernels packages fast services services-all slow cluster browser screenshots client-models chaos clean
 
 demo: $(VENV)/.runtime
 	@$(DEMO_ENV) $(BIN)/python manage.py demo $(ARGS)
 
 check: ready fast
 
-test: ready fast slow services cluster
+test: ready packages fast slow services cluster
 
 # In a fresh clone numba compiles for a minute and a half, and each of two test processes would: once, beside lint.
 ready: $(VENV)/.dev
@@ -41,6 +46,7 @@ ready: $(VENV)/.dev
 
 kernels: $(VENV)/.dev
 	DATABASE_URL= REDIS_URL= $(PYTEST) -n 0 -q $(KERNELS)
+	cd packages/topk && $(PYTEST) -n 0 tests/test_searching.py::test_a_case_worked_by_hand
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -49,6 +55,10 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy .
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check --fail-level WARNING
+
+# Each package in a process of its own, without Django's settings.
+packages: $(VENV)/.dev browser
+	for one in $(PACKAGES); do (cd packages/$$one && $(BIN)/lint-imports && $(PYTEST) --dist loadfile) || exit 1; done
 
 fast: $(VENV)/.dev
 	DATABASE_URL= REDIS_URL= $(PYTEST) -m "not slow and not browser and not service"
@@ -80,8 +90,15 @@ services-all: $(VENV)/.dev
 audit:
 	$(PYTHON) -m venv $(VENV)-audit
 	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
-	grep --invert-match '^-e ' requirements.txt \
-		| $(VENV)-audit/bin/pip-audit --strict --no-deps --disable-pip -r /dev/stdin
+	sed 's/+cpu / /' requirements-locked.txt | $(VENV)-audit/bin/pip-audit --strict --disable-pip -r /dev/stdin
+
+# What the images install: all packages with the hashes of their files. TORCH is where torch for processors is found.
+lock: TORCH ?= --torch-backend cpu
+lock:
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
+	$(LOCK) $(TORCH) requirements.txt --output-file requirements-locked.txt
+	$(LOCK) requirements-gpu.txt --output-file requirements-gpu-locked.txt
 
 screenshots: $(VENV)/.dev browser
 	$(BIN)/python docs/screenshots.py $(ARGS)
@@ -103,14 +120,14 @@ browser:
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: requirements.txt metrics/pyproject.toml | $(VENV)/bin/python
+$(VENV)/.runtime: requirements.txt requirements-common.txt requirements-site.txt $(wildcard packages/*/pyproject.toml) | $(VENV)/bin/python
 	@echo "Installing packages into $(VENV) (about two minutes the first time) ..."
 	$(PIP_INSTALL) -r requirements.txt
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt client/pyproject.toml $(VENV)/.runtime
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	$(PIP_INSTALL) -r requirements-dev.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-audit $(VENV)-ray .venv-witness .venv-peers var .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-audit $(VENV)-lock $(VENV)-ray .venv-witness .venv-peers var .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -38,7 +38,9 @@ def main() -> None:
         )
         sys.exit(1)
     except OperationalError as error:  # of Django's own commands, such as migrate
-        print(f"The database of DATABASE_URL could not be used: {' '.join(str(error).split())}", file=sys.stderr)
+        from core.errors import said_of_database
+
+        print(said_of_database(error), file=sys.stderr)
         sys.exit(1)
 
 

@@ -17,6 +17,7 @@ class AnnotationConfig(AppConfig):
         "explained": "{who} said which levels fit best in {what}",
         "excluded from further work": "{who} excluded {what} from further work",
         "expired": "{what} ran out of time",
+        "shortened": "{who} shortened {what}, which a wrong clock had made too long",
         "flagged": "{who} flagged {what} for a review",
         "forgotten": "{who} erased who {what} is",
         "given a new link": "{who} gave {what} a new link",

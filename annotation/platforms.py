@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
@@ -21,6 +22,21 @@ class Means(Enum):
     REWARD = "by its reward"
     BONUS = "by a bonus in place of its reward"
     NOTHING = "by nothing more: it was settled elsewhere"
+
+
+@dataclass(frozen=True)
+class Hold:
+    """What holds a round up, in one sentence, and the ``command`` that helps, if one does. ``goes_on``: it ends by
+    itself; ``by``: who brought it about, where that is known."""
+
+    kind: str
+    text: str
+    command: str = ""
+    by: str = ""
+    goes_on: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.command})" if self.command else self.text
 
 
 class Postings:
@@ -49,6 +65,10 @@ class Postings:
     def means_of_pay(self, assignment: Assignment) -> Means:
         """Return how the work can be paid now. Raises CounterpartError for work that its platform does not know."""
         return Means.REWARD
+
+    def holds(self, round: Round) -> list[Hold]:
+        """Return what the platform of the round says of why no new worker comes."""
+        return []
 
 
 postings = Postings()

@@ -51,7 +51,7 @@ def print_accuracies(data: Path) -> None:
 
 def accuracies(folder: Path) -> dict[str, float]:
     """Return the share of the items on which each method is right; equal shares of levels share the credit."""
-    from dataset.aggregation import METHODS, aggregate
+    from counterpart_statistics.aggregation import METHODS, aggregate
 
     labels = pd.read_csv(folder / "label.csv")
     truth = pd.read_csv(folder / "truth.csv").set_index("item")["truth"]
@@ -67,7 +67,8 @@ def accuracies(folder: Path) -> dict[str, float]:
 def measure(pairs: int, repeats: int, timer: Callable[[], float]) -> None:
     from django.db import connection
 
-    from dataset.verdicts import aggregate_round, votes_of
+    from dataset.judged.answer_tables import votes_of
+    from dataset.verdicts import aggregate_round
 
     judged = make_judged_round(pairs)
     print(f"on {connection.vendor}; {peak_mb():.0f} MB peak before the start", flush=True)
@@ -102,8 +103,8 @@ def candidates_of(votes: pd.DataFrame) -> pd.DataFrame:
 
 def ours(labels: pd.DataFrame, timer: Callable[[], float]) -> float:
     """Return the seconds of 20 iterations of our Dawid-Skene, from the table of labels to that of the shares."""
-    from dataset.aggregation.dawid_skene import dawid_skene
-    from dataset.aggregation.sorted_votes import read_votes
+    from counterpart_statistics.aggregation.dawid_skene import dawid_skene
+    from counterpart_statistics.aggregation.sorted_votes import read_votes
 
     begun = timer()
     votes = read_votes(labels)

@@ -83,7 +83,7 @@ def build(hits: int) -> tuple[int, str]:
 
 def places(total: int) -> list[tuple[str, str]]:
     """Return where reading begins: in words, and as ``after``."""
-    from console.rounds.judgment_lists import judgments_of
+    from dataset.judged.listed_answers import judgments_of
     from hits.models import Round
 
     rows = judgments_of(Round.objects.get())

@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 from benchmarks.beyond_rows import unit_vectors
 from benchmarks.doc_tables import write_tables
 from benchmarks.fixtures import peak_mb
-from core.parts import Part
+from core.files.parts import Part
+from counterpart_topk.products import choose_products
+from counterpart_topk.ranking import empty_ranking
+from counterpart_topk.sides import open_side, slices
+from counterpart_topk.tiles import IN_CACHE
 from mitl.search.scan import merge, scan
-from mitl.topk.products import choose_products
-from mitl.topk.ranking import empty_ranking
-from mitl.topk.sides import open_side, slices
-from mitl.topk.tiles import IN_CACHE
 
 QUERIES, ITEMS, DIMENSIONS, K, REPEATS = 1_297, 262_144, 512, 25, 5
 ROWS = 65_536  # of a part, as mitl.search.by_parts cuts them

@@ -7,8 +7,8 @@ Calibration: the expected calibration error, over ten equal bins, of the probabi
 of the share that the method itself gives to that side.
 
 Judging again: each item has one vote, then further ones for a tenth of the items at a time, chosen by
-``evaluation.asking.judging_again.best_order`` or at random; the share of verdicts on the wrong side, by votes an item.
-Means over draws. With --write into docs/benchmarks.md.
+``vote_gains.best_order`` or at random; the share of verdicts on the wrong side, by votes an item. Means
+over draws. With --write into docs/benchmarks.md.
 """
 
 import argparse
@@ -75,8 +75,8 @@ class Replay:
 
     def judge(self, n: "int | pd.Series[int] | None", method: str) -> "Judged":
         """Return the verdicts by the first ``n`` votes of each item (None: all)."""
-        from dataset.aggregation import certainty_of, choose_levels, fit_votes
-        from dataset.aggregation.sorted_votes import read_votes
+        from counterpart_statistics.aggregation import certainty_of, choose_levels, fit_votes
+        from counterpart_statistics.aggregation.sorted_votes import read_votes
 
         limit = self.votes["item"].map(n) if isinstance(n, pd.Series) else n
         first = self.votes if n is None else self.votes[self.votes["turn"] < limit]
@@ -173,7 +173,7 @@ def curves_of(crowd: Crowd, draws: int) -> Iterator[dict[str, Any]]:
 
 def draw_curves(curves: list[dict[str, Any]], path: Path) -> None:
     """Plot the share of wrong verdicts by votes an item, a panel for each crowd."""
-    from mitl.charts import panel, titled, told_apart, write_chart
+    from mitl.charts.drawing import panel, titled, told_apart, write_chart
 
     panels = []
     for crowd in dict.fromkeys(one["crowd"] for one in curves):
@@ -219,13 +219,14 @@ def _ask(
     rng: np.random.Generator,
 ) -> int:
     """Add votes to ``n`` for at most ``budget``, of items that have more votes ``there``; return how many."""
+    from counterpart_statistics import vote_gains
     from evaluation.asking import judging_again
 
     table = judged.table[(n < there)[judged.table.index]]
     if policy == "random":
         chosen, each = rng.permutation(len(table))[:budget], 1
     else:
-        chosen, each, _ = judging_again.best_order(
+        chosen, each, _ = vote_gains.best_order(
             judged.of_side("match")[(n < there)[judged.table.index]],
             table["is_match"].to_numpy(),
             {votes: budget // votes for votes in judging_again.EACH},

@@ -66,6 +66,8 @@ def heading() -> str:
 
 def pools(collection, seed: int):
     """Return the training set with its validation split, the pool's images and one caption of each."""
+    from mitl.hosting.plain_rows import plain_captions, plain_images
+
     rng = np.random.default_rng(seed)
     learned = list(collection.images.training().prefetch_related("captions"))
     places = rng.permutation(len(learned))
@@ -76,33 +78,36 @@ def pools(collection, seed: int):
     captions = [image.captions.all()[int(rng.integers(5))] for image in images]
     return (
         type(training)(training.images, training.captions, training.pairs, training.weights, validation),
-        images,
-        captions,
+        plain_images(images),
+        plain_captions(captions, {}),
     )
 
 
 def examples(images: Sequence, validation, captions_each: int = 5):
-    from mitl.training.learners import TrainingSet
+    from counterpart_annotators.training.learners import TrainingSet
+    from mitl.hosting.plain_rows import plain_captions, plain_images
 
     captions = [caption for image in images for caption in image.captions.all()[:captions_each]]
     place = {image.pk: number for number, image in enumerate(images)}
     pairs = np.array([(place[caption.image_id], number) for number, caption in enumerate(captions)])
-    return TrainingSet(list(images), captions, pairs, np.ones(len(pairs), dtype=np.float32), validation)
+    plain = plain_images(images), plain_captions(captions, {})
+    return TrainingSet(*plain, pairs, np.ones(len(pairs), dtype=np.float32), validation)
 
 
 def measured(kind: str, wanted: dict, train, images: list, captions: list, options: argparse.Namespace):
     """Train a system; return R@1, R@5, R@10 in percent and the median rank, of image annotation and of image search."""
     from pathlib import Path
 
+    from counterpart_annotators.checkpoints import Checkpoints
+    from counterpart_annotators.kinds.kcca import annotator as kcca
+    from counterpart_annotators.kinds.nn import annotator as nn
+    from counterpart_annotators.options import defaults
+    from counterpart_annotators.training.learners import TrainingPlan
     from mitl.annotators import kind_of
-    from mitl.annotators.kcca import annotator as kcca
-    from mitl.annotators.nn import annotator as nn
-    from mitl.checkpoints import Checkpoints
     from mitl.models import Direction
-    from mitl.training.learners import TrainingPlan
 
     module, opened = (nn, nn.NearestNeighbours) if kind == "nn" else (kcca, kcca.opened)
-    settings = {name: option.initial for name, option in kind_of(kind).options.items()} | wanted
+    settings = defaults(kind_of(kind).declared) | wanted
     settings |= {"models": options.models} if "models" in settings else {}
     plan = TrainingPlan(settings, "", options.seed, "cpu", Checkpoints(Path("/nowhere")))
     arrays = module.train(train, plan, lambda step, done, total: None).arrays

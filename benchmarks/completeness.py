@@ -64,8 +64,8 @@ def line(rows: list) -> str:
 
 def estimates_of(world: World, seed: int) -> dict[str, tuple[float, float, float, int] | None]:
     """Return each estimate with its interval and the true number; None where the estimate by parts is none."""
-    from evaluation.completeness import Beyond, Wrong, capture_estimates, estimate_by_parts
-    from evaluation.random_pairs import ControlVotes, learn_from_controls, majority_wrong
+    from counterpart_statistics.completeness import Beyond, Wrong, capture_estimates, estimate_by_parts
+    from counterpart_statistics.random_pairs import ControlVotes, learn_from_controls, majority_wrong
 
     rng = np.random.default_rng(10**6 + seed)
     ranks = ranks_of(world)

@@ -44,10 +44,11 @@ def main() -> None:
 
 def run(options: argparse.Namespace) -> None:
     from demo.collection import make_demo_collection
+    from mitl.hosting.plain_rows import plain_captions, plain_images
 
     collection = make_demo_collection("encoded", images=max(40, options.images), seed=7)
-    images = list(collection.images.order_by("pk")[: options.images])
-    captions = list(collection.captions.order_by("pk")[: options.captions])
+    images = plain_images(collection.images.order_by("pk")[: options.images])
+    captions = plain_captions(collection.captions.order_by("pk")[: options.captions], {})
     print(f"{'kind':>8}  {'what':>8}  {'number':>6}  {'ours s':>7}  {'plain s':>7}  {'plain / ours':>12}  range")
     for name in options.annotators:
         annotator = untrained(name, options.small, collection, options.device)
@@ -72,19 +73,19 @@ def contests(name: str, annotator, images, captions) -> Iterator[tuple[str, int,
         )
         return
     our_images, our_captions = encoders(annotator, name)
-    plain_images, plain_captions = plain_recurrent(annotator) if name in RECURRENT else plain_towers(annotator)
-    yield "images", len(images), lambda: our_images(images), lambda: in_batches(plain_images, images)
+    their_images, their_captions = plain_recurrent(annotator) if name in RECURRENT else plain_towers(annotator)
+    yield "images", len(images), lambda: our_images(images), lambda: in_batches(their_images, images)
     yield (
         "captions",
         len(captions),
         lambda: in_batches(our_captions, captions, 128),
-        lambda: in_batches(plain_captions, captions),
+        lambda: in_batches(their_captions, captions),
     )
 
 
 def encoders(annotator, name: str) -> tuple[Callable, Callable]:
     """Return the encoders of the network alone; PCME's annotator would also draw samples."""
-    from mitl.nn.recurrent import Embedder
+    from counterpart_annotators.nn.recurrent import Embedder
 
     if name in RECURRENT:
         return partial(Embedder.encode_images, annotator), partial(Embedder.encode_captions, annotator)
@@ -111,8 +112,7 @@ def in_batches(encode: Callable[[Sequence], np.ndarray], rows: Sequence, size: i
 def plain_recurrent(annotator) -> tuple[Callable, Callable]:
     import torch
 
-    from corpus.pictures import open_picture
-    from mitl.nn.imagenet import evaluation_view
+    from counterpart_annotators.nn.imagenet import evaluation_view
 
     network = annotator._network.eval()
     vocabulary = annotator._vocabulary
@@ -121,7 +121,7 @@ def plain_recurrent(annotator) -> tuple[Callable, Callable]:
 
     @torch.inference_mode()
     def images(rows):
-        views = [torch.from_numpy(evaluation_view(open_picture(row), side)) for row in rows]
+        views = [torch.from_numpy(evaluation_view(row.open(), side)) for row in rows]
         return network.embed_pictures(torch.stack(views).to(device)).cpu().numpy()
 
     @torch.inference_mode()
@@ -136,8 +136,6 @@ def plain_towers(annotator) -> tuple[Callable, Callable]:
     import torch
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
-    from corpus.pictures import open_picture
-
     model = annotator._model
     network = model.network.eval()
     device = device_of(network)
@@ -147,7 +145,7 @@ def plain_towers(annotator) -> tuple[Callable, Callable]:
 
     @torch.inference_mode()
     def images(rows):
-        pixels = prepare([open_picture(row) for row in rows], return_tensors="pt")["pixel_values"]
+        pixels = prepare([row.open() for row in rows], return_tensors="pt")["pixel_values"]
         return unit(network.get_image_features(pixel_values=pixels.to(device)).pooler_output)
 
     @torch.inference_mode()
@@ -192,8 +190,6 @@ def plain_pairs(scores, images, captions, pairs) -> Encode:
     import torch
     from transformers.models.vilt.image_processing_pil_vilt import ViltImageProcessorPil
 
-    from corpus.pictures import open_picture
-
     model = scores._model
     network = model.network.eval()
     device = device_of(network)
@@ -203,7 +199,7 @@ def plain_pairs(scores, images, captions, pairs) -> Encode:
 
     @torch.inference_mode()
     def score(image: int, chosen: np.ndarray) -> np.ndarray:
-        pixels = prepare([open_picture(images[image])] * len(chosen), return_tensors="pt")
+        pixels = prepare([images[image].open()] * len(chosen), return_tensors="pt")
         ids, mask = filled(model.tokeniser.ids_of([captions[place].text for place in chosen]), context)
         inputs = {"input_ids": ids, "attention_mask": mask, **pixels}
         logits = network(**{name: tensor.to(device) for name, tensor in inputs.items()}).logits

@@ -69,10 +69,10 @@ def measure(pairs: int, repeats: int) -> None:
 def release(pairs: int):
     """Release a million judgments on the queries of all images, each pair proposed by one annotator."""
     from benchmarks.aggregate import make_judged_round  # not in the processes that are measured: it imports pandas
-    from core.inserts import insert_rows
+    from core.database.inserts import insert_rows
     from corpus.samples import sample_queries
-    from dataset.release import release as release_described
-    from dataset.release_parameters import ReleaseParameters
+    from dataset.releases.release import release as release_described
+    from dataset.releases.release_parameters import ReleaseParameters
     from hits.models import Item
     from mitl.models import Annotator, Proposal
 

@@ -148,8 +148,8 @@ def make_round() -> str:
     from django.core.management import call_command
 
     from corpus.models import Caption, Collection, Image, Match
-    from corpus.pictures import store_picture
-    from corpus.thumbnails import thumbnail
+    from corpus.pictures.stored_pictures import store_picture
+    from corpus.pictures.thumbnails import thumbnail
     from hits.models import Round
     from mitl.models import Annotator
 

@@ -49,7 +49,7 @@ def write_captions(collection) -> None:
 
 def write_pictures(collection) -> None:
     """Give every image the same picture."""
-    from corpus.pictures import store_picture
+    from corpus.pictures.stored_pictures import store_picture
 
     picture = store_picture(collection.name, "1", "1.jpg", photo(np.random.default_rng(0)))
     collection.images.update(file=picture.file, sha256=picture.sha256, width=640, height=480)
@@ -58,8 +58,8 @@ def write_pictures(collection) -> None:
 def pool_and_pack(collection, replication: int = 1):
     """Pool the lists of all annotators, and pack and publish a round whose HITs want so many answer sets each."""
     from hits.models import Round
-    from hits.round_parameters import PackParameters
-    from hits.rounds import pack_round
+    from hits.rounds.packed_rounds import pack_round
+    from hits.rounds.round_parameters import PackParameters
     from mitl.models import Annotator
     from mitl.pooling import pool_proposals
 
@@ -88,7 +88,7 @@ def write_judgments(made, agreeing: float = 0.0) -> None:
     """Fill each seat; each worker judges HITs that follow each other, and none of them twice. The share ``agreeing`` of
     the answers is the pair's own level."""
     from annotation.models import Assignment, Judgment, Worker
-    from core.inserts import insert_rows
+    from core.database.inserts import insert_rows
     from hits.models import Item, Seat
 
     workers = Worker.objects.bulk_create(Worker() for _ in range(WORKERS))
@@ -142,10 +142,10 @@ def write_judgments(made, agreeing: float = 0.0) -> None:
 
 def write_conclusions(made) -> None:
     """Store a verdict for each pair, a version of them, and a waiting case for some."""
-    from core.inserts import insert_rows
+    from core.database.inserts import insert_rows
     from dataset.models import Case
-    from dataset.release import release
-    from dataset.release_parameters import ReleaseParameters
+    from dataset.releases.release import release
+    from dataset.releases.release_parameters import ReleaseParameters
     from dataset.verdicts import aggregate_round
     from hits.models import Item
 
@@ -168,10 +168,10 @@ def write_others(made) -> None:
 
     from django.contrib.auth.models import User
 
-    from annotation.people.qualification_tests import Plan, make_test
+    from annotation.people.qualification_tests import QualificationPlan, make_test
     from console.charts.measured_charts import measure_chart
     from console.leaderboard.benchmark_boards import figures_path, measure_rankings
-    from core.files import write_file
+    from core.files.stored_files import write_file
     from core.models import Job
     from core.progress import silent
     from dataset.exports.downloads import make_download
@@ -187,7 +187,9 @@ def write_others(made) -> None:
     boards = {"model": {"notes": [], "eccv": {"i2t": {"mAP@R": figure}, "t2i": {"mAP@R": figure}}}}
     write_file(figures_path(job), json.dumps(boards).encode())
     version = Version.objects.get()
-    make_test("test", collection=version.collection, plan=Plan(3, 3, pass_mark=4, seed=1), actor="benchmark")
+    make_test(
+        "test", collection=version.collection, plan=QualificationPlan(3, 3, pass_mark=4, seed=1), actor="benchmark"
+    )
     measure_chart(made, "workers", "", progress=silent)
     make_download(version, EXPORT)
     run = Run.objects.create(pk=1, collection=version.collection, model="annotator-1", sha256="")
@@ -206,7 +208,7 @@ def post() -> None:
 
     from annotation.models import Assignment
     from benchmarks.pool import ids_of
-    from core.inserts import insert_rows
+    from core.database.inserts import insert_rows
     from crowd.models import Audit, Outbox, Posting, Visit
     from hits.models import Round
 

@@ -60,11 +60,12 @@ def run(options: argparse.Namespace, folder: Path) -> None:
 def write_vectors(collection, folder: Path) -> None:
     """Write a unit vector per picture: its standardised similarities to patches of the training pictures."""
     from mitl.annotators.embedding.patches import PICTURE_FEATURES, read_pictures
+    from mitl.hosting.plain_rows import plain_images
 
     patches = PICTURE_FEATURES["patches"]
-    training = patches.learn(read_pictures(list(collection.images.training())), 0)
+    training = patches.learn(read_pictures(plain_images(collection.images.training())), 0)
     images = list(collection.images.order_by("pk"))
-    rows = patches.of(read_pictures(images), training)
+    rows = patches.of(read_pictures(plain_images(images)), training)
     rows = (rows - rows.mean(0)) / (rows.std(0) + 1e-3)
     np.save(folder / "all_ims.npy", rows / np.linalg.norm(rows, axis=1, keepdims=True))
     (folder / "all_ids.txt").write_text("\n".join(image.key for image in images))
@@ -73,14 +74,16 @@ def write_vectors(collection, folder: Path) -> None:
 def test_split(collection):
     """Return the gallery and its original pairs."""
     from corpus.matches import known_pairs
-    from mitl.training.learners import TrainingSet
+    from counterpart_annotators.training.learners import TrainingSet
+    from mitl.hosting.plain_rows import plain_captions, plain_images
 
     images, captions = (list(rows.gallery().order_by("pk")) for rows in (collection.images, collection.captions))
     image_ids, caption_ids = ([row.pk for row in rows] for rows in (images, captions))
     pairs = known_pairs(collection, "original")
     pairs = pairs[np.isin(pairs[:, 0], image_ids)]
     places = np.stack([np.searchsorted(image_ids, pairs[:, 0]), np.searchsorted(caption_ids, pairs[:, 1])], axis=1)
-    return TrainingSet(images, captions, places, np.ones(len(places), dtype=np.float32))
+    plain = plain_images(images), plain_captions(captions, {})
+    return TrainingSet(*plain, places, np.ones(len(places), dtype=np.float32))
 
 
 def train(collection, loss: str, seed: int, folder: Path, rates: dict[str, float]):
@@ -97,9 +100,9 @@ def train(collection, loss: str, seed: int, folder: Path, rates: dict[str, float
 def figures(annotator, pool) -> tuple[float, float]:
     """Return rsum and hs-sum on the test split."""
 
-    from mitl.hubness import Transposed, hs_sum
-    from mitl.hubness.score_blocks import best_places
-    from mitl.training.recall import measure
+    from counterpart_annotators.training.recall import measure
+    from counterpart_topk.hubness import Transposed, hs_sum
+    from counterpart_topk.hubness.score_blocks import best_places
 
     blocks = annotator.scores(pool.images, pool.captions)
     lists = [(best_places(side, 10)[0], side.shape[1]) for side in (blocks, Transposed(blocks))]

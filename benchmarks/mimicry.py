@@ -140,8 +140,8 @@ def tested(
     world: World, pair: np.ndarray, worker: np.ndarray, yes: np.ndarray, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the p-values, NaN where there are too few answers of one kind, and the corrected ones."""
-    from evaluation.estimation import pair_features
-    from evaluation.mimicry import expected_answers, find_followers, others_votes
+    from counterpart_statistics.estimation import pair_features
+    from counterpart_statistics.mimicry import expected_answers, find_followers, others_votes
 
     sizes = np.bincount(world.query)
     places = np.arange(len(world.query)) - (np.cumsum(sizes) - sizes)[world.query]

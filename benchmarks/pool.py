@@ -60,7 +60,7 @@ def measure(queries: int, repeats: int) -> None:
 
 def make_collection(queries: int):
     """Create 5,000 images with five captions each, and a sample of ``queries`` queries, one sixth of them images."""
-    from core.inserts import insert_rows
+    from core.database.inserts import insert_rows
     from corpus.models import Caption, Collection, Image, Match
     from corpus.samples import sample_queries
 
@@ -83,8 +83,8 @@ def ids_of(rows) -> np.ndarray:
 def pool_and_pack(name: str):
     """Pool and pack with the functions that the commands call; return the round and the seconds of every step."""
     from corpus.models import Collection
-    from hits.round_parameters import PackParameters
-    from hits.rounds import pack_round
+    from hits.rounds.packed_rounds import pack_round
+    from hits.rounds.round_parameters import PackParameters
     from mitl.models import Annotator
     from mitl.pooling import pool_proposals
 

@@ -18,7 +18,6 @@ import pandas as pd
 
 from annotation.work.signals import (
     Evidence,
-    Expected,
     Pace,
     agrees_by_chance,
     contradicts_itself,
@@ -29,6 +28,7 @@ from annotation.work.signals import (
 )
 from benchmarks.doc_tables import write_tables
 from benchmarks.mimicry import POOLED, SKILLS, World
+from counterpart_statistics.following import Expected
 from simulation.profiles import load_profile
 
 CROWDS = Path(__file__).resolve().parents[2] / "shared" / "data" / "crowd"
@@ -176,7 +176,12 @@ def usual_of(levels: Levels, support: np.ndarray, rng: np.random.Generator) -> C
     said = judged(levels, confusion, rng)
     shares = (np.bincount(said, minlength=5)[1:] + 1) / (len(said) + 4)
     paces = USUAL_SECONDS * rng.lognormal(0, np.hypot(PACES, PACE_OF_A_HIT), len(levels) // CANDIDATES)
-    return Crowd(confusion, Expected.fitted(support.T, said <= 2), shares.tolist(), Pace.of(paces))
+    return Crowd(confusion, Expected.fitted(features_of(support), said <= 2), shares.tolist(), Pace.of(paces))
+
+
+def features_of(support: np.ndarray) -> np.ndarray:
+    """Return what annotators say of pairs as ``annotation.work.evidence`` learns from it."""
+    return np.hstack([support.T, support.T > 0])
 
 
 def judged(levels: Levels, confusion: np.ndarray, rng: np.random.Generator) -> Levels:
@@ -200,7 +205,7 @@ def signals_of(
     asked = [hit.candidates for hit in hits]
     yes = np.concatenate([said[one] <= 2 for said, one in zip(answers, asked, strict=True)]).astype(float)
     support = np.column_stack([hit.support[:, one] for hit, one in zip(hits, asked, strict=True)])
-    chance = crowd.expected.chance(support.T)
+    chance = crowd.expected.chance(features_of(support))
     found = [
         too_fast(seconds[-1], floor=1, usual=crowd.pace, own=seconds[:-1]),
         in_a_pattern(answers[-1]),

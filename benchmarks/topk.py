@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from benchmarks.doc_tables import write_tables
-from mitl.topk import bidirectional_topk
+from counterpart_topk import bidirectional_topk
 
 K, TILE = 25, 4_096
 COCO = 123_287, 616_767
@@ -290,7 +290,7 @@ def _timed(search: Callable, sides: Arrays, k: int) -> float:
 
 def draw(rows: list[dict], path: Path) -> None:
     """Plot the seconds by each size, both on logarithmic axes."""
-    from mitl.charts import panel, titled, told_apart, write_chart
+    from mitl.charts.drawing import panel, titled, told_apart, write_chart
 
     size = {"field": "value", "type": "quantitative", "scale": {"type": "log", "nice": False}, "axis": {"format": "~s"}}
     seconds = {"title": "seconds", "scale": {"type": "log"}, "axis": {"format": "~g", "tickCount": 6}}

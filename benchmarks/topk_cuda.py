@@ -1,4 +1,4 @@
-"""Top-25 in both directions on a GPU, beside torch, the bare product, and cuVS where installed.
+"""Top-25 in both directions on a GPU, beside torch, the bare product, and cuVS and FAISS where installed for GPUs.
 
     python -m benchmarks.topk_cuda [--sizes 40000x200000 ...] [--dimensions 512 1024] [--repeats 5]
 
@@ -19,7 +19,8 @@ import numpy as np
 import torch
 
 from benchmarks.topk import like_clip
-from mitl.topk import bidirectional_topk
+from counterpart_topk import bidirectional_topk
+from mitl.search.flat_index import GPU_PACKAGE, installed_packages
 
 K, STRIP = 25, 8_192
 
@@ -49,6 +50,8 @@ def compare(title: str, images: np.ndarray, captions: np.ndarray, repeats: int) 
     }
     if find_spec("cuvs"):
         contenders["cuVS"] = by_cuvs
+    if installed_packages().keys() == {GPU_PACKAGE}:
+        contenders["FAISS"] = by_faiss
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for run in range(repeats + 1):
         for name, search in contenders.items():
@@ -85,6 +88,18 @@ def by_cuvs(images: np.ndarray, captions: np.ndarray) -> list[tuple]:
         index = brute_force.build(torch.from_numpy(items).cuda(), metric="inner_product")
         scores, places = brute_force.search(index, torch.from_numpy(queries).cuda(), K)
         found.append((scores.copy_to_host(), places.copy_to_host()))
+    return found
+
+
+def by_faiss(images: np.ndarray, captions: np.ndarray) -> list[tuple]:
+    """Search two flat indexes of FAISS."""
+    import faiss
+
+    found = []
+    for queries, items in ((images, captions), (captions, images)):
+        index = faiss.GpuIndexFlatIP(faiss.StandardGpuResources(), items.shape[1])
+        index.add(items)
+        found.append(index.search(queries, K))
     return found
 
 

@@ -92,8 +92,8 @@ def bias_of(world: World) -> dict[str, tuple[float, float, bool, float, float]]:
     """Return, for each metric: the mean distance from the true scores on one annotator's pairs, and on all; whether all
     are nearer than each; and tau-b with the true scores, likewise."""
     from counterpart_metrics import METRICS
-    from evaluation.bias import subset_scores
-    from evaluation.correlation import tau_b
+    from counterpart_statistics.bias import subset_scores
+    from counterpart_statistics.correlation import tau_b
 
     ranks = ranks_of(world)
     pooled = (ranks > 0) & (ranks <= POOLED)
@@ -150,7 +150,7 @@ def bootstrap_of(world: World, truth: dict[str, float], seed: int) -> dict[str, 
 def sequences_of(world: World, seed: int) -> dict[str, bool]:
     """Pack the pool and look at it ten times: did every interval of the last annotator hold its score, and was every
     statement on who is ahead right?"""
-    from evaluation.settling import Packed, look_at
+    from counterpart_statistics.settling import Packed, look_at
     from hits.packing.colouring import pack_pairs
 
     ranks = ranks_of(world)

@@ -26,13 +26,13 @@ from scipy import sparse
 
 from benchmarks.doc_tables import write_tables
 from benchmarks.fixtures import peak_mb
-from dataset.aggregation import conclusions
-from dataset.aggregation.dawid_skene import TRUST, dawid_skene
-from dataset.aggregation.fit import Fit
-from dataset.aggregation.mace import mace
-from dataset.aggregation.ordinal import ordinal
-from dataset.aggregation.sorted_votes import VOTE, sort_votes
-from dataset.aggregation.votes import Votes
+from counterpart_statistics.aggregation import conclusions
+from counterpart_statistics.aggregation.dawid_skene import TRUST, dawid_skene
+from counterpart_statistics.aggregation.fit import Fit
+from counterpart_statistics.aggregation.mace import mace
+from counterpart_statistics.aggregation.ordinal import ordinal
+from counterpart_statistics.aggregation.sorted_votes import VOTE, sort_votes
+from counterpart_statistics.aggregation.votes import Votes
 
 SEATS, WORKERS, LEVELS, ITERATIONS, AT_ONCE = 5, 20_000, 4, 5, 200_000
 IN_MEMORY = "dawid-skene, in memory"

@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 SCHEME = "files"
 
 
-class Channel(filesystem.Channel):
+class BrokerChannel(filesystem.Channel):
     """Kombu's channel creates an empty file and then fills it; a worker that read it in between stopped for good."""
 
     def _put(self, queue: str, message: Any, **kwargs: Any) -> None:  # type: ignore[override]  # as in kombu itself
@@ -41,7 +41,7 @@ class Channel(filesystem.Channel):
 class Transport(filesystem.Transport):
     """Kombu's transport for the broker URL ``files://localhost``."""
 
-    Channel = Channel
+    Channel = BrokerChannel
 
 
 TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"

@@ -9,7 +9,7 @@ from typing import Any
 from config import settings
 
 wsgi_app = "config.wsgi"
-worker_class = "config.web_worker.Worker"
+worker_class = "config.web_worker.WebWorker"
 threads = 8
 timeout = 30  # seconds for a request to arrive, and for each read of an upload and each write of an answer
 keepalive = 10  # seconds of silence after which a connection is closed

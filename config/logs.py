@@ -4,7 +4,12 @@ account, by it."""
 import json
 import logging
 import re
+from collections import Counter
 from datetime import UTC, datetime
+from threading import Lock
+from time import monotonic
+
+from core.errors import outage_of
 
 # After /judge/, or the site of a platform, comes a link's token, a join link's key or a platform's claims; after
 # /password/ and a number comes the token of a password link; after /pictures/signed/ that of a picture.
@@ -15,6 +20,7 @@ _SECRETS = re.compile(
 )
 
 REFUSED = 403
+QUIET = 60  # seconds between two lines about one outage
 
 
 def masked(text: str) -> str:
@@ -29,6 +35,39 @@ class RefusalFilter(logging.Filter):
         if getattr(record, "status_code", None) == REFUSED:
             record.exc_info = None
         return True
+
+
+class OutageFilter(logging.Filter):
+    """Keeps one record a minute, without a traceback, of what fails because the database or the disk cannot be used.
+
+    Each request and task fails meanwhile; their tracebacks would fill the disk, or make its end harder to find. Records
+    whose ``extra`` names an ``outage`` are treated alike.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = Lock()
+        self._logged: dict[str, float] = {}  # by outage: when
+        self._left_out: Counter[str] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        outage = outage_of(error) or getattr(record, "outage", "")
+        if error and outage:
+            record.msg = f"{record.getMessage()}: {' '.join(str(error).split())[:200]}"
+            record.args, record.exc_info, record.exc_text = (), None, None
+        return not outage or self._is_due(record, outage)
+
+    def _is_due(self, record: logging.LogRecord, outage: str) -> bool:
+        with self._lock:
+            if monotonic() - self._logged.get(outage, -QUIET) < QUIET:
+                self._left_out[outage] += 1
+                return False
+            self._logged[outage] = monotonic()
+            if left_out := self._left_out.pop(outage, 0):
+                record.msg = f"{record.getMessage()} ({left_out} more like it since the last line)"
+                record.args = ()
+            return True
 
 
 class MaskedFormatter(logging.Formatter):

@@ -17,13 +17,14 @@ from django.utils.crypto import constant_time_compare
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
 from prometheus_client.registry import Collector
 
+from core.health.checks import BESIDE, REQUIRED, is_well
+
 LASTS = 2  # seconds that an answer is repeated, so that nobody keeps the database busy with it
 PATIENCE = 2  # seconds that /readyz waits for the broker and the storage, which do not decide its answer
 METHODS = ("GET", "HEAD", "POST")
 REQUESTS = Counter("counterpart_requests", "Requests answered.", ["method", "status"], registry=None)
 SECONDS = Histogram("counterpart_request_seconds", "Time to an answer.", registry=None)
 logger = logging.getLogger("requests")
-Check = Callable[[], str]  # says what is wrong; nothing if all is well
 _threads = ThreadPoolExecutor(2, thread_name_prefix="probe")
 
 
@@ -31,21 +32,17 @@ class Health:
     """Whether this process runs (/livez), can serve pages (/readyz), and has all that it needs (/healthz)."""
 
     def __init__(self) -> None:
-        from core import health  # once the apps are loaded
-
-        self._database = {"database": health.database_trouble}
-        self._beside = {"broker": health.broker_trouble, "storage": health.storage_trouble}
         self._kept: dict[str, tuple[float, dict[str, bool]]] = {}
 
     def livez(self) -> HttpResponse:
         return JsonResponse({"process": True})
 
     def readyz(self) -> HttpResponse:
-        found = self._known("/readyz", lambda: _in_turn(self._database) | _in_time(self._beside))
-        return JsonResponse(found, status=200 if found["database"] else 503)
+        found = self._known("/readyz", lambda: _in_turn(REQUIRED) | _in_time(BESIDE))
+        return JsonResponse(found, status=200 if all(found[name] for name in REQUIRED) else 503)
 
     def healthz(self) -> HttpResponse:
-        found = self._known("/healthz", lambda: _in_turn(self._database | self._beside))
+        found = self._known("/healthz", lambda: _in_turn(REQUIRED | BESIDE))
         return JsonResponse(found, status=200 if all(found.values()) else 503)
 
     def _known(self, path: str, find: Callable[[], dict[str, bool]]) -> dict[str, bool]:
@@ -87,17 +84,17 @@ def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
     return answer
 
 
-def _in_turn(checks: Mapping[str, Check]) -> dict[str, bool]:
-    return {name: not check() for name, check in checks.items()}
+def _in_turn(checks: Mapping[str, str]) -> dict[str, bool]:
+    return {name: is_well(check) for name, check in checks.items()}
 
 
-def _in_time(checks: Mapping[str, Check]) -> dict[str, bool]:
+def _in_time(checks: Mapping[str, str]) -> dict[str, bool]:
     """Make checks that do not touch the database side by side; one that has no answer in time has failed."""
-    asked = {name: _threads.submit(check) for name, check in checks.items()}
+    asked = {name: _threads.submit(is_well, check) for name, check in checks.items()}
     wait(asked.values(), timeout=PATIENCE)
     for answer in asked.values():
         answer.cancel()  # behind an earlier one that hangs
-    return {name: answer.done() and not answer.cancelled() and not answer.result() for name, answer in asked.items()}
+    return {name: answer.done() and not answer.cancelled() and answer.result() for name, answer in asked.items()}
 
 
 def _as_text(work: Collector) -> bytes:

@@ -1,13 +1,15 @@
 """Django settings. docs/operators.md lists every environment variable."""
 
 import os
+import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
 from environs import validate
 from kombu import Exchange, Queue
 
-from core.environment import (
+from core.site.environment import (
     at_least_one,
     database,
     env,
@@ -35,7 +37,7 @@ SITE_URL = env.str("SITE_URL", "http://127.0.0.1:8000", validate=scheme_in("http
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost"])
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 BEHIND_TLS = env.bool("BEHIND_TLS", SITE_URL.startswith("https://"))
-# How many proxies stand before the site: who asks is read from what they add to X-Forwarded-For (core.throttles).
+# How many proxies stand before the site: who asks is read from what they add to X-Forwarded-For (core.web.throttles).
 PROXY_COUNT = env.int("PROXY_COUNT", 0, validate=validate.Range(min=0, error="must be at least 0"))
 
 INSTALLED_APPS = [
@@ -65,21 +67,21 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.probes.probes",
     "django.middleware.security.SecurityMiddleware",
-    "annotation.judging.hit_pictures.serve_sealed",
-    "core.middleware.CompressText",
+    "core.web.middleware.BodyLimit",
+    "core.web.middleware.TextGate",
+    "core.web.middleware.judged_pictures",
+    "core.web.middleware.CompressText",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "core.middleware.BodyLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "console.api.bearer.bearer",
+    "core.web.middleware.api_calls",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
-    "core.middleware.refuse_nul",
-    "core.middleware.explain_405",
+    "core.web.middleware.explain_405",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -110,6 +112,7 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": REDIS_PREFIX,
+        "KEY_FUNCTION": "core.site.version.cache_key",
     }
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}
@@ -125,7 +128,9 @@ FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 FILE_CACHE = folder("FILE_CACHE", VAR_DIR / "cache")
 STORAGES = {
     "default": {
-        "BACKEND": "storages.backends.s3.S3Storage" if AWS_STORAGE_BUCKET_NAME else "core.storage.WholeFileStorage"
+        "BACKEND": "storages.backends.s3.S3Storage"
+        if AWS_STORAGE_BUCKET_NAME
+        else "core.files.storage.WholeFileStorage"
     },
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
@@ -147,8 +152,9 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+AXES_ENABLE_ADMIN = False  # It would delete what is known of logins.
 AXES_HANDLER = "console.people.login_lock.LoginLock"
-AXES_CLIENT_IP_CALLABLE = "core.throttles.client_address"
+AXES_CLIENT_IP_CALLABLE = "core.web.throttles.client_address"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 10
 LOGIN_FAILURES_OF_ALL = 50  # wrong passwords for one account from all addresses
@@ -175,6 +181,10 @@ EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", True)
 EMAIL_TIMEOUT = 10  # seconds
 DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", "counterpart@localhost")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+# Browsers give cookies to every port of a host: names of our own, or another site there would log people out.
+COOKIES = f"counterpart_{re.sub('[^a-z0-9]+', '_', urlsplit(SITE_URL).netloc.lower())}_"
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME, WORKER_COOKIE_NAME = f"{COOKIES}session", f"{COOKIES}csrf", f"{COOKIES}worker"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # without a cookie
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -190,7 +200,7 @@ CONTENT_SECURITY_POLICY = {
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 
 # Without REDIS_URL messages are files in a folder. That broker does not redeliver the messages of a killed
-# worker, so the reconciler sends them again from the Job rows (core.jobs).
+# worker, so the reconciler sends them again from the Job rows (core.work.jobs).
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://") or "files://localhost"
 _messages = VAR_DIR / "messages"
 if not REDIS_URL:
@@ -251,7 +261,7 @@ RECONCILE_SECONDS = env.int("RECONCILE_SECONDS", 30, validate=at_least_one)
 # How often open rounds are synced with their platform, and how long its lists may be out of date.
 SYNC_SECONDS = env.int("SYNC_SECONDS", 60, validate=at_least_one)
 SYNC_LAG_SECONDS = env.int("SYNC_LAG_SECONDS", 120, validate=validate.Range(min=0))
-CELERY_BEAT_SCHEDULER = "core.scheduler:Clock"
+CELERY_BEAT_SCHEDULER = "core.work.scheduler:Clock"
 CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "core.tasks.heartbeat", "schedule": RECONCILE_SECONDS},
     "reconcile": {"task": "crowd.tasks.reconcile", "schedule": RECONCILE_SECONDS},
@@ -270,7 +280,7 @@ PAYMENT_TERMS = env.str("PAYMENT_TERMS", "")
 LEASE_MINUTES = env.int("LEASE_MINUTES", 45, validate=at_least_one)
 # Mean seconds a pair below which nobody reads it: a person looks at such work. 0: no such limit.
 LEAST_SECONDS_A_PAIR = env.float("LEAST_SECONDS_A_PAIR", 1.0, validate=validate.Range(min=0))
-# What one address may do in a round within an hour (core.throttles).
+# What one address may do in a round within an hour (core.web.throttles).
 JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", 10, validate=at_least_one)
 TAKES_PER_HOUR = env.int("TAKES_PER_HOUR", 120, validate=at_least_one)
 ARRIVALS_PER_HOUR = env.int("ARRIVALS_PER_HOUR", 120, validate=at_least_one)
@@ -292,13 +302,18 @@ LOGGING = {
         "plain": {"()": "config.logs.MaskedFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "json": {"()": "config.logs.JsonFormatter"},
     },
-    "filters": {"refusals": {"()": "config.logs.RefusalFilter"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refusals"]}},
+    "filters": {
+        "refusals": {"()": "config.logs.RefusalFilter"},
+        "outages": {"()": "config.logs.OutageFilter"},
+    },
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refusals", "outages"]}
+    },
     "loggers": {
         "django": {"handlers": []},  # Its own handlers would write unmasked addresses.
         "django.server": {"handlers": ["stderr"], "propagate": False},
         "requests": _each,
-        "core.jobs": _each,
+        "core.work.jobs": _each,
     },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
 }

@@ -2,10 +2,12 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from console.api.site_api import api
 
 urlpatterns = [
+    path("admin/password_change/", RedirectView.as_view(pattern_name="password")),  # which records it
     path("admin/", admin.site.urls),
     path("judge/at/", include("crowd.urls")),
     path("judge/", include("annotation.judging.urls")),

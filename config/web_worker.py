@@ -14,16 +14,17 @@ from typing import Any
 from gunicorn.util import write_error
 from gunicorn.workers.gthread import _DEFER, ThreadWorker
 
-from core.middleware import LARGEST_BODY
+from core.web.middleware import LARGEST_BODY
 
 LARGEST_HEAD = 64 * 1024
 MOST_DIGITS = 18  # of a body's length; Python reads no number of thousands of digits
+PATIENCE, LEAST = 30, 64_000  # a large body is waited for so many seconds at less than so many bytes a second
 LINGER = 2  # seconds in which a client may read why its request was refused
 _BLOCK = 64 * 1024
 
 
 @dataclass
-class Arrival:
+class ArrivingRequest:
     """A request that is arriving: its bytes so far, and how many there will be."""
 
     deadline: float
@@ -75,7 +76,31 @@ class Arrival:
         self.is_awaited = start.endswith(b"http/1.1") and headers.get(b"expect", b"").strip() == b"100-continue"
 
 
-class Worker(ThreadWorker):
+class PacedSocket:
+    """The connection of a large body, which is given up where it comes too slowly. The time that it is waited for
+    counts, not the time that the site takes to store it."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._waited, self._received = 0.0, 0
+
+    def recv(self, size: int) -> bytes:
+        """Raises TimeoutError where less than LEAST bytes a second have come in PATIENCE seconds."""
+        began = monotonic()
+        try:
+            block = self._connection.recv(size)
+        except BlockingIOError as error:  # after the socket's own limit
+            raise TimeoutError("nothing came") from error
+        self._waited += monotonic() - began
+        self._received += len(block)
+        if self._waited > PATIENCE:
+            if self._received < self._waited * LEAST:
+                raise TimeoutError(f"{self._received:,} bytes came in {self._waited:.0f} s")
+            self._waited, self._received = 0.0, 0
+        return block
+
+
+class WebWorker(ThreadWorker):
     def handle(self, conn: Any) -> Any:
         """Serve the connection's next request, or return it to the poller until more of it has arrived."""
         if self.cfg.is_ssl:
@@ -88,17 +113,17 @@ class Worker(ThreadWorker):
             return _hang_up(conn.sock)
         return _DEFER
 
-    def _begin(self, conn: Any) -> Arrival:
+    def _begin(self, conn: Any) -> ArrivingRequest:
         if conn.parser is None:
             limit = struct.pack("ll", self.cfg.timeout, 0)
             for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
                 conn.sock.setsockopt(socket.SOL_SOCKET, option, limit)
         # A client may send its next request with the one before.
         sent = conn.parser.unreader.take_buffered() if conn.parser else b""
-        conn.arrival = Arrival(deadline=monotonic() + self.cfg.timeout, data=bytearray(sent))
+        conn.arrival = ArrivingRequest(deadline=monotonic() + self.cfg.timeout, data=bytearray(sent))
         return conn.arrival
 
-    def _serve(self, conn: Any, arrival: Arrival) -> Any:
+    def _serve(self, conn: Any, arrival: ArrivingRequest) -> Any:
         if arrival.is_endless:
             arrival.data.clear()
             with suppress(OSError):
@@ -107,6 +132,8 @@ class Worker(ThreadWorker):
         conn.init()
         conn.parser.unreader.unread(bytes(arrival.data))
         arrival.data.clear()
+        if arrival.is_large:
+            conn.parser.unreader.sock = PacedSocket(conn.sock)
         if super().handle(conn):
             conn.arrival = None
             return True
@@ -129,7 +156,7 @@ class Worker(ThreadWorker):
         return bool(not conn.arrival.is_large and super()._keepalive_after(conn, keepalive))
 
 
-def _linger(connection: socket.socket, arrival: Arrival) -> Any:
+def _linger(connection: socket.socket, arrival: ArrivingRequest) -> Any:
     """Throw away what the client still sends: closed with bytes unread, the connection would be reset before the client
     has read its answer."""
     with suppress(OSError):

@@ -1,11 +1,36 @@
-"""Form fields of more than one section."""
+"""Forms of the parameters of an act, and form fields of more than one section."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
+from django.db.models import Model, QuerySet
 
 from console.uploads import LARGEST_UPLOAD
+from core.parameters import Parameters
+
+
+class ParametersForm(forms.Form):
+    """The parameters of an act, with what a page adds to them, such as files."""
+
+    act: ClassVar[type[Parameters]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = self.act.form_fields() | self.fields
+        self.order_fields(self.field_order)
+
+    def chosen(self) -> dict[str, Any]:
+        """Return the valid parameters by name, without what the page adds; of a chosen row its name."""
+        names = self.act.form_fields().keys() - self.base_fields.keys()
+        return {name: _named(value) for name, value in self.cleaned_data.items() if name in names}
+
+
+def _named(chosen: Any) -> Any:
+    """Return the names of chosen rows, and other values unchanged."""
+    if isinstance(chosen, QuerySet):
+        return list(map(str, chosen))
+    return str(chosen) if isinstance(chosen, Model) else chosen
 
 
 def choose(form: forms.Form, name: str, field: forms.ModelChoiceField) -> None:

@@ -1,16 +1,19 @@
 """What there is, by kind: finding, listing, showing and removing a thing."""
 
+import json
 from functools import partial
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Model
+from ninja import Schema
+from ninja.responses import NinjaJSONEncoder
 
 from console.inventory_rows import THINGS, Figures, Thing
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.files import remove_file
+from core.files.stored_files import remove_file
+from core.text import find_named
 
 
 def thing_named(word: str) -> Thing:
@@ -31,45 +34,29 @@ def find(word: str, name: str, *, lock: bool = False) -> tuple[Thing, Any]:
     lists what there is."""
     thing = thing_named(word)
     rows = thing.rows.select_for_update(of=("self",)) if lock else thing.rows.all()
-    try:
-        row = rows.filter(**{thing.key: name}).first()
-    except (ValidationError, ValueError, OverflowError):  # of a key that is a number
-        row = None
-    if row is None:
-        names = [str(key) for key in rows.values_list(thing.key, flat=True)]
-        known = f"there is {some_of(names)}" if names else f"there is none yet; make one with {thing.made_by}"
-        raise CounterpartError(f"There is no {singular(word)} {name!r}; {known}.")
-    return thing, row
+    return thing, find_named(rows, name, made_by=thing.made_by, key=thing.key)
 
 
 def listed(word: str) -> list[Figures]:
-    """Return a row of figures for each thing of a kind."""
+    """Return what the API says of each thing of a kind."""
     thing = thing_named(word)
-    return [
-        {thing.key if thing.key == "name" else "number": _key(thing, row)} | thing.line(row) for row in thing.rows.all()
-    ]
+    return [_figures(thing.answer, row) for row in thing.read(thing.rows.all())]
 
 
 def shown(word: str, name: str) -> Figures:
-    """Return all that is known of one thing. Raises CounterpartError as ``find`` does."""
+    """Return what the API says of one thing. Raises CounterpartError as ``find`` does."""
     thing, row = find(word, name)
-    details = thing.details(row)
-    return {
-        singular(word): _key(thing, row),
-        **thing.line(row),
-        **details,
-        "waits_for": details.get("waits_for", "nothing"),
-    }
+    return _figures(thing.detail or thing.answer, thing.read_one(row))
+
+
+def _figures(answer: type[Schema], read: Any) -> Figures:
+    found: Figures = json.loads(json.dumps(answer.model_validate(read).model_dump(), cls=NinjaJSONEncoder))
+    return found
 
 
 def counts() -> dict[str, int]:
     """Return how many things of each kind there are."""
     return {word: thing.rows.count() for word, thing in THINGS.items()}
-
-
-def _key(thing: Thing, row: Model) -> Any:
-    key = getattr(row, thing.key)
-    return key if isinstance(key, int) else str(key)
 
 
 def remove(word: str, name: str, *, actor: str) -> None:

@@ -14,8 +14,8 @@ from console.people import staff
 from console.rounds import design_bases  # noqa: F401  and the job of designs
 from console.trust.round_parts import PARTS, count_part, state_of_part
 from console.trust.trust_figures import measure_trust
-from core.jobs import LIVE, JobProgress, job, open_job, open_once
 from core.models import Job
+from core.work.jobs import LIVE, JobProgress, job, open_job, open_once
 from dataset.models import Version
 from hits.models import Round
 
@@ -31,7 +31,7 @@ def mail_forgotten(email: str) -> None:
     staff.mail_forgotten(email)
 
 
-@job("console.tasks.trust")
+@job("console.tasks.trust", needs=("hits.launch_round",))
 def trust(job: Job, progress: JobProgress) -> str:
     """Measure how far to trust the version that the job names."""
     version = Version.objects.named(job.params["version"])
@@ -44,7 +44,7 @@ def start_measuring(version: Version, *, by: User) -> Job:
     return open_once(f"Measure trust in {version}", trust.name, {"version": version.name}, lock=version, by=by)
 
 
-@job("console.tasks.chart")
+@job("console.tasks.chart", needs=())
 def chart(job: Job, progress: JobProgress) -> str:
     """Make the chart that the job describes."""
     params = job.params
@@ -67,7 +67,7 @@ def jobs_of_chart(kind: str, thing: Charted, subject: str, annotator: str) -> Qu
     return Job.objects.filter(task=chart.name, **{f"params__{name}": value for name, value in params.items()})
 
 
-@job("console.tasks.round_part")
+@job("console.tasks.round_part", needs=())
 def round_part(job: Job, progress: JobProgress) -> str:
     """Count the part of a round's pages that the job names."""
     found = Round.objects.select_related("pool__collection", "pool__sample").get(name=job.params["round"])

@@ -7,7 +7,8 @@ from time import perf_counter
 from typing import Generic, TypeVar
 
 from django.core.cache import cache
-from django.utils import timezone
+
+from core import clock
 
 Made = TypeVar("Made")
 
@@ -30,13 +31,13 @@ class Kept(Generic[Made]):
     @property
     def old_since(self) -> datetime | None:
         """When they were made, for figures whose age a page should tell: those over a minute old."""
-        return self.at if timezone.now() - self.at >= timedelta(minutes=1) else None
+        return self.at if clock.now() - self.at >= timedelta(minutes=1) else None
 
     @property
     def is_due(self) -> bool:
         """Whether to count again: after 20 times as long as that takes, so that pages that look every few seconds cost
         a twentieth of a processor, however large a round is."""
-        return timezone.now() - self.at > timedelta(seconds=20 * self.seconds)
+        return clock.now() - self.at > timedelta(seconds=20 * self.seconds)
 
 
 def kept_if_slow(key: str, make: Callable[[], Made]) -> Kept[Made]:
@@ -44,7 +45,7 @@ def kept_if_slow(key: str, make: Callable[[], Made]) -> Kept[Made]:
     known: Kept[Made] | None = cache.get(key)
     if known is None or known.is_due:
         begun = perf_counter()
-        at = timezone.now()
+        at = clock.now()
         made = make()
         known = Kept(made, at, perf_counter() - begun)
         if known.seconds > SLOW:
@@ -54,7 +55,7 @@ def kept_if_slow(key: str, make: Callable[[], Made]) -> Kept[Made]:
     return known
 
 
-class Turn:
+class CountingTurn:
     """What one request counts of the figures of many answer sets (MANY): all that it asks for if it is to wait
     (``at_once``), the first that are due if it has its ``turn``, else none."""
 

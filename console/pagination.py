@@ -8,7 +8,7 @@ from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
-LONGEST = 10  # digits of a number in an address
+from core.untrusted import whole_number
 
 
 def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], *, size: int = 50) -> Page:
@@ -18,8 +18,7 @@ def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], *, size: 
 
 def number_in(request: HttpRequest, name: str) -> int:
     """Return a number of the address; 0 where it is none, or longer than any of ours."""
-    text = request.GET.get(name, "")
-    return int(text) if text.isdecimal() and len(text) < LONGEST else 0
+    return whole_number(request.GET.get(name, ""), below=10**9) or 0
 
 
 def count_of(model: type[Model], path: str, **only: Any) -> Coalesce:

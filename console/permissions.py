@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from dataset.secret_controls import SecretControls, has_role
 
 View = Callable[..., HttpResponseBase]
 
@@ -24,7 +27,7 @@ class Guard:
     """Lets in who ``may`` use a page: visitors who are not logged in are sent to the login, others get a 403.
 
     ``reads`` guards a page that is only shown, ``fills`` one with a form that is sent to its own address, ``acts`` what
-    a button does.
+    a button does. A page that would tell secret controls is a 403, too.
     """
 
     def __init__(self, may: Callable[[User], bool]) -> None:
@@ -33,11 +36,16 @@ class Guard:
     def __call__(self, view: View) -> View:
         @wraps(view)
         def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+            if not request.user.is_authenticated:
+                return redirect_to_login(_page_of(request))
             if not self.may(request.user):
                 raise PermissionDenied
-            return view(request, *args, **kwargs)
+            try:
+                return view(request, *args, **kwargs)
+            except SecretControls as error:
+                raise PermissionDenied(str(error)) from error
 
-        return login_required(guarded)
+        return guarded
 
     def reads(self, view: View) -> View:
         return self(require_safe(view))
@@ -49,9 +57,12 @@ class Guard:
         return self(require_POST(view))
 
 
-def is_steward(user: User) -> bool:
-    """Whether the user may do what researchers and reviewers both may, such as exclude workers."""
-    return user.has_perm("hits.launch_round") or user.has_perm("annotation.decide_assignment")
+def _page_of(request: HttpRequest) -> str:
+    """Return the page to come back to after the login: that of a form, which is filled in again."""
+    came = urlsplit(request.headers.get("Referer", ""))
+    if request.method == "POST" and came.netloc == request.get_host():
+        return urlunsplit(("", "", came.path, came.query, ""))
+    return request.get_full_path()
 
 
 RESEARCHER, REVIEWER, ADMIN = "researcher", "reviewer", "admin"
@@ -59,7 +70,7 @@ RESEARCHER, REVIEWER, ADMIN = "researcher", "reviewer", "admin"
 PERMISSIONS = {
     RESEARCHER: ["launch_round"],
     REVIEWER: ["decide_assignment"],
-    ADMIN: ["launch_round", "decide_assignment", "release_version", "pay_workers"],
+    ADMIN: ["launch_round", "publish_below_floor", "decide_assignment", "release_version", "pay_workers"],
 }
 
 
@@ -73,7 +84,7 @@ researchers_only = Guard(lambda user: user.has_perm("hits.launch_round"))
 reviewers_only = Guard(lambda user: user.has_perm("annotation.decide_assignment"))
 payers_only = Guard(lambda user: user.has_perm("annotation.pay_workers"))
 releasers_only = Guard(lambda user: user.has_perm("dataset.release_version"))
-stewards_only = Guard(is_steward)
+stewards_only = Guard(has_role)
 admins_only = Guard(is_admin)
 
 

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 
 from django.conf import settings
 from django.db.models import Count, Q
-from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from annotation.models import Assignment
-from core.health import last_beat
+from core import clock
+from core.health.heartbeat import last_beat
 from core.models import Job
-from core.queues import loads
+from core.work.queues import loads
 from crowd.models import Outbox
 from hits.models import Round
 
@@ -22,8 +22,8 @@ class Work(Collector):
         yield _by("counterpart_jobs", "Jobs.", "state", {state: counts.get(state, 0) for state in Job.State.values})
         yield from _queues()
         leased = Assignment.objects.filter(state=Assignment.State.LEASED).aggregate(
-            running=Count("pk", filter=Q(deadline__gt=timezone.now())),
-            overdue=Count("pk", filter=Q(deadline__lte=timezone.now())),
+            running=Count("pk", filter=Q(deadline__gt=clock.now())),
+            overdue=Count("pk", filter=Q(deadline__lte=clock.now())),
         )
         yield _by("counterpart_leases", "HITs that workers have, and leases to be ended.", "state", leased)
         waiting = Outbox.objects.exclude(state=Outbox.State.DONE)
@@ -33,7 +33,7 @@ class Work(Collector):
         opened = Round.objects.filter(published_at__isnull=False, closed_at=None)
         yield GaugeMetricFamily("counterpart_open_rounds", "Rounds that are open.", value=opened.count())
         if last := last_beat():
-            age = (timezone.now() - last).total_seconds()
+            age = (clock.now() - last).total_seconds()
             yield GaugeMetricFamily("counterpart_queue_heartbeat_age_seconds", "Since the last heartbeat.", value=age)
         interval = settings.RECONCILE_SECONDS
         yield GaugeMetricFamily("counterpart_queue_heartbeat_interval_seconds", "Between heartbeats.", value=interval)
@@ -41,7 +41,7 @@ class Work(Collector):
 
 def _queues() -> Iterator[GaugeMetricFamily]:
     """The jobs of each queue: autoscaling adds workers where they wait."""
-    queues, now = loads(), timezone.now()
+    queues, now = loads(), clock.now()
     waiting = {name: load.waiting for name, load in queues.items()}
     running = {name: load.running for name, load in queues.items()}
     ages = {name: (now - load.oldest).total_seconds() if load.oldest else 0 for name, load in queues.items()}

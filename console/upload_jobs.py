@@ -6,15 +6,15 @@ from typing import Any
 from console.annotators.uploaded_embeddings import check_covered
 from console.uploads import Files, upload_job
 from core.errors import CounterpartError
-from core.jobs import JobProgress
+from core.files.zip_files import unpack
 from core.models import Job
 from core.progress import Progress
 from core.text import counted
-from core.zip_files import unpack
+from core.work.jobs import JobProgress
 from corpus import imports, matches
 from corpus.models import Collection
 from corpus.readers.folder import PICTURES
-from dataset import judgment_import
+from dataset.outside_judgments import judgment_import
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from hits.models import Round
 from mitl import registration
@@ -27,7 +27,7 @@ CAPTION_FILES = (".json", ".jsonl", ".csv", ".txt", ".token")
 CHECKPOINT_FILES = (".json", ".txt", ".bin", ".safetensors", ".npy", ".npz", ".md", ".model")
 
 
-@upload_job("console.tasks.import_collection")
+@upload_job("console.tasks.import_collection", needs=("hits.launch_round",))
 def import_collection(job: Job, files: Files, progress: JobProgress) -> str:
     """Import the file ``captions`` and the pictures of the zip file ``images``, or either alone. Of the format folder,
     pictures alone are the folder."""
@@ -46,10 +46,11 @@ def import_collection(job: Job, files: Files, progress: JobProgress) -> str:
         return str(imports.import_pictures(Collection.objects.named(params["collection"]), images, **common))
     path = _captions(files["captions"], params["format"], progress)
     wanted = {"format": params["format"], "append": params["append"]}
+    wanted["language"] = params.get("language", "")  # of a job that began before there were languages
     return str(imports.import_collection(params["collection"], path=path, images=images, **wanted, **common))
 
 
-@upload_job("console.tasks.import_matches")
+@upload_job("console.tasks.import_matches", needs=("hits.launch_round",))
 def import_matches(job: Job, files: Files, progress: JobProgress) -> str:
     """Import the file of matches known from elsewhere."""
     params = job.params
@@ -65,7 +66,7 @@ def import_matches(job: Job, files: Files, progress: JobProgress) -> str:
     return str(summary)
 
 
-@upload_job("console.tasks.import_judgments")
+@upload_job("console.tasks.import_judgments", needs=("hits.launch_round",), acts=True)
 def import_judgments(job: Job, files: Files, progress: JobProgress) -> str:
     """Take the judgments of the uploaded file, or of what a zip file contains, into the round."""
     given = {name: value for name, value in job.params.items() if name not in ("round", "files")}
@@ -93,7 +94,7 @@ def import_judgments(job: Job, files: Files, progress: JobProgress) -> str:
     )
 
 
-@upload_job("console.tasks.add_annotator")
+@upload_job("console.tasks.add_annotator", needs=("hits.launch_round",))
 def add_annotator(job: Job, files: Files, progress: JobProgress) -> str:
     """Add an annotator with the weights, embeddings or lists of ``checkpoint``, if there are any.
 

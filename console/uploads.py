@@ -5,7 +5,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from core.errors import CounterpartError
-from core.files import PART, StoredFile, local_copy, remove_file
-from core.jobs import JobProgress, job, open_once
+from core.files.stored_files import PART, StoredFile, local_copy, remove_file
+from core.files.upload_files import FOLDER, needed_uploads, upload_at
 from core.models import Job
-from core.upload_files import FOLDER, needed_uploads, upload_at
+from core.work.jobs import JobProgress, job, open_once
 
 LARGEST_UPLOAD = 4 * 1024**3  # bytes of a file
 ID = re.compile(r"[0-9a-f]{64}-[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")  # of a file that a program sent
@@ -55,10 +55,10 @@ def start_with_uploads(
     }
     wanted = {**params, "files": described}
     with transaction.atomic():
-        opened = open_once(title, task, wanted, lock=by, by=by)
         for name, upload in given.items():
-            _keep(upload, described[name]["path"])  # another job that read it may have ended meanwhile
-    return opened
+            # Another job that read it may have ended meanwhile. Once committed, and before the new job is sent.
+            transaction.on_commit(partial(_keep, upload, described[name]["path"]))
+        return open_once(title, task, wanted, lock=by, by=by)
 
 
 def upload_id(sha256: str, name: str) -> str:
@@ -88,9 +88,11 @@ def start_with_sent(title: str, task: str, params: Mapping[str, Any], sent: Mapp
     return open_once(title, task, {**params, "files": described}, lock=by, by=by)
 
 
-def upload_job(name: str) -> Callable[[Callable[[Job, Files, JobProgress], str]], Task]:
-    """Make a Celery task, as ``core.jobs.job`` does, of work on the files that came with a job. The files are removed
-    when the job has ended."""
+def upload_job(
+    name: str, *, needs: tuple[str, ...], acts: bool = False
+) -> Callable[[Callable[[Job, Files, JobProgress], str]], Task]:
+    """Make a Celery task, as ``core.work.jobs.job`` does, of work on the files that came with a job. The files are
+    removed when the job has ended."""
 
     def make(work: Callable[[Job, Files, JobProgress], str]) -> Task:
         @wraps(work)
@@ -98,7 +100,7 @@ def upload_job(name: str) -> Callable[[Callable[[Job, Files, JobProgress], str]]
             with opened_uploads(job) as files:
                 return work(job, files, progress)
 
-        return job(name, last=remove_uploads)(with_files)
+        return job(name, needs=needs, acts=acts, last=remove_uploads)(with_files)
 
     return make
 

@@ -2,25 +2,6 @@
 
 from importlib import import_module
 
-SUBJECTS = (
-    "annotators",
-    "api",
-    "charts",
-    "collections",
-    "events",
-    "home",
-    "leaderboard",
-    "pairs",
-    "payments",
-    "people",
-    "platforms",
-    "review",
-    "rounds",
-    "tokens",
-    "trust",
-    "versions",
-    "webhooks",
-    "workers",
-)
+from core.extensions import STAFF_PAGES
 
-urlpatterns = [pattern for subject in SUBJECTS for pattern in import_module(f"console.{subject}.urls").urlpatterns]
+urlpatterns = [pattern for place in STAFF_PAGES for pattern in import_module(place).urlpatterns]

@@ -1,8 +1,12 @@
 """The base of admin pages for rows that only the application's own functions change."""
 
 from django.contrib import admin
+from django.contrib.auth.models import Group, User
 from django.db.models import Model
 from django.http import HttpRequest
+
+# Roles and passwords change on the page *People* and by commands, which record who did so.
+admin.site.unregister((User, Group))
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):

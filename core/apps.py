@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.core.checks import register
 
 
 class CoreConfig(AppConfig):
@@ -12,3 +13,8 @@ class CoreConfig(AppConfig):
         "resent": "{who} sent {what} to a worker process again",
         "running": "{who} runs {what}",
     }
+
+    def ready(self) -> None:
+        from core.health.configuration import messages_at_start
+
+        register(messages_at_start)

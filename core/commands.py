@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter
-from django.db import DatabaseError, OperationalError, ProgrammingError
+from django.db import ProgrammingError
 
-from core.errors import CounterpartError
+from core.errors import DATABASE_LOST, CounterpartError, said_of_database
 from core.parameters import Parameters
 from core.progress import TerminalBar
 
@@ -21,10 +21,10 @@ WRONG_OPTIONS = 2  # the exit code, as of argparse
 
 
 class OwnOptions(DjangoHelpFormatter):
-    """Hides Django's own options, half of all, in --help. They are still accepted."""
+    """Hides in --help the one option of Django's that ``suppressed_base_arguments`` cannot hide."""
 
     def _reordered_actions(self, actions: Iterable[Action]) -> list[Action]:
-        return [action for action in actions if not self.show_last.intersection(action.option_strings)]
+        return [action for action in actions if action.dest != "skip_checks"]
 
 
 class ActCommand(BaseCommand):
@@ -39,6 +39,7 @@ class ActCommand(BaseCommand):
     figures = False
     parameters: ClassVar[type[Parameters] | None] = None
     requires_migrations_checks = True
+    suppressed_base_arguments = DjangoHelpFormatter.show_last  # Django's own options, half of all: still accepted
 
     def run_from_argv(self, argv: list[str]) -> None:
         """Run as Django does, but tell invalid options in one line, without the usage."""
@@ -94,8 +95,8 @@ def _told_in_one_line() -> Iterator[None]:
         yield
     except CounterpartError as error:
         raise CommandError(str(error)) from error
-    except (OperationalError, ProgrammingError) as error:
-        raise CommandError(_database_error(error)) from error
+    except (*DATABASE_LOST, ProgrammingError) as error:
+        raise CommandError(f"{said_of_database(error)} --traceback shows the details.") from error
     except BrokenPipeError:
         raise  # nobody reads on: manage.py ends without a word
     except OSError as error:
@@ -106,15 +107,6 @@ def _told_in_one_line() -> Iterator[None]:
 
 def as_json(figures: dict[str, Any]) -> str:
     return json.dumps(figures, default=str)
-
-
-def _database_error(error: DatabaseError) -> str:
-    """Explain in one line the usual causes: no database, missing migrations, or a long write by another process."""
-    text = " ".join(str(error).split())
-    return (
-        f"The database could not be used ({text[:200]}). If it is new, run migrate first; if it is busy, run the "
-        "command again. --traceback shows the details."
-    )
 
 
 def _file_error(error: OSError) -> str:
@@ -135,7 +127,6 @@ def _memory_error(error: MemoryError) -> str:
 
 
 LABELS = {
-    "of": "answer sets wanted",
     "plan_hash": "SHA-256 of the plan",
     "topped_up": "controls that fill the last HIT",
     "positives_asked": "positives that are candidates too",

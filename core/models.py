@@ -4,13 +4,14 @@ import uuid
 
 from django.conf import settings
 from django.db import models
-from django.utils import timezone
+
+from core import clock
 
 
 class Event(models.Model):
     """A change of one row: who did what, and when. Events are only added, and never read to decide anything."""
 
-    at = models.DateTimeField(default=timezone.now, db_index=True)
+    at = models.DateTimeField(default=clock.now, db_index=True)
     actor = models.CharField(max_length=100, help_text="User name, worker:<pseudonym>, or name of a command or task.")
     verb = models.CharField(max_length=40)
     subject = models.CharField(max_length=120, help_text="The changed row, as app.model:key.")
@@ -48,9 +49,12 @@ class Job(models.Model):
     cancel_requested = models.BooleanField(default=False)
     attempts = models.PositiveSmallIntegerField(default=0)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(default=timezone.now)
+    asked = models.JSONField(
+        default=dict, help_text="Who asked (core.work.authority): the account, token and scope; empty for the operator."
+    )
+    created_at = models.DateTimeField(default=clock.now)
     heartbeat_at = models.DateTimeField(
-        default=timezone.now, help_text="Last sign of life; an old one means a lost process."
+        default=clock.now, help_text="Last sign of life; an old one means a lost process."
     )
     finished_at = models.DateTimeField(null=True)
 

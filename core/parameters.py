@@ -12,7 +12,7 @@ instance.
 """
 
 import shlex
-from argparse import _ArgumentGroup
+from argparse import _ArgumentGroup, _MutuallyExclusiveGroup
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import MISSING, asdict, dataclass
@@ -26,7 +26,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandParser
 
 from core.errors import CounterpartError, some_of
-from core.text import counted
+from core.text import counted, trimmed
 
 POSITIONAL = "positional"
 """Marks a parameter that the command takes without the name of an option."""
@@ -79,8 +79,8 @@ class ShareField(forms.FloatField):
 
     metavar = "SHARE"
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(required=False, min_value=0.01, max_value=1, **kwargs)
+    def __init__(self, *, required: bool = False, **kwargs: Any) -> None:
+        super().__init__(required=required, min_value=0.01, max_value=1, **kwargs)
 
 
 class ConfidenceField(forms.FloatField):
@@ -152,8 +152,9 @@ class Parameters:
     @classmethod
     def add_options(cls, parser: CommandParser | _ArgumentGroup) -> None:
         """Add an option for every parameter, such as ``--control-depth`` for ``control_depth``, to a command or a group
-        of its options."""
+        of its options. In a group of options that exclude each other, none must be given."""
         defaults = cls.defaults()
+        optional = cls._fields.keys() if isinstance(parser, _MutuallyExclusiveGroup) else defaults.keys()
         positional = _marked(cls, POSITIONAL)
         for name, field in cls._fields.items():
             shown = _presentation(cls, name, field)
@@ -163,7 +164,7 @@ class Parameters:
             elif isinstance(field, forms.BooleanField):
                 parser.add_argument(_flag(cls, name), dest=name, action="store_true", help=shown["help"])
             else:
-                parser.add_argument(_flag(cls, name), dest=name, required=name not in defaults, **shown)
+                parser.add_argument(_flag(cls, name), dest=name, required=name not in optional, **shown)
 
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> Self:
@@ -234,7 +235,7 @@ def _marked(cls: type[Parameters], mark: str) -> set[str]:
 def clean(name: str, field: forms.Field, value: Any) -> Any:
     """Return the value of a parameter as its field reads it. Raises CounterpartError for an invalid one."""
     try:
-        return field.clean(value)
+        return field.clean("" if isinstance(value, str) and not trimmed(value) else value)
     except ValidationError as error:
         shown = repr(value if len(value) <= 60 else f"{value[:59]}…") if isinstance(value, str) else value
         reason = error.messages[0]

@@ -9,7 +9,7 @@ Thing = TypeVar("Thing")
 
 
 class Progress(Protocol):
-    """Called after every advance. May raise ``core.jobs.Cancelled`` to stop the work at a safe point."""
+    """Called after every advance. May raise ``core.work.jobs.Cancelled`` to stop the work at a safe point."""
 
     def __call__(self, step: str, done: int, total: int | None) -> None: ...
 

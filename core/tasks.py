@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from core.health import beat
+from core.health.heartbeat import beat
 
 
 @shared_task(name="core.tasks.heartbeat")

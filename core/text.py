@@ -17,15 +17,36 @@ from counterpart_metrics.errors import counted as counted
 ALLOWED = "\t\n\r"
 
 
+BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u2800\ufffc\U0001d159"
+"""Letters and symbols by their category that show nothing: fillers, the empty Braille cell and note head, a gap for an
+object."""
+VISIBLE = rf"[^\pZ\pC\pM\s{BLANK_LETTERS}]"
+"""A visible character as a regular expression of RE2."""
+
+
+def is_visible(sign: str) -> bool:
+    """Whether the character shows something by itself: it is no blank, no mark on another one, no sign of control."""
+    return unicodedata.category(sign)[0] not in "ZCM" and sign not in BLANK_LETTERS
+
+
+def trimmed(text: str) -> str:
+    """Return the text without blanks at its ends; "" where no character of it is visible.
+
+    >>> trimmed(" a dog "), trimmed("\\u200b \\u3164")
+    ('a dog', '')
+    """
+    return text.strip() if any(map(is_visible, text)) else ""
+
+
 def check_words(text: str, *, what: str, at_most: int) -> str:
-    """Return ``text`` without blanks at its ends. Raises CounterpartError where it is empty, longer than ``at_most``
-    characters, or holds control characters other than tabs and line ends."""
-    text = text.strip()
+    """Return ``text`` without blanks at its ends. Raises CounterpartError where nothing of it is visible, where it is
+    longer than ``at_most`` characters, and where it holds control characters other than tabs and line ends."""
+    text = trimmed(text)
     if not text:
         raise CounterpartError(f"The {what} is empty; write a sentence.")
     if len(text) > at_most:
         raise CounterpartError(f"The {what} has {len(text):,} characters; shorten it to {at_most:,}.")
-    odd = [f"U+{ord(sign):04X}" for sign in text if unicodedata.category(sign) == "Cc" and sign not in ALLOWED]
+    odd = [f"U+{ord(sign):04X}" for sign in text if unicodedata.category(sign) in ("Cc", "Cs") and sign not in ALLOWED]
     if odd:
         raise CounterpartError(
             f"The {what} contains {counted(len(odd), 'control character')}: {some_of(odd)}. Remove them."
@@ -71,12 +92,15 @@ class NameField(forms.CharField):
         super().__init__(max_length=max_length, **kwargs)
 
 
-def find_named(rows: QuerySet[Named], name: str, *, made_by: str) -> Named:
-    """Return the row with this name. Raises CounterpartError that lists the existing names and the command
-    ``made_by``, which makes one."""
-    found = rows.filter(name=name).first()
+def find_named(rows: QuerySet[Named], name: str, *, made_by: str, key: str = "name") -> Named:
+    """Return the row with this name, or another ``key``. Raises CounterpartError that lists the existing ones and the
+    command ``made_by``, which makes one."""
+    try:
+        found = rows.filter(**{key: name}).first()
+    except (ValidationError, ValueError, OverflowError):  # of a key that is a number
+        found = None
     if found is None:
-        names = list(rows.values_list("name", flat=True))
+        names = list(map(str, rows.values_list(key, flat=True)))
         known = f"there is {some_of(names)}" if names else "there is none yet"
         kind = rows.model._meta.verbose_name
         raise CounterpartError(f"There is no {kind} {name!r}; {known}. Make one with {made_by}.")

@@ -6,13 +6,19 @@ from typing import Annotated, Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
 
 from core.parameters import OFF_PAGE, POSITIONAL, FlagField, Option, Parameters, choices
 from core.seeds import SeedField
 from core.text import NameField
+from core.untrusted import whole_number
 from corpus.match_files import CAPTION_TO_IMAGE, IMAGE_TO_CAPTION
 from corpus.matches import MAX_SOURCE
 from corpus.readers import READERS
+
+IS_LANGUAGE_TAG = RegexValidator(
+    r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z", "Use a tag of BCP 47, such as en, de or pt-BR."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +48,17 @@ class ImportParameters(Parameters):
         OFF_PAGE,
         Option(metavar="DIR"),
     ] = None
+    language: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            max_length=35,
+            validators=[IS_LANGUAGE_TAG],
+            label="Language of the captions",
+            help_text="language of the captions as a BCP 47 tag, such as de or pt-BR (default: not known)",
+        ),
+        Option(metavar="TAG"),
+    ] = ""
     append: Annotated[
         bool,
         FlagField(
@@ -96,9 +113,6 @@ class GalleryParameters(Parameters):
     collection: Annotated[str, "the collection of the queries, whose rows found items become", Option(metavar="C")]
 
 
-LONGEST = 19  # digits of a number to draw
-
-
 class CountOrFileField(forms.Field):
     """A number to draw, or the path of a file of ids."""
 
@@ -110,8 +124,10 @@ class CountOrFileField(forms.Field):
             return value
         if not isinstance(value, str | Path):
             raise ValidationError("Use a number, or the path of a file of ids.")
-        is_number = str(value).removeprefix("-").isdecimal() and len(str(value)) < LONGEST
-        return int(str(value)) if is_number else Path(value)
+        number = whole_number(str(value).removeprefix("-"))
+        if number is None:
+            return Path(value)
+        return -number if str(value).startswith("-") else number
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Import a captioned-image collection from a file or folder: all of it, or nothing."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -13,7 +13,7 @@ from core.events import record as record_event
 from core.progress import Progress, silent, tracked
 from core.text import check_name, counted
 from corpus.models import Caption, Collection, Image, Match
-from corpus.pictures import StoredPicture, find_pictures, pictures_stored
+from corpus.pictures.stored_pictures import StoredPicture, find_pictures, pictures_stored
 from corpus.readers import reader_of
 from corpus.readers.record import Record
 
@@ -22,7 +22,8 @@ BATCH = 5_000
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """The counts of an import. ``images_without_captions`` counts those of the whole collection."""
+    """The counts of an import. ``images_without_captions`` counts those of the whole collection, ``language`` is
+    noted as that of its captions now."""
 
     collection: str
     captions_added: int
@@ -30,6 +31,7 @@ class ImportSummary:
     images_added: int
     pictures_added: int
     images_without_captions: int = 0
+    language: str = ""
 
     def __str__(self) -> str:
         parts = [
@@ -42,27 +44,29 @@ class ImportSummary:
             f"{counted(self.images_without_captions, 'image has', 'images have')} no caption"
             if self.images_without_captions
             else "",
+            f"captions are in {self.language}" if self.language else "",
         ]
         text = "; ".join([part for part in parts if part] + ([] if self.changed else ["nothing changed"]))
         return f"{self.collection}: {text}."
 
     @property
     def changed(self) -> bool:
-        return bool(self.captions_added or self.images_added or self.pictures_added)
+        return bool(self.captions_added or self.images_added or self.pictures_added or self.language)
 
 
 @dataclass
 class _Comparison:
     """The contents of a caption file, split into new and existing rows.
 
-    ``images`` maps the key of every image of the file to (file name, split). ``new_captions`` maps keys to a digest of
-    image and text, in the file's order.
+    ``images`` maps the key of every image of the file to (file name, split). ``new_captions`` maps keys to (image,
+    text), in the file's order.
     """
 
     images: dict[str, tuple[str, str]] = field(default_factory=dict)
     new_images: list[str] = field(default_factory=list)
-    new_captions: dict[str, bytes] = field(default_factory=dict)
+    new_captions: dict[str, tuple[str, str]] = field(default_factory=dict)
     captions_there: int = 0
+    language: str = ""
 
 
 def import_collection(
@@ -71,6 +75,7 @@ def import_collection(
     format: str,
     path: Path,
     images: Path | None = None,
+    language: str = "",
     append: bool = False,
     skip_missing: bool = False,
     actor: str = "command",
@@ -80,20 +85,27 @@ def import_collection(
 
     ``images`` is a folder of pictures (the format ``folder`` contains its own); a later import of the same captions
     may add the pictures. Images may have no caption. Importing the same again changes nothing; new captions and images
-    for an existing collection need ``append``. ``skip_missing`` accepts images without a picture.
+    for an existing collection need ``append``. ``skip_missing`` accepts images without a picture. ``language``
+    is a BCP 47 tag.
 
-    Raises CounterpartError for a malformed file, conflicting ids, and missing or broken pictures.
+    Raises CounterpartError for a malformed file, conflicting ids or languages, and missing or broken pictures.
     """
     check_name(name)
     reader = reader_of(format)
     collection = Collection.objects.filter(name=name).first()
     if append and collection is None:
         raise CounterpartError(f"There is no collection {name!r} to append to. Omit --append to create it.")
+    if collection and language and collection.language not in ("", language):
+        raise CounterpartError(
+            f"The captions of {name} are in {collection.language}, not {language}. Choose another name, or omit the "
+            "language."
+        )
     found = _compare(tracked(reader(path), "checking captions", progress), collection)
+    found.language = "" if collection and collection.language else language
     _check_new(found, path, format, collection, append)
     folder = path if format == "folder" and images is None else images
     files = _picture_files(folder, found, name, skip_missing) if folder else {}
-    return _store(name, found, files, tracked(reader(path), "writing captions", progress), actor, progress)
+    return _store(name, found, files, actor, progress)
 
 
 def import_pictures(
@@ -113,14 +125,13 @@ def import_pictures(
     if not files:
         wanted = some_of([file_name for file_name, _split in found.images.values()])
         raise CounterpartError(f"No file has the name of a picture of {collection}: {wanted}. Rename the files.")
-    return _store(collection.name, found, files, iter(()), actor, progress)
+    return _store(collection.name, found, files, actor, progress)
 
 
 def _store(
     name: str,
     found: _Comparison,
     files: Mapping[str, Path],
-    records: Iterator[Record],
     actor: str,
     progress: Progress,
 ) -> ImportSummary:
@@ -133,9 +144,10 @@ def _store(
             captions_there=found.captions_there,
             images_added=len(found.new_images),
             pictures_added=len(pictures),
+            language=found.language,
         )
         if summary.changed:
-            _write(summary, found, pictures, records, actor)
+            _write(summary, found, pictures, actor, progress)
     bare = Image.objects.filter(collection__name=name).uncaptioned().count()
     return replace(summary, images_without_captions=bare)
 
@@ -183,13 +195,11 @@ def _is_same_image(record: Record, found: _Comparison, known: dict[str, tuple[st
 
 def _is_same_caption(record: Record, found: _Comparison, known: dict[str, bytes]) -> bool:
     """Note the record's caption; False if its key has another text or image."""
-    digest = _digest(record.image, record.text or "")
-    before = known.get(record.caption) or found.new_captions.get(record.caption)
-    if before is None:
-        found.new_captions[record.caption] = digest
-    elif record.caption in known:
+    said = (record.image, record.text or "")
+    if record.caption in known:
         found.captions_there += 1
-    return before in (None, digest)
+        return known[record.caption] == _digest(*said)
+    return found.new_captions.setdefault(record.caption, said) == said
 
 
 def _check_conflicts(thing: str, what: str, keys: list[str]) -> None:
@@ -244,14 +254,17 @@ def _write(
     summary: ImportSummary,
     found: _Comparison,
     pictures: Mapping[str, StoredPicture],
-    records: Iterator[Record],
     actor: str,
+    progress: Progress,
 ) -> None:
     try:
         with transaction.atomic():
             collection, _made = Collection.objects.get_or_create(name=summary.collection)
+            if summary.language:
+                collection.language = summary.language
+                collection.save(update_fields=["language"])
             _add_images(collection, found)
-            _add_captions(collection, dict(found.new_captions), records)
+            _add_captions(collection, found, progress)
             _add_matches(collection)
             _attach(collection, pictures)
             record_event(
@@ -276,23 +289,14 @@ def _add_images(collection: Collection, found: _Comparison) -> None:
     Image.objects.bulk_create(rows, batch_size=BATCH)
 
 
-def _add_captions(collection: Collection, awaited: dict[str, bytes], records: Iterator[Record]) -> None:
-    """Write the captions that ``_compare`` found new, each once."""
+def _add_captions(collection: Collection, found: _Comparison, progress: Progress) -> None:
+    """Write the captions that ``_compare`` found new."""
     images = dict(collection.images.values_list("key", "pk"))
-    new = (record for record in records if awaited.pop(record.caption, None))
+    new = tracked(found.new_captions.items(), "writing captions", progress, total=len(found.new_captions))
     while batch := list(islice(new, BATCH)):
         Caption.objects.bulk_create(
-            Caption(
-                collection_id=collection.pk,
-                key=record.caption,
-                image_id=images[record.image],
-                text=record.text or "",
-            )
-            for record in batch
-        )
-    if awaited:
-        raise CounterpartError(
-            f"The caption file changed while it was read ({counted(len(awaited), 'caption')} missing). Try again."
+            Caption(collection_id=collection.pk, key=key, image_id=images[image], text=text)
+            for key, (image, text) in batch
         )
 
 

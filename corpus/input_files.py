@@ -1,29 +1,22 @@
 """Input files, plain or gzipped: lines, CSV rows and JSON items, with one-line errors for damaged files."""
 
-import csv
 import gzip
 import json
-import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from io import TextIOWrapper
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import IO, Any, cast
 
-import ijson
-
+from core import untrusted
 from core.errors import CounterpartError
 from core.text import counted
+from core.untrusted import LONGEST_LINE, unstorable
 
 GZIP_MAGIC = b"\x1f\x8b"
-# A line of a caption file is far shorter; a few bytes of gzip can become gigabytes of one line.
-LONGEST_LINE = 1 << 20  # characters
-DEEPEST = 1_000  # lists and objects within each other
-
-_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 @contextmanager
@@ -58,113 +51,65 @@ def _bounded(path: Path, text: TextIOWrapper) -> Iterator[str]:
         line = text.readline(LONGEST_LINE + 1)
         if len(line) > LONGEST_LINE:
             raise CounterpartError(f"{path.name}, line {number}: longer than {LONGEST_LINE:,} characters. Break it up.")
+        if fault := unstorable(line):
+            raise CounterpartError(f"{path.name}, line {number}: it contains {fault}. Remove it.")
         if not line:
             return
         yield line
 
 
-def csv_rows(path: Path, *, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield (line number, row by column name). Raises CounterpartError for a row of another length."""
+def csv_cells(path: Path, *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, cells) of each row that is not empty, the header's first, whose names have no blanks around
+    them."""
     with opened(path) as file:
         text = _bounded(path, TextIOWrapper(file, encoding="utf-8-sig", newline=""))
-        rows = csv.reader(text, strict=True, delimiter=delimiter)
-        try:
-            header = [name.strip() for name in next(rows, [])]
-            for row in filter(None, rows):
-                if len(row) != len(header):
-                    raise CounterpartError(
-                        f"{path.name}, line {rows.line_num}: {counted(len(row), 'field')}, but the header has "
-                        f"{len(header)}."
-                    )
-                yield rows.line_num, dict(zip(header, row, strict=True))
-        except csv.Error as error:
-            raise CounterpartError(f"{path.name}, line {rows.line_num}: not valid CSV ({error}).") from error
+        rows = untrusted.csv_cells(path.name, text, delimiter=delimiter)
+        for number, header in islice(rows, 1):
+            yield number, [name.strip() for name in header]
+        yield from rows
+
+
+def csv_rows(path: Path, *, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield (line number, row by column name). Raises CounterpartError for a row of another length."""
+    rows = csv_cells(path, delimiter=delimiter)
+    for _, header in islice(rows, 1):
+        for number, row in rows:
+            if len(row) != len(header):
+                fields = counted(len(row), "field")
+                raise CounterpartError(f"{path.name}, line {number}: {fields}, but the header has {len(header)}.")
+            yield number, dict(zip(header, row, strict=True))
 
 
 def csv_header(path: Path, *, delimiter: str = ",") -> list[str]:
     """Return the column names, or [] for an empty file."""
-    for _number, line in lines(path):
-        return [name.strip() for name in next(csv.reader([line], delimiter=delimiter))]
-    return []
+    return next((header for _, header in csv_cells(path, delimiter=delimiter)), [])
+
+
+def check_table(path: Path) -> None:
+    """Raise CounterpartError for a NUL character in a text file, which pandas reads."""
+    with opened(path) as file:
+        if any(b"\0" in block for block in iter(partial(file.read, LONGEST_LINE), b"")):
+            raise CounterpartError(f"{path.name} contains a NUL character. Remove it.")
 
 
 def json_items(path: Path, prefix: str) -> Iterator[Any]:
     """Yield the elements of the list at ijson's ``prefix``, one at a time."""
-    with opened(path) as file, _as_json(path):
-        yield from ijson.items(_BoundedRecords(path.name, file), prefix, use_float=True)
+    with opened(path) as file:
+        yield from untrusted.json_items(path.name, file, prefix)
 
 
 def json_records(path: Path) -> Iterator[Any]:
     """Yield the elements of the file's list, or the values that follow each other in it, as in JSON lines."""
     with opened(path) as file:
         listed = file.read(64).lstrip()[:1] == b"["
-    if listed:
-        yield from json_items(path, "item")
-        return
-    with opened(path) as file, _as_json(path):
-        yield from ijson.items(_BoundedRecords(path.name, file), "", use_float=True, multiple_values=True)
+    with opened(path) as file:
+        yield from untrusted.json_items(path.name, file, "item" if listed else "", several=not listed)
 
 
 def json_pairs(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield the (key, value) pairs of the file's single JSON object."""
-    with opened(path) as file, _as_json(path):
-        yield from ijson.kvitems(_BoundedRecords(path.name, file), "", use_float=True)
-
-
-class BoundedJson:
-    """Reads a JSON file for a parser, which keeps the path to each level of lists and objects, and an endless text.
-    Raises CounterpartError where levels are too many, and where a text has no end."""
-
-    def __init__(self, name: str, file: IO[bytes]) -> None:
-        self._name, self._file = name, file
-        self._text, self._open = b"", b""  # the beginning of a text that has not ended, and brackets that are open
-
-    def read(self, size: int = -1) -> bytes:
-        part = self._file.read(min(size, LONGEST_LINE) if size >= 0 else LONGEST_LINE)
-        outside, quote, begun = _TEXT.sub(b"", self._text + part).partition(b'"')
-        self._text = quote + begun
-        brackets = self._open + outside.translate(None, _NO_BRACKETS)
-        before = b""
-        while brackets != before:
-            before = brackets
-            brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
-        self._open = brackets
-        if len(self._open) > DEEPEST:
-            raise CounterpartError(f"{self._name} has lists or objects in more than {DEEPEST:,} levels.")
-        if len(self._text) > LONGEST_LINE:
-            raise self._endless()
-        return part
-
-    def _endless(self) -> CounterpartError:
-        return CounterpartError(f"{self._name} has {LONGEST_LINE:,} characters without a quote. Is it JSON?")
-
-
-class _BoundedRecords(BoundedJson):
-    """Reads a JSON file of records, which have texts all along: long numbers and blanks have an end too."""
-
-    def __init__(self, name: str, file: IO[bytes]) -> None:
-        super().__init__(name, file)
-        self._run = 0
-
-    def read(self, size: int = -1) -> bytes:
-        part = super().read(size)
-        quote = part.rfind(b'"')
-        self._run = len(part) - quote - 1 if quote >= 0 else self._run + len(part)
-        if self._run > LONGEST_LINE:
-            raise self._endless()
-        return part
-
-
-@contextmanager
-def _as_json(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except ijson.IncompleteJSONError as error:
-        raise CounterpartError(
-            f"{path.name} is cut short or not JSON ({_first_line(error)}). Download it again, or choose its format."
-        ) from error
-    except ijson.JSONError as error:
-        raise CounterpartError(f"{path.name} is not valid JSON ({_first_line(error)}).") from error
+    with opened(path) as file:
+        yield from untrusted.json_pairs(path.name, file)
 
 
 @contextmanager
@@ -178,7 +123,3 @@ def at(path: Path, place: str, number: int) -> Iterator[None]:
         ) from error
     except (ValueError, RecursionError) as error:
         raise CounterpartError(f"{path.name}, {place} {number}: {error}.") from error
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__).strip()

@@ -31,7 +31,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Keys:
+class FileKeys:
     """The ids that a file may use for a collection's rows, mapped to database ids: images by key or file name,
     captions by key."""
 
@@ -39,16 +39,16 @@ class Keys:
     captions: dict[str, int]
 
 
-def keys_of(collection: Collection) -> Keys:
+def keys_of(collection: Collection) -> FileKeys:
     """Return the ids of all rows. A file name shared by two images is left out; a key goes before a file name."""
     rows = list(collection.images.values_list("pk", "key", "file_name"))
     shared = {name for name, count in Counter(file_name for _, _, file_name in rows).items() if count > 1}
     images = {file_name: pk for pk, _, file_name in rows if file_name not in shared}
     images.update({key: pk for pk, key, _ in rows})
-    return Keys(images, dict(collection.captions.values_list("key", "pk")))
+    return FileKeys(images, dict(collection.captions.values_list("key", "pk")))
 
 
-def read_pairs(path: Path, *, keys: Keys, direction: str = "") -> Iterator[Pair]:
+def read_pairs(path: Path, *, keys: FileKeys, direction: str = "") -> Iterator[Pair]:
     """Return the pairs of a match file; its content shows its format. Raises CounterpartError for an unknown format."""
     if direction not in ("", IMAGE_TO_CAPTION, CAPTION_TO_IMAGE):
         raise CounterpartError(f"Invalid direction {direction!r}: pass {IMAGE_TO_CAPTION} or {CAPTION_TO_IMAGE}.")
@@ -131,7 +131,7 @@ def _direction_by_name(path: Path) -> str:
     return next((direction for part, direction in DIRECTION_IN_NAME.items() if part in path.name), "")
 
 
-def _direction_by_ids(path: Path, keys: Keys) -> str:
+def _direction_by_ids(path: Path, keys: FileKeys) -> str:
     """Read the mapping both ways and return the only direction in which most pairs are in the collection.
 
     A few pairs prove nothing, because the ids of images and captions overlap.

@@ -14,7 +14,7 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent, tracked
 from core.text import counted
-from corpus.match_files import Keys, Pair, keys_of, read_pairs
+from corpus.match_files import FileKeys, Pair, keys_of, read_pairs
 from corpus.models import Collection, Match
 
 BATCH = 5_000
@@ -84,10 +84,9 @@ def import_matches(
     pairs = read_pairs(path, keys=keys, direction=direction)
     found = _resolve(tracked(pairs, "reading matches", progress), keys)
     _check_found(found, collection, path, skip_unknown)
-    with transaction.atomic():
-        new = _new_ratings(collection, source, found.ratings)
-        if new:
-            _write(collection, source, new, actor)
+    new = _new_ratings(collection, source, found.ratings)
+    if new:
+        _write(collection, source, new, actor)
     there = len(found.ratings) - len(new)
     return MatchSummary(collection.name, source, len(new), there, found.repeated, found.skipped)
 
@@ -151,7 +150,7 @@ def _check_source(collection: Collection, source: str) -> None:
         )
 
 
-def _resolve(pairs: Iterator[Pair], keys: Keys) -> _Found:
+def _resolve(pairs: Iterator[Pair], keys: FileKeys) -> _Found:
     found = _Found()
     for pair in pairs:
         image, caption = keys.images.get(pair.image), keys.captions.get(pair.caption)
@@ -203,12 +202,14 @@ def _new_ratings(
 
 
 def _write(collection: Collection, source: str, new: dict[tuple[int, int], Rating], actor: str) -> None:
-    rows = (
+    rows = [
         Match(collection_id=collection.pk, image_id=image, caption_id=caption, source=source, score=score, grade=grade)
         for (image, caption), (score, grade) in new.items()
-    )
+    ]
     try:
         with transaction.atomic():
+            Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
+            _check_source(collection, source)  # a release may have sealed it meanwhile
             Match.objects.bulk_create(rows, batch_size=BATCH)
             record("matches imported", collection, actor=actor, source=source, matches=len(new))
     except IntegrityError as error:

@@ -4,8 +4,8 @@ items that need no rows."""
 from typing import Any
 
 from django.db import models
-from django.utils import timezone
 
+from core import clock
 from core.text import NamedQuerySet
 
 
@@ -18,6 +18,9 @@ class Collection(models.Model):
 
     name = models.SlugField(max_length=80, unique=True)
     description = models.TextField(blank=True)
+    language = models.CharField(
+        max_length=35, blank=True, default="", help_text="Language of the captions, as a BCP 47 tag; empty: not known."
+    )
     sealed_sources = models.JSONField(default=list, help_text="Match sources that must not change: released versions.")
     drawn = models.JSONField(
         null=True, editable=False, help_text="Size and seed of a drawn demo collection; null if it was imported."
@@ -25,7 +28,7 @@ class Collection(models.Model):
     two_reviewers = models.BooleanField(
         default=False, help_text="A review that changes the dataset holds only when a second person has agreed."
     )
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
 
     objects = CollectionQuerySet.as_manager()
 
@@ -177,7 +180,7 @@ class Sample(models.Model):
     images = models.ManyToManyField(Image, related_name="+")
     captions = models.ManyToManyField(Caption, related_name="+")
     seed = models.BigIntegerField()
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
 
     objects = SampleQuerySet.as_manager()
 
@@ -205,7 +208,7 @@ class Gallery(models.Model):
     file = models.CharField(max_length=400, help_text="Path in the storage of the list of parts.")
     sha256 = models.CharField(max_length=64)
     digest = models.CharField(max_length=64, help_text="SHA-256 of the parts' checksums: of the items and their order.")
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
 
     objects = GalleryQuerySet.as_manager()
 

@@ -6,8 +6,8 @@ from django.http import HttpRequest
 
 from core.admin import ReadOnlyAdmin
 from core.text import counted
+from crowd.calls.outbox import send_again
 from crowd.models import Outbox
-from crowd.outbox import send_again
 
 
 @admin.register(Outbox)

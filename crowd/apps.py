@@ -14,6 +14,7 @@ class CrowdConfig(AppConfig):
         "deleted as nobody came": "{who} deleted {what}, as nobody had come",
         "disposed": "{who} removed {what} from the platform",
         "expired on the platform": "The time for {what} ran out on the platform",
+        "halted": "{who} found {what} {there} by {by}",
         "live": "{who} posted {what}",
         "opened, not confirmed": "{who} started {what}, which the platform could not confirm then",
         "over": "{who} found that {what} has ended",
@@ -32,7 +33,7 @@ class CrowdConfig(AppConfig):
     def ready(self) -> None:
         from annotation import platforms
         from crowd.channels import CHANNELS
-        from crowd.platform_postings import PlatformPostings
+        from crowd.posting.platform_postings import PlatformPostings
         from hits.prices import SCHEDULES
 
         SCHEDULES.update({name: channel.fees(top_workers=False) for name, channel in CHANNELS.items()})

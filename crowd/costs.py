@@ -8,8 +8,8 @@ from django.db.models import Sum
 from annotation.money.ledger import balance_of
 from core.errors import CounterpartError
 from crowd import channels
+from crowd.calls.funds import ask_funds
 from crowd.channels.base import AsksFees, ChannelError, Platform
-from crowd.funds import ask_funds
 from crowd.models import Posting
 from hits.models import Round
 

@@ -4,7 +4,7 @@ Finding them changes nothing; most can be repaired by one call."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
@@ -17,19 +17,21 @@ from annotation.money.payments import mark_reward_paid, mark_unpaid, order_payme
 from core.errors import CounterpartError
 from core.events import record, subject_of
 from core.progress import Progress, silent
+from core.work.authority import check_authority
 from crowd import channels
-from crowd.channels.base import Bonus, ChannelError, Listed, Listing, Platform, Standing
+from crowd.calls.delivery import mark_closed, mark_disposed, mark_over
+from crowd.calls.outbox import SUBJECTS, put, send_again
+from crowd.calls.single_payments import is_listed, payment_of, settle, unclear_payments
+from crowd.channels.base import Bonus, ChannelError, Listed, ListedPosting, Listing, Platform
 from crowd.channels.patience import patiently
-from crowd.delivery import mark_closed, mark_disposed, mark_over
 from crowd.models import Outbox, Posting, Visit
-from crowd.outbox import put, send_again
-from crowd.sessions import is_work, keep_sessions
-from crowd.single_payments import is_listed, payment_of, settle, unclear_payments
 from crowd.sync import keep
+from crowd.visits.sessions import is_work, keep_sessions
 from hits.models import Round
 from hits.prices import cents
 
 Act = Callable[[], object]
+SETTLING = "still being settled: a call to the platform is under way, so compare again in some minutes"
 
 
 class Kind(StrEnum):
@@ -44,7 +46,7 @@ class Kind(StrEnum):
 @dataclass(frozen=True)
 class Difference:
     """One difference, and its remedy. ``repair`` is None if only a person can repair it: money that was paid twice, for
-    example, cannot be taken back."""
+    example, cannot be taken back. ``is_call``: the repair calls the platform; others change rows here."""
 
     kind: Kind
     subject: str
@@ -52,6 +54,7 @@ class Difference:
     there: str
     remedy: str
     repair: Act | None = None
+    is_call: bool = False
 
     def as_figures(self) -> dict[str, str]:
         """Return its texts."""
@@ -83,11 +86,22 @@ def repair(round: Round, differences: Sequence[Difference], *, actor: str) -> in
     repaired = 0
     for difference in differences:
         if difference.repair:
-            with transaction.atomic():
-                difference.repair()
-                record("repaired", round, actor=actor, **difference.as_figures())
+            _repair(round, difference, difference.repair, actor)
             repaired += 1
     return repaired
+
+
+def _repair(round: Round, difference: Difference, act: Act, actor: str) -> None:
+    """A call is made before the transaction that records it: nobody waits for the platform, and a call that was made
+    before a crash is found done."""
+    if difference.is_call:
+        check_authority()
+        act()
+    with transaction.atomic():
+        if not difference.is_call:
+            check_authority()
+            act()
+        record("repaired", round, actor=actor, **difference.as_figures())
 
 
 def _differences(round: Round, platform: Platform, progress: Progress) -> Iterator[Difference]:
@@ -99,12 +113,34 @@ def _differences(round: Round, platform: Platform, progress: Progress) -> Iterat
         progress("comparing with the platform", done, len(postings))
         yield from _of_posting(posting, standing.get(posting.external_id))
         if posting.external_id in standing:
-            yield from _of_work(posting, patiently(partial(platform.collect, posting)))
-            yield from _of_bonuses(posting, platform.bonuses(posting))
+            work = _of_work(posting, patiently(partial(platform.collect, posting)))
+            yield from _unless_settling(posting, [*work, *_of_bonuses(posting, platform.bonuses(posting))])
+
+
+def _unless_settling(posting: Posting, found: Sequence[Difference]) -> Iterator[Difference]:
+    """Replace the remedy of work whose payment or rejection is under way: the call makes both sides equal, and one that
+    was lost with its process is made again."""
+    settling = _settling_work(posting.round) if found else set()
+    for difference in found:
+        is_settling = (
+            difference.subject.rpartition(" ")[2] in settling
+        )  # its last word is the platform's id of the work
+        yield replace(difference, remedy=SETTLING, repair=None) if is_settling else difference
+
+
+def _settling_work(round: Round) -> set[str]:
+    """Return the platform's ids of the submissions about which a call is due or being made."""
+    calls = Outbox.objects.filter(round=round, state__in=(Outbox.State.PENDING, Outbox.State.SENDING))
+    keys: set[str] = set()
+    for call, model in SUBJECTS.items():
+        subjects = calls.filter(call=call).values_list("subject", flat=True)
+        about = model.objects.filter(pk__in=[subject.partition(":")[2] for subject in subjects])
+        keys.update(about.values_list("assignment__outside_key", flat=True))
+    return keys
 
 
 def _of_strangers(
-    round: Round, platform: Platform, postings: Sequence[Posting], standing: dict[str, Standing]
+    round: Round, platform: Platform, postings: Sequence[Posting], standing: dict[str, ListedPosting]
 ) -> Iterator[Difference]:
     """Postings on the platform with this round's terms, or from one of its calls, that have no row here.
 
@@ -120,16 +156,16 @@ def _of_strangers(
         call = calls.get(other.token)
         if call and call.state != Outbox.State.DONE:
             remedy = "make the call again, which finds it"
-            act = partial(_resume, call)
+            act, is_call = partial(_resume, call), False
         elif call or other.terms_id in terms:
             remedy = "close it"
-            act = partial(platform.withdraw, other.external_id, environment=round.environment)
+            act, is_call = partial(platform.withdraw, other.external_id, environment=round.environment), True
         else:
             continue
-        yield Difference(Kind.ONLY_THERE, f"posting {other.external_id}", "-", "posted", remedy, act)
+        yield Difference(Kind.ONLY_THERE, f"posting {other.external_id}", "-", "posted", remedy, act, is_call)
 
 
-def _of_posting(posting: Posting, there: Standing | None) -> Iterator[Difference]:
+def _of_posting(posting: Posting, there: ListedPosting | None) -> Iterator[Difference]:
     name = f"{posting.label} ({posting.external_id or 'not posted'})"
     round = posting.round
     if there is None and posting.state in (Posting.State.LIVE, Posting.State.CLOSED) and posting.settled_at is None:

@@ -8,19 +8,19 @@ from django.db import transaction
 from annotation.people.workers import mask_workers
 from core.errors import CounterpartError
 from core.events import record
-from core.jobs import JobProgress, job
 from core.models import Job
 from core.text import counted
+from core.work.jobs import JobProgress, job
 from crowd import differences
+from crowd.calls.funds import note_funds
+from crowd.calls.outbox import deliver_due, send_failed_again, send_waiting
 from crowd.channels import listed_as, market_of, platforms
 from crowd.differences import Difference, find_differences
-from crowd.funds import note_funds
 from crowd.models import Audit
 from crowd.offers import Offer
-from crowd.outbox import deliver_due, send_failed_again, send_waiting
-from crowd.postings import overview_of
-from crowd.publication import publish_round
-from crowd.publish_parameters import AdmissionParameters
+from crowd.posting.postings import overview_of
+from crowd.posting.publication import publish_round
+from crowd.posting.publish_parameters import AdmissionParameters
 from crowd.sync import sync_round
 from hits.models import Round
 
@@ -28,7 +28,7 @@ MOST_ERRORS = 3  # shown in one line
 MOST_DIFFERENCES = 500  # stored by one audit
 
 
-@job("console.tasks.publish")
+@job("console.tasks.publish", needs=("hits.launch_round",), acts=True)
 def publish(job: Job, progress: JobProgress) -> str:
     """Open the round, and on a platform make all calls. Running it again resumes.
 
@@ -36,17 +36,18 @@ def publish(job: Job, progress: JobProgress) -> str:
     """
     progress("preparing the postings", 0, None)
     params = job.params
-    minutes, offer = params["expected_minutes"], params["offer"]
     round = publish_round(
         Round.objects.named(params["round"]),
         channel=params["channel"],
         environment=params["environment"],
-        offer=Offer.from_json(offer),
+        offer=Offer.from_json(params["offer"]),
         admission=AdmissionParameters.from_json(params.get("admission", {})).admission(),
         skip_missing=params["skip_missing"],
         pilot=Round.objects.named(params["pilot"]) if params["pilot"] else None,
-        expected_minutes=None if minutes is None else Decimal(minutes),
+        expected_minutes=_decimal(params["expected_minutes"]),
         below_floor=params.get("below_floor", False),
+        ceiling=_decimal(params.get("ceiling")),
+        cost=_decimal(params.get("cost")),
         actor=job.actor,
     )
     if round.channel not in platforms():
@@ -58,7 +59,11 @@ def publish(job: Job, progress: JobProgress) -> str:
     return _posted(round)
 
 
-@job("console.tasks.sync")
+def _decimal(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)
+
+
+@job("console.tasks.sync", needs=("hits.launch_round",))
 def sync(job: Job, progress: JobProgress) -> str:
     """Synchronize the round with its platform.
 
@@ -79,7 +84,7 @@ def sync(job: Job, progress: JobProgress) -> str:
     return f"{outcome} {counted(len(synced.failures), 'error')}: {wrong}" if wrong else outcome
 
 
-@job("console.tasks.audit")
+@job("console.tasks.audit", needs=("hits.launch_round",))
 def audit(job: Job, progress: JobProgress) -> str:
     """Compare the round with its platform and store the differences; nothing else changes.
 
@@ -89,7 +94,7 @@ def audit(job: Job, progress: JobProgress) -> str:
     return keep_audit(round, find_differences(round, progress=progress), actor=job.actor)
 
 
-@job("console.tasks.repair")
+@job("console.tasks.repair", needs=("hits.launch_round",), acts=True)
 def repair(job: Job, progress: JobProgress) -> str:
     """Repair the differences that an audit lists and that still exist, then audit the round again.
 

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import transaction
-from django.utils import timezone
 
 from annotation.models import Worker, WorkerIdentity
 from annotation.people.workers import locked
+from core import clock
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import check_words, counted
 from crowd import channels
+from crowd.calls.outbox import put
 from crowd.models import Message, Outbox, Visit
-from crowd.outbox import put
 from hits.models import Round
 
 LONGEST = {"subject": 200, "text": 4096}
@@ -68,7 +68,7 @@ def recipients_of(round: Round, *, subject: str, text: str, by: str) -> list[Wor
     identities = WorkerIdentity.objects.filter(channel=round.channel, environment=round.environment)
     known = Worker.objects.filter(identities__in=identities, forgotten_at=None)
     theirs = known.filter(assignments__visit__in=Visit.objects.listed().filter(posting__round=round)).distinct()
-    sent = Message.objects.filter(by=by, **words, at__gt=timezone.now() - AGAIN)
+    sent = Message.objects.filter(by=by, **words, at__gt=clock.now() - AGAIN)
     workers = list(theirs.exclude(messages__in=sent).order_by("pk"))
     if not workers:
         raise CounterpartError(
@@ -84,7 +84,7 @@ def write_once(worker: Worker, *, subject: str, text: str, by: str) -> tuple[Mes
     with transaction.atomic():
         locked(worker.pk)
         same = Message.objects.filter(worker=worker, by=by, **words)
-        if sent := same.filter(at__gt=timezone.now() - AGAIN).last():
+        if sent := same.filter(at__gt=clock.now() - AGAIN).last():
             return sent, False
         return write_to([worker], subject=words["subject"], text=words["text"], by=by)[0], True
 

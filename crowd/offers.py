@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 
 from core.errors import some_of
 from core.parameters import FlagField, NamesField, Parameters
-from hits.designs import Design
 from hits.models import Round
+from hits.packing.designs import Design
 from hits.task_types import task_type_of
 
 LIFETIME_DAYS = (1, 365)

@@ -10,6 +10,7 @@ from annotation.review.lost_work import pay_for_begun
 from annotation.work.leases import move
 from core.errors import CounterpartError
 from core.events import record
+from core.text import trimmed
 from crowd.models import Visit
 
 
@@ -20,12 +21,13 @@ def pay_for_outage(assignment: Assignment, *, reason: str, by: User) -> Payment:
     the browser pool that was begun and never submitted is paid as much as a bonus, and ends. Repeating changes nothing.
     Raises CounterpartError without a reason and for any other work, CeilingError past the round's ceiling.
     """
-    if not reason.strip():
+    reason = trimmed(reason)
+    if not reason:
         raise CounterpartError("The reason is missing: say which fault lost the work. The event log keeps it.")
     visit = Visit.objects.filter(assignment=assignment).first()
     if visit is None:
-        return pay_for_begun(assignment, reason=reason.strip(), by=by)
-    return _pay_listed(visit, reason=reason.strip(), by=by)
+        return pay_for_begun(assignment, reason=reason, by=by)
+    return _pay_listed(visit, reason=reason, by=by)
 
 
 @transaction.atomic

@@ -12,27 +12,30 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, F, Q
-from django.utils import timezone
 
 from annotation.models import Assignment, Draft, WorkerIdentity
 from annotation.money.budget import locked
 from annotation.people.workers import worker_for
 from annotation.work.disputes import top_up
 from annotation.work.grading import grade_waiting
+from annotation.work.standstill import waits_for
+from core import clock
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent
 from core.text import counted
 from crowd import channels
+from crowd.calls.delivery import mark_closed, mark_over
+from crowd.calls.outbox import deliver_due
+from crowd.calls.single_payments import settle_listed, unclear_payments
 from crowd.channels.base import ChannelError, Listed, Listing
-from crowd.delivery import mark_closed, mark_over
-from crowd.intake import advance, take_in_waiting
 from crowd.models import Outbox, Posting, Sync, Visit, VisitQuerySet, visits_to_posting
-from crowd.outbox import deliver_due
-from crowd.pauses import open_or_pause
-from crowd.postings import post_open_seats
-from crowd.sessions import keep_sessions
-from crowd.single_payments import settle_listed, unclear_payments
+from crowd.posting.halts import note_state
+from crowd.posting.pauses import open_or_pause
+from crowd.posting.postings import post_open_seats
+from crowd.study_states import There
+from crowd.visits.intake import advance, take_in_waiting
+from crowd.visits.sessions import keep_sessions
 from hits.models import Round
 
 MOST_ERRORS = 5  # messages may name their HIT, so that there are as many errors as HITs
@@ -42,7 +45,7 @@ MOST_UNREACHED = 3  # failed connections in a row before listing stops
 @dataclass(frozen=True)
 class Synced:
     """What one sync did: postings listed or not, new submissions, submissions stored, answer sets posted again, and
-    calls made; and what is left: calls waiting or failed, and one line for each error."""
+    calls made; and what is left: calls waiting or failed, one line for each error, and what the round waits for."""
 
     listed: int
     unlisted: int
@@ -53,6 +56,7 @@ class Synced:
     calls_waiting: int
     calls_failed: int
     failures: list[str]
+    waits_for: str
 
     @property
     def news(self) -> dict[str, int]:
@@ -125,6 +129,7 @@ def sync_round(round: Round, *, at_most: int | None = None, progress: Progress =
         calls_waiting=calls.filter(state__in=(Outbox.State.PENDING, Outbox.State.SENDING)).count(),
         calls_failed=failed.count(),
         failures=[*collected.failures, *failed.values_list("error", flat=True).distinct()],
+        waits_for=waits_for(round),
     )
     if any(synced.news.values()):
         with transaction.atomic():
@@ -162,7 +167,7 @@ def collect_round(round: Round, *, at_most: int | None = None, progress: Progres
             collected.skipped = len(postings) - done
             break
     tried = postings[: len(postings) - collected.skipped]
-    Posting.objects.filter(pk__in=[posting.pk for posting in tried]).update(tried_at=timezone.now())
+    Posting.objects.filter(pk__in=[posting.pk for posting in tried]).update(tried_at=clock.now())
     return collected
 
 
@@ -205,8 +210,8 @@ def _collect(posting: Posting) -> int:
     else:
         new = keep_sessions(posting, listing.assignments)
         if posting.round.state != "closed":
-            open_or_pause(posting, takes_visitors=listing.takes_visitors)
-        elif listing.takes_visitors:  # a session has ended, and its place is free again
+            open_or_pause(posting, there=listing.there)
+        elif listing.there is There.OPEN:  # a session has ended, and its place is free again
             platform.close(posting, token="")
     _note(posting, listing)
     return new
@@ -221,7 +226,7 @@ def _named(numbers: Sequence[int | None]) -> str:
 def _confirm(posting: Posting, listed: Listed, of_this_id: VisitQuerySet) -> None:
     """Bind an assignment id to the worker who is listed with it, and so to what our page saved for the two."""
     worker = worker_for(**posting.market, external_id=listed.worker_id)
-    at = listed.submitted_at or timezone.now()
+    at = listed.submitted_at or clock.now()
     visit = of_this_id.filter(worker=worker).select_related("assignment__hit__round").first()
     if visit is None:
         assignment = Assignment.objects.create(
@@ -252,8 +257,9 @@ def _contradiction(bound: Visit, listed: Listed) -> str:
 def _note(posting: Posting, listing: Listing) -> None:
     """Keep what the listing says of the posting. It is settled when the listings have agreed for SYNC_LAG_SECONDS that
     nothing more will be submitted, because a listing may be out of date."""
-    now = timezone.now()
-    seen: dict[str, Any] = {"status": listing.status, "pending": listing.pending, "expires_at": listing.expires_at}
+    now = clock.now()
+    note_state(posting, listing)
+    seen: dict[str, Any] = {"pending": listing.pending, "expires_at": listing.expires_at, "freed": listing.freed}
     over_since = (posting.over_since or now) if listing.is_over else None
     Posting.objects.filter(pk=posting.pk).update(**seen, seen_at=now, over_since=over_since)
     if over_since is None or now - over_since < timedelta(seconds=settings.SYNC_LAG_SECONDS):

@@ -8,16 +8,16 @@ from django.conf import settings
 from django.core.cache import cache
 
 from annotation.work.repair import repair, run_each
-from core.files import PART, remove_stale
-from core.jobs import resend_stale_jobs
-from core.upload_files import remove_unused_uploads
-from crowd import outbox
-from crowd.arrivals import purge_strangers
-from crowd.claims import purge_claims
-from crowd.funds import note_funds
-from crowd.hints import purge_hints
-from crowd.postings import dispose_of_finished, post_open_seats
+from core.files.stored_files import PART, remove_stale
+from core.files.upload_files import remove_unused_uploads
+from core.work.jobs import resend_stale_jobs
+from crowd.calls import outbox
+from crowd.calls.funds import note_funds
+from crowd.posting.postings import dispose_of_finished, post_open_seats
 from crowd.sync import rounds_to_sync, sync_round
+from crowd.visits.arrivals import purge_strangers
+from crowd.visits.claims import purge_claims
+from crowd.visits.hints import purge_hints
 from hits.models import Round
 from integrations.deliveries import purge_notifications, send_due
 from integrations.kept_answers import purge_answers

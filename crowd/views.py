@@ -6,6 +6,7 @@ signed token. No page sets or needs a cookie.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any
@@ -18,7 +19,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.judging.history import receipt_of
 from annotation.judging.links import (
@@ -31,27 +32,28 @@ from annotation.judging.links import (
     refuse_large,
 )
 from annotation.judging.sheet import SAMPLE, terms_of
+from annotation.judging.sheet_answers import agrees_to
 from annotation.models import Assignment, Worker, WorkerIdentity
-from annotation.people.consent import contact, current_sheet
+from annotation.people.consent import NotAgreedError, contact, current_sheet
 from annotation.people.workers import worker_for
 from annotation.work.answers import ANSWERS_FIELD, RECEIPT_FIELD, drafted_answers, encode_answers, places_of
 from core.errors import CounterpartError
-from core.throttles import Throttle
+from core.web.throttles import Throttle
 from crowd import channels
-from crowd.arrivals import (
+from crowd.channels import session_platform
+from crowd.channels.base import Arrival, ChannelError, Outcome, Platform, SendsHooks, SessionPlatform
+from crowd.models import Posting, Visit
+from crowd.visits.arrivals import (
     SESSION_LIFE,
     assignment_of_session,
     begin_session,
     forget_stranger,
     posting_of,
 )
-from crowd.channels import session_platform
-from crowd.channels.base import Arrival, ChannelError, Outcome, Platform, SendsHooks, SessionPlatform
-from crowd.claims import claim_hit, has_claimed, refuse_taken
-from crowd.hints import take_hint
-from crowd.models import Posting, Visit
+from crowd.visits.claims import claim_hit, has_agreed_otherwise, has_claimed, refuse_taken
+from crowd.visits.hints import take_hint
 from hits.models import Round
-from hits.task_types import LEVELS
+from hits.task_types.levels import LEVELS
 
 ARRIVALS = Throttle("ARRIVALS_PER_HOUR")
 SESSION_SALT = "counterpart.crowd.session"
@@ -63,7 +65,7 @@ NEVER_OPENED = (
 
 
 @dataclass(frozen=True)
-class Site:
+class PlatformSite:
     """A platform in one environment, and the origins of its workers' pages."""
 
     channel: str
@@ -73,7 +75,7 @@ class Site:
 
 
 def framed(view: Callable[..., HttpResponseBase]) -> View:
-    """Serve a view of a Site inside frames of that site only, or in none where it opens our pages in a tab.
+    """Serve a view of a platform inside frames of that site only, or in none where it opens our pages in a tab.
 
     Exempt from the CSRF check: no cookie identifies anybody here, so another site has nothing to use.
     """
@@ -91,7 +93,7 @@ def framed(view: Callable[..., HttpResponseBase]) -> View:
     return page
 
 
-def _let_frame(site: Site, response: HttpResponseBase) -> HttpResponseBase:
+def _let_frame(site: PlatformSite, response: HttpResponseBase) -> HttpResponseBase:
     # Read by the clickjacking middleware and by django-csp. A session has a tab of its own.
     is_framed = not isinstance(site.platform, SessionPlatform)
     response.xframe_options_exempt = is_framed  # type: ignore[attr-defined]
@@ -107,27 +109,31 @@ def framed_assignment(view: Callable[..., HttpResponseBase], **options: Any) -> 
 
     @framed
     @wraps(view)
-    def page(request: HttpRequest, site: Site, token: str, **kwargs: Any) -> HttpResponseBase:
+    def page(request: HttpRequest, site: PlatformSite, token: str, **kwargs: Any) -> HttpResponseBase:
         return view(request, _assignment_at(site, token), **options, **kwargs)
 
     return page
 
 
-@require_safe
-def entry(request: HttpRequest, site: Site) -> HttpResponse:
-    """What the platform's frame opens: a preview, or a redirect to the worker's HIT at an address without ids."""
+@require_http_methods(["GET", "HEAD", "POST"])
+def entry(request: HttpRequest, site: PlatformSite) -> HttpResponse:
+    """What the platform's frame opens: a preview, what the worker agrees to where that has changed since their last
+    HIT, or a redirect to the worker's HIT at an address without ids."""
     arrival = _arrival_at(site, request)
     posting = posting_of(arrival, channel=site.channel, environment=site.environment)
     if posting.hit is None:
         return _to_session(request, site, posting, arrival)
+    round = posting.round
+    sheet = current_sheet(round)
+    context = {"round": round, "sheet": sheet, "is_preview": arrival.is_preview, **terms_of(round)}
     if arrival.is_preview:
-        round = posting.round
         sample = SAMPLE if round.task == LEVELS.name else None
-        context = {"round": round, "sample": sample, "sheet": current_sheet(round), **terms_of(round)}
-        return render(request, "judging/preview.html", context)
+        return render(request, "judging/preview.html", context | {"sample": sample})
     if not has_claimed(posting, arrival):
-        _refuse_too_many(request, posting.round)
-    assignment = claim_hit(posting, arrival)
+        _refuse_too_many(request, round)
+        if has_agreed_otherwise(posting, arrival, sheet) and not agrees_to(sheet, request.POST):
+            return render(request, "judging/preview.html", context)
+    assignment = claim_hit(posting, arrival, sheet=sheet)
     return redirect("crowd:task", site.channel, site.environment, assignment_token(assignment))
 
 
@@ -171,7 +177,7 @@ def hook(request: HttpRequest, channel: str, environment: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def session(request: HttpRequest, site: Site, token: str) -> HttpResponse:
+def session(request: HttpRequest, site: PlatformSite, token: str) -> HttpResponse:
     """What somebody who came with a session agrees to before they get a HIT."""
     posting, arrival, worker = _session_at(site, token)
     if worker is None:  # they declined, so nothing is known of them: the page that said so comes again
@@ -180,17 +186,18 @@ def session(request: HttpRequest, site: Site, token: str) -> HttpResponse:
         return _to_hit(request, site, found)
     sheet = current_sheet(posting.round)
     answer = request.POST.get("consent")
-    is_current = request.POST.get("sheet") == str(sheet.pk)
     if answer == "no":
         forget_stranger(worker)
         return _ended(request, site, posting, Outcome.NO_CONSENT)
-    if answer == "yes" and is_current:
-        return _to_hit(request, site, begin_session(posting, arrival, worker))
+    if agrees_to(sheet, request.POST):
+        with suppress(NotAgreedError):  # changed just now, so that it is shown once more
+            return _to_hit(request, site, begin_session(posting, arrival, worker, sheet=sheet))
+        sheet = current_sheet(posting.round)
     context = {"round": posting.round, "sheet": sheet, "outdated": bool(answer), **terms_of(posting.round)}
     return render(request, "judging/session.html", context, status=422 if answer else 200)
 
 
-def _to_session(request: HttpRequest, site: Site, posting: Posting, arrival: Arrival) -> HttpResponse:
+def _to_session(request: HttpRequest, site: PlatformSite, posting: Posting, arrival: Arrival) -> HttpResponse:
     """Lead to an address without the worker's id on the platform."""
     place = {"channel": site.channel, "environment": site.environment}
     if not WorkerIdentity.objects.filter(**place, external_id=arrival.worker_id).exists():
@@ -202,7 +209,7 @@ def _to_session(request: HttpRequest, site: Site, posting: Posting, arrival: Arr
     return response
 
 
-def _session_at(site: Site, token: str) -> tuple[Posting, Arrival, Worker | None]:
+def _session_at(site: PlatformSite, token: str) -> tuple[Posting, Arrival, Worker | None]:
     """Return what the address of a session names: the posting, its session and the worker, None if they were
     forgotten."""
     try:
@@ -220,7 +227,7 @@ def _session_at(site: Site, token: str) -> tuple[Posting, Arrival, Worker | None
     return found, arrival, mine.worker if mine else None
 
 
-def _to_hit(request: HttpRequest, site: Site, assignment: Assignment) -> HttpResponse:
+def _to_hit(request: HttpRequest, site: PlatformSite, assignment: Assignment) -> HttpResponse:
     """Lead to the HIT, or to what is left to do for somebody who has none."""
     visit = assignment.visit
     if not (assignment.has_hit or visit.finish_url):
@@ -233,7 +240,7 @@ def _to_hit(request: HttpRequest, site: Site, assignment: Assignment) -> HttpRes
     return response
 
 
-def _ended(request: HttpRequest, site: Site, posting: Posting, outcome: Outcome) -> HttpResponse:
+def _ended(request: HttpRequest, site: PlatformSite, posting: Posting, outcome: Outcome) -> HttpResponse:
     url, fields = session_platform(site.channel).finish(posting, outcome)
     return render(request, "judging/session_end.html", {"url": url, "fields": fields, "outcome": outcome.value})
 
@@ -249,19 +256,19 @@ def _refuse_too_many(request: HttpRequest, round: Round) -> None:
         )
 
 
-def _site(channel: str, environment: str) -> Site:
+def _site(channel: str, environment: str) -> PlatformSite:
     """Raises CounterpartError for an unknown platform, ChannelError for an environment that may not be used."""
     platform = channels.platform(channel)
     if environment not in platform.environments:
         raise ChannelError(f"{channel} has no environment {environment!r}.", permanent=True)
-    return Site(channel, environment, platform, tuple(platform.origins(environment)))
+    return PlatformSite(channel, environment, platform, tuple(platform.origins(environment)))
 
 
 def _unknown(request: HttpRequest) -> HttpResponseBase:
     raise Trouble("Page not found", "There is no platform at this address.", status=404)
 
 
-def _arrival_at(site: Site, request: HttpRequest) -> Arrival:
+def _arrival_at(site: PlatformSite, request: HttpRequest) -> Arrival:
     """Read the claims in the address. Raises Trouble if they are invalid, or would send the answers to another site."""
     try:
         arrival = site.platform.arrival(site.environment, dict(request.GET.lists()))
@@ -274,7 +281,7 @@ def _arrival_at(site: Site, request: HttpRequest) -> Arrival:
     return arrival
 
 
-def _assignment_at(site: Site, token: str) -> Assignment:
+def _assignment_at(site: PlatformSite, token: str) -> Assignment:
     """Return the assignment of a token, at its own site only, unless another worker has submitted it."""
     try:
         assignment = read_assignment_token(token)

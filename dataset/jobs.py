@@ -1,29 +1,31 @@
 """The jobs that lead to a version: close a round, count its votes, look for captions to clean up, release, export."""
 
+from dataclasses import replace
+
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from core.errors import CounterpartError
-from core.jobs import LIVE, JobProgress, job, open_job, open_once
 from core.models import Job
 from core.text import counted
+from core.work.jobs import LIVE, JobProgress, job, open_job, open_once
 from corpus.models import Collection
+from crowd.calls.outbox import deliver_due
 from crowd.models import Outbox
-from crowd.outbox import deliver_due
-from crowd.postings import overview_of
-from crowd.publication import close_round
-from dataset.cases import update_queue
-from dataset.cleanup import suggest_clean_up
+from crowd.posting.postings import overview_of
+from crowd.posting.publication import close_round
 from dataset.exports.downloads import check_choice, make_download
 from dataset.models import Version
-from dataset.release import release as release_version
-from dataset.release_parameters import AggregateParameters, ReleaseParameters
+from dataset.releases.release import release as release_version
+from dataset.releases.release_parameters import AggregateParameters, ReleaseParameters
+from dataset.reviews.cases import update_queue
+from dataset.reviews.cleanup import suggest_clean_up
 from dataset.turns import TurnParameters, next_name, take_turn, version_of
 from dataset.verdicts import aggregate as aggregate_votes
 from hits.models import Round
 
 
-@job("console.tasks.close")
+@job("console.tasks.close", needs=("hits.launch_round",), acts=True)
 def close(job: Job, progress: JobProgress) -> str:
     """Close a round and end its postings; its disagreements enter the reviewers' queue.
 
@@ -44,7 +46,7 @@ def close(job: Job, progress: JobProgress) -> str:
     return f"Round {round} is closed; {left} still to be ended."
 
 
-@job("console.tasks.clean_up")
+@job("console.tasks.clean_up", needs=("hits.launch_round", "annotation.decide_assignment"))
 def clean_up(job: Job, progress: JobProgress) -> str:
     """Look for captions and pictures of a collection that a person should look at."""
     counts = suggest_clean_up(Collection.objects.named(job.params["collection"]), progress=progress)
@@ -52,7 +54,7 @@ def clean_up(job: Job, progress: JobProgress) -> str:
     return f"Waiting for a review: {', '.join(f'{counts[kind]:,} {kind}' for kind in kinds)}."
 
 
-@job("dataset.tasks.aggregate")
+@job("dataset.tasks.aggregate", needs=("hits.launch_round",))
 def aggregate(job: Job, progress: JobProgress) -> str:
     """Count the votes of a round by the method that the job names."""
     parameters = AggregateParameters.from_json(job.params)
@@ -61,7 +63,7 @@ def aggregate(job: Job, progress: JobProgress) -> str:
     return f"{counts} by {parameters.method}, {figures['expected wrong']:.1f} of them expected to be wrong."
 
 
-@job("console.tasks.release")
+@job("console.tasks.release", needs=("dataset.release_version",), acts=True)
 def release(job: Job, progress: JobProgress) -> str:
     """Release the version that the job describes, unless an earlier run already has."""
     name = job.params["version"]
@@ -72,7 +74,7 @@ def release(job: Job, progress: JobProgress) -> str:
     return f"Version {name} is released."
 
 
-@job("dataset.tasks.turn")
+@job("dataset.tasks.turn", needs=("hits.launch_round",), acts=True)
 def turn(job: Job, progress: JobProgress) -> str:
     """Plan the next turn of a round. What an earlier run has taught, searched, pooled or packed stays."""
     planned = take_turn(TurnParameters.from_json(job.params), actor=job.actor, progress=progress)
@@ -80,7 +82,7 @@ def turn(job: Job, progress: JobProgress) -> str:
     return f"Round {planned} is packed: {hits} of pairs beyond {planned.pool.beyond}."
 
 
-@job("console.tasks.export")
+@job("console.tasks.export", needs=("hits.launch_round",), acts=True)
 def export(job: Job, progress: JobProgress) -> str:
     """Make a download of a version, unless an earlier run already has."""
     made = make_download(Version.objects.named(job.params["version"]), job.params["what"], progress=progress)
@@ -114,7 +116,7 @@ def start_turn(parameters: TurnParameters, *, by: User) -> Job:
     name = parameters.name or next_name(round)
     if Round.objects.filter(name=name).exists():
         raise CounterpartError(f"There is a round {name} already. Choose another name.")
-    params = parameters.as_json() | {"name": name}
+    params = replace(parameters, name=name, ceiling=parameters.ceiling or round.ceiling).as_json()
     return open_once(f"Plan round {name}", turn.name, params, lock=round, by=by)
 
 

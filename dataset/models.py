@@ -7,9 +7,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.dispatch import Signal
-from django.utils import timezone
 
-from core.files import StoredFile
+from core import clock
+from core.files.stored_files import StoredFile
 from core.text import NamedQuerySet
 from corpus.models import Caption, Collection, Image, Sample
 from hits.models import Control, Round
@@ -20,7 +20,8 @@ from hits.task_types import task_type_of
 class Aggregation(models.Model):
     """A round's counted judgments turned into verdicts by one method. Aggregating again replaces it.
 
-    The verdicts of a large one are in a file; rows are then those of pairs under review (``dataset.verdict_files``).
+    The verdicts of a large one are in a file (``dataset.judged.verdict_files``); rows are then those of pairs under
+    review.
     """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="aggregations")
@@ -33,9 +34,10 @@ class Aggregation(models.Model):
     )
     sha256 = models.CharField(max_length=64, blank=True, default="", help_text="Checksum of the file.")
     certainty = models.JSONField(
-        null=True, help_text="Figures of ``dataset.aggregation.certainty``; null: aggregated by an earlier program."
+        null=True,
+        help_text="Figures of ``aggregation.certainty``; null: aggregated by an earlier program.",
     )
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
 
     class Meta:
         ordering = ["-at"]
@@ -134,7 +136,7 @@ class Review(models.Model):
     grounds = models.CharField(max_length=11, choices=Grounds, blank=True)
     reason = models.TextField(blank=True)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
     needs_second = models.BooleanField(default=False, help_text="Holds only when a second person has agreed.")
     seconded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     seconded_at = models.DateTimeField(null=True)
@@ -198,7 +200,7 @@ class Case(models.Model):
     caption = models.ForeignKey(Caption, on_delete=models.CASCADE, related_name="+")
     reasons = models.JSONField(default=dict, help_text="Each reason with its note: what was found.")
     priority = models.PositiveSmallIntegerField(help_text="The most urgent case has the highest.")
-    opened_at = models.DateTimeField(default=timezone.now)
+    opened_at = models.DateTimeField(default=clock.now)
     done_at = models.DateTimeField(null=True, help_text="When a review settled it.")
 
     objects = CaseQuerySet.as_manager()
@@ -245,7 +247,7 @@ class Version(models.Model):
     pseudonym_key = models.CharField(
         max_length=64, blank=True, default="", editable=False, help_text="Secret key of its workers' pseudonyms."
     )
-    released_at = models.DateTimeField(default=timezone.now)
+    released_at = models.DateTimeField(default=clock.now)
     released_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 
     objects = VersionQuerySet.as_manager()
@@ -258,6 +260,16 @@ class Version(models.Model):
         return self.name
 
 
+class ReleaseLease(models.Model):
+    """A process writes a version's folder (``dataset.releases.release_leases``)."""
+
+    folder = models.CharField(max_length=200, unique=True)
+    until = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.folder
+
+
 class Publication(models.Model):
     """The public page of a version: while the row exists, anybody may read the page. ``dataset.publications`` adds and
     removes it."""
@@ -267,7 +279,7 @@ class Publication(models.Model):
         max_length=300, blank=True, default="", help_text="Licence of the pictures; empty: the page shows none."
     )
     agreement = models.TextField(help_text="How well the votes agree, in a sentence.")
-    published_at = models.DateTimeField(default=timezone.now)
+    published_at = models.DateTimeField(default=clock.now)
     published_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 
     free_text = ("picture_terms",)

@@ -1,13 +1,15 @@
 """Public pages of versions: publishing one, withdrawing it, and the examples that it shows."""
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from core.events import record
+from core.text import trimmed
 from corpus.models import Match
 from dataset.exports.statements import agreement
 from dataset.models import Publication, Version
+from dataset.secret_controls import are_pairs_secret
 from hits.question import Level
 
 EXAMPLES = 12
@@ -18,6 +20,7 @@ def publish(version: Version, *, picture_terms: str, by: User) -> Publication:
     """Make the version's page public. ``picture_terms`` is what the page says of the licence of its pictures; without
     it, the page shows none. A public page gets the new terms."""
     agreed = agreement(version) if version.manifest["rounds"] else ""
+    picture_terms = trimmed(picture_terms)
     with transaction.atomic():
         stated = {"picture_terms": picture_terms, "published_by": by}
         publication, is_new = Publication.objects.update_or_create(
@@ -43,7 +46,9 @@ def withdraw(version: Version, *, by: User) -> bool:
 
 def examples_of(version: Version) -> list[Match]:
     """Return verified matches that the original pairs lack, best first, each of another picture: evenly spread over the
-    first LOOKED_AT ones."""
+    first LOOKED_AT ones. A version whose pairs would tell secret controls has no examples, as anybody may see them."""
+    if are_pairs_secret(version, AnonymousUser()):
+        return []
     original = Match.objects.filter(
         collection=version.collection_id, source=Match.ORIGINAL, image=OuterRef("image"), caption=OuterRef("caption")
     )

@@ -13,14 +13,14 @@ from core.progress import Progress, silent
 from core.seeds import SeedField
 from core.text import MAX_NAME, NameField
 from corpus.matches import known_pairs
+from counterpart_annotators.base import ComparingAnnotator, EmbeddingAnnotator
 from dataset.models import Version
-from hits.designs import parse_design
 from hits.models import Round
-from hits.pipeline import run_pipeline
-from hits.round_parameters import DollarField, RoundParameters
+from hits.packing.designs import parse_design
+from hits.rounds.pipeline import run_pipeline
+from hits.rounds.round_parameters import DollarField, RoundParameters
 from hits.task_types import require_pairs
 from mitl.annotators import load
-from mitl.annotators.base import ComparingAnnotator, EmbeddingAnnotator
 from mitl.models import Annotator, Pool
 from mitl.registration import add_annotator
 from mitl.training.examples import Validation

@@ -9,15 +9,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from django.db import transaction
-from numpy.typing import NDArray
 
-from annotation.models import Worker
+from core.database.inserts import Columns, insert_rows
 from core.errors import CounterpartError
 from core.events import record
-from core.files import remove_file
-from core.inserts import insert_rows
+from core.files.stored_files import remove_file
 from core.progress import Progress, silent
-from dataset.aggregation import (
+from counterpart_statistics.aggregation import (
     POSITIVE,
     Concluded,
     Method,
@@ -26,15 +24,16 @@ from dataset.aggregation import (
     conclusions,
     fit_votes,
 )
-from dataset.aggregation.fit import describe_workers
-from dataset.cases import update_queue
-from dataset.contents import Policies, proposals_of, verdicts_on
+from counterpart_statistics.aggregation.fit import describe_workers
+from dataset.judged.answer_tables import votes_of
+from dataset.judged.coded_votes import PairCodes, read_round
+from dataset.judged.verdict_files import LARGE, SCHEMA, add_rows_under_review, write_verdicts
 from dataset.models import Aggregation, Verdict
-from dataset.rejections import rejections_of, sentence_of
-from dataset.release_parameters import AggregateParameters
-from dataset.round_votes import COLUMNS, PairCodes, counted_rows, read_round
-from dataset.verdict_files import LARGE, SCHEMA, add_rows_under_review, write_verdicts
-from hits.models import Item, Round
+from dataset.releases.release_parameters import AggregateParameters
+from dataset.reviews.cases import update_queue
+from dataset.versions.contents import Policies, proposals_of, verdicts_on
+from dataset.versions.rejections import rejections_of, sentence_of
+from hits.models import Round
 from hits.question import Level
 from hits.task_types import require_pairs, task_type_of
 from hits.task_types.task_type import TaskType
@@ -60,7 +59,6 @@ def aggregate(
     return figures
 
 
-@transaction.atomic
 def aggregate_round(
     round: Round,
     *,
@@ -75,11 +73,12 @@ def aggregate_round(
 
     The answers on candidates in accepted assignments become verdicts; those on controls that are not retired tell
     some methods about their workers. ``choose_levels`` explains ``ties``; ``seed`` draws the random starts of methods
-    that have any. ``workers`` adds a row per worker (``dataset.aggregation.fit.describe_workers``); ``consensus`` adds
-    one per annotator and direction. Raises CounterpartError if no judgment counts; the existing verdicts are then kept.
+    that have any. ``workers`` adds a row per worker (``aggregation.fit.describe_workers``); ``consensus`` adds one
+    per annotator and direction. Raises CounterpartError if no judgment counts, and if another process has replaced the
+    verdicts meanwhile; the existing ones are then kept.
     """
     require_pairs(round)
-    Round.objects.select_for_update().get(pk=round.pk)
+    former = list(Aggregation.objects.filter(round=round, method=method))
     votes, codes = read_round(round, progress=progress)
     judgments = votes.on_candidates
     if not judgments:
@@ -91,20 +90,19 @@ def aggregate_round(
     except ValueError as error:
         raise CounterpartError(f"Round {round}: {error}") from error
     certainty = certainty_of(votes)
-    former = list(Aggregation.objects.filter(round=round, method=method))
-    Aggregation.objects.filter(round=round, method=method).delete()
     figures = _figures(conclusions(votes, fit, ties, certainty), task_type_of(round))
     worth = {**certainty.figures, "verdicts": figures["pairs"], "expected_wrong": figures["expected wrong"]}
-    aggregation = Aggregation.objects.create(
-        round=round, method=method, ties=ties, seed=seed, judgments=judgments, certainty=worth
-    )
-    _write(aggregation, conclusions(votes, fit, ties, certainty), votes.candidates, codes, progress)
-    for one in former:
-        if one.file and one.file != aggregation.file:
-            transaction.on_commit(partial(remove_file, one.stored))
-    record("aggregated", round, actor=actor, method=method, ties=ties, seed=seed, judgments=judgments)
-    counts = {"judgments": judgments, "verdicts": figures["pairs"]}
-    notify("aggregation.made", f"/rounds/{round.name}/aggregations", id=round.name, method=method, **counts)
+    made = Aggregation(round=round, method=method, ties=ties, seed=seed, judgments=judgments, certainty=worth)
+    parts = conclusions(votes, fit, ties, certainty)
+    how: dict[str, Any] = {"verdicts": figures["pairs"], "actor": actor, "progress": progress}
+    if votes.candidates > LARGE:
+        tables = _tables(parts, codes, votes.candidates, progress)
+        stored = write_verdicts(f"verdicts/{round}-{method}", tables)
+        made.file, made.sha256 = stored.path, stored.sha256
+        _replace(former, made, None, **how)
+        add_rows_under_review(round.pool.collection)
+    else:
+        _replace(former, made, _columns(parts, codes), **how)
     if len(fit.members):
         figures["annotators"] = _rows(fit.members)
     if workers:
@@ -122,67 +120,55 @@ def rejections_so_far(round: Round) -> str:
     return sentence_of(rejections[0].figures(verdicts, policies.positive_levels))
 
 
-def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:
-    """Return the counted judgments of a round as ``dataset.aggregation.conclude`` takes them.
-
-    Images and captions are named by their keys, as in a release, workers by their pseudonyms. Beside them, ``hit`` is
-    the number of the HIT, and ``simulated`` is 1 if a program answered.
-    """
-    progress("reading judgments", 0, None)
-    empty = np.empty(0, [(name, np.int64) for name in COLUMNS.values()])
-    read = np.concatenate([empty, *counted_rows(round)])
-    collection = round.pool.collection
-    workers = list(Worker.objects.filter(assignments__hit__round=round).distinct())
-    programs = [worker.pk for worker in workers if worker.simulated or round.rehearsal]
-    controls = Item.objects.filter(hit__round=round, control__isnull=False).values_list("pk", "control__polarity")
-    return pd.DataFrame(
-        {
-            "image": _renamed(read["image"], collection.images.values_list("pk", "key")),
-            "caption": _renamed(read["caption"], collection.captions.values_list("pk", "key")),
-            "worker": _renamed(read["worker"], ((worker.pk, worker.pseudonym) for worker in workers)),
-            "level": read["level"],
-            "control": _renamed(read["item"], controls).fillna(""),
-            "hit": read["hit"],
-            "simulated": np.isin(read["worker"], programs).astype(int),
-        }
-    )
-
-
-def _renamed(names: NDArray[np.int64], table: Iterable[tuple[int, str]]) -> "pd.Series[str]":
-    """Return the text for each number by ``table``, missing where it has none."""
-    return pd.Series(names).map(pd.Series(dict(table), dtype="str"))
-
-
-def _write(
-    aggregation: Aggregation, parts: Iterable[Concluded], total: int, codes: PairCodes, progress: Progress
+def _replace(
+    former: list[Aggregation],
+    made: Aggregation,
+    rows: Columns | None,
+    *,
+    verdicts: int,
+    actor: str,
+    progress: Progress,
 ) -> None:
-    """Write the verdicts, ``total`` of them, as rows, or into a file where there are many."""
-    if total > LARGE:
-        tables = _tables(parts, codes, total, progress)
-        stored = write_verdicts(f"verdicts/{aggregation.round}-{aggregation.method}", tables)
-        aggregation.file, aggregation.sha256 = stored.path, stored.sha256
-        aggregation.save(update_fields=["file", "sha256"])
-        add_rows_under_review(aggregation.round.pool.collection)
-        return
+    """Store an aggregation in place of those that were there when it was begun; its verdicts are rows or a file."""
+    round, method = made.round, made.method
+    files = {one.file: one.stored for one in former if one.file and one.file != made.file}
+    try:
+        with transaction.atomic():
+            Round.objects.select_for_update().get(pk=round.pk)
+            there = Aggregation.objects.filter(round=round, method=method)
+            if list(there) != former:
+                raise CounterpartError(f"Another process has counted the votes of round {round} meanwhile. Try again.")
+            there.delete()
+            made.save()
+            if rows:
+                insert_rows(Verdict, {"aggregation_id": made.pk, **rows}, step="writing verdicts", progress=progress)
+            for stored in files.values():
+                transaction.on_commit(partial(remove_file, stored))
+            seeds = {"ties": made.ties, "seed": made.seed}
+            record("aggregated", round, actor=actor, method=method, **seeds, judgments=made.judgments)
+            counts = {"judgments": made.judgments, "verdicts": verdicts}
+            notify("aggregation.made", f"/rounds/{round.name}/aggregations", id=round.name, method=method, **counts)
+    except BaseException:
+        if made.file and not Aggregation.objects.filter(file=made.file).exists():
+            remove_file(made.stored)
+        raise
+
+
+def _columns(parts: Iterable[Concluded], codes: PairCodes) -> Columns:
+    """Return the verdicts as columns of rows."""
     found = list(parts)
     images, captions = codes.places(np.concatenate([part.codes for part in found]))
     shares = np.concatenate([part.shares for part in found])
-    insert_rows(
-        Verdict,
-        {
-            "aggregation_id": aggregation.pk,
-            "image_id": codes.images.ids[images],
-            "caption_id": codes.captions.ids[captions],
-            "level": np.concatenate([part.levels for part in found]),
-            # As JSON writes them, three times as fast.
-            "distribution": np.array(list(map(str, shares.tolist())), dtype=object),
-            "confidence": np.concatenate([part.confidence for part in found]),
-            "votes": np.concatenate([part.votes for part in found]),
-            "probability": np.concatenate([part.probability for part in found]),
-        },
-        step="writing verdicts",
-        progress=progress,
-    )
+    return {
+        "image_id": codes.images.ids[images],
+        "caption_id": codes.captions.ids[captions],
+        "level": np.concatenate([part.levels for part in found]),
+        # As JSON writes them, three times as fast.
+        "distribution": np.array(list(map(str, shares.tolist())), dtype=object),
+        "confidence": np.concatenate([part.confidence for part in found]),
+        "votes": np.concatenate([part.votes for part in found]),
+        "probability": np.concatenate([part.probability for part in found]),
+    }
 
 
 def _tables(parts: Iterable[Concluded], codes: PairCodes, total: int, progress: Progress) -> Iterator[pa.Table]:

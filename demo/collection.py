@@ -12,9 +12,9 @@ from core.progress import Progress, silent, tracked
 from core.seeds import check_seed
 from core.text import check_name
 from corpus.models import Caption, Collection, Image, Match
-from corpus.pictures import StoredPicture, store_picture
+from corpus.pictures.stored_pictures import StoredPicture, store_picture
 from demo.drawing.layout import draw_scene
-from demo.grades import grades
+from demo.grades import Levels, grades
 from demo.meanings import CAPTIONS_EACH, Meaning, meanings_of
 from demo.phrases import word
 from demo.scenes import Scene, sample_scenes
@@ -62,6 +62,7 @@ def make_demo_collection(
         store_picture(name, plate.key, f"{plate.key}.jpg", draw_scene(plate.scene, np.random.default_rng([seed, 3, n])))
         for n, plate in enumerate(tracked(plates, "Drawing pictures", progress, total=images, every=20))
     ]
+    levels = _test_levels(plates)
     with transaction.atomic():
         collection, is_new = Collection.objects.get_or_create(
             name=name, defaults={"description": DESCRIPTION, "drawn": drawn}
@@ -70,7 +71,7 @@ def make_demo_collection(
             return _same(collection, drawn)
         rows = _write_images(collection, plates, pictures)
         captions = _write_captions(collection, plates, rows)
-        _write_truth(collection, plates, rows, captions, progress)
+        _write_truth(collection, plates, levels, rows, captions, progress)
         record("drawn", collection, actor="demo_collection", **drawn)
     return collection
 
@@ -165,12 +166,22 @@ def _write_captions(collection: Collection, plates: list[Plate], images: list[Im
     return captions
 
 
+def _test_levels(plates: list[Plate]) -> Levels:
+    """Grade all captions of the test split for all its pictures: (captions, pictures)."""
+    test = [plate for plate in plates if plate.split == "test"]
+    return grades([meaning for plate in test for meaning in plate.meanings], [plate.scene for plate in test])
+
+
 def _write_truth(
-    collection: Collection, plates: list[Plate], images: list[Image], captions: list[Caption], progress: Progress
+    collection: Collection,
+    plates: list[Plate],
+    levels: Levels,
+    images: list[Image],
+    captions: list[Caption],
+    progress: Progress,
 ) -> None:
-    """Grade all captions of the test split for all its pictures and write the pairs of level 1-3."""
+    """Write the pairs of level 1-3 of the test split."""
     test = [place for place, plate in enumerate(plates) if plate.split == "test"]
-    levels = grades([meaning for place in test for meaning in plates[place].meanings], [plates[p].scene for p in test])
     said, shown = np.nonzero(levels <= LOWEST_LEVEL)
     image_ids = np.array([images[place].pk for place in test])
     caption_ids = np.array([caption.pk for caption in captions]).reshape(-1, CAPTIONS_EACH)[test].ravel()
@@ -179,4 +190,4 @@ def _write_truth(
         Match(collection_id=collection.pk, image_id=image, caption_id=caption, source=TRUTH, grade=level)
         for image, caption, level in graded
     )
-    Match.objects.bulk_create(tracked(matches, "Writing the truth", progress, total=len(said)), batch_size=BATCH)
+    Match.objects.bulk_create(tracked(matches, "writing the truth", progress, total=len(said)), batch_size=BATCH)

@@ -7,9 +7,9 @@ from pathlib import Path
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
 from corpus.models import Collection
+from counterpart_annotators.options import Value
 from demo.collection import make_demo_collection
 from mitl.models import Annotator
-from mitl.options import Value
 from mitl.registration import Origin, add_annotator, export_annotator
 from mitl.training.trainer import train_annotator
 

@@ -4,12 +4,12 @@ from django.contrib.auth.models import Group, User
 
 from console.permissions import ADMIN
 from core.errors import CounterpartError
-from core.jobs import JobProgress, job, open_once
 from core.models import Job
+from core.work.jobs import JobProgress, job, open_once
 from corpus.models import Collection
 
 
-@job("demo.tasks.load")
+@job("demo.tasks.load", needs=("hits.launch_round",), acts=True)
 def load(job: Job, progress: JobProgress) -> str:
     """Make all that the demo shows. What an earlier run made is used."""
     from demo.walkthrough import demonstrate  # with torch and httpx, which no page waits for

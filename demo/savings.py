@@ -5,7 +5,8 @@ from math import ceil
 from django.db.models import Q
 
 from core.progress import Progress, silent
-from evaluation.auditing.round_estimates import EstimateParameters, ModelEstimate, estimate_round
+from counterpart_statistics.auditing.model_scores import ModelEstimate
+from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from hits.judge_designs import JudgeDesign, audited_queries
 from hits.models import Round
 from mitl.models import Direction

@@ -16,7 +16,7 @@ MOST = 4  # objects in a group
 
 
 @dataclass(frozen=True)
-class Kind:
+class ObjectKind:
     """A kind of object: its category, its possible colours and actions."""
 
     name: str
@@ -28,22 +28,24 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("dog", "animal", ("brown", "black", "white"), ("running", "sitting", "standing", "sleeping")),
-        Kind("cat", "animal", ("orange", "black", "gray", "white"), ("sleeping", "sitting", "standing", "running")),
-        Kind("horse", "animal", ("brown", "white", "black"), ("standing", "eating", "running")),
-        Kind("bird", "animal", ("blue", "yellow", "red"), ("flying", "standing")),
-        Kind("girl", "child", ("red", "yellow", "blue", "pink"), ("jumping", "standing", "running")),
-        Kind("boy", "child", ("blue", "red", "green", "yellow"), ("running", "standing", "jumping")),
-        Kind("car", "vehicle", ("red", "blue", "yellow", "green")),
-        Kind("bus", "vehicle", ("yellow", "red", "blue")),
-        Kind("bicycle", "vehicle", ("red", "green", "blue")),
-        Kind("boat", "vehicle", ("white", "red", "blue")),
-        Kind("ball", "toy", ("red", "blue", "yellow")),
-        Kind("balloon", "toy", ("red", "yellow", "blue", "pink")),
-        Kind("apple", "fruit", ("red", "green", "yellow")),
-        Kind("banana", "fruit", ("yellow", "green")),
-        Kind("chair", "furniture", ("brown", "red", "blue")),
-        Kind("sofa", "furniture", ("green", "red", "blue", "gray")),
+        ObjectKind("dog", "animal", ("brown", "black", "white"), ("running", "sitting", "standing", "sleeping")),
+        ObjectKind(
+            "cat", "animal", ("orange", "black", "gray", "white"), ("sleeping", "sitting", "standing", "running")
+        ),
+        ObjectKind("horse", "animal", ("brown", "white", "black"), ("standing", "eating", "running")),
+        ObjectKind("bird", "animal", ("blue", "yellow", "red"), ("flying", "standing")),
+        ObjectKind("girl", "child", ("red", "yellow", "blue", "pink"), ("jumping", "standing", "running")),
+        ObjectKind("boy", "child", ("blue", "red", "green", "yellow"), ("running", "standing", "jumping")),
+        ObjectKind("car", "vehicle", ("red", "blue", "yellow", "green")),
+        ObjectKind("bus", "vehicle", ("yellow", "red", "blue")),
+        ObjectKind("bicycle", "vehicle", ("red", "green", "blue")),
+        ObjectKind("boat", "vehicle", ("white", "red", "blue")),
+        ObjectKind("ball", "toy", ("red", "blue", "yellow")),
+        ObjectKind("balloon", "toy", ("red", "yellow", "blue", "pink")),
+        ObjectKind("apple", "fruit", ("red", "green", "yellow")),
+        ObjectKind("banana", "fruit", ("yellow", "green")),
+        ObjectKind("chair", "furniture", ("brown", "red", "blue")),
+        ObjectKind("sofa", "furniture", ("green", "red", "blue", "gray")),
     )
 }
 

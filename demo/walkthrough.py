@@ -5,33 +5,33 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.contrib.auth.models import Group, User
-from django.db import connection, transaction
+from django.db import connection
 
 from annotation.models import Admission, QualificationTest
 from annotation.people.admission import make_admission
 from annotation.people.best_levels import Best, set_best
-from annotation.people.qualification_tests import Plan, make_test
+from annotation.people.qualification_tests import QualificationPlan, make_test
 from console.permissions import ADMIN
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Match
 from counterpart_metrics import Coverage, coverage
-from crowd.publication import close_round, publish_round
+from crowd.posting.publication import close_round, publish_round
 from dataset.models import Review, Verdict, Version
-from dataset.release import release
-from dataset.release_parameters import ReleaseParameters
+from dataset.releases.release import release
+from dataset.releases.release_parameters import ReleaseParameters
 from dataset.verdicts import aggregate_round
-from dataset.version_files import load_positives
+from dataset.versions.version_files import load_positives
 from demo.collection import compose, make_demo_collection
 from demo.demo_annotators import add_demo_annotators
 from demo.grades import grade
 from evaluation.scores.scoring import evaluate_version
 from hits.models import Round
-from hits.pipeline import run_pipeline
 from hits.question import RIGHT_LEVELS, Level
-from hits.round_parameters import PackParameters, RoundParameters
-from hits.rounds import pack_round
+from hits.rounds.packed_rounds import pack_round
+from hits.rounds.pipeline import run_pipeline
+from hits.rounds.round_parameters import PackParameters, RoundParameters
 from mitl.models import Direction
 from simulation.simulated_rounds import simulate_round
 from simulation.simulated_workers import reviewing_user
@@ -121,9 +121,11 @@ def make_login() -> str:
 
 def _admission(collection: Collection) -> Admission:
     """Return a practice and a short test, of training pictures: no round asks about them."""
-    practice = make_test("demo-practice", collection=collection, plan=Plan(3, 3, pass_mark=4, seed=1), actor="demo")
+    practice = make_test(
+        "demo-practice", collection=collection, plan=QualificationPlan(3, 3, pass_mark=4, seed=1), actor="demo"
+    )
     set_best(practice, _best_levels(practice), actor="demo")
-    plan = Plan(2, 2, pass_mark=3, attempts=5, seed=2)
+    plan = QualificationPlan(2, 2, pass_mark=3, attempts=5, seed=2)
     test = make_test("demo-test", collection=collection, plan=plan, actor="demo")
     return make_admission(practice=practice, test=test)
 
@@ -168,13 +170,12 @@ def _run_doubtful_round(to_try: Round, progress: Progress) -> None:
     aggregate_round(doubtful, progress=progress)
 
 
-@transaction.atomic
 def _review(judged: Round, progress: Progress) -> None:
     """Let a reviewer who knows the truth correct the verdicts that are wrong, and release the round again."""
     collection = judged.pool.collection
     true = set(map(tuple, known_pairs(collection, "truth", max_grade=2).tolist()))
     reviewer = reviewing_user()
-    Review.objects.bulk_create(
+    wrong = [
         Review(
             collection=collection,
             image_id=verdict.image_id,
@@ -185,7 +186,9 @@ def _review(judged: Round, progress: Progress) -> None:
         )
         for verdict in Verdict.objects.filter(aggregation__round=judged).order_by("image_id", "caption_id")
         if (is_match := (verdict.image_id, verdict.caption_id) in true) != (verdict.level <= Level.PARTIALLY_YES)
-    )
+    ]
+    if not Review.objects.filter(collection=collection, by=reviewer).exists():  # of a demo that was interrupted
+        Review.objects.bulk_create(wrong)
     _release(REVIEWED, judged, progress)
 
 

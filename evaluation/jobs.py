@@ -4,25 +4,24 @@ from pathlib import Path
 
 from celery import shared_task
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from core.errors import CounterpartError
-from core.files import StoredFile, local_copy
-from core.jobs import JobProgress, job, open_once
+from core.files.stored_files import StoredFile, local_copy
 from core.models import Job
 from core.text import counted
+from core.work.jobs import JobProgress, job, open_once
 from corpus.models import Collection
 from dataset.models import Version
-from dataset.verification import verify_version
+from dataset.releases.verification import verify_version
 from evaluation.asking.greedy_rounds import ask_in_open_rounds
 from evaluation.auditing.score_guards import rounds_to_guard
 from evaluation.models import Run
-from evaluation.scores.runs import forget_file, register_file
+from evaluation.scores.runs import forget_file, open_file, open_run
 from evaluation.scores.score_checks import check_scores
 from evaluation.scores.scoring import evaluate_version, score_all_runs, score_everywhere, unscored
 
 
-@job("evaluation.tasks.register")
+@job("evaluation.tasks.register", needs=("hits.launch_round",))
 def register(job: Job, progress: JobProgress) -> str:
     """Read an uploaded file through, register its run, and score it on every version of its collection.
 
@@ -32,11 +31,9 @@ def register(job: Job, progress: JobProgress) -> str:
     stored = StoredFile(*job.params["stored"])
     name, model = job.params["file_name"], job.params["model"]
     try:
-        with transaction.atomic():
-            run = register_file(
-                collection, local_copy(stored), file_name=name, model=model, by=job.created_by, progress=progress
-            )
-            return score_everywhere(run, progress=progress)
+        path = local_copy(stored)
+        opened = open_file(collection, path, file_name=name, model=model, by=job.created_by, progress=progress)
+        return score_everywhere(opened)
     except CounterpartError:
         forget_file(Run(file=stored.path, sha256=stored.sha256))
         raise
@@ -48,19 +45,19 @@ def ask() -> None:
     ask_in_open_rounds()
 
 
-@job("evaluation.tasks.score_run")
+@job("evaluation.tasks.score_run", needs=("hits.launch_round",))
 def score_run(job: Job, progress: JobProgress) -> str:
     """Score a run on every version of its collection."""
-    return score_everywhere(Run.objects.get(pk=job.params["run"]), progress=progress)
+    return score_everywhere(open_run(Run.objects.get(pk=job.params["run"]), progress=progress))
 
 
-@job("evaluation.tasks.score_version")
+@job("evaluation.tasks.score_version", needs=("hits.launch_round",))
 def score_version(job: Job, progress: JobProgress) -> str:
     """Score on a version every run of its collection that is not yet."""
     return score_all_runs(Version.objects.named(job.params["version"]), progress=progress)
 
 
-@job("evaluation.tasks.score_annotators")
+@job("evaluation.tasks.score_annotators", needs=("hits.launch_round",))
 def score_annotators(job: Job, progress: JobProgress) -> str:
     """Register the lists of the annotators of a version's rounds, and score them on it."""
     version = Version.objects.named(job.params["version"])
@@ -68,7 +65,7 @@ def score_annotators(job: Job, progress: JobProgress) -> str:
     return f"{counted(len(scored), 'annotator is', 'annotators are')} scored on {version}."
 
 
-@job("console.tasks.verify")
+@job("console.tasks.verify", needs=("hits.launch_round",))
 def verify(job: Job, progress: JobProgress) -> str:
     """Verify the version that the job names; problems are the message of a failed job."""
     version = Version.objects.get(name=job.params["version"])

@@ -1,37 +1,38 @@
-"""Live effect: what a round's judgments say so far of the models, whether their ranking is settled, and the replay of
-a finished round: where it could have stopped, and what that would have saved."""
+"""Live effect: what the judgments of a round of all pairs say of the models at each look, and whether their ranking is
+settled; of a finished round, where it could have stopped."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Literal, get_args
+from math import isnan, nan
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from django import forms
-from django.db.models import Count, Max
+from django.db.models import Max
 from numpy.typing import NDArray
 
-from annotation.models import Assignment, Judgment
-from annotation.work.disputes import disputed_pairs
+from annotation.work.judgments import votes_in
 from core.errors import CounterpartError
 from core.parameters import ConfidenceField, Option, Parameters, choices
 from core.progress import Progress, silent, tracked
 from core.seeds import SeedField
 from core.text import counted
-from dataset.aggregation import METHODS, POSITIVE, TIES, Method, Ties, conclude
-from dataset.contents import proposals_of
-from dataset.verdicts import votes_of
-from evaluation.correlation import tau_b
-from evaluation.judged_pairs import WEIGHTS
+from counterpart_statistics.aggregation import METHODS, POSITIVE, TIES, Method, Ties, conclude
+from counterpart_statistics.correlation import tau_b
+from counterpart_statistics.selection.pooled_queries import GAINS
+from counterpart_statistics.settling import Look, Packed, look_at
+from dataset.judged.answer_tables import votes_of
+from dataset.versions.contents import proposals_of
+from evaluation.round_looks import Looks, Saving, arrived, look_sizes, saving_since, waiting_pairs
 from evaluation.scores.model_rankings import pair_weights
-from evaluation.settling import Look, Packed, look_at
-from hits.models import Item, Round, Seat
+from hits.models import Item, Round
 from hits.question import Level
+from hits.rounds.top_ups import design_of
 from hits.task_types import require_pairs
-from hits.top_ups import design_of
 
 Floats = NDArray[np.float64]
 Positive = Literal["lenient", "strict", "graded"]
@@ -79,59 +80,70 @@ class EffectParameters(Parameters):
 
 @dataclass(frozen=True)
 class Moment:
-    """One look: after the first ``look.hits`` HITs, all of them judged ``at`` that time; ``tau`` is tau-b of the scores
-    with those of the look before, NaN for the first."""
+    """One look at the ``models``: after the first ``look.hits`` HITs, all of them judged ``at`` that time; ``tau`` is
+    tau-b of the scores with those of the look before, None where it is undefined."""
 
+    models: tuple[str, ...]
     look: Look
     at: datetime
-    tau: float
+    tau: float | None
     is_settled: bool
+
+    @property
+    def scores(self) -> list[dict[str, Any]]:
+        """The score of each model with its interval, best first."""
+        look = self.look
+        values = zip(self.models, look.scores.tolist(), look.low.tolist(), look.high.tolist(), strict=True)
+        rows = [{"model": model, "score": score, "low": low, "high": high} for model, score, low, high in values]
+        return [rows[place] for place in look.order.tolist()]
+
+    @property
+    def ranking(self) -> str:
+        """``A > B = C`` where B and C are certainly equal."""
+        order = self.look.order.tolist()
+        ties = set(self.look.ties())
+        following = [f" {'=' if pair in ties else '>'} {self.models[pair[1]]}" for pair in pairwise(order)]
+        return "".join([self.models[order[0]], *following])
 
 
 @dataclass(frozen=True)
-class Effect:
-    """The models of a round and what each look says of them.
+class Effect(Looks[Moment]):
+    """The models of a round of all pairs and what each look says of them; the units are the HITs of its plan.
 
     Attributes:
         models: names of the M models.
         unpooled: (M,) share of each model's best-ranked items that are not in the pool: never judged here, they count
             as no match.
-        n_hits: HITs of the round's plan.
-        waiting: HITs that are judged already and come after one that is not; they count once it is judged.
-        moments: the looks, none if the first HIT is not judged.
     """
 
     round: Round
     settings: EffectParameters
     models: tuple[str, ...]
     unpooled: Floats
-    n_hits: int
-    waiting: int
-    moments: tuple[Moment, ...]
-
-    @property
-    def last(self) -> Moment | None:
-        return self.moments[-1] if self.moments else None
 
     @property
     def gap(self) -> str:
         """Say which HIT keeps later ones from counting; empty where none does."""
         if not self.waiting:
             return ""
-        first = self.last.look.hits + 1 if self.last else 1
         are = counted(self.waiting, "later HIT is judged", "later HITs are judged")
         if self.round.state == "closed":
-            return f"{are} but cannot count: the round was closed before HIT {first:,} was judged."
-        return f"{are} and can count only once HIT {first:,} is."
+            return f"{are} but cannot count: the round was closed before HIT {self.counting + 1:,} was judged."
+        return f"{are} and can count only once HIT {self.counting + 1:,} is."
 
     @property
     def settled_at(self) -> Moment | None:
         """The first look at which the ranking was settled. The round could have been closed then."""
-        return next((moment for moment in self.moments if moment.is_settled), None)
+        return next((moment for moment in self.looks if moment.is_settled), None)
 
     @property
     def is_settled(self) -> bool:
         return self.settled_at is not None
+
+    @cached_property
+    def saving(self) -> Saving | None:
+        """What stopping where the ranking was settled would have saved; None where it was not."""
+        return saving_since(self.round, self.settled_at.at) if self.settled_at else None
 
     def open_places(self) -> list[tuple[str, str]]:
         """Return the models that follow each other and whose order is open at the last look."""
@@ -143,22 +155,6 @@ class Effect:
 
     def _named(self, pairs: list[tuple[int, int]]) -> list[tuple[str, str]]:
         return [(self.models[one], self.models[other]) for one, other in pairs]
-
-    def ranking(self, moment: Moment) -> str:
-        """Return the ranking at a look: ``A > B = C`` where B and C are certainly equal."""
-        order = moment.look.order.tolist()
-        ties = set(moment.look.ties())
-        following = [f" {'=' if pair in ties else '>'} {self.models[pair[1]]}" for pair in pairwise(order)]
-        return "".join([self.models[order[0]], *following])
-
-
-@dataclass(frozen=True)
-class Saving:
-    """What a round that stopped at a time would have saved: answer sets that were begun later, and their cost."""
-
-    hits: int
-    answer_sets: int
-    dollars: Decimal
 
 
 def measure_effect(round: Round, settings: EffectParameters | None = None, *, progress: Progress = silent) -> Effect:
@@ -177,42 +173,21 @@ def measure_effect(round: Round, settings: EffectParameters | None = None, *, pr
         )
     settings = settings or EffectParameters()
     plan = _Plan.of(round, settings.depth)
-    done = plan.complete(round)
-    first_open = int(np.argmin(done)) if not done.all() else len(done)
-    counts = np.unique(np.linspace(first_open / settings.looks, first_open, settings.looks).round().astype(int))
+    counting, waiting = arrived(plan.complete(round))
     moments: list[Moment] = []
     times = plan.times(round)
     verdicts = _verdicts(round, plan, settings, progress)
-    for hits in tracked([count for count in counts.tolist() if count], "looks", progress, every=1):
+    sizes = look_sizes(counting, settings.looks) if counting else ()
+    for hits in tracked(sizes, "looks", progress, every=1):
         votes_at = [at for hit, at in times.items() if hit < hits]
         if not votes_at:  # no picture of these HITs did load
             continue
         look = look_at(plan.packed, verdicts(hits), hits, alpha=1 - settings.confidence, margin=settings.margin)
-        tau = tau_b(look.scores, moments[-1].look.scores) if moments else float("nan")
-        moments.append(Moment(look, max(votes_at), tau, look.is_settled(settings.places)))
-    waiting = int(done[first_open:].sum())
-    return Effect(round, settings, plan.models, plan.unpooled, plan.packed.n_hits, waiting, tuple(moments))
-
-
-def saving_of(effect: Effect) -> Saving | None:
-    """Return what stopping where the ranking was settled would have saved; None where it was not."""
-    stop = effect.settled_at
-    if stop is None:
-        return None
-    later = Assignment.objects.filter(
-        hit__round=effect.round, state=Assignment.State.ACCEPTED, leased_at__gt=stop.at
-    ).aggregate(sets=Count("pk"), hits=Count("hit", distinct=True))
-    return Saving(later["hits"], later["sets"], effect.round.seat_cost * later["sets"])
-
-
-def waiting_pairs(round: Round) -> set[tuple[int, int]]:
-    """Return the pairs (ids of image and caption) that lack a wanted vote: a seat of a HIT that asks them is not
-    filled, be it a later HIT that asks the pair again, or they wait for such a HIT."""
-    unfilled = Seat.objects.filter(hit__round=round).exclude(state=Seat.State.FILLED).values("hit")
-    waiting = set(Item.objects.filter(hit__in=unfilled, control=None).order_by().values_list("image_id", "caption_id"))
-    if round.top_up and round.state == "open":
-        waiting |= set(disputed_pairs(round))
-    return waiting
+        tau = tau_b(look.scores, moments[-1].look.scores) if moments else nan
+        defined = None if isnan(tau) else tau
+        moments.append(Moment(plan.models, look, max(votes_at), defined, look.is_settled(settings.places)))
+    looks = tuple(moments)
+    return Effect(plan.packed.n_hits, counting, waiting, looks, round, settings, plan.models, plan.unpooled)
 
 
 @dataclass(frozen=True)
@@ -255,7 +230,7 @@ class _Plan:
 
     def times(self, round: Round) -> dict[int, datetime]:
         """Return, for each HIT with counted votes on its pairs, when the last of them was given."""
-        judged = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
+        judged = votes_in(round)
         last = {
             (image, caption): at
             for image, caption, at in judged.values_list("image_id", "caption_id").annotate(at=Max("at"))
@@ -304,5 +279,5 @@ def _verdicts(round: Round, plan: _Plan, settings: EffectParameters, progress: P
 
 def _worth(positive: Positive) -> dict[int, float]:
     if positive == "graded":
-        return {level.value: weight for level, weight in WEIGHTS.items()}
+        return dict(zip(Level.values, GAINS, strict=True))
     return {level: float(level in POSITIVE[positive]) for level in Level.values}

@@ -2,9 +2,9 @@
 
 from django.conf import settings
 from django.db import models
-from django.utils import timezone
 
-from core.files import StoredFile
+from core import clock
+from core.files.stored_files import StoredFile
 from corpus.models import Collection
 from dataset.models import Version
 from mitl.models import Direction, Retrieval
@@ -39,7 +39,7 @@ class Run(models.Model):
     )
     marks = models.JSONField(default=dict, help_text="Each mark of suspicion with its note.")
     registered_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         ordering = ["model"]

@@ -6,11 +6,11 @@ from math import isnan
 
 from django.db.models import Count, Q
 
-from annotation.models import Assignment, Judgment
+from annotation.models import Assignment
 from annotation.money.wages import Timing, timing_of
 from annotation.work.control_records import ANSWERED_RIGHT, UNRETIRED, Tally
-from annotation.work.disputes import BY_LEVEL
-from evaluation.agreement import alpha_of_counts
+from annotation.work.judgments import BY_LEVEL, answers_in, votes_in
+from counterpart_statistics.agreement import alpha_of_counts
 from hits.models import Round
 from hits.question import Level
 
@@ -45,7 +45,7 @@ def _answers(round: Round) -> tuple[Tally, dict[int, int]]:
     pass over all answers: two queries read nearly as many rows each, and a GROUP BY would sort them."""
     votes = Q(item__control=None) & Q(assignment__state=Assignment.State.ACCEPTED)
     by_level = {f"n{level}": Count("pk", filter=Q(level=level) & votes) for level in Level.values}
-    counts = Judgment.objects.filter(assignment__hit__round=round).aggregate(
+    counts = answers_in(round).aggregate(
         answered=Count("pk", filter=UNRETIRED), right=Count("pk", filter=UNRETIRED & ANSWERED_RIGHT), **by_level
     )
     return Tally(counts["answered"], counts["right"]), {level: counts[f"n{level}"] for level in Level.values}
@@ -55,7 +55,6 @@ def _alpha(round: Round) -> float | None:
     """Return the agreement of workers on candidates, from a row a pair."""
     if round.replication == 1:  # nobody else answers a pair
         return None
-    candidates = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
-    votes = list(candidates.values("image", "caption").annotate(**BY_LEVEL).values_list(*BY_LEVEL))
+    votes = list(votes_in(round).values("image", "caption").annotate(**BY_LEVEL).values_list(*BY_LEVEL))
     alpha = alpha_of_counts(votes, Level.values, "ordinal") if votes else float("nan")
     return None if isnan(alpha) else alpha

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from corpus.models import Collection, Match, Sample
-from hits.designs import Design
 from hits.models import Control
 from hits.packing.dealing import draw_outside
+from hits.packing.designs import Design
 from hits.packing.plan import Codes, Sides, distinct
 from mitl.models import Direction, Pool
 from mitl.search.gallery import RankedLists, load_lists

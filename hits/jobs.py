@@ -5,15 +5,17 @@ from typing import Any
 from celery import chain, shared_task
 from django.contrib.auth.models import User
 
-from core.jobs import JobProgress, finish, job, open_job, running
 from core.models import Job
 from core.text import counted
-from hits import pipeline
-from hits.kept_predictions import PREDICTED, keep_prediction
+from core.work.authority import KINDS, JobKind
+from core.work.jobs import JobProgress, finish, job, open_job, running
 from hits.models import Round
-from hits.round_parameters import PackParameters, RoundParameters
-from hits.rounds import pack_round
+from hits.rounds import pipeline
+from hits.rounds.packed_rounds import PREDICTED, keep_prediction, pack_round
+from hits.rounds.round_parameters import NewRoundParameters, PackParameters, RoundParameters
 from mitl.models import Pool
+
+KINDS[pipeline.TASK] = JobKind(needs=("hits.launch_round",), acts=True)
 
 
 @shared_task(name=pipeline.TASK)
@@ -42,7 +44,7 @@ def take_step(job_id: str, number: int) -> None:
             finish(job_id, _told(outcome))
 
 
-@job("console.tasks.pack")
+@job("console.tasks.pack", needs=("hits.launch_round",), acts=True)
 def pack(job: Job, progress: JobProgress) -> str:
     """Pack a pool into the round that the job describes, unless an earlier run already has."""
     pool = Pool.objects.named(job.params["pool"])
@@ -54,12 +56,12 @@ def pack(job: Job, progress: JobProgress) -> str:
 
 
 def start_packing(
-    round: str, pool: Pool, parameters: PackParameters, *, predicted: dict[str, Any] | None = None, by: User
+    pool: Pool, parameters: NewRoundParameters, *, predicted: dict[str, Any] | None = None, by: User
 ) -> Job:
     """Open a job that packs the pool into a draft round, and keeps with it what a plan ``predicted`` of it."""
-    params = {"round": round, "pool": pool.name, "parameters": parameters.as_json()}
+    params = {"round": parameters.round, "pool": pool.name, "parameters": parameters.part(PackParameters).as_json()}
     params |= {PREDICTED: predicted} if predicted else {}
-    return open_job(f"Pack {pool} into {round}", pack.name, params, by=by)
+    return open_job(f"Pack {pool} into {parameters.round}", pack.name, params, by=by)
 
 
 def _told(outcome: Round | Pool) -> str:

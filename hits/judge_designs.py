@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.text import counted
-from hits.packing.audits import audit_order
+from counterpart_statistics.audits import STOP_RECALL, audit_order
 from hits.packing.plan import Sides
 from mitl.models import Direction, Pool
 
@@ -18,8 +18,6 @@ JUDGES = (*get_args(Judge), "audit+greedy")
 """What ``--judge`` may say; the last one is an audit that likely matches follow."""
 POLICY = 1
 """Version of the rules by which pairs are chosen; a round keeps it."""
-STOP_RECALL = 0.95
-"""The recall at which batches of likely matches have been measured to stop well: the last matches cost most."""
 GUARD_SHARE, GUARD_QUERIES, LARGEST_GUARD = 0.1, 150, 0.5
 """Of an audit that guards a greedy order: its least share of the queries, about a fifth of what is judged where likely
 matches end near half of the pairs; the queries of each direction that it should have, as smaller guards held less often

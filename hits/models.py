@@ -4,8 +4,8 @@ from decimal import Decimal
 from typing import Any, ClassVar, Self
 
 from django.db import models
-from django.utils import timezone
 
+from core import clock
 from core.text import NamedQuerySet
 from corpus.models import Caption, Image
 from hits.prices import FeeSchedule
@@ -58,7 +58,7 @@ class Round(models.Model):
     rehearsal = models.BooleanField(
         default=False, help_text="Published where nobody is paid and workers may be simulated."
     )
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
     published_at = models.DateTimeField(null=True)
     paused_at = models.DateTimeField(null=True, help_text="Since when a person has it take nobody new.")
     closed_at = models.DateTimeField(null=True)
@@ -71,7 +71,10 @@ class Round(models.Model):
 
     class Meta:
         ordering = ["-created_at"]
-        permissions = [("launch_round", "May pack, publish and close rounds")]
+        permissions = [
+            ("launch_round", "May pack, publish and close rounds"),
+            ("publish_below_floor", "May publish rounds that may pay less than their wage floor"),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -170,7 +173,7 @@ class TopUp(models.Model):
         help_text="Of unlikely pairs: the probability up to which they are rejected (below), and all of them (pairs), "
         "by their keys.",
     )
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
 
     objects = TopUpQuerySet.as_manager()
 

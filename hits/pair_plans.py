@@ -13,8 +13,8 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.models import Collection
 from hits.controls import Avoided, original_pairs, unlisted_pairs
-from hits.designs import Design
 from hits.packing.dealing import Deck, deal_controls
+from hits.packing.designs import Design
 from hits.packing.plan import NEGATIVE, POSITIVE, Items, Numbering, Plan, Sharing, Sides, shuffle_places
 from mitl.models import Pool
 

@@ -17,11 +17,14 @@ class IntegrationsConfig(AppConfig):
     }
 
     def ready(self) -> None:
-        from core.jobs import ended
         from core.models import Job
+        from core.work.authority import asked_again
+        from core.work.jobs import ended
+        from integrations.asked_tokens import lost_token
         from integrations.notifications import notify
 
         def tell(job: Job, **_: Any) -> None:
             notify("job.finished", f"/jobs/{job.pk}", id=str(job.pk), task=job.task, state=str(job.state))
 
+        asked_again.connect(lost_token, dispatch_uid="ask for tokens of jobs")
         ended.connect(tell, dispatch_uid="tell of ended jobs", weak=False)

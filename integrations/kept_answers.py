@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from django.utils import timezone
-
+from core import clock
 from integrations.models import KeptAnswer
 
 KEPT = timedelta(hours=24)
@@ -11,4 +10,4 @@ KEPT = timedelta(hours=24)
 
 def purge_answers() -> int:
     """Remove the answers that are no longer told again; return how many."""
-    return KeptAnswer.objects.filter(at__lt=timezone.now() - KEPT).delete()[0]
+    return KeptAnswer.objects.filter(at__lt=clock.now() - KEPT).delete()[0]

@@ -2,10 +2,12 @@
 told; Notification, what happened; Webhook, who is told of it; Delivery, whether they were."""
 
 import uuid
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import models
-from django.utils import timezone
+
+from core import clock
 
 
 class Token(models.Model):
@@ -18,7 +20,7 @@ class Token(models.Model):
     sha256 = models.CharField(max_length=64, editable=False, help_text="SHA-256 of the whole token.")
     scopes = models.JSONField(help_text="Names of console.api.scopes. The owner's role holds beside them at each use.")
     networks = models.JSONField(default=list, help_text="Where it may be used, as 10.0.0.0/8; empty: anywhere.")
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True)
     last_used_at = models.DateTimeField(null=True, help_text="To the hour.")
@@ -36,7 +38,7 @@ class Token(models.Model):
         """``valid``, ``expired`` or ``revoked``."""
         if self.revoked_at:
             return "revoked"
-        return "valid" if self.expires_at > timezone.now() else "expired"
+        return "valid" if self.expires_at > clock.now() else "expired"
 
 
 class KeptAnswer(models.Model):
@@ -47,7 +49,7 @@ class KeptAnswer(models.Model):
     digest = models.CharField(max_length=64, help_text="SHA-256 of method, path and body.")
     status = models.PositiveSmallIntegerField(default=0)
     body = models.TextField(blank=True)
-    at = models.DateTimeField(default=timezone.now, db_index=True)
+    at = models.DateTimeField(default=clock.now, db_index=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["token", "key"], name="answer_once_per_key")]
@@ -65,7 +67,7 @@ class Notification(models.Model):
     )
     type = models.CharField(max_length=30, help_text="One of integrations.notifications, or a test.")
     data = models.JSONField()
-    at = models.DateTimeField(default=timezone.now, db_index=True)
+    at = models.DateTimeField(default=clock.now, db_index=True)
 
     def __str__(self) -> str:
         return f"{self.type} {self.data.get('id', '')}".strip()
@@ -79,7 +81,7 @@ class Webhook(models.Model):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")
     url = models.CharField(max_length=500)
     types = models.JSONField(help_text="Types of notifications that it is told.")
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
     generation = models.PositiveIntegerField(default=1, help_text="How many secrets it has had.")
     rotated_at = models.DateTimeField(null=True, help_text="When its present secret replaced another.")
     off_since = models.DateTimeField(null=True)
@@ -99,7 +101,7 @@ class Webhook(models.Model):
     @property
     def host(self) -> str:
         """The host of its address. The rest may be as secret as a password."""
-        return self.url.split("/")[2]
+        return urlsplit(self.url).netloc
 
     @property
     def state(self) -> str:
@@ -121,7 +123,7 @@ class Delivery(models.Model):
     notification = models.ForeignKey(Notification, on_delete=models.CASCADE, related_name="deliveries")
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
-    due_at = models.DateTimeField(null=True, default=timezone.now, db_index=True, help_text="Null: not tried again.")
+    due_at = models.DateTimeField(null=True, default=clock.now, db_index=True, help_text="Null: not tried again.")
     tried_at = models.DateTimeField(null=True)
     status = models.PositiveSmallIntegerField(null=True, help_text="Status of the last answer; null: none came.")
     error = models.CharField(max_length=200, blank=True, help_text="Why the last try failed, in one line.")

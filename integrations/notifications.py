@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+from celery import current_app
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Max
@@ -15,12 +16,14 @@ TYPES = {
     "round.progress": "another tenth of a round's answer sets is filled",
     "round.filled": "all answer sets of a round are filled",
     "round.closed": "a round was closed",
+    "round.halted": "no new worker comes to a round from its platform until a person acts",
     "assignment.flagged": "an assignment waits for a person to look at it",
     "aggregation.made": "the votes of a round were counted",
     "version.released": "a version was released",
     "run.scored": "a model was scored on a version",
     "ceiling.reached": "a round has no money left under its ceiling for its open seats",
 }
+DELIVER = "integrations.tasks.deliver"  # by its name, as the task imports what it delivers
 TEST = "test"
 API = "/api/v1"
 AT_ONCE = 1000  # numbered together
@@ -48,13 +51,9 @@ def send_to(webhooks: list[Webhook], notification: Notification) -> None:
 
 def send_once_committed(delivery: Delivery, *, after: timedelta = timedelta(0)) -> None:
     """Put a delivery on the queue once the transaction has committed, to be tried ``after`` a while."""
-    from integrations.tasks import deliver
-
-    def send() -> None:
-        deliver.apply_async(args=(delivery.pk,), countdown=after.total_seconds())
-
+    task = current_app.signature(DELIVER, args=[delivery.pk], countdown=after.total_seconds())
     # Robust: if the broker is down, the reconciler sends it later.
-    transaction.on_commit(send, robust=True)
+    transaction.on_commit(task.apply_async, robust=True)
 
 
 def number_new() -> None:

@@ -8,9 +8,8 @@ import hashlib
 import hmac
 from datetime import timedelta
 
-from django.utils import timezone
-
-from core.signatures import keys_for
+from core import clock
+from core.web.signatures import keys_for
 from integrations.models import Webhook
 
 OLD_SIGNS = timedelta(days=1)  # beside a new secret
@@ -25,7 +24,7 @@ def signatures_of(webhook: Webhook, message: str, at: int, body: bytes) -> str:
     """Return the header ``webhook-signature`` of a message sent at a time in seconds: a signature by its secret, for a
     day by the one before, and by what both were under each of SECRET_KEY_FALLBACKS."""
     generations = [webhook.generation]
-    if webhook.rotated_at and webhook.rotated_at > timezone.now() - OLD_SIGNS:
+    if webhook.rotated_at and webhook.rotated_at > clock.now() - OLD_SIGNS:
         generations.append(webhook.generation - 1)
     signed = f"{message}.{at}.".encode() + body
     macs = [

@@ -1,6 +1,7 @@
 """Webhooks: added, removed and tested by their owners, switched off by them or by the site."""
 
 import logging
+import re
 from collections.abc import Sequence
 from smtplib import SMTPException
 from urllib.parse import urlsplit
@@ -10,8 +11,8 @@ from django.contrib.auth.models import User
 from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import F
-from django.utils import timezone
 
+from core import clock
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import counted
@@ -22,6 +23,8 @@ logger = logging.getLogger(__name__)
 
 MOST = 20  # of one owner
 LONGEST_URL = 500
+HOST = re.compile(r"[a-z0-9.-]+|[0-9a-f.]*:[0-9a-f.:]+")
+"""A name, with one of other letters as ``xn--…``, or an address of IPv4 or IPv6."""
 OFF = "The webhook is off. Switch it on first."
 MAY = ("hits.launch_round", "annotation.decide_assignment")
 
@@ -55,7 +58,7 @@ def check_url(url: str) -> None:
     """Raise CounterpartError for what no notification is sent to."""
     try:
         parts = urlsplit(url)
-        is_usable = parts.scheme == "https" and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        is_usable = parts.scheme == "https" and HOST.fullmatch(parts.hostname or "") and parts.port != 0
     except ValueError:
         is_usable = False
     if not is_usable or not url.isprintable() or not url.isascii() or " " in url:
@@ -78,7 +81,7 @@ def renew_secret(webhook: Webhook, *, by: User) -> bool:
     """Sign with a new secret, and for a day with the old one as well; False if it was renewed meanwhile."""
     with transaction.atomic():
         unchanged = Webhook.objects.filter(pk=webhook.pk, generation=webhook.generation)
-        if not unchanged.update(generation=F("generation") + 1, rotated_at=timezone.now()):
+        if not unchanged.update(generation=F("generation") + 1, rotated_at=clock.now()):
             return False
         record("webhook secret changed", webhook, actor=by.get_username(), name=webhook.host)
     return True
@@ -98,7 +101,7 @@ def switch_off(webhook: Webhook, *, by: User | None = None, reason: str = "") ->
     """Tell a webhook nothing more, nor what waits; False if it is off. Where the site does so, not its owner, they are
     told the ``reason``."""
     with transaction.atomic():
-        if not Webhook.objects.filter(pk=webhook.pk, off_since=None).update(off_since=timezone.now(), reason=reason):
+        if not Webhook.objects.filter(pk=webhook.pk, off_since=None).update(off_since=clock.now(), reason=reason):
             return False
         waiting = Delivery.objects.filter(webhook=webhook, state=Delivery.State.WAITING)
         waiting.update(state=Delivery.State.FAILED, due_at=None, error="The webhook was switched off.")

@@ -1,31 +1,20 @@
-"""Annotators and their proposals, read-only except for deleting mistaken rows."""
+"""Annotators, their searches, pools and proposals, to look at."""
 
 from django.contrib import admin
-from django.db.models import Model
-from django.http import HttpRequest
 
+from core.admin import ReadOnlyAdmin
 from mitl.models import Annotator, Pool, Proposal, Retrieval
 
 
-class ReadMostly(admin.ModelAdmin):
-    """Shows rows without adding or changing any."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-
 @admin.register(Annotator)
-class AnnotatorAdmin(ReadMostly):
+class AnnotatorAdmin(ReadOnlyAdmin):
     list_display = ["name", "kind", "options", "checksum", "created_at"]
     list_filter = ["kind"]
     search_fields = ["name"]
 
 
 @admin.register(Retrieval)
-class RetrievalAdmin(ReadMostly):
+class RetrievalAdmin(ReadOnlyAdmin):
     list_display = [
         "id",
         "annotator",
@@ -43,7 +32,7 @@ class RetrievalAdmin(ReadMostly):
 
 
 @admin.register(Pool)
-class PoolAdmin(ReadMostly):
+class PoolAdmin(ReadOnlyAdmin):
     list_display = ["name", "collection", "sample", "top_k", "n_pairs", "n_proposals", "seed", "created_at"]
     list_filter = ["collection"]
     list_select_related = ["collection", "sample"]
@@ -51,8 +40,7 @@ class PoolAdmin(ReadMostly):
 
 
 @admin.register(Proposal)
-class ProposalAdmin(ReadMostly):
+class ProposalAdmin(ReadOnlyAdmin):
     list_display = ["id", "pool", "annotator", "direction", "rank", "score", "image", "caption"]
     list_filter = ["pool", "annotator", "direction"]
     list_select_related = ["pool", "annotator", "image", "caption"]
-    show_full_result_count = False

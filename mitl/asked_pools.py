@@ -4,13 +4,13 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from core.jobs import open_once
 from core.models import Job
 from core.progress import Progress, silent
+from core.work.jobs import open_once
 from corpus.models import Collection, Gallery, Sample
 from mitl.models import Annotator, Pool
 from mitl.pooling import pool_proposals
-from mitl.search_parameters import PoolParameters
+from mitl.search.search_parameters import PoolParameters
 
 TASK = "mitl.tasks.pool"
 

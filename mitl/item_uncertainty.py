@@ -1,7 +1,6 @@
 """How uncertain an annotator is of single images and captions: measured once for a gallery, and kept.
 
-PCME represents an item by a distribution instead of a point; its width is the uncertainty. ``multiplicity`` compares it
-with the number of matches, as in figure 3b of ECCV Caption.
+PCME represents an item by a distribution instead of a point; its width is the uncertainty.
 """
 
 import hashlib
@@ -11,19 +10,19 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-import scipy
 from django.conf import settings
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.matches import known_pairs
-from corpus.models import Caption, Collection, Image, Match
+from corpus.models import Collection, Match
+from counterpart_annotators.checkpoints import Checkpoints
+from counterpart_annotators.encoding import encode_rows
+from counterpart_annotators.plain import PlainCaption, PlainImage
 from mitl.annotators import load
-from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator
-from mitl.search.embeddings import encode_rows
-from mitl.search.gallery import Gallery
+from mitl.search.gallery import SearchGallery
 from mitl.training.examples import WORST_POSITIVE_GRADE
 
 PART = "uncertainty"
@@ -34,10 +33,10 @@ Widths = NDArray[np.float32]
 class UnsureAnnotator(Protocol):
     """An annotator that measures its uncertainty: numbers above 0, larger for ambiguous items."""
 
-    def uncertainty_of_images(self, images: Sequence[Image]) -> Widths:
+    def uncertainty_of_images(self, images: Sequence[PlainImage]) -> Widths:
         """Return one number an image, (N,)."""
 
-    def uncertainty_of_captions(self, captions: Sequence[Caption]) -> Widths:
+    def uncertainty_of_captions(self, captions: Sequence[PlainCaption]) -> Widths:
         """Return one number a caption, (M,)."""
 
 
@@ -50,7 +49,7 @@ class Uncertainty:
 
 
 def measure_uncertainty(
-    annotator: Annotator, gallery: Gallery, *, device: str = "cpu", progress: Progress = silent
+    annotator: Annotator, gallery: SearchGallery, *, device: str = "cpu", progress: Progress = silent
 ) -> Uncertainty:
     """Return the uncertainty measured before, or measure and keep it.
 
@@ -71,13 +70,15 @@ def measure_uncertainty(
     return Uncertainty(images, captions)
 
 
-def kept_uncertainty(annotator: Annotator, gallery: Gallery) -> Uncertainty | None:
+def kept_uncertainty(annotator: Annotator, gallery: SearchGallery) -> Uncertainty | None:
     """Return the uncertainty measured before, or None: fast enough for a page."""
     found = _folder(annotator, gallery).load(PART)
     return Uncertainty(**found) if found else None
 
 
-def count_positives(gallery: Gallery, collection: Collection, source: str = Match.ORIGINAL) -> tuple[NDArray, NDArray]:
+def count_positives(
+    gallery: SearchGallery, collection: Collection, source: str = Match.ORIGINAL
+) -> tuple[NDArray, NDArray]:
     """Return how many captions match each image (N,), and how many images each caption (M,), according to ``source``.
 
     Of a source with levels, 1 and 2 are matches. Raises CounterpartError for an unknown source.
@@ -90,38 +91,7 @@ def count_positives(gallery: Gallery, collection: Collection, source: str = Matc
     return np.bincount(images, minlength=n), np.bincount(captions, minlength=m)
 
 
-@dataclass(frozen=True)
-class Level:
-    """The items with the same number of positives: their number, and their mean uncertainty."""
-
-    positives: int
-    items: int
-    uncertainty: float
-
-
-@dataclass(frozen=True)
-class Multiplicity:
-    """The levels by rising positives, and Kendall's tau-b of uncertainty with positives over all items: above 0 where
-    uncertain items have more positives; NaN where either is the same for all."""
-
-    levels: list[Level]
-    tau_b: float
-
-
-def multiplicity(uncertainty: ArrayLike, positives: ArrayLike) -> Multiplicity:
-    """Compare uncertainty (N,) with the number of positives of each item (N,).
-
-    >>> multiplicity([0.1, 0.3, 0.4], [1, 1, 2]).levels
-    [Level(positives=1, items=2, uncertainty=0.2), Level(positives=2, items=1, uncertainty=0.4)]
-    """
-    counts, places = np.unique(np.asarray(positives), return_inverse=True)
-    items = np.bincount(places)
-    means = np.bincount(places, weights=np.asarray(uncertainty)) / items
-    levels = [Level(int(n), int(k), float(mean)) for n, k, mean in zip(counts, items, means, strict=True)]
-    return Multiplicity(levels, float(scipy.stats.kendalltau(uncertainty, positives).statistic))
-
-
-def _folder(annotator: Annotator, gallery: Gallery) -> Checkpoints:
+def _folder(annotator: Annotator, gallery: SearchGallery) -> Checkpoints:
     """Weights, settings and gallery decide the numbers. They are small, so they are never removed."""
     what = json.dumps([annotator.checksum, annotator.options, gallery.digest], sort_keys=True)
     return Checkpoints(settings.VAR_DIR / "uncertainty" / hashlib.sha256(what.encode()).hexdigest())

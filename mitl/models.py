@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Self
 
 from django.db import models
-from django.utils import timezone
 
+from core import clock
 from core.errors import CounterpartError, some_of
-from core.files import StoredFile
+from core.files.stored_files import StoredFile
 from core.text import NamedQuerySet, counted
 from corpus.models import Caption, Collection, Gallery, Image, Sample
 from counterpart_metrics.arrays import DIRECTIONS
@@ -60,7 +60,7 @@ class Annotator(models.Model):
     architecture = models.JSONField(default=dict, help_text="Parts of the network, a text a name.")
     source = models.CharField(max_length=400, blank=True, help_text="Author or origin of the weights.")
     licence = models.CharField(max_length=200, blank=True, help_text="Licence of the weights.")
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
 
     objects = AnnotatorQuerySet.as_manager()
 
@@ -105,7 +105,7 @@ class Retrieval(models.Model):
     file = models.CharField(max_length=400)
     sha256 = models.CharField(max_length=64)
     seconds = models.FloatField()
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         ordering = ["-id"]
@@ -116,16 +116,6 @@ class Retrieval(models.Model):
     @property
     def stored(self) -> StoredFile:
         return StoredFile(self.file, self.sha256)
-
-
-class UnitLease(models.Model):
-    """Somebody is at work on a unit of a search by parts (``mitl.search.unit_leases``)."""
-
-    name = models.CharField(max_length=200, unique=True, help_text="Folder and number of the unit.")
-    until = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class PoolQuerySet(NamedQuerySet["Pool"]):
@@ -162,7 +152,7 @@ class Pool(models.Model):
     )
     n_proposals = models.PositiveIntegerField(default=0)
     n_pairs = models.PositiveIntegerField(default=0)
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
 
     objects = PoolQuerySet.as_manager()
 
@@ -206,7 +196,7 @@ class Proposal(models.Model):
 
 
 class ChatPurse(models.Model):
-    """What one model of one endpoint was asked in all: the sums of its requests (``mitl.annotators.vlm.purses``)."""
+    """What one model of one endpoint was asked in all: the sums of its requests (``mitl.hosting.purses``)."""
 
     name = models.TextField(unique=True, help_text="Address and model.")
     requests = models.IntegerField(default=0)
@@ -226,7 +216,7 @@ class ChatRequest(models.Model):
     output_tokens = models.BigIntegerField(null=True)
     seconds = models.FloatField(null=True)
     cost = models.BigIntegerField(help_text="In units of 1e-12.")
-    asked_at = models.DateTimeField(default=timezone.now)
+    asked_at = models.DateTimeField(default=clock.now)
 
     def __str__(self) -> str:
         return f"{self.purse} #{self.pk}"

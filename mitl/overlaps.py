@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files import read_json, write_json
+from core.files.stored_files import read_json, write_json
+from counterpart_statistics.pair_codes import pair_codes
 from mitl.models import Annotator, Pool
 
 Ids = NDArray[np.int64]
@@ -44,7 +45,7 @@ def overlap(pool: Pool) -> Overlap:
 def count_overlap(pool: Pool, annotators: Ids, images: Ids, captions: Ids) -> dict[str, list[Any]]:
     """Count and store the overlap of a pool with these proposals, as ids."""
     ids, place = np.unique(annotators, return_inverse=True)
-    pairs, pair = np.unique(images << 32 | captions, return_inverse=True)
+    pairs, pair = np.unique(pair_codes(images, captions), return_inverse=True)
     proposed = np.zeros((len(ids), len(pairs)), bool)
     proposed[place, pair] = True
     counts = {

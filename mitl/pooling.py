@@ -10,19 +10,20 @@ from django.db import IntegrityError, transaction
 from numpy.typing import NDArray
 
 import corpus.models
+from core.database.inserts import Columns, insert_rows
 from core.errors import CounterpartError
 from core.events import record
-from core.inserts import Columns, insert_rows
 from core.progress import Progress, silent, tracked
 from core.seeds import check_seed
 from core.text import check_name
 from corpus.matches import known_pairs
 from corpus.models import Caption, Collection, Sample
+from counterpart_annotators.words import UNLIKELY_BELOW, bleu_1
+from counterpart_statistics.pair_codes import pair_codes
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.overlaps import count_overlap
-from mitl.search.gallery import Gallery, RankedLists, load_lists, open_gallery
+from mitl.search.gallery import RankedLists, SearchGallery, load_lists, open_gallery
 from mitl.search.store import newest_retrievals
-from mitl.words import UNLIKELY_BELOW, bleu_1
 
 # Two pools of one name are the same if these agree, and the searches that they are made of.
 SETTINGS = (
@@ -167,7 +168,7 @@ def _directions(direction: str) -> list[Direction]:
     return [Direction(direction)]
 
 
-def _newest(annotators: Sequence[Annotator], gallery: Gallery, depth: int) -> list[Retrieval]:
+def _newest(annotators: Sequence[Annotator], gallery: SearchGallery, depth: int) -> list[Retrieval]:
     if not annotators:
         raise CounterpartError("A pool needs at least one annotator; name them with --annotators A,B.")
     if depth > gallery.depth:
@@ -243,7 +244,7 @@ def _flattened(
     """Turn the first ``top_k`` items of each list that are not ``known`` into proposals; short lists have fewer."""
     queries = np.broadcast_to(lists.queries[:, None], lists.items.shape)
     sides = (queries, lists.items) if direction == Direction.IMAGE_TO_CAPTION else (lists.items, queries)
-    new = (lists.items != 0) & ~np.isin(_codes(*sides), _codes(*known.T))
+    new = (lists.items != 0) & ~np.isin(pair_codes(*sides), pair_codes(*known.T))
     taken = new & (np.cumsum(new, axis=1) <= top_k)
     ranks = np.broadcast_to(np.arange(1, lists.items.shape[1] + 1), lists.items.shape)[taken]
     images, captions = (side[taken] for side in sides)
@@ -252,14 +253,9 @@ def _flattened(
     return _Proposals(annotators, directions, images, captions, ranks, lists.scores[taken])
 
 
-def _codes(images: NDArray[np.int64], captions: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return one number for each pair of ids."""
-    return images << 32 | captions
-
-
 def _by_pair(proposals: _Proposals) -> tuple[_Proposals, int]:
     """Sort by image and caption, so that the database's index of pairs grows at its end; count the distinct pairs."""
-    codes = _codes(proposals.images, proposals.captions)  # one number sorts faster than two
+    codes = pair_codes(proposals.images, proposals.captions)  # one number sorts faster than two
     order = np.argsort(codes, kind="stable")
     codes = codes[order]
     n_pairs = 1 + int(np.count_nonzero(codes[1:] != codes[:-1]))

@@ -1,29 +1,27 @@
 """Add annotators, with the weights or lists they bring, and export trained ones as a file to add elsewhere."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from zipfile import BadZipFile
 
 import numpy as np
 from django import forms
 from django.db import transaction
-from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.files import StoredFile, read_foreign_arrays, whole_file, write_arrays
+from core.files.stored_files import StoredFile, read_foreign_arrays, whole_file, write_arrays
 from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters, choices, clean
 from core.text import NameField, check_name, counted
-from mitl.annotators import Kind, kind_of, kinds, module_of
-from mitl.annotators.base import Adopted, Arrays, stored_arrays
+from core.untrusted import read_json
+from counterpart_annotators.base import Adopted, Arrays
+from counterpart_annotators.exported_annotator import LABEL, as_bytes, digest, in_32_bits
+from counterpart_annotators.options import Settings, Value
+from mitl.annotators import AnnotatorKind, kind_of, kinds, module_of, stored_arrays
 from mitl.models import Annotator
-from mitl.options import Settings, Value
-
-LABEL = "counterpart"  # the array of an export that describes the others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,32 +154,25 @@ def read_export(path: Path, kind: str) -> Adopted | None:
     arrays = _labelled_arrays(path)
     if arrays is None:
         return None
-    label = json.loads(arrays.pop(LABEL).tobytes())
+    label = _label(path, arrays.pop(LABEL).tobytes())
     if label["kind"] != kind:
         raise CounterpartError(
             f"{path} holds an annotator of kind {label['kind']}; add it with --kind {label['kind']}."
         )
     if label["sha256"] != digest(arrays):
         raise CounterpartError(f"{path} was changed after it was written; export the annotator again.")
-    whole = {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in arrays.items()}
-    return Adopted(whole, label["settings"])
+    return Adopted(in_32_bits(arrays), label["settings"])
 
 
-def digest(arrays: Arrays) -> str:
-    """SHA-256 of the names, types, shapes and values of arrays."""
-    found = hashlib.sha256()
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        found.update(f"{name}|{array.dtype.str}|{array.shape}|".encode() + array.tobytes())
-    return found.hexdigest()
+def _label(path: Path, content: bytes) -> dict[str, Any]:
+    try:
+        label = read_json(content)
+        return {name: label[name] for name in ("kind", "sha256", "settings")}
+    except (ValueError, TypeError, KeyError) as error:
+        raise CounterpartError(f"The label of {path} cannot be read; export the annotator again.") from error
 
 
-def as_bytes(text: str) -> NDArray[np.uint8]:
-    """Return a text as an array of the bytes of UTF-8."""
-    return np.frombuffer(text.encode(), np.uint8)
-
-
-def settings_from(kind: str, properties: Kind, given: Mapping[str, object]) -> dict[str, Value]:
+def settings_from(kind: str, properties: AnnotatorKind, given: Mapping[str, object]) -> dict[str, Value]:
     """Return all settings of a kind, the defaults where none is given. Raises CounterpartError for invalid ones."""
     options = properties.options
     unknown = sorted(set(given) - set(options))
@@ -193,7 +184,7 @@ def settings_from(kind: str, properties: Kind, given: Mapping[str, object]) -> d
     return {name: clean(name, field, given.get(name, field.initial)) for name, field in options.items()}
 
 
-def _check_checkpoint(kind: str, properties: Kind, checkpoint: Path | None) -> None:
+def _check_checkpoint(kind: str, properties: AnnotatorKind, checkpoint: Path | None) -> None:
     if checkpoint is None:
         if properties.checkpoint == "required":
             raise CounterpartError(f"Annotators of kind {kind} need files; pass --checkpoint PATH.")

@@ -2,13 +2,13 @@
 
 from django.contrib.auth.models import User
 
-from core.jobs import JobProgress, job, open_once
 from core.models import Job
+from core.work.jobs import JobProgress, job, open_once
 from hits.models import Round
 from simulation.rehearsals import rehearse_round
 
 
-@job("simulation.tasks.rehearse")
+@job("simulation.tasks.rehearse", needs=("hits.launch_round",))
 def rehearse(job: Job, progress: JobProgress) -> str:
     """Rehearse the round that the job names."""
     params = job.params

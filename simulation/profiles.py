@@ -1,12 +1,12 @@
 """Profiles of simulated crowds, read from a preset or a JSON file and checked."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from core.errors import CounterpartError, some_of
+from core.untrusted import read_json
 
 PRESETS = Path(__file__).parent / "presets"
 DEFAULT = "careful"
@@ -80,7 +80,7 @@ def load_profile(name_or_path: str = DEFAULT) -> Profile:
     presets = {path.stem: path for path in sorted(PRESETS.glob("*.json"))}
     path = presets.get(name_or_path, Path(name_or_path))
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
+        read = read_json(path.read_bytes())
     except OSError as error:
         raise CounterpartError(
             f"Unknown crowd profile {name_or_path!r}: use {', '.join(presets)} or a JSON file."

@@ -9,9 +9,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from annotation.models import Assignment
+from core import clock
 from core.errors import CounterpartError
 from core.events import record
 from core.progress import Progress, silent
@@ -53,7 +53,7 @@ def rehearse_round(
     seen = truth_of()
     door = RehearsalDoor(round, seen, excluded=shape.excluded)
     Crowd(round, door, make_crowd(shape, workers=workers, seed=seed), seen, truth_of, seed, progress).work()
-    crowd = {"workers": workers, "profile": profile, "source": source, "seed": seed, "at": timezone.now().isoformat()}
+    crowd = {"workers": workers, "profile": profile, "source": source, "seed": seed, "at": clock.now().isoformat()}
     figures = crowd | figures_of(door.finished, seen, seats=round.hits.values("seats").count(), reward=round.reward)
     _keep(round, figures, actor=actor)
     return figures

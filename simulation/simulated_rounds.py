@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from annotation.models import Assignment, Judgment, Worker
+from annotation.models import Assignment, Worker
+from annotation.work.judgments import answers_in
+from annotation.work.standstill import waits_for
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from core.seeds import check_seed
@@ -181,7 +183,7 @@ def _figures(round: Round, workers: int, door: Door) -> dict[str, Any]:
     state = Assignment.State
     outcomes = door.outcomes()
     submitted = outcomes.total()
-    votes = Judgment.objects.filter(assignment__hit__round=round)
+    votes = answers_in(round)
     simulated = votes.simulated().count()
     return {
         "workers": workers,
@@ -191,6 +193,7 @@ def _figures(round: Round, workers: int, door: Door) -> dict[str, Any]:
         "waiting for review": outcomes[state.FLAGGED],
         "share excluded": float(f"{outcomes[state.EXCLUDED] / max(submitted, 1):.4f}"),
         "seats still open": Seat.objects.filter(round=round, state=Seat.State.OPEN).count(),
+        "waits for": waits_for(round),
         "simulated votes": simulated,
         "people's votes": votes.count() - simulated,
         "note": NOTE,

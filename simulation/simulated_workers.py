@@ -8,9 +8,10 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from numpy.typing import NDArray
 
-from annotation.models import Assignment, Judgment
+from annotation.models import Assignment
 from annotation.review.decisions import decide
 from annotation.work.answers import Answer
+from annotation.work.judgments import answers_from
 from hits.question import Shortcoming, WrongWay
 from hits.task_types import task_type_of
 from hits.task_types.task_type import TaskType
@@ -121,7 +122,7 @@ class Reviewer:
         decide(assignment, votes_count=counts, paid=True, reason=reason, by=reviewing_user())
 
     def _slips(self, assignment: Assignment) -> int:
-        levels = dict(Judgment.objects.filter(assignment=assignment).values_list("item_id", "level"))
+        levels = dict(answers_from([assignment]).values_list("item_id", "level"))
         items = self.seen[assignment.hit_id]
         return sum(item.is_slip(levels[item.item_id]) for item in items if item.item_id in levels)
 

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from core.errors import CounterpartError, some_of
 from corpus.models import Collection, Match
-from dataset.merging import MergeTerm, check_sources, parse_merge
+from dataset.versions.merging import MergeTerm, check_sources, parse_merge
 from hits.models import Item, Round
 from hits.question import RIGHT_LEVELS, Level
-from hits.task_types import DETERMINATE, task_type_of
+from hits.task_types import task_type_of
+from hits.task_types.determinate import DETERMINATE
 from mitl.models import Pool
 
 # ECCV Caption, table B.2: means over the five machines' rows "Avg.", as shares within yes and within no.

@@ -13,8 +13,11 @@ from playwright.sync_api import Browser, Error, FrameLocator, Page, expect, sync
 
 PATIENCE = 20_000  # milliseconds; a machine may have much else to do
 expect.set_options(timeout=PATIENCE)
-PICTURES_SETTLED = """(root) => Promise.all([...root.querySelectorAll(".deck .pair:not([hidden]) .picture img")].map(
-    (image) => image.complete || new Promise((done) => (image.onload = image.onerror = done))))"""
+PICTURES_SETTLED = """(root, patience) => Promise.race([
+    Promise.all([...root.querySelectorAll(".deck .pair:not([hidden]) .picture img")].map(
+        (image) => image.complete || new Promise((done) => (image.onload = image.onerror = done)))),
+    new Promise((_, fail) => setTimeout(() => fail(new Error("A picture neither loads nor fails")), patience)),
+])"""
 
 PICTURES_LOADED = """(root, patience) => new Promise((done, fail) => {
     const end = Date.now() + patience;
@@ -105,7 +108,7 @@ def phone(open_page) -> Page:
 
 def wait_for_pictures(sheet: Page | FrameLocator) -> None:
     """Wait until the pictures on the screen of a judging page are there or have failed: no level is taken before."""
-    sheet.locator("html").evaluate(PICTURES_SETTLED)
+    sheet.locator("html").evaluate(PICTURES_SETTLED, PATIENCE)
 
 
 def press(page: Page, keys: Iterable[str], *, sheet: FrameLocator | None = None) -> None:

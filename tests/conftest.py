@@ -24,13 +24,13 @@ from hypothesis import settings as hypothesis_settings
 from werkzeug.routing import Rule
 
 from config.celery import app
-from core import jobs
+from core.work import jobs
+from counterpart_emulators import server
 from crowd import channels
-from emulators import server
 from tests.browser import chromium, open_page, page, phone
 from tests.crowd.fakes import FakePlatform
 from tests.redis_keys import own_keys
-from tests.transactions import own_transactions, taken_back
+from tests.transactions import no_work_in_transactions, own_transactions, taken_back
 
 __all__ = ["chromium", "open_page", "page", "phone"]
 
@@ -50,8 +50,8 @@ COMPUTING = (
     # Exports of released versions, figures of them, of stored lists and of judged rounds; test_exports,
     # test_export_shapes, test_runs, test_analyse_agreement, test_analyse_workers, test_round_estimates,
     # test_live_estimates, test_likely_matches and test_round_top_ups read the same rows on both engines.
-    "tests/dataset/test_cards.py",
-    "tests/dataset/test_downloads.py",
+    "tests/dataset/exports/test_cards.py",
+    "tests/dataset/exports/test_downloads.py",
     "tests/evaluation/test_analyse_benchmarks.py",
     "tests/evaluation/test_analyse_calibration.py",
     "tests/evaluation/test_analyse_command.py",
@@ -61,7 +61,6 @@ COMPUTING = (
     "tests/evaluation/scores/test_policies.py",
     "tests/evaluation/test_trust_analyses.py",
     "tests/evaluation/asking/test_automatic_zone.py",
-    "tests/evaluation/asking/test_closed_queries.py",
     "tests/evaluation/auditing/test_estimate_boards.py",
     "tests/evaluation/auditing/test_machine_judges.py",
     "tests/evaluation/auditing/test_score_guards.py",
@@ -71,7 +70,6 @@ COMPUTING = (
     # write and read their rows on both.
     "tests/mitl/active_learning/",
     "tests/mitl/annotators/",
-    "tests/mitl/nn/",
     "tests/mitl/search/test_by_parts_command.py",
     "tests/mitl/search/test_comparisons.py",
     "tests/mitl/search/test_embeddings.py",
@@ -85,15 +83,17 @@ COMPUTING = (
     "tests/mitl/training/",
     "tests/corpus/test_endless_files.py",
     # What is drawn of a pool; test_rounds, test_left_out and test_pipeline pack on both engines.
-    "tests/hits/test_beyond_rows_round.py",
-    "tests/hits/test_reranked_round.py",
-    "tests/hits/test_checkbox.py",
+    "tests/hits/rounds/test_beyond_rows_round.py",
+    "tests/hits/rounds/test_reranked_round.py",
+    "tests/hits/task_types/test_checkbox.py",
     "tests/hits/test_controls.py",
     "tests/hits/test_known_controls.py",
     # Programs that act as people do, by the acts that both engines test; test_simulated_rounds.py is on both.
     "tests/simulation/test_followers.py",
     "tests/simulation/test_truth.py",
     "tests/simulation/test_types_of_task.py",
+    # What Prolific's emulator answers to a round; test_rounds.py beside it is on both.
+    "tests/crowd/channels/prolific/test_shapes.py",
 )
 # Pages over functions that both engines test in their own apps; test_access gets the pages on both as well. Those of
 # pairs and lists of a round filter and sort as nothing else does.
@@ -112,11 +112,11 @@ LONGEST = (
     "tests/console/api/test_any_call.py",
     "tests/project/test_readme.py",
     "tests/demo/test_walkthrough.py",
-    "tests/evaluation/estimation/test_coverage",
 )
 # What workers are shown, and by which links. What they send, and which HITs they get, is tested on both engines beside.
-SHOWN = tuple(
-    f"tests/annotation/judging/test_judging_{subject}.py" for subject in ("access", "appeals", "leaks", "pictures")
+SHOWN = (
+    *(f"tests/annotation/judging/test_judging_{subject}.py" for subject in ("access", "appeals", "leaks", "pictures")),
+    "tests/crowd/test_frame_access.py",
 )
 
 
@@ -204,7 +204,7 @@ def delete_all(style, tables, **_) -> list[str]:
 
 @pytest.fixture(scope="session", autouse=True)
 def transactions():
-    with own_transactions():
+    with own_transactions(), no_work_in_transactions():
         yield
 
 

@@ -13,11 +13,12 @@ from django.db import connection
 from django.utils import timezone
 from PIL import Image as Picture
 
-from annotation.models import Assignment, Worker
+from annotation.models import Assignment, Consent, Worker
+from annotation.people.consent import current_sheet
 from corpus.models import Caption, Collection, Image, Match, Sample
 from crowd.channels.mturk.payments import fee_schedule
 from hits.models import HIT, Control, Item, Round, Seat
-from hits.wording import LATEST
+from hits.question import LATEST
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.search.gallery import RankedLists, open_gallery, store_lists
 from mitl.search.request import fingerprint
@@ -219,7 +220,7 @@ def fill_hit(hit: HIT, images: Iterable[tuple[Image, Image]]) -> None:
 
 def make_assignment(seat: Seat, worker: Worker | None = None, *, minutes: int = 45) -> Assignment:
     """A lease on ``seat``, which it takes."""
-    worker = worker or Worker.objects.create(consented_at=timezone.now())
+    worker = worker or make_worker()
     Seat.objects.filter(pk=seat.pk).update(state=Seat.State.TAKEN)
     return Assignment.objects.create(
         seat=seat, hit=seat.hit, worker=worker, deadline=timezone.now() + timedelta(minutes=minutes)
@@ -227,4 +228,7 @@ def make_assignment(seat: Seat, worker: Worker | None = None, *, minutes: int = 
 
 
 def make_worker(*, consented: bool = True) -> Worker:
-    return Worker.objects.create(consented_at=timezone.now() if consented else None)
+    worker = Worker.objects.create(consented_at=timezone.now() if consented else None)
+    if consented:
+        Consent.objects.create(worker=worker, sheet=current_sheet())
+    return worker

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg2
@@ -41,6 +42,13 @@ def postgres(folder: Path) -> Iterator[str]:
         if answers(url):
             yield url
             return
+    with own_postgres(folder) as server:
+        yield tcp_url(server.get_uri())
+
+
+@contextmanager
+def own_postgres(folder: Path) -> Iterator[Any]:
+    """Yield a server of pgserver's."""
     import pgserver
 
     # The server's own pg_dump, pg_restore and psql before those of this machine.
@@ -48,7 +56,7 @@ def postgres(folder: Path) -> Iterator[str]:
     server = pgserver.get_server(folder / "postgres", cleanup_mode="stop")
     server.psql("ALTER SYSTEM SET fsync = off;\nSELECT pg_reload_conf();\n")
     try:
-        yield tcp_url(server.get_uri())
+        yield server
     finally:
         server.cleanup()
 

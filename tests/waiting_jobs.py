@@ -8,13 +8,13 @@ from typing import Any
 
 from celery.signals import before_task_publish, task_prerun
 
-from core.jobs import JobProgress, job
 from core.models import Job
+from core.work.jobs import JobProgress, job
 
 SYNC = "crowd.tasks.sync_one"
 
 
-@job("mitl.tasks.wait")
+@job("mitl.tasks.wait", needs=())
 def wait(job: Job, progress: JobProgress) -> str:
     """Search for an hour, for all that a queue can tell: until there is a file."""
     while not Path(job.params["until"]).exists():

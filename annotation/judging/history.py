@@ -6,7 +6,6 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q
-from django.utils import timezone
 
 from annotation.judging.links import Home
 from annotation.models import Appeal, Assignment, Payment, Rejection, Worker
@@ -14,6 +13,7 @@ from annotation.people.admission import Permit, hits_of
 from annotation.people.receipts import completion_code
 from annotation.review.appeals import appealable_until, pay_askable_until
 from annotation.work.signals import TOLD
+from core import clock
 
 CHECKED, REFUSED, NOT_SUBMITTED = "being checked", "not paid", "not submitted in time"
 OUTCOMES = {
@@ -25,7 +25,7 @@ OUTCOMES = {
 
 
 @dataclass(frozen=True)
-class Work:
+class SubmittedHit:
     """One submitted HIT as its worker sees it; ``pay`` is None while nothing is owed, ``promised`` is its reward while
     it is being checked; ``bonuses`` are the reasons of what it has beyond its reward; ``doubts`` are what signals ask a
     person to look at, while nobody has decided.
@@ -61,7 +61,7 @@ class RejectedWork:
     @property
     def is_open(self) -> bool:
         """Whether the worker may still appeal."""
-        return self.rejection.holds and self.appeal is None and timezone.now() <= self.until
+        return self.rejection.holds and self.appeal is None and clock.now() <= self.until
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ class LostWork:
     @property
     def is_open(self) -> bool:
         """Whether the worker may still ask to be paid."""
-        return self.appeal is None and timezone.now() <= self.until
+        return self.appeal is None and clock.now() <= self.until
 
 
-def work_of(worker: Worker) -> list[Work]:
+def work_of(worker: Worker) -> list[SubmittedHit]:
     """Return everything the worker submitted or is paid for, in any round, newest first."""
     theirs = worker.assignments.filter(Q(state__in=OUTCOMES) | Q(payments__isnull=False)).distinct()
     rows = theirs.select_related("hit__round").prefetch_related("payments", "rejections")
@@ -92,16 +92,16 @@ def work_of(worker: Worker) -> list[Work]:
     ]
 
 
-def earned(works: Sequence[Work]) -> Decimal:
+def earned(works: Sequence[SubmittedHit]) -> Decimal:
     return sum((work.pay for work in works if work.pay is not None), Decimal("0.00"))
 
 
-def promised(works: Sequence[Work]) -> Decimal:
+def promised(works: Sequence[SubmittedHit]) -> Decimal:
     """Return what the worker earns by what is being checked, where nothing of it is refused."""
     return sum((work.promised for work in works if work.promised is not None), Decimal("0.00"))
 
 
-def receipt_of(assignment: Assignment) -> Work | None:
+def receipt_of(assignment: Assignment) -> SubmittedHit | None:
     """Return what the receipt page shows of an assignment as it was read; None if nothing was submitted by then."""
     return _work(assignment) if assignment.state in OUTCOMES else None
 
@@ -139,7 +139,7 @@ def lost_work_of(worker: Worker) -> list[LostWork]:
     ]
 
 
-def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> Work:
+def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> SubmittedHit:
     """A rejection that holds or was reversed is told to its worker at once, who may appeal."""
     told = bool(rejections) or _may_be_told(assignment)
     is_flagged = assignment.state == Assignment.State.FLAGGED
@@ -147,7 +147,7 @@ def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> Work:
     if any(one.holds for one in rejections):
         outcome = REFUSED
     payments = [payment for payment in assignment.payments.all() if told and payment.state != Payment.State.WITHDRAWN]
-    return Work(
+    return SubmittedHit(
         receipt=assignment.receipt,
         round_name=assignment.hit.round.name,
         submitted_at=assignment.submitted_at,

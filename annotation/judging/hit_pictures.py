@@ -11,12 +11,12 @@ from django.http.response import HttpResponseBase
 
 from annotation.models import TestItem
 from core.errors import CounterpartError
-from core.signatures import is_signature, signature
+from core.untrusted import whole_number
+from core.web.signatures import is_signature, signature
 from corpus.models import Image
-from corpus.thumbnails import LARGEST, SIZES, thumbnail, thumbnail_name, thumbnail_path
+from corpus.pictures.thumbnails import LARGEST, SIZES, thumbnail, thumbnail_name, thumbnail_path
 from hits.models import Item
 
-FOLDER = "/judge/picture/"
 SEALS, SEAL_LENGTH = "counterpart.judging.seal", 16
 UNSEALED_LIFE = 3600  # seconds that a browser may keep a picture which was asked for without a seal
 
@@ -49,16 +49,17 @@ def _image_of(item: Item | TestItem | None, number: str) -> Image | None:
     if item is None or not content:
         return item.image if item else None
     ranked = [image for ranking in content["rankings"] for image in ranking]
-    chosen = ranked[int(number) : int(number) + 1] if number.isascii() and number.isdigit() else []
+    place = whole_number(number)
+    chosen = [] if place is None else ranked[place : place + 1]
     return Image.objects.filter(pk__in=chosen).first()
 
 
 def serve_sealed(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Send a picture that was made before to who has its seal. Everything else, a seal that ran out too, goes on to the
-    page, which asks the database."""
+    """Send a picture that was made before to who has its seal. All else, a seal that ran out too, goes on to the page,
+    which asks the database."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
-        if request.path.startswith(FOLDER) and request.method == "GET" and (given := request.GET.get("seal")):
+        if request.method == "GET" and (given := request.GET.get("seal")):
             name, seconds = _opened(given)
             with suppress(FileNotFoundError):
                 if seconds > 0:

@@ -9,7 +9,6 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.judging.history import (
@@ -34,7 +33,8 @@ from annotation.judging.links import (
     refuse_excluded,
 )
 from annotation.judging.sheet import hit_page, terms_of
-from annotation.models import Assignment, Invitation, Rejection
+from annotation.judging.sheet_answers import agrees_to
+from annotation.models import Assignment, ConsentSheet, Invitation, Rejection
 from annotation.people.admission import (
     NotAdmittedError,
     admission_of,
@@ -45,16 +45,17 @@ from annotation.people.admission import (
     join_round,
     permit_of,
 )
-from annotation.people.consent import current_sheet, give_consent, has_agreed
+from annotation.people.consent import NotAgreedError, current_sheet, give_consent, has_agreed
 from annotation.people.invitations import use_invitation
 from annotation.people.workers import actor_of, worker_for
 from annotation.review.appeals import appeal, ask_for_pay
 from annotation.work.leases import lease_seat
+from core import clock
 from core.errors import CounterpartError
-from core.throttles import Throttle
+from core.web.throttles import Throttle
 from hits.models import Round, Seat
 
-REMEMBERED = "worker"
+REMEMBERED = "worker"  # the cookie's name until 0.3.2, by which workers are known until they join another round
 JOINS, TAKES = Throttle("JOINS_PER_HOUR"), Throttle("TAKES_PER_HOUR")
 
 
@@ -76,17 +77,17 @@ def _join(request: HttpRequest, round: Round, invitation: Invitation | None) -> 
     _refuse_unwelcome(round, known)
     _refuse_uninvited(request, round, known, invitation)
     sheet = current_sheet(round)
-    agreed = known is not None and has_agreed(known.worker, sheet)
-    consents = request.POST.get("consent") == "yes" and request.POST.get("sheet") == str(sheet.pk)
+    agreed = known is not None and has_agreed(known.worker, round)
+    consents = agrees_to(sheet, request.POST)
     if known and "again" in request.POST and (agreed or consents):
-        give_consent(known.worker, round)
+        give_consent(known.worker, round, sheet=sheet)
         return _enter(known, invitation)
     if consents:
         if invitation is None and not JOINS.admits(request, round.pk):
             text = "Wait an hour and agree again, or ask the people who sent you the link."
             raise Trouble("Many people have just joined from your network", text, status=429)
         with transaction.atomic():  # Who cannot join leaves no worker behind.
-            return _enter(_consent(request, round), invitation)
+            return _enter(_new_worker(request, round, sheet), invitation)
     context = {"round": round, "known": known, "has_agreed": agreed, "sheet": sheet, "form": form_token()}
     context |= {"refused": request.method == "POST", "outdated": request.POST.get("consent") == "yes"}
     return render(request, "judging/join.html", {**context, **_terms(round)}, status=422 if context["refused"] else 200)
@@ -103,6 +104,7 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
         "home": home,
         "held": _held(home) or ("" if home.round.takes_workers and not permit.is_over else _late(home)),
         "permit": permit,
+        "sheet": None if has_agreed(home.worker, home.round) else current_sheet(home.round),
         "nothing_left": nothing_left,
         "returned": "returned" in request.GET,
         "works": works,
@@ -117,7 +119,8 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 def take(request: HttpRequest, token: str) -> HttpResponse:
-    """Lease a seat and show its HIT, or the one that the worker has open.
+    """Lease a seat and show its HIT, or the one that the worker has open; first note that they agree to the sheet that
+    they were shown. Who has not agreed to the sheet as it reads now finds it on their own page.
 
     A script of the page then shows the HIT's own address. Without scripts the answer is a redirect to it: a worker who
     went back to a page at this address and sent its form again would take another HIT.
@@ -125,13 +128,16 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
     home = home_of(token)
     if not (home.worker.simulated or TAKES.admits(request, home.round.pk)):
         return _back_to_held(home)
+    sheet = current_sheet(home.round)
+    if agrees_to(sheet, request.POST):
+        give_consent(home.worker, home.round, sheet=sheet)
     try:
         assignment = lease_seat(home.round, worker=home.worker)
+    except NotAgreedError:
+        return redirect("judging:home", token=token)
     except NotAdmittedError:
         refuse_excluded(home)
         return redirect("judging:home" if is_paused(home.round, home.worker) else "judging:test", token=token)
-    except CounterpartError as error:
-        raise Trouble("No HIT can be taken now", str(error), status=410, home=home.token) from error
     if assignment is None:
         return to_home(home, "nothing-left")
     address = reverse("judging:task", args=[assignment_token(assignment)])
@@ -172,7 +178,7 @@ def _terms(round: Round) -> dict[str, object]:
     return terms_of(round) | {"lease_minutes": settings.LEASE_MINUTES}
 
 
-def _consent(request: HttpRequest, round: Round) -> Home:
+def _new_worker(request: HttpRequest, round: Round, sheet: ConsentSheet) -> Home:
     """Make the worker who agreed. Sending the same form twice makes one."""
     try:
         form = read_form_token(request.POST.get("form", ""))
@@ -181,7 +187,7 @@ def _consent(request: HttpRequest, round: Round) -> Home:
             "This form has expired", "Open the link that you were sent once more and agree again.", status=410
         ) from error
     worker = worker_for(channel="browser", external_id=form)
-    give_consent(worker, round)
+    give_consent(worker, round, sheet=sheet)
     return Home(worker, round)
 
 
@@ -233,7 +239,7 @@ def _enter(home: Home, invitation: Invitation | None) -> HttpResponse:
             raise _full()
     response = redirect("judging:home", token=home.token)
     response.set_cookie(
-        REMEMBERED,
+        settings.WORKER_COOKIE_NAME,
         home.token,
         max_age=WORKER_LIFE,
         path="/judge/",
@@ -246,15 +252,16 @@ def _enter(home: Home, invitation: Invitation | None) -> HttpResponse:
 
 def _remembered(request: HttpRequest, round: Round) -> Home | None:
     with suppress(BadSignature):
-        home = read_worker_token(request.COOKIES.get(REMEMBERED, ""))
-        return Home(home.worker, round) if home and home.worker.consented_at else None
+        token = request.COOKIES.get(settings.WORKER_COOKIE_NAME) or request.COOKIES.get(REMEMBERED, "")
+        home = read_worker_token(token)
+        return Home(home.worker, round) if home else None
     return None
 
 
 def _held(home: Home) -> str:
     """Return the token of the HIT that the worker has open in this round, or ""."""
     leased = home.worker.assignments.filter(state=Assignment.State.LEASED, hit__round=home.round)
-    held = leased.filter(deadline__gt=timezone.now()).first()
+    held = leased.filter(deadline__gt=clock.now()).first()
     return assignment_token(held) if held else ""
 
 

@@ -20,7 +20,8 @@ from django.views.decorators.csrf import csrf_exempt
 
 from annotation.models import Assignment, Invitation, Worker
 from annotation.people.admission import is_excluded
-from core.fixed_queries import FixedQuery
+from core.database.fixed_queries import FixedQuery
+from core.web.middleware import body_size
 from hits.models import Round
 
 WORKER_SALT = "counterpart.judging.worker-link"
@@ -105,7 +106,7 @@ def answered(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> Htt
 
 
 def refuse_large(request: HttpRequest) -> None:
-    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY:
+    if body_size(request) > MAX_BODY:
         raise Trouble(
             "Too much was sent", "The answers to one HIT are small; reload the page and try again.", status=413
         )

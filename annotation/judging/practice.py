@@ -10,7 +10,7 @@ from typing import Any
 from django.core.signing import BadSignature
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.judging.hit_pictures import picture_response
@@ -26,6 +26,7 @@ from annotation.judging.qualification_sheet import items_page, places_in, questi
 from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import QualificationTest, TestItem
 from annotation.people.admission import admission_of
+from annotation.people.consent import has_agreed
 from annotation.people.qualification_questions import POSITIVE
 from annotation.work.answers import Answer
 from core.errors import CounterpartError, some_of
@@ -34,7 +35,7 @@ from hits.task_types.task_type import Question
 
 
 @dataclass(frozen=True)
-class Feedback:
+class PracticeFeedback:
     """What the worker said of an item, as one of ``answers``: all that there are, with what they mean
     (``Question.choices``)."""
 
@@ -80,7 +81,7 @@ def practice(request: HttpRequest, token: str) -> HttpResponse:
     pictures = address_of_practice_pictures(home)
     page = partial(items_page, request, home, test, template="judging/practice.html", pictures=pictures)
     if request.method != "POST":
-        return page(answers)
+        return page(answers) if has_agreed(home.worker, home.round) else redirect("judging:home", token=token)
     asked = question_of(test, home.round)
     try:
         answers = {answer.item_id: answer for answer in parse_answers(request.POST, places_in(test), asked["task"])}
@@ -88,7 +89,7 @@ def practice(request: HttpRequest, token: str) -> HttpResponse:
     except CounterpartError as error:
         return page(answers, problem=str(error))
     context = {"home": home, "feedback": feedback, "right": sum(one.is_right for one in feedback)}
-    context |= {"pictures": pictures, "has_pictures": asked["task"].has_picture}
+    context |= {"language": test.collection.language, "pictures": pictures, "has_pictures": asked["task"].has_picture}
     context |= asked["task"].guide(asked["wording"])
     return render(request, "judging/practice_result.html", context)
 
@@ -127,7 +128,7 @@ def _practice_of(home: Home) -> QualificationTest:
 
 def _feedback(
     test: QualificationTest, answers: Mapping[int, Answer], task: Question, wording: int, **_: object
-) -> list[Feedback]:
+) -> list[PracticeFeedback]:
     """Raises CounterpartError unless every pair has one of the task's answers."""
     items = test.items.select_related("caption")
     if missing := [item.place for item in items if item.pk not in answers]:
@@ -135,7 +136,7 @@ def _feedback(
     return [_feedback_on(item, answers[item.pk].level, task, wording) for item in items]
 
 
-def _feedback_on(item: TestItem, level: int, task: Question, wording: int, **_: object) -> Feedback:
+def _feedback_on(item: TestItem, level: int, task: Question, wording: int, **_: object) -> PracticeFeedback:
     if level not in task.labels:
         raise CounterpartError("One of the answers is no level; reload the page.")
-    return Feedback(item, level, task.choices(wording))
+    return PracticeFeedback(item, level, task.choices(wording))

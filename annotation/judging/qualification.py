@@ -23,6 +23,7 @@ from annotation.judging.qualification_sheet import items_page, places_in, questi
 from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import QualificationTest, TestAttempt
 from annotation.people.admission import permit_of
+from annotation.people.consent import has_agreed
 from annotation.people.qualification_tests import Tries, answer_test
 from annotation.work.answers import Answer
 from core.errors import CounterpartError
@@ -37,7 +38,8 @@ def test(request: HttpRequest, token: str) -> HttpResponse:
     pictures = address_of_test_pictures(home)
     page = partial(items_page, request, home, tries.test, template="judging/test.html", pictures=pictures, tries=tries)
     if request.method != "POST":
-        return page({}) if tries.left else redirect("judging:home", token=token)
+        may_try = tries.left and has_agreed(home.worker, home.round)
+        return page({}) if may_try else redirect("judging:home", token=token)
     answers: list[Answer] = []
     asked = question_of(tries.test, home.round)
     try:

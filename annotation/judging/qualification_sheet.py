@@ -8,11 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from annotation.judging.links import Home
-from annotation.judging.sheet import Shown, sheet_of
+from annotation.judging.sheet import ItemContent, sheet_of
 from annotation.models import QualificationTest
 from annotation.work.answers import Answer, Places
 from hits.models import Round
-from hits.task_types import GRAMMAR, LEVELS, task_type_of
+from hits.task_types import task_type_of
+from hits.task_types.grammar import GRAMMAR
+from hits.task_types.levels import LEVELS
 
 
 def question_of(test: QualificationTest, round: Round) -> dict[str, Any]:
@@ -43,9 +45,9 @@ def items_page(
 ) -> HttpResponse:
     """Show the items with the answers so far; ``problem`` says why these were not taken."""
     sentence = Coalesce("caption__text", "sentence")
-    columns = "pk", "image", "image__sha256", sentence, "image__width", "image__height"
+    columns = "pk", "image", "image__sha256", sentence, "test__collection__language", "image__width", "image__height"
     shown = sheet_of(
-        [Shown(*row) for row in test.items.order_by().values_list(*columns)],
+        [ItemContent(*row) for row in test.items.order_by().values_list(*columns)],
         places_in(test),
         answers,
         **question_of(test, home.round),

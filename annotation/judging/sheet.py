@@ -12,7 +12,6 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.utils import timezone
 
 from annotation.judging.hit_pictures import sealed
 from annotation.judging.links import address_of_pictures, copy_key, home_behind
@@ -22,32 +21,36 @@ from annotation.work.answers import Answer, Places, drafted_answers, places_amon
 from annotation.work.leases import can_extend, longest_lease
 from annotation.work.reports import LONGEST_NOTE, reported_problems
 from annotation.work.sentences import FEWEST_LETTERS, FEWEST_WORDS, LONGEST, has_words
-from hits.designs import Design
+from core import clock
 from hits.models import Item, Round
+from hits.packing.designs import Design
 from hits.question import Level, Shortcoming, WrongWay
 from hits.task_types import task_type_of
 from hits.task_types.task_type import Question
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A pair as its row says, by the key of its item; ``sentence`` is empty where an image is shown alone."""
+class ItemContent:
+    """A pair as its row says, by the key of its item; ``sentence`` is empty where an image is shown alone, ``language``
+    (its BCP 47 tag) where it is not known."""
 
     item: int
     image: int | None
     sha256: str
     sentence: str
+    language: str
     width: int | None
     height: int | None
     content: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
-class Pair:
+class ShownPair:
     """One pair as it is shown. No key of a picture, caption or item, and nothing of its role, is here to leak."""
 
     place: int
     sentence: str
+    language: str
     width: int | None
     height: int | None
     level: int | None = None
@@ -82,11 +85,11 @@ class Screen:
 
     number: int
     name: str
-    pairs: Sequence[Pair]
+    pairs: Sequence[ShownPair]
     is_finished: bool
 
     @property
-    def first(self) -> Pair:
+    def first(self) -> ShownPair:
         """The pair that gives the screen its place, and its picture."""
         return self.pairs[0]
 
@@ -101,18 +104,21 @@ class Screen:
         return self.first.level if len(levels) == 1 else None
 
 
-def shown_in(hit: int) -> list[Shown]:
+LANGUAGE = "hit__round__pool__collection__language"
+
+
+def shown_in(hit: int) -> list[ItemContent]:
     """Return the pairs of a HIT (by key), in one query."""
-    columns = "pk", "image", "image__sha256", "caption__text", "image__width", "image__height", "content"
-    return [Shown(*row) for row in Item.shown.filter(hit=hit).order_by().values_list(*columns)]
+    columns = "pk", "image", "image__sha256", "caption__text", LANGUAGE, "image__width", "image__height", "content"
+    return [ItemContent(*row) for row in Item.shown.filter(hit=hit).order_by().values_list(*columns)]
 
 
-SAMPLE = Pair(place=0, sentence="", width=None, height=None, level=Level.PARTIALLY_YES)
+SAMPLE = ShownPair(place=0, sentence="", language="en", width=None, height=None, level=Level.PARTIALLY_YES)
 """The answer shown under the drawn picture of a preview."""
 
 
 def sheet_of(
-    shown: Sequence[Shown],
+    shown: Sequence[ItemContent],
     places: Places,
     answers: Mapping[int, Answer],
     *,
@@ -138,9 +144,10 @@ def sheet_of(
         said = _said(answers.get(item))
         fields = {"wording": wording, "reasons": reasons, "can_skip": can_skip}
         pairs.append(
-            Pair(
+            ShownPair(
                 place,
                 one.sentence or "",
+                one.language,
                 one.width,
                 one.height,
                 *said,
@@ -165,14 +172,14 @@ def sheet_of(
     }
 
 
-def _rankings(shown: Shown, picture: str) -> list[list[str]]:
+def _rankings(shown: ItemContent, picture: str) -> list[list[str]]:
     """Return the addresses of the ranked pictures, numbered through all rankings."""
     numbers = count()
     rankings = shown.content["rankings"] if shown.content else []
     return [[f"{picture}n={next(numbers)}&" for _ in ranking] for ranking in rankings]
 
 
-def _screens(pairs: Sequence[Pair], task: Question, reasons: bool) -> list[Screen]:
+def _screens(pairs: Sequence[ShownPair], task: Question, reasons: bool) -> list[Screen]:
     return [
         Screen(number, f"{task.screen[0].capitalize()} {number}", shown, _is_finished(shown, task, reasons))
         for number, start in enumerate(range(0, len(pairs), task.group), 1)
@@ -180,7 +187,7 @@ def _screens(pairs: Sequence[Pair], task: Question, reasons: bool) -> list[Scree
     ]
 
 
-def _is_finished(pairs: Sequence[Pair], task: Question, reasons: bool) -> bool:
+def _is_finished(pairs: Sequence[ShownPair], task: Question, reasons: bool) -> bool:
     for pair in pairs:
         if pair.level is None or (pair.text and not has_words(pair.text)):
             return False
@@ -205,7 +212,7 @@ def _answer_fields(
 ) -> str:
     """Return the fields of one answer. They are most of a page, and most of them are the same on every page."""
     words = task.wordings[wording]
-    pair = Pair(place, "", None, None, level, shortcoming, wrong_way)
+    pair = ShownPair(place, "", "", None, None, level, shortcoming, wrong_way)
     context: dict[str, Any] = {"place": place, "pair": pair, "levels": task.choices(wording), "why": words.why}
     context["wrong_ways"] = WrongWay.choices
     context["no_picture"] = task.no_picture if can_skip else ""
@@ -279,7 +286,7 @@ def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, prob
         until=longest_lease(assignment),
     )
     # The name of the copy of the answers that the browser keeps, and our time for it.
-    copy = {"copy": copy_key(assignment), "now": milliseconds(timezone.now())}
+    copy = {"copy": copy_key(assignment), "now": milliseconds(clock.now())}
     context = shown | {"round": round, "address": address, "can_report": task.has_picture, **copy}
     if assignment.is_outside:
         context |= contact(round)
@@ -289,6 +296,6 @@ def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, prob
             "deadline": assignment.deadline,
             "can_extend": can_extend(assignment),
             "lease_minutes": settings.LEASE_MINUTES,
-            "seconds_left": max(0, int((assignment.deadline - timezone.now()).total_seconds())),
+            "seconds_left": max(0, int((assignment.deadline - clock.now()).total_seconds())),
         }
     return render(request, "judging/task.html", context, status=422 if problem else 200)

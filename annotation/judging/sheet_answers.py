@@ -5,13 +5,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.http import QueryDict
-from django.utils import timezone
 
+from annotation.models import ConsentSheet
 from annotation.work.answers import Answer, Places
 from annotation.work.reports import Complaint
 from annotation.work.sentences import tidied
+from core import clock
 from core.errors import CounterpartError, some_of
-from core.text import counted
+from core.text import counted, trimmed
+from core.untrusted import whole_number
 from hits.question import Level, Shortcoming
 from hits.task_types.task_type import Question
 
@@ -25,6 +27,11 @@ class DraftChange:
 
     answers: Sequence[Answer]
     undone: Sequence[int]
+
+
+def agrees_to(sheet: ConsentSheet, post: QueryDict) -> bool:
+    """Whether the form says that its sender agrees to this version of the consent sheet."""
+    return post.get("consent") == "yes" and post.get("sheet") == str(sheet.pk)
 
 
 def parse_answers(post: QueryDict, places: Places, task: Question) -> list[Answer]:
@@ -41,7 +48,7 @@ def parse_answers(post: QueryDict, places: Places, task: Question) -> list[Answe
         untold = _untold(post, screen, task)
         for place in screen:
             # A written caption is stored with the level of a match.
-            written = str(int(Level.YES)) if task.writes and post.get(f"text-{place}", "").strip() else ""
+            written = str(int(Level.YES)) if task.writes and trimmed(post.get(f"text-{place}", "")) else ""
             if said := written or post.get(f"level-{place}") or untold:
                 answers.append(_answer(post, place, places[place], said, task))
     return answers
@@ -79,7 +86,7 @@ def parse_reports(post: QueryDict, places: Places) -> list[Complaint]:
 
 def elapsed_seconds(*, since: datetime, until: datetime) -> int:
     """Return the seconds from ``since`` to now or ``until``, whichever is first."""
-    return max(0, int((min(timezone.now(), until) - since).total_seconds()))  # clocks may disagree
+    return max(0, int((min(clock.now(), until) - since).total_seconds()))  # clocks may disagree
 
 
 def believed(answers: Sequence[Answer], elapsed: int) -> list[Answer]:
@@ -98,14 +105,15 @@ def parse_active_seconds(post: QueryDict, answers: Sequence[Answer], elapsed: in
 
 
 def _seconds(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
+    return whole_number(text, below=10**8)
 
 
 def parse_number(text: str, what: str) -> int:
     """Read a number of at most five digits. Raises CounterpartError that says what it was expected for."""
-    if text.isascii() and text.isdigit() and len(text) < 6:
-        return int(text)
-    raise CounterpartError(f"A number was expected for {what}; reload the page and choose again.")
+    number = whole_number(text, below=10**5)
+    if number is None:
+        raise CounterpartError(f"A number was expected for {what}; reload the page and choose again.")
+    return number
 
 
 def _refuse_odd_fields(post: QueryDict, places: Places) -> None:

@@ -10,7 +10,7 @@ from annotation.judging.sheet import terms_of
 from annotation.money.wages import Timing, fair_reward, pilot_of, slow_seconds
 from core.errors import CounterpartError
 from hits.models import Round
-from hits.round_parameters import PackParameters
+from hits.rounds.round_parameters import PackParameters
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils import timezone
 
 from annotation.models.people import WantsCall
 from annotation.models.work import Assignment
+from core import clock
 from hits.models import Control, Round
 
 
@@ -27,7 +27,7 @@ class Decision(models.Model):
         related_name="+",
         help_text="Null: the grading rule.",
     )
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
 
     free_text = ("reason",)
 
@@ -50,7 +50,7 @@ class ControlRuling(models.Model):
     reason = models.TextField()
     by = models.CharField(max_length=150, blank=True, help_text="Empty: the rule.")
     exclusion = models.BooleanField(default=False, help_text="As its caption or image was excluded, or is no longer.")
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
 
     free_text = ("reason",)
 
@@ -79,7 +79,7 @@ class Rejection(WantsCall):
     reason = models.TextField(max_length=1024, help_text="The worker reads it.")
     evidence = models.TextField(help_text="What shows it; for reviewers and appeals.")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
     needs_second = models.BooleanField(default=False)
     seconded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     seconded_at = models.DateTimeField(null=True)
@@ -124,7 +124,7 @@ class Appeal(models.Model):
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="appeals")
     rejection = models.OneToOneField(Rejection, null=True, on_delete=models.PROTECT, related_name="appeal")
     text = models.TextField(max_length=4096)
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
     upheld = models.BooleanField(null=True, help_text="Whether the worker was right; null while it waits.")
     answer = models.TextField(blank=True)
     answered_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -167,7 +167,7 @@ class Payment(WantsCall):
     amount = models.DecimalField(max_digits=8, decimal_places=2)
     fee = models.DecimalField(max_digits=8, decimal_places=2, default=Decimal("0.00"), help_text="The platform's.")
     state = models.CharField(max_length=9, choices=State, default=State.OWED)
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
     paid_at = models.DateTimeField(null=True)
 
     free_text = ("reason",)

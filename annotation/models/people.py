@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Q
-from django.utils import timezone
 
+from core import clock
 from corpus.models import Caption, Collection, Image
 from hits.models import Round
 
@@ -20,7 +20,7 @@ class ConsentSheet(models.Model):
 
     text = models.TextField()
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the text.")
-    made_at = models.DateTimeField(default=timezone.now)
+    made_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         ordering = ["id"]
@@ -37,7 +37,7 @@ class ConsentWords(models.Model):
     payment_terms = models.TextField(blank=True, help_text="How and when workers of the browser pool are paid.")
     contact = models.CharField(max_length=200, blank=True, help_text="A mail address or a web page.")
     by = models.CharField(max_length=150)
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
 
     free_text = ("researchers", "payment_terms")
 
@@ -56,22 +56,24 @@ class Worker(models.Model):
     forgotten_at = models.DateTimeField(null=True, help_text="When the platform ids were erased for good.")
     link_version = models.PositiveIntegerField(default=0, help_text="Links of earlier versions are void.")
     simulated = models.BooleanField(default=False, help_text="A program that plays a worker; its votes are marked.")
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
 
     def __str__(self) -> str:
         return self.pseudonym
 
 
 class Consent(models.Model):
-    """A worker's agreement to a version of the consent sheet. Only added."""
+    """A worker's agreement to a version of the consent sheet, in a round. Only added: the latest of a round counts."""
 
-    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="consents", db_index=False)
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="consents")
+    round = models.ForeignKey(
+        Round, null=True, on_delete=models.SET_NULL, related_name="+", help_text="Null: not noted, or gone."
+    )
     sheet = models.ForeignKey(ConsentSheet, on_delete=models.PROTECT, related_name="consents")
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
 
     class Meta:
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["worker", "sheet"], name="a_sheet_agreed_to_once")]
 
     def __str__(self) -> str:
         return f"consent of {self.worker_id} to sheet {self.sheet_id}"
@@ -117,7 +119,7 @@ class Exclusion(WantsCall):
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="exclusions")
     reason = models.TextField()
     by = models.CharField(max_length=150)
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
     lifted_at = models.DateTimeField(null=True)
 
     free_text = ("reason",)
@@ -139,7 +141,7 @@ class Pause(models.Model):
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="+")
     reason = models.TextField()
     by = models.CharField(max_length=150)
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
     lifted_at = models.DateTimeField(null=True)
 
     free_text = ("reason",)
@@ -165,7 +167,7 @@ class QualificationTest(models.Model):
     pass_mark = models.PositiveSmallIntegerField(help_text="Right answers needed.")
     attempts = models.PositiveSmallIntegerField(default=2, help_text="Tries that one worker has.")
     seed = models.BigIntegerField()
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         ordering = ["name"]
@@ -215,7 +217,7 @@ class TestAttempt(models.Model):
     answers = models.JSONField(help_text="Level by place.")
     right = models.PositiveSmallIntegerField()
     passed = models.BooleanField()
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
 
     class Meta:
         ordering = ["id"]
@@ -263,7 +265,7 @@ class Participant(models.Model):
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="participants", db_index=False)
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="+")
-    joined_at = models.DateTimeField(default=timezone.now)
+    joined_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         ordering = ["id"]
@@ -283,7 +285,7 @@ class Invitation(models.Model):
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="invitations")
     by = models.CharField(max_length=150)
-    made_at = models.DateTimeField(default=timezone.now)
+    made_at = models.DateTimeField(default=clock.now)
     used_by = models.ForeignKey(Worker, null=True, on_delete=models.PROTECT, related_name="+")
     used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)

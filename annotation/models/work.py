@@ -2,15 +2,17 @@
 
 from django.db import models
 from django.db.models import OuterRef, Q
-from django.utils import timezone
 
 from annotation.models.people import Worker
+from core import clock
 from core.errors import CounterpartError
+from core.web.signatures import signature
 from corpus.models import Caption, Image
-from hits.models import HIT, Item, Round, Seat
+from hits.models import HIT, Item, Round, Seat, TopUp
 from hits.question import Level, Shortcoming, WrongWay
 from hits.task_types import task_type_of
 
+RECEIPT, RECEIPT_LENGTH = "hits.receipt", 10  # the salt and the length of its signature
 CLAIM = Q(seat=None, state="leased")
 """Work that a visitor says is theirs, until it is confirmed outside (``submitted_at``) and taken in."""
 
@@ -77,7 +79,7 @@ class Assignment(models.Model):
     )
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="assignments")
     state = models.CharField(max_length=9, choices=State, default=State.LEASED)
-    leased_at = models.DateTimeField(default=timezone.now)
+    leased_at = models.DateTimeField(default=clock.now)
     deadline = models.DateTimeField()
     submitted_at = models.DateTimeField(null=True)
     active_seconds = models.PositiveIntegerField(null=True, help_text="Time with the page visible and in use.")
@@ -147,6 +149,11 @@ class Assignment(models.Model):
         return self.state in self.SUBMITTED or (self.is_claim and self.submitted_at is not None)
 
     @property
+    def receipt_code(self) -> str:
+        """The code that proves to us that it was submitted: its number and a signature."""
+        return f"{self.pk}-{signature(RECEIPT, str(self.pk), length=RECEIPT_LENGTH)}"
+
+    @property
     def is_answerable(self) -> bool:
         """Whether its worker may still answer it, also late: nothing answered is lost for that."""
         is_open = self.state in self.ANSWERABLE and not self.is_submitted
@@ -188,7 +195,7 @@ class Draft(models.Model):
     wrong_way = models.CharField(max_length=11, choices=WrongWay, blank=True)
     text = models.TextField(blank=True, default="", db_default="", help_text="What the worker wrote.")
     seconds = models.PositiveIntegerField(null=True, help_text="Active time on this pair so far; null if unknown.")
-    saved_at = models.DateTimeField(default=timezone.now)
+    saved_at = models.DateTimeField(default=clock.now)
 
     personal_text = ("assignment__worker", "text")
 
@@ -216,7 +223,7 @@ class Report(models.Model):
     caption = models.ForeignKey(Caption, null=True, on_delete=models.PROTECT, related_name="reports")
     problem = models.CharField(max_length=9, choices=Problem)
     note = models.TextField(blank=True, max_length=300)
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
 
     personal_text = ("worker", "note")
 
@@ -236,6 +243,10 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
     def counted(self) -> "JudgmentQuerySet":
         """Answers whose assignment was accepted."""
         return self.filter(assignment__state=Assignment.State.ACCEPTED)
+
+    def finished(self) -> "JudgmentQuerySet":
+        """Answers without those to top-ups that wait for more of them: what a round is estimated by."""
+        return self.exclude(assignment__hit__top_up__in=TopUp.objects.unfinished())
 
     def simulated(self) -> "JudgmentQuerySet":
         """Answers of programs: of workers that a simulation plays, and of everybody in a rehearsal."""
@@ -260,7 +271,7 @@ class Judgment(models.Model):
     wrong_way = models.CharField(max_length=11, choices=WrongWay, blank=True)
     text = models.TextField(blank=True, default="", db_default="", help_text="What the worker wrote.")
     seconds = models.PositiveIntegerField(null=True, help_text="Active time on this pair; null if unknown.")
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
 
     objects = JudgmentQuerySet.as_manager()
 

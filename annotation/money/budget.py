@@ -8,12 +8,12 @@ from django.db.models import Count, F, QuerySet, Subquery, Sum
 from annotation.models import Payment
 from annotation.money.ledger import balance_of, commitment_of
 from annotation.platforms import want_seats_posted
+from core.database.fixed_queries import FixedQuery
 from core.errors import CounterpartError
 from core.events import record
-from core.fixed_queries import FixedQuery
 from hits.models import Round, Seat
 from hits.prices import cents
-from hits.round_parameters import PackParameters
+from hits.rounds.round_parameters import PackParameters
 
 
 class CeilingError(CounterpartError):

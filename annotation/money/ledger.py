@@ -74,6 +74,28 @@ class Balance:
         return cost * max(min(self.waiting, int(room)), 0)
 
     @property
+    def coming(self) -> int:
+        """How many answer sets may still come that no worker has begun and no platform was asked for."""
+        return self.waiting - self.commitment.due
+
+    @property
+    def unfunded(self) -> int:
+        """How many of those the ceiling does not pay for."""
+        cost = self.commitment.seat
+        left = max(self.ceiling - self.commitment.bound, NOTHING)
+        return max(self.coming - int(left // cost), 0) if cost else 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the ceiling pays for no further answer set, although some may come."""
+        return 0 < self.unfunded == self.coming
+
+    @property
+    def needed(self) -> Decimal:
+        """The ceiling that pays for all of them."""
+        return self.commitment.gone + self.commitment.seat * self.waiting
+
+    @property
     def free(self) -> Decimal:
         """What is promised to nobody; negative where a platform has paid past the ceiling by itself."""
         return self.ceiling - self.commitment.gone - self.planned

@@ -7,11 +7,11 @@ from typing import Annotated
 from django import forms
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from annotation.models import Assignment, Payment, Worker
 from annotation.money.budget import check_may_give, check_owed, locked
 from annotation.platforms import want_call
+from core import clock
 from core.errors import CounterpartError
 from core.events import record
 from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters
@@ -172,7 +172,7 @@ def _owe(assignment: Assignment, round: Round, *, has_gone: bool = False) -> tup
 
 
 def _move(payment: Payment, come_from: str, to: str, *, verb: str, actor: str) -> bool:
-    paid_at = timezone.now() if to == Payment.State.PAID else None
+    paid_at = clock.now() if to == Payment.State.PAID else None
     # No savepoint: an error here undoes all that the caller's transaction has done.
     with transaction.atomic(savepoint=False):
         # By condition, so that of two processes that record the same payment one does.

@@ -14,6 +14,7 @@ from annotation.money.payments import mark_paid
 from annotation.people.receipts import completion_code
 from core.errors import CounterpartError, some_of
 from core.text import counted, harmless
+from core.untrusted import csv_cells, unstorable, whole_number
 from hits.models import Round
 
 COLUMNS = ("worker", "platform", "platform_id", "hits", "amount", "completion_code", "receipts", "payments")
@@ -100,8 +101,8 @@ def as_text(content: bytes) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CounterpartError("The file is no UTF-8 text; save it as CSV (UTF-8).") from error
-    if "\0" in text:
-        raise CounterpartError("The file holds NUL characters; save it as CSV (UTF-8).")
+    if fault := unstorable(text):
+        raise CounterpartError(f"The file holds {fault}; save it as CSV (UTF-8).")
     return text
 
 
@@ -113,8 +114,9 @@ def mark_wages(round: Round, text: str, *, actor: str) -> Marked:
     list, and if the worker, the payments or the amount of a row are not what was owed.
     """
     _refuse_settled(round)
+    rows = list(_rows(text))
     with transaction.atomic():
-        paid = [payment for row in _rows(text) for payment in _checked(round, row)]
+        paid = [payment for row in rows for payment in _checked(round, row)]
         if len({payment.pk for payment in paid}) != len(paid):
             raise CounterpartError("Several rows name the same payment. Use the list as it was written.")
         now = [payment for payment in paid if mark_paid(payment, actor=actor)]
@@ -134,13 +136,13 @@ def _identity(worker: Worker) -> tuple[str, str]:
 def _rows(text: str) -> Iterator[tuple[int, Row]]:
     """Read the rows with their line numbers; spreadsheets may have written other separators."""
     header = text.partition("\n")[0]
-    reader = csv.DictReader(io.StringIO(text), delimiter=next((mark for mark in ";\t" if mark in header), ","))
-    try:
-        _check_columns(reader.fieldnames or ())
-        for row in reader:
-            yield reader.line_num, {name: (row[name] or "").strip() for name in NEEDED}
-    except csv.Error as error:
-        raise CounterpartError(f"Line {reader.line_num + 1} cannot be read as CSV ({error}).") from error
+    delimiter = next((mark for mark in ";\t" if mark in header), ",")
+    rows = csv_cells("The list of payments", io.StringIO(text, newline=""), delimiter=delimiter)
+    names = next(rows, (0, []))[1]
+    _check_columns(names)
+    for number, cells in rows:
+        row = dict(zip(names, cells, strict=False))
+        yield number, {name: row.get(name, "").strip() for name in NEEDED}
 
 
 def _check_columns(names: Sequence[str]) -> None:
@@ -155,9 +157,7 @@ def _checked(round: Round, numbered: tuple[int, Row]) -> Sequence[Payment]:
     line, row = numbered
     keys = row["payments"].removeprefix("'").split()
     known = Payment.objects.filter(round=round, assignment__worker__pseudonym=row["worker"].removeprefix("'"))
-    named = known.filter(pk__in=[key for key in keys if key.isascii() and key.isdigit() and len(key) < 18]).order_by(
-        "pk"
-    )
+    named = known.filter(pk__in=[key for key in map(whole_number, keys) if key is not None]).order_by("pk")
     payments = list(named.select_for_update(of=("self",)))
     where = f"Line {line}, worker {row['worker'] or '(none)'}"
     if not keys or len(payments) != len(keys):

@@ -1,7 +1,7 @@
 """What a HIT's time is worth: measured in a pilot or stated by a person, held against the round's wage floor."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_UP, Decimal
 from statistics import median
 
@@ -13,8 +13,9 @@ from annotation.models import Assignment, Payment
 from annotation.money.budget import check_may_give, locked
 from annotation.money.payments import COMPENSATION, PAID_BESIDE, owe_bonus
 from core.errors import CounterpartError
-from core.progress import Progress, silent
+from core.progress import Progress, silent, tracked
 from core.text import counted
+from core.work.authority import check_authority
 from hits.models import Round, Seat
 from hits.prices import CENT
 from hits.task_types import task_type_of
@@ -157,21 +158,29 @@ def shortfall_of(round: Round) -> Shortfall:
     return Shortfall(timing, fair, bonus, wanted, (bonus + round.fee_schedule.bonus_fee(bonus)) * wanted)
 
 
-def pay_shortfall(round: Round, *, actor: str, progress: Progress = silent) -> Shortfall:
+def pay_shortfall(round: Round, *, agreed: Decimal | None = None, actor: str, progress: Progress = silent) -> Shortfall:
     """Owe every paid assignment of the round what it falls short, all or none of them. A worker who had a top-up
     gets no other.
 
-    Raises CounterpartError where too little was accepted, CeilingError where the ceiling leaves less than it takes.
+    Raises CounterpartError where too little was accepted or it takes more than was ``agreed``, CeilingError where the
+    ceiling leaves less than it takes.
     """
+    check_authority()
+    short = shortfall_of(round)
     with transaction.atomic():
         held = locked(round)
-        short = shortfall_of(held)
-        check_may_give(held, short.total)
-        if short.bonus:
-            for done, assignment in enumerate(_without_bonus(held)):
-                progress("owing top-ups", done, short.assignments)
-                owe_bonus(assignment, amount=short.bonus, reason=TOP_UP, actor=actor)
-    return short
+        check_authority()
+        lacking = list(_without_bonus(held)) if short.bonus else []
+        total = (short.bonus + held.fee_schedule.bonus_fee(short.bonus)) * len(lacking)
+        if agreed is not None and total > agreed:
+            raise CounterpartError(
+                f"The top-up of round {round} takes ${total} now, more than the ${agreed} that were confirmed: "
+                "look at it again."
+            )
+        check_may_give(held, total)
+        for assignment in tracked(lacking, "writing top-ups", progress, total=len(lacking)):
+            owe_bonus(assignment, amount=short.bonus, reason=TOP_UP, actor=actor)
+    return replace(short, assignments=len(lacking), total=total)
 
 
 def _expected(round: Round, pilot: Round | None, minutes: Decimal | None) -> Expectation:

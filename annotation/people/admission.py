@@ -23,9 +23,9 @@ from annotation.models import (
 )
 from annotation.people.qualification_tests import Tries, tries_of
 from annotation.people.workers import actor_of
+from core.database.fixed_queries import FixedQuery
 from core.errors import CounterpartError
 from core.events import record
-from core.fixed_queries import FixedQuery
 from core.text import counted
 from hits.models import Item, Round
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from annotation.models import QualificationTest, TestItem
 from core.errors import CounterpartError
 from core.events import record
-from core.text import check_words
+from core.text import check_words, trimmed
 from corpus.models import Match
 from hits.question import RIGHT_LEVELS
 
@@ -45,7 +45,7 @@ def _checked(item: TestItem, best: Best) -> Best:
     where = f"item {item.place}"
     if best.level is not None and best.level not in RIGHT_LEVELS[item.polarity]:
         raise CounterpartError(f"Level {best.level} is not right for {where}, whose answer is {item.polarity}.")
-    reason = best.reason.strip()
+    reason = trimmed(best.reason)
     return Best(best.level, check_words(reason, what=f"reason of {where}", at_most=LONGEST_REASON) if reason else "")
 
 

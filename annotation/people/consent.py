@@ -1,17 +1,24 @@
 """Consent: the sheet that people read before they take part, its versions, and who agreed to which."""
 
+from collections.abc import Iterator
 from hashlib import sha256
 
 from django.conf import settings
 from django.db import transaction
 from django.template.loader import render_to_string
-from django.utils import timezone
 
 from annotation.models import Consent, ConsentSheet, ConsentWords, Worker
-from annotation.people.workers import actor_of
-from core.errors import CounterpartError
+from annotation.people.workers import actor_of, locked
+from core import clock
+from core.errors import CounterpartError, some_of
 from core.events import record
+from core.text import trimmed
 from hits.models import Round
+
+
+class NotAgreedError(CounterpartError):
+    """The worker has not agreed to the sheet of the round as it reads now."""
+
 
 TELLS = {
     "researchers": "who asks and why",
@@ -32,6 +39,7 @@ def write_words(round: Round, *, actor: str, **words: str) -> None:
     to the sheet with them. Raises CounterpartError for a closed round."""
     if round.state == "closed":
         raise CounterpartError(f"Round {round} is closed: nobody agrees to anything in it any more.")
+    words = {name: trimmed(text) for name, text in words.items()}
     if words != words_of(round):
         with transaction.atomic():
             written = ConsentWords.objects.create(round=round, by=actor, **words)
@@ -48,6 +56,22 @@ def untold(round: Round) -> dict[str, str]:
     return {name: TELLS[name] for name, text in words_of(round).items() if not text}
 
 
+def find_missing_words() -> Iterator[tuple[str, str]]:
+    """What the consent sheet does not say while people work for money in the browser pool: a check of ``doctor``."""
+    paid = Round.objects.filter(
+        channel="browser", published_at__isnull=False, closed_at=None, rehearsal=False, reward__gt=0
+    )
+    missing = {word: [str(round) for round in paid if word in untold(round)] for word in TELLS}
+    if not paid:
+        yield "no paid round is open in the browser pool", ""
+    elif not any(missing.values()):
+        yield "the consent sheets name the researchers, the terms of payment and a contact", ""
+    for word, rounds in missing.items():
+        if rounds:
+            found = f"Workers of {some_of(rounds)} are not told {TELLS[word]}; the round's page can say it as well."
+            yield found, f'{word.upper()}="…"'
+
+
 def sheet_text(words: dict[str, str]) -> str:
     """Return the sheet with these words of TELLS, as HTML."""
     return render_to_string("judging/_consent.html", words | _linked(words["contact"])).strip()
@@ -60,23 +84,37 @@ def current_sheet(round: Round | None = None) -> ConsentSheet:
     return sheet
 
 
-def has_agreed(worker: Worker, sheet: ConsentSheet) -> bool:
-    return Consent.objects.filter(worker=worker, sheet=sheet).exists()
+def has_agreed(worker: Worker, round: Round | None = None) -> bool:
+    """Whether the worker has agreed to the sheet of this round: to the current version of it, and to no other one in
+    this round since. Who comes from another round with the same sheet has; what was agreed to before the worker was
+    forgotten does not count."""
+    return _agrees(worker, round, current_sheet(round))
 
 
-def give_consent(worker: Worker, round: Round | None = None) -> bool:
-    """Note that the worker agreed to the round's current sheet and takes part. False if they agreed to this version
-    before."""
-    now = timezone.now()
-    sheet = current_sheet(round)
+def give_consent(worker: Worker, round: Round | None = None, *, sheet: ConsentSheet | None = None) -> bool:
+    """Note that the worker takes part in the round and agreed to its sheet as it was shown, by default the current
+    version. False if they have agreed to it."""
+    sheet = sheet or current_sheet(round)
+    now = clock.now()
     with transaction.atomic():
-        _, is_new = Consent.objects.get_or_create(worker=worker, sheet=sheet, defaults={"at": now})
-        if not is_new:
+        locked(worker.pk)  # a form that was sent twice is one consent
+        if _agrees(worker, round, sheet):
             return False
+        Consent.objects.create(worker=worker, round=round, sheet=sheet, at=now)
         Worker.objects.filter(pk=worker.pk).update(consented_at=now)
         record("consented", worker, actor=actor_of(worker), sheet=sheet.pk)
     worker.consented_at = now
     return True
+
+
+def _agrees(worker: Worker, round: Round | None, sheet: ConsentSheet) -> bool:
+    """Compare with what they agreed to last in the round, or else with all that they agreed to elsewhere."""
+    consents = Consent.objects.filter(worker=worker)
+    if worker.forgotten_at:
+        consents = consents.filter(at__gt=worker.forgotten_at)
+    agreed = list(consents.values_list("round", "sheet"))
+    here = [version for where, version in agreed if round and where == round.pk]
+    return sheet.pk == here[-1] if here else any(version == sheet.pk for _, version in agreed)
 
 
 def _linked(given: str) -> dict[str, str]:

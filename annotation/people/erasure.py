@@ -8,9 +8,9 @@ from django.apps import apps
 from django.db import transaction
 from django.db.models import Model, TextField
 from django.db.models.functions import Cast
-from django.utils import timezone
 
 from annotation.models import Assignment, Payment, Worker, WorkerIdentity
+from core import clock
 from core.errors import CounterpartError
 from core.events import record
 from core.text import counted
@@ -38,7 +38,7 @@ def forget_worker(pseudonym: str, *, actor: str) -> int:
             _erase_personal_text(model, worker)
             for external_id in ids:
                 _replace_in_free_text(model, external_id)
-        Worker.objects.filter(pk=worker.pk).update(forgotten_at=timezone.now())
+        Worker.objects.filter(pk=worker.pk).update(forgotten_at=clock.now())
         record("forgotten", worker, actor=actor, identities=deleted)
     return deleted
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from django.db import transaction
-from django.utils import timezone
 
 from annotation.models import Invitation, Worker
 from annotation.people.workers import actor_of
+from core import clock
 from core.errors import CounterpartError, some_of
 from core.events import record
 from hits.models import Round
@@ -41,7 +41,7 @@ def revoke_invitations(round: Round, numbers: Iterable[int], *, by: str) -> int:
             raise CounterpartError(f"Round {round} has no invitation {some_of(unknown)}.")
         if used := sorted(one.pk for one in found.values() if one.used_by_id):
             raise CounterpartError(f"Invitations {some_of(used)} were used already: exclude their workers instead.")
-        revoked = round.invitations.filter(pk__in=wanted, revoked_at=None).update(revoked_at=timezone.now())
+        revoked = round.invitations.filter(pk__in=wanted, revoked_at=None).update(revoked_at=clock.now())
         if revoked:
             record("revoked invitations", round, actor=by, numbers=sorted(wanted))
     return revoked
@@ -51,7 +51,7 @@ def use_invitation(invitation: Invitation, worker: Worker) -> bool:
     """Use the invitation for the worker, in the transaction in which they join. False: it is void, or somebody else
     used it."""
     unused = Invitation.objects.filter(pk=invitation.pk, used_by=None, revoked_at=None)
-    if unused.update(used_by=worker, used_at=timezone.now()):
+    if unused.update(used_by=worker, used_at=clock.now()):
         record("used", invitation, actor=actor_of(worker))
         return True
     return Invitation.objects.filter(pk=invitation.pk, used_by=worker).exists()

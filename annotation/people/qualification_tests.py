@@ -40,7 +40,7 @@ class QualificationParameters(Parameters):
 
 
 @dataclass(frozen=True)
-class Plan:
+class QualificationPlan:
     """How many items of each polarity a test has, how many right answers pass it, and how often one may try.
 
     Raises CounterpartError for a test that nobody can pass, or that one answer to all pairs would pass.
@@ -101,11 +101,11 @@ def make_qualification(parameters: QualificationParameters, *, actor: str) -> Qu
         return make_sentence_test(parameters.name, collection=collection, file=file, **limits, actor=actor)
     if file or positives is None or negatives is None:
         raise CounterpartError("Pass either --positives and --negatives, or --sentences.")
-    plan = Plan(positives, negatives, **limits, seed=parameters.seed)
+    plan = QualificationPlan(positives, negatives, **limits, seed=parameters.seed)
     return make_test(parameters.name, collection=collection, plan=plan, actor=actor)
 
 
-def make_test(name: str, *, collection: Collection, plan: Plan, actor: str) -> QualificationTest:
+def make_test(name: str, *, collection: Collection, plan: QualificationPlan, actor: str) -> QualificationTest:
     """Draw the pairs of a test (``draw_pairs``) and store it, with the levels that sources agree on. Repeating it
     changes nothing.
 
@@ -124,13 +124,13 @@ def make_sentence_test(
     """Store a test of spelling and grammar for the rounds of a collection, of the sentences of ``file``
     (``read_sentences``). Repeating it changes nothing.
 
-    Raises CounterpartError for a malformed file, a name that another test has, and as ``Plan`` does.
+    Raises CounterpartError for a malformed file, a name that another test has, and as ``QualificationPlan`` does.
     """
     check_name(name)
     sentences = read_sentences(file)
     asked = [(item.sentence, item.polarity) for item in sentences]
     kinds = [polarity for _, polarity in asked]
-    plan = Plan(kinds.count(POSITIVE), kinds.count(NEGATIVE), pass_mark, attempts)
+    plan = QualificationPlan(kinds.count(POSITIVE), kinds.count(NEGATIVE), pass_mark, attempts)
     if test := _same(name, collection, plan):
         if list(test.items.values_list("sentence", "polarity")) != asked:
             raise _other_test(name)
@@ -139,7 +139,9 @@ def make_sentence_test(
 
 
 @transaction.atomic
-def _stored(name: str, collection: Collection, plan: Plan, items: Sequence[TestItem], actor: str) -> QualificationTest:
+def _stored(
+    name: str, collection: Collection, plan: QualificationPlan, items: Sequence[TestItem], actor: str
+) -> QualificationTest:
     """Store a test and its items, in their order."""
     limits = {"pass_mark": plan.pass_mark, "attempts": plan.attempts, "seed": plan.seed}
     test = QualificationTest.objects.create(name=name, collection=collection, **limits)
@@ -183,7 +185,7 @@ def answer_test(test: QualificationTest, worker: Worker, levels: Mapping[int, in
     return attempt
 
 
-def _same(name: str, collection: Collection, plan: Plan) -> QualificationTest | None:
+def _same(name: str, collection: Collection, plan: QualificationPlan) -> QualificationTest | None:
     test = QualificationTest.objects.filter(name=name).first()
     if test is None:
         return None

@@ -7,14 +7,14 @@ from decimal import Decimal
 from django.db.models import QuerySet, Sum
 
 from annotation.models import Assignment, Payment, Worker
+from annotation.models.work import RECEIPT, RECEIPT_LENGTH
 from annotation.people.admission import hits_of
 from core.errors import CounterpartError
-from core.signatures import is_signature, signature
+from core.web.signatures import is_signature, signature
 from hits.models import Round
 from hits.prices import cents
 
 COMPLETION, COMPLETION_LENGTH = "hits.completion", 12
-RECEIPT, RECEIPT_LENGTH = "hits.receipt", 10
 COMPLETION_CODE = re.compile(r"c(\d{1,18})-(\d{1,18})-([0-9a-f]{12})")
 RECEIPT_CODE = re.compile(r"(\d{1,18})-([0-9a-f]{10})")
 SUBMITTED = (Assignment.State.SUBMITTED, Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
@@ -31,11 +31,6 @@ class Proof:
     hits: int
     owed: Decimal
     paid: Decimal
-
-
-def receipt_of(assignment: Assignment) -> str:
-    """Return the code that proves to us that this assignment was submitted: its number and a signature."""
-    return f"{assignment.pk}-{signature(RECEIPT, str(assignment.pk), length=RECEIPT_LENGTH)}"
 
 
 def completion_code(round: Round, worker: Worker) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from django.db import IntegrityError, transaction
 from django.db.models import F
-from django.utils import timezone
 
 from annotation.models import Exclusion, Pause, Worker, WorkerIdentity
 from annotation.platforms import want_call
+from core import clock
 from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words
@@ -84,7 +84,7 @@ def readmit(worker: Worker, *, by: str) -> Exclusion:
         exclusion = Exclusion.objects.select_for_update().filter(worker=worker, lifted_at=None).first()
         if exclusion is None:
             raise CounterpartError(f"Worker {worker} is not excluded.")
-        exclusion.lifted_at = timezone.now()
+        exclusion.lifted_at = clock.now()
         exclusion.save(update_fields=["lifted_at"])
         record("readmitted", worker, actor=by)
         want_call(exclusion)
@@ -110,7 +110,7 @@ def resume_worker(worker: Worker, *, round: Round, by: str) -> None:
     """Give a paused worker HITs of the round again. Raises CounterpartError for somebody who is not paused there."""
     with transaction.atomic():
         standing = Pause.objects.filter(worker=worker, round=round, lifted_at=None)
-        if not standing.update(lifted_at=timezone.now()):
+        if not standing.update(lifted_at=clock.now()):
             raise CounterpartError(f"Worker {worker} is not paused in round {round}.")
         record("resumed in a round", worker, actor=by, round=round.name)
 

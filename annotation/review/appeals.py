@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from annotation.models import Appeal, Assignment, Rejection
 from annotation.review.decisions import held, reverse
 from annotation.review.lost_work import pay_for_lateness, work_again
+from core import clock
 from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words
@@ -38,7 +38,7 @@ def appeal(rejection: Rejection, *, text: str, actor: str) -> Appeal:
     text = check_words(text, what="appeal", at_most=LONGEST["appeal"])
     if not rejection.holds:
         raise CounterpartError("This work is not rejected any more; there is nothing to appeal.")
-    if timezone.now() > appealable_until(rejection):
+    if clock.now() > appealable_until(rejection):
         raise CounterpartError(f"An appeal was possible until {appealable_until(rejection):%-d %B %Y}.")
     return _keep(rejection.assignment, rejection, text, actor)
 
@@ -54,7 +54,7 @@ def ask_for_pay(assignment: Assignment, *, text: str, actor: str) -> Appeal:
         raise CounterpartError("No other worker was given this HIT; take it again and submit it.")
     if work_again(assignment).exists():
         raise CounterpartError("You have taken this HIT again since, and are paid for that.")
-    if timezone.now() > pay_askable_until(assignment):
+    if clock.now() > pay_askable_until(assignment):
         raise CounterpartError(f"Pay could be asked for until {pay_askable_until(assignment):%-d %B %Y}.")
     return _keep(assignment, None, text, actor)
 
@@ -74,7 +74,7 @@ def answer_appeal(appeal: Appeal, *, upheld: bool, answer: str, by: User) -> App
     with transaction.atomic():
         held(assignment)
         waiting = Appeal.objects.filter(pk=appeal.pk, answered_at=None)
-        if not waiting.update(upheld=upheld, answer=answer, answered_by=by, answered_at=timezone.now()):
+        if not waiting.update(upheld=upheld, answer=answer, answered_by=by, answered_at=clock.now()):
             raise CounterpartError("This appeal is answered already; reload the page.")
         if rejection and not upheld and not rejection.holds:
             raise CounterpartError(

@@ -11,17 +11,18 @@ from functools import partial
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 
 from annotation import platforms
 from annotation.models import Appeal, Assignment, AssignmentQuerySet, Decision, Payment, Rejection
 from annotation.money.budget import locked
 from annotation.money.payments import COMPENSATION, PAID_BESIDE, compensation_of, owe, owe_bonus, withdraw
 from annotation.platforms import Means, want_call
+from annotation.work.judgments import answers_from
 from annotation.work.leases import claim, move
+from core import clock
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.text import check_words
+from core.text import check_words, trimmed
 from hits.models import Round
 from hits.prices import cents
 
@@ -66,7 +67,7 @@ def rule(assignment: Assignment, *, votes_count: bool, paid: bool, reason: str, 
     """
     _settle_votes(assignment, votes_count=votes_count, actor=str(by))
     decision = Decision.objects.create(
-        assignment=assignment, votes_count=votes_count, paid=paid, reason=reason.strip(), by=by
+        assignment=assignment, votes_count=votes_count, paid=paid, reason=trimmed(reason), by=by
     )
     record("decided", assignment, actor=str(by), decision=decision.pk, votes_count=votes_count, paid=paid)
     if paid:
@@ -84,7 +85,7 @@ def _settle_votes(assignment: Assignment, *, votes_count: bool, actor: str) -> N
         return
     if votes_count and assignment.seat_id is None:
         raise CounterpartError(f"The votes of {assignment} cannot count, as it holds no seat; keep them excluded.")
-    if votes_count and not (assignment.receipt or assignment.judgments.exists()):
+    if votes_count and not (assignment.receipt or answers_from([assignment]).exists()):
         raise CounterpartError(f"The votes of {assignment} cannot count, as it has no answers; keep them excluded.")
     if state == Assignment.State.EXCLUDED and not claim(assignment.seat_id):
         raise CounterpartError(
@@ -112,7 +113,7 @@ def decide(
     Raises CounterpartError without a reason, for an assignment that is not flagged, accepted or excluded,
     for a seat that was given away, and for pay that cannot be given or taken back. Nothing is changed then.
     """
-    if not reason.strip():
+    if not trimmed(reason):
         raise CounterpartError(f"{assignment} cannot be decided without a reason; say why in a sentence.")
     if not paid:
         if votes_count:
@@ -187,7 +188,7 @@ def second(rejection: Rejection, *, by: User) -> Rejection:
     with transaction.atomic():
         current = for_ruling(rejection.assignment)
         waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
-        if not waiting.update(seconded_by=by, seconded_at=timezone.now()):
+        if not waiting.update(seconded_by=by, seconded_at=clock.now()):
             raise CounterpartError(f"The {rejection} does not wait for a second person; reload the page.")
         _check_rejection(current, rejection.reason)
         rejection.refresh_from_db()
@@ -203,7 +204,7 @@ def drop_proposal(rejection: Rejection, *, by: User) -> None:
     """
     with transaction.atomic():
         waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
-        if not waiting.update(dropped_at=timezone.now()):
+        if not waiting.update(dropped_at=clock.now()):
             raise CounterpartError(f"The {rejection} is not a proposal any more; reload the page.")
         record("rejection dropped", rejection.assignment, actor=str(by), rejection=rejection.pk)
 
@@ -257,14 +258,14 @@ def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = 
     Raises CounterpartError without a reason, for a rejection that does not hold, and while the platform is being told
     of it; CeilingError past the round's ceiling. Nothing is changed then.
     """
-    if not reason.strip():
+    if not trimmed(reason):
         raise CounterpartError(f"The {rejection} cannot be reversed without a reason; say why in a sentence.")
     with transaction.atomic():
         current = for_ruling(rejection.assignment)
         _drop(rejection)
         record("rejection reversed", current, actor=str(by), rejection=rejection.pk)
         open_appeal = Appeal.objects.filter(rejection=rejection, answered_at=None)
-        open_appeal.update(upheld=True, answer=REVERSED, answered_by=by, answered_at=timezone.now())
+        open_appeal.update(upheld=True, answer=REVERSED, answered_by=by, answered_at=clock.now())
         pay = partial(pay_once, actor=str(by), reason=COMPENSATION)
         return rule(current, votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
 
@@ -297,5 +298,5 @@ def _drop(rejection: Rejection) -> None:
     if not rejection.holds:
         raise CounterpartError(f"The {rejection} does not hold; reload the page.")
     told = Rejection.objects.filter(pk=rejection.pk, dropped_at=None).exclude(call=Rejection.Call.UNDER_WAY)
-    if not told.update(dropped_at=timezone.now(), call=Rejection.Call.NONE):
+    if not told.update(dropped_at=clock.now(), call=Rejection.Call.NONE):
         raise CounterpartError(f"The {rejection} is being sent to the platform; try again in a minute.")

@@ -10,12 +10,12 @@ from urllib.parse import quote, unquote
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
 from annotation.models import Assignment, Draft
 from annotation.work.sentences import check_sentence, core_of
+from core import clock
+from core.database.fixed_queries import FixedQuery
 from core.errors import CounterpartError, some_of
-from core.fixed_queries import FixedQuery
 from core.text import counted
 from hits.models import Item
 from hits.question import Shortcoming, WrongWay
@@ -251,7 +251,7 @@ def save_draft(
 
 def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
     """Write the answers as drafts of this assignment, each in place of its item's earlier one."""
-    now = timezone.now()
+    now = clock.now()
     drafts = [
         Draft(
             assignment=assignment,

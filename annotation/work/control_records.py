@@ -7,6 +7,7 @@ import scipy
 from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Assignment, Judgment
+from annotation.work.judgments import answers_by, answers_to
 from hits.models import Control
 from hits.question import RIGHT_LEVELS, Level
 
@@ -124,12 +125,12 @@ def records_of(controls: Iterable[Control]) -> list[ControlRecord]:
     """Return the records of controls in their order, with two queries for any number."""
     by_id = {control.pk: control for control in controls}
     columns = ("item__control", "level", "worker", "worker__pseudonym", "assignment", "assignment__state")
-    answers = Judgment.objects.filter(item__control__in=by_id).order_by("pk").values_list(*columns)
+    answers = answers_to(by_id).order_by("pk").values_list(*columns)
     rows: dict[int, list[tuple]] = {pk: [] for pk in by_id}
     for key, *row in answers:
         rows[key].append(tuple(row))
     workers = {worker for lines in rows.values() for _, worker, *_ in lines}
-    tallies = tallies_of(Judgment.objects.filter(worker__in=workers))
+    tallies = tallies_of(answers_by(workers))
     return [
         ControlRecord(by_id[pk], [_answer(by_id[pk], line, tallies) for line in lines]) for pk, lines in rows.items()
     ]

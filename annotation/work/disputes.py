@@ -7,20 +7,17 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Count, Q
 
-from annotation.models import Judgment, Report
+from annotation.models import Report
 from annotation.money.budget import locked, room
 from annotation.money.ledger import balance_of
 from annotation.platforms import want_seats_posted
-from hits.controls import avoided_pairs
+from annotation.work.judgments import BY_LEVEL, votes_in
 from hits.models import Item, Round, Seat
-from hits.question import Level
-from hits.top_ups import add_top_up, pack_top_up
+from hits.rounds.top_ups import add_top_up, new_top_up, pack_top_up
 
 logger = logging.getLogger(__name__)
 
 Pair = tuple[int, int]  # ids of image and caption
-
-BY_LEVEL = {f"n{level}": Count("pk", filter=Q(level=level)) for level in Level.values}
 
 
 def is_disputed(votes: Collection[int]) -> bool:
@@ -34,7 +31,7 @@ def disputed_pairs(round: Round) -> list[Pair]:
     could not load the picture. All their seats are filled, and there are fewer of them than the round's votes for a
     pair with its top-up. An excluded image or caption gets none."""
     usable = {"image__excluded_at": None, "caption__excluded_at": None}
-    votes = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
+    votes = votes_in(round)
     by_pair = votes.filter(**usable).values_list("image", "caption").annotate(**BY_LEVEL)
     counted = {(image, caption): counts for image, caption, *counts in by_pair}
     skipped = Report.objects.filter(**usable, problem=Report.Problem.PICTURE, assignment__hit__round=round).order_by()
@@ -73,18 +70,17 @@ def add_votes(round: Round, wanting: Callable[[Round], list[Pair]], *, actor: st
     pairs = _affordable(round, _in_full_hits(round, wanting(round)))
     if not pairs:
         return 0
-    number = round.top_ups.count() + 1
-    avoided = avoided_pairs(round.pool.collection)
-    plan = pack_top_up(round, pairs, number=number, avoided=avoided)  # takes seconds, so the round is not locked yet
+    added = new_top_up(round)
+    plan = pack_top_up(added, pairs)  # takes seconds, so the round is not locked yet
     with transaction.atomic():
         current = locked(round)
-        if current.state != "open" or current.top_ups.count() + 1 != number:
+        if current.state != "open" or current.top_ups.count() + 1 != added.number:
             return 0
         if not set(pairs) <= set(wanting(current)):
             return 0
         if current.seat_cost * plan.n_hits > room(current, beside_waiting=True):
             return 0
-        add_top_up(current, plan, number=number, avoided=avoided, actor=actor)
+        add_top_up(added, plan, actor=actor)
         want_seats_posted(current)
     return plan.n_hits
 

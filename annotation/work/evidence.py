@@ -8,11 +8,11 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from annotation.models import Assignment, Judgment, Norm
+from annotation.models import Assignment, Norm
 from annotation.work.answers import NO_PICTURE, places_of
+from annotation.work.judgments import answers_from, answers_on
 from annotation.work.signals import (
     Evidence,
-    Expected,
     Pace,
     agrees_by_chance,
     contradicts_itself,
@@ -22,18 +22,20 @@ from annotation.work.signals import (
     too_fast,
     unread,
 )
+from counterpart_statistics.following import Expected
 from hits.models import Round, Seat
 from hits.question import RIGHT_LEVELS
 from hits.task_types import task_type_of
 from mitl.models import Annotator, Proposal
 
 YES = RIGHT_LEVELS["positive"]
-FEWEST_SETS = 10  # filled seats below which a round has no norm
+FEWEST_SETS = 10  # filled seats below which a round has no norm; at least TAUGHT
 FEWEST_ANSWERS = 100  # and answers, with a tenth of each kind, below which nothing says what to expect
 SAMPLE = 100  # latest answer sets that a norm is measured from
 STALE = 500  # filled seats after which it is measured again; before, whenever they have doubled
 EARLIER = 5  # answer sets of the worker that agreement is pooled over
 OTHERS = 2  # votes of others for either side that tell as much as more of them
+TAUGHT = 8  # answer sets of a norm that are needed for each set whose agreement is compared with it
 AT_ONCE = 100  # pairs in one query
 
 Pair = tuple[int, int]  # keys of the image and the caption
@@ -51,7 +53,7 @@ def evidence_of(assignment: Assignment) -> list[Evidence]:
     """Return what the signals find in a submitted answer set; nothing of written answers."""
     round = assignment.hit.round
     task = task_type_of(round)
-    rows = list(Judgment.objects.filter(assignment=assignment.pk).order_by().values_list("item", "level", "seconds"))
+    rows = list(answers_from([assignment]).values_list("item", "level", "seconds"))
     if task.writes or not rows:
         return []
     norm = norm_of(round)
@@ -68,7 +70,8 @@ def evidence_of(assignment: Assignment) -> list[Evidence]:
     if norm:
         found.append(one_level([*levels.values()], norm.shares))
     if norm and norm.weights:
-        found += _of_agreement(assignment, norm, [assignment.pk, *(one.pk for one in earlier)])
+        compared = earlier[: min(norm.answer_sets, SAMPLE) // TAUGHT - 1]
+        found += _of_agreement(assignment, norm, [assignment.pk, *(one.pk for one in compared)])
     return [one for one in found if one]
 
 
@@ -105,7 +108,7 @@ def _earlier_of(assignment: Assignment) -> list[Assignment]:
 def _of_repeats(sets: Sequence[Assignment]) -> Evidence | None:
     """Compare both answers to the pairs that were asked twice in the sets."""
     again = [(one.pk, first, level) for one in sets for _, first, level in one.repeats if level != NO_PICTURE]
-    rows = Judgment.objects.filter(assignment__in=sets, item__in=[first for _, first, _ in again]).order_by()
+    rows = answers_from(sets).filter(item__in=[first for _, first, _ in again])
     firsts = {(assignment, item): level for assignment, item, level in rows.values_list("assignment", "item", "level")}
     both = [(firsts[key, first], level) for key, first, level in again if (key, first) in firsts]
     return contradicts_itself([first for first, _ in both], [level for _, level in both])
@@ -128,7 +131,7 @@ def _measure(round: Round, filled: int) -> Norm:
     accepted = Assignment.objects.filter(hit__round=round, state=Assignment.State.ACCEPTED, has_hit=True)
     sets = list(accepted.select_related("worker").order_by("-pk")[:SAMPLE])
     levels = Counter[int]()
-    answers = Judgment.objects.filter(assignment__in=sets).order_by().values_list("assignment", "level")
+    answers = answers_from(sets).values_list("assignment", "level")
     pairs = Counter[int]()
     for assignment, level in answers:
         levels[level] += 1
@@ -160,14 +163,15 @@ def _expectation(round: Round, sets: Sequence[int]) -> dict[str, list]:
 
 def _votes_in(sets: Sequence[int]) -> list[Vote]:
     """Return the answers on candidates in the sets, by key."""
-    rows = Judgment.objects.of_candidates().filter(assignment__in=sets).order_by("pk")
+    rows = answers_from(sets).of_candidates().order_by("pk")
     columns = rows.values_list("worker", "image", "caption", "level")
     return [Vote(worker, (image, caption), level) for worker, image, caption, level in columns]
 
 
 def _features(round: Round, votes: Sequence[Vote], annotators: Sequence[int]) -> NDArray[np.float64]:
-    """Return (N, annotators + 1): 1 / rank of the pair in each annotator's pooled lists, the better of both directions
-    and 0 beyond them; and by how much the votes of others say yes rather than no."""
+    """Return (N, 2 annotators + 1): 1 / rank of the pair in each annotator's pooled lists, the better of both
+    directions and 0 beyond them; whether it is there, as the last place of a strong annotator says more than a rank
+    beyond; and by how much the votes of others say yes rather than no."""
     column = {annotator: number for number, annotator in enumerate(annotators)}
     table = np.zeros((len(votes), len(annotators) + 1))
     rows: dict[Pair, list[int]] = {}
@@ -182,10 +186,10 @@ def _features(round: Round, votes: Sequence[Vote], annotators: Sequence[int]) ->
         for image, caption, annotator, rank in listed.values_list("image", "caption", "annotator", "rank"):
             for row in rows.get((image, caption), ()):
                 table[row, column[annotator]] = max(table[row, column[annotator]], 1 / rank)
-        counted = Judgment.objects.of_candidates().counted().filter(**some).order_by()
+        counted = answers_on(images, captions).of_candidates().counted()
         for worker, image, caption, level in counted.values_list("worker", "image", "caption", "level"):
             for row in rows.get((image, caption), ()):
                 if votes[row].worker != worker:
                     table[row, -1] += 1 if level in YES else -1
-    table[:, -1] = table[:, -1].clip(-OTHERS, OTHERS)
-    return table
+    ranked, others = table[:, :-1], table[:, -1:].clip(-OTHERS, OTHERS)
+    return np.hstack([ranked, ranked > 0, others])

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import scipy
-from django.utils import timezone
 
 from annotation.models import Assignment
 from annotation.work.standing import ARRIVED, Standing
+from core import clock
 from hits.models import Round
 
 RECENT = timedelta(days=3)  # older arrivals say little of the pace now
@@ -36,7 +36,7 @@ def forecast_of(round: Round, standing: Standing, *, now: datetime | None = None
     missing = standing.missing
     if not round.takes_workers or not missing:
         return None
-    moment = now or timezone.now()
+    moment = now or clock.now()
     recent = Assignment.objects.filter(
         ARRIVED, hit__round=round, submitted_at__gt=moment - RECENT, submitted_at__lte=moment
     )

@@ -8,17 +8,18 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Exists, FilteredRelation, OuterRef, Q
-from django.utils import timezone
 
 from annotation import platforms
-from annotation.models import Assignment, AssignmentQuerySet, Decision, Judgment, Rejection, Report
+from annotation.models import Assignment, AssignmentQuerySet, Decision, Rejection, Report
 from annotation.money.budget import CeilingError, locked
 from annotation.money.payments import owe_in
 from annotation.work.answers import NO_PICTURE, Answer
 from annotation.work.control_records import Tally, tallies_of
 from annotation.work.evidence import evidence_of
+from annotation.work.judgments import answers_in
 from annotation.work.leases import move
 from annotation.work.signals import Evidence
+from core import clock
 from core.text import counted
 from hits.models import Control, Item, Round
 from hits.question import RIGHT_LEVELS
@@ -137,7 +138,7 @@ def regrade(assignment: Assignment, *, waited: bool = False) -> bool:
 
 def accept_unreviewed() -> int:
     """Accept what only signals speak against once nobody has decided on it for PATIENCE. Returns how many."""
-    long_ago = timezone.now() - PATIENCE
+    long_ago = clock.now() - PATIENCE
     waiting = undisputed().filter(submitted_at__lt=long_ago).exclude(signals=[]).select_related("hit__round", "worker")
     return sum(regrade(assignment, waited=True) for assignment in waiting.order_by("pk"))
 
@@ -182,7 +183,7 @@ def _controls_of(assignment: Assignment, said: list[Said], failures: int) -> Tal
     judged = sum(bool(one.polarity and one.level) for one in said)
     if task_type_of(assignment.hit.round).passing == 1:
         return Tally(judged, judged - failures)
-    theirs = Judgment.objects.filter(worker=assignment.worker_id, assignment__hit__round=assignment.hit.round_id)
+    theirs = answers_in(assignment.hit.round_id).filter(worker=assignment.worker_id)
     others = tallies_of(theirs.exclude(assignment=assignment.pk)).get(assignment.worker_id, Tally())
     return Tally(others.answered + judged, others.right + judged - failures)
 

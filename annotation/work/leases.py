@@ -7,15 +7,16 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
-from django.utils import timezone
 
 from annotation.models import Assignment, AssignmentQuerySet, Worker
 from annotation.money.budget import has_room_for_seat
 from annotation.people.admission import admit, has_seen_pair, hits_with_seen_pairs
+from annotation.people.consent import NotAgreedError, has_agreed
 from annotation.people.workers import actor_of, locked
-from core.errors import CounterpartError
+from core import clock
+from core.clock import LARGEST_SKEW
+from core.database.fixed_queries import FixedQuery
 from core.events import record, record_each
-from core.fixed_queries import FixedQuery
 from hits.models import Round, Seat
 from integrations.notifications import notify
 
@@ -93,17 +94,17 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
 
     None: the round is not open, paused or full, its ceiling is reached, the worker has had as many of its HITs as one
     may, or every open seat has a pair, candidate or control, that they hold or have answered in whatever round, or met
-    in a test. Raises CounterpartError without their consent, NotAdmittedError for a worker who is excluded or
-    paused, and before the round's test is passed.
+    in a test. Raises NotAgreedError before they agree to the round's sheet as it reads now, NotAdmittedError for a
+    worker who is excluded or paused, and before the round's test is passed.
     """
     with transaction.atomic():
         # One lease at a time for one person, or two tabs would get two HITs that share a pair.
-        if locked(worker.pk).consented_at is None:
-            raise CounterpartError(f"Worker {worker} has not consented yet. Ask for consent first.")
+        worker = locked(worker.pk)
         held = list(_leased(worker.pk, round.pk))
-        now = timezone.now()
+        now = clock.now()
         if running := [one for one in held if one.deadline > now]:
             return running[0]
+        _refuse_without_consent(worker, round)
         if held:
             _expire(_overdue(_leased(worker.pk, round.pk)))
         if not admit(round, worker):
@@ -128,11 +129,15 @@ def lease_for_visitor(round: Round, *, worker: Worker, time: timedelta, outside_
     them, so that the ceiling is not asked.
 
     None: the round is not open, or every open seat has a pair that they hold, have answered or met in a test. Raises
-    CounterpartError without their consent. To be called in a transaction.
+    NotAgreedError before they agree to the round's sheet as it reads now. To be called in a transaction.
     """
-    if locked(worker.pk).consented_at is None:
-        raise CounterpartError(f"Worker {worker} has not consented yet. Ask for consent first.")
+    _refuse_without_consent(locked(worker.pk), round)
     return _lease_next(round, worker, time, outside_key)
+
+
+def _refuse_without_consent(worker: Worker, round: Round) -> None:
+    if not has_agreed(worker, round):
+        raise NotAgreedError(f"Worker {worker} has not agreed to the sheet of round {round}. Ask for consent first.")
 
 
 def can_extend(assignment: Assignment) -> bool:
@@ -167,6 +172,32 @@ def expire_leases() -> int:
     while done := _expire_some():
         expired += done
     return expired
+
+
+def shorten_leases() -> int:
+    """Shorten the leases that a computer whose clock was ahead has written: they begin in the future, or have more time
+    left than their workers may have. Returns how many."""
+    moment = clock.now()
+    longest = moment + 2 * _lease_time()
+    too_long = Q(outside_key="", deadline__gt=longest + LARGEST_SKEW) | Q(leased_at__gt=moment + LARGEST_SKEW)
+    leases = Assignment.objects.filter(too_long, state=Assignment.State.LEASED, seat__isnull=False)
+    shortened = 0
+    for lease in leases[:AT_ONCE]:
+        begun = min(lease.leased_at, moment)
+        deadline = begun + (lease.deadline - lease.leased_at)
+        if not lease.outside_key:  # Of a platform's visitors, only the platform knows how long they may take.
+            deadline = min(deadline, longest)
+        shortened += _shorten(lease, leased_at=begun, deadline=deadline)
+    return shortened
+
+
+@transaction.atomic
+def _shorten(lease: Assignment, **times: datetime) -> bool:
+    running = Assignment.objects.filter(pk=lease.pk, state=Assignment.State.LEASED, deadline=lease.deadline)
+    if not running.update(**times):
+        return False
+    record("shortened", lease, actor="reconciler")
+    return True
 
 
 def idle_leases(round: Round, *, with_answers: bool = True) -> AssignmentQuerySet:
@@ -239,10 +270,15 @@ def _take_one_of(hits: Iterable[int]) -> Seat | None:
 
 
 def _lease(seat: Seat, worker: Worker, time: timedelta, outside_key: str) -> Assignment:
-    deadline = timezone.now() + time
+    begun = clock.now()
     seat.state = Seat.State.TAKEN
     assignment = Assignment.objects.create(
-        seat=seat, hit=seat.hit, worker=worker, deadline=deadline, outside_key=outside_key
+        seat=seat,
+        hit=seat.hit,
+        worker=worker,
+        leased_at=begun,
+        deadline=begun + time,
+        outside_key=outside_key,
     )
     record("leased", assignment, actor=actor_of(worker))
     return assignment
@@ -254,7 +290,7 @@ def _lease_time() -> timedelta:
 
 def _overdue(assignments: AssignmentQuerySet) -> AssignmentQuerySet:
     """Return those past their deadline. Of claims only their platform knows what became of them."""
-    return assignments.filter(state=Assignment.State.LEASED, deadline__lte=timezone.now(), seat__isnull=False)
+    return assignments.filter(state=Assignment.State.LEASED, deadline__lte=clock.now(), seat__isnull=False)
 
 
 @transaction.atomic

@@ -5,11 +5,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from annotation import platforms
-from annotation.models import Assignment, Judgment
+from annotation.models import Assignment
 from annotation.money.ledger import commitment_of
-from annotation.work.disputes import BY_LEVEL, is_disputed
+from annotation.work.disputes import is_disputed
+from annotation.work.judgments import BY_LEVEL, votes_in
+from annotation.work.standstill import facts_of, holds_of
 from hits.models import HIT, Item, Round, Seat
 from hits.task_types import task_type_of
+
+OF_OPEN_SEATS = ("draft", "closed", "paused", "platform", "ceiling", "workers")
+"""What holds up the votes that no worker has begun."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ def status_of(round: Round, image: int, caption: int) -> PairStatus | None:
     )
     by_review = items.values_list("image__excluded_at", "caption__excluded_at")[0]
     excluded = " and ".join(side for side, at in zip(("picture", "caption"), by_review, strict=True) if at)
-    votes = list(Judgment.objects.counted().filter(item__in=items).aggregate(**BY_LEVEL).values())
+    votes = list(votes_in(round).filter(image=image, caption=caption).aggregate(**BY_LEVEL).values())
     done = sum(votes)
     open_seats = by_state[Seat.State.OPEN]
     opened = min(open_seats, Assignment.objects.filter(hit__in=hits, seat=None, state=Assignment.State.LEASED).count())
@@ -90,18 +95,8 @@ def _reasons(round: Round, hits: list[HIT], n: dict[str, int], disputed: bool, e
 
 def _blocks(round: Round, hits: list[HIT]) -> Iterator[str]:
     """Say what keeps workers from the open seats of the HITs."""
-    if round.state != "open":
-        yield (
-            "The round is a draft: publish it." if round.state == "draft" else "The round is closed: no vote can come."
-        )
-        return
-    if round.paused_at:
-        yield "The round is paused: resume it."
-    if not is_affordable(round):
-        yield f"The ceiling of ${round.ceiling} is reached: raise it with set_ceiling."
-    joined = round.participants.count()
-    if joined and _met_a_pair(round, hits) == joined:
-        yield f"Every worker who joined ({joined}) has judged a pair of its HIT: more workers are needed."
+    facts = facts_of(round, hits=[hit.pk for hit in hits])
+    yield from (str(one) for one in holds_of(facts) if one.kind in OF_OPEN_SEATS)
 
 
 def _why_disputed(round: Round, seats: int, excluded: str) -> Iterator[str]:
@@ -123,18 +118,3 @@ def is_affordable(round: Round) -> bool:
     if round.ceiling - commitment_of(round).bound >= round.seat_cost:
         return True
     return round.settles and not platforms.postings.seats_without_posting([round])[round.pk]
-
-
-def _met_a_pair(round: Round, hits: list[HIT]) -> int:
-    """Count the workers who joined and have judged a pair, candidate or control, of each of the HITs with an open
-    seat, so that they are given none of them."""
-    still_open = [hit for hit in hits if hit.seats.filter(state=Seat.State.OPEN).exists()]
-    barred = []
-    for hit in still_open:
-        pairs = set(hit.items.values_list("image", "caption"))
-        shown = {"image__in": [image for image, _ in pairs], "caption__in": [caption for _, caption in pairs]}
-        judged = Judgment.objects.filter(worker__in=round.participants.values("worker"), **shown)
-        barred.append(
-            {worker for worker, *pair in judged.values_list("worker", "image", "caption") if tuple(pair) in pairs}
-        )
-    return len(set.intersection(*barred)) if barred else 0

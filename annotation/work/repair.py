@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef
 from annotation.models import Assignment
 from annotation.work.disputes import top_up_rounds
 from annotation.work.grading import accept_unreviewed, grade_waiting
-from annotation.work.leases import AT_ONCE, expire_leases
+from annotation.work.leases import AT_ONCE, expire_leases, shorten_leases
 from annotation.work.milestones import tell_milestones
 from annotation.work.retirement import repair_controls
 from core.events import record_each
@@ -19,10 +19,11 @@ logger = logging.getLogger(__name__)
 
 
 def repair() -> dict[str, int]:
-    """Expire leases, open seats that nobody holds, grade what waits, and again where controls were retired, accept what
-    only signals flagged and nobody decided, add HITs for disputed pairs. Returns the counts."""
+    """Shorten leases of a wrong clock, expire leases, open seats without a holder, grade what waits, and again where
+    controls were retired, accept what only signals flagged, add HITs for disputed pairs. Returns the counts."""
     return run_each(
         {
+            "shortened leases": shorten_leases,
             "expired leases": expire_leases,
             "orphaned seats": free_orphaned_seats,
             "ungraded assignments": grade_waiting,

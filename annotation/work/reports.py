@@ -11,7 +11,7 @@ from annotation.people.workers import actor_of
 from annotation.work.answers import own_places
 from core.errors import CounterpartError
 from core.events import record
-from core.text import check_words
+from core.text import check_words, trimmed
 from hits.models import Item
 from hits.task_types import task_type_of
 
@@ -36,7 +36,7 @@ def report_pair(assignment: Assignment, complaint: Complaint) -> bool:
     """
     if complaint.problem not in Report.Problem.values:
         raise CounterpartError("Choose what is wrong with the pair; reload the page if there is no choice.")
-    note = check_words(complaint.note, what="note", at_most=LONGEST_NOTE) if complaint.note.strip() else ""
+    note = check_words(complaint.note, what="note", at_most=LONGEST_NOTE) if trimmed(complaint.note) else ""
     with transaction.atomic():
         own_places(assignment, [complaint.item_id])
         if not task_type_of(assignment.hit.round).has_picture:

@@ -14,6 +14,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from annotation.models import Assignment, ControlRuling, Judgment
 from annotation.work.control_records import ANSWERED_RIGHT, UNRETIRED, ControlPolicy, ControlRecord, records_of
 from annotation.work.grading import regrade, undisputed
+from annotation.work.judgments import answers_from, answers_to
 from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words
@@ -82,7 +83,7 @@ def review_controls_of(assignment: Assignment) -> int:
     """Apply the rule to the controls that a graded assignment failed, and to the suspected ones that it answered.
     Returns how many assignments were accepted for it."""
     doubted = Q(item__control__state=Control.State.SUSPECTED) | ~ANSWERED_RIGHT
-    answers = assignment.judgments.filter(doubted, item__control__isnull=False).order_by()
+    answers = answers_from([assignment]).filter(doubted, item__control__isnull=False)
     controls = set(answers.values_list("item__control", flat=True))
     return review_controls(Control.objects.filter(pk__in=controls)) if controls else 0
 
@@ -154,9 +155,8 @@ def _regrade(controls: QuerySet[Control]) -> int:
 
 def _recount(controls: QuerySet[Control]) -> None:
     """Set the number of failed controls anew on all graded work that ``controls`` judged."""
-    judged = Judgment.objects.filter(item__control__in=controls, assignment__control_failures__isnull=False)
-    judged_by = judged.order_by().values("assignment")
-    failed = Judgment.objects.filter(UNRETIRED, ~ANSWERED_RIGHT, assignment__in=judged_by).order_by()
+    judged_by = answers_to(controls).filter(assignment__control_failures__isnull=False).values("assignment")
+    failed = answers_from(judged_by).filter(UNRETIRED, ~ANSWERED_RIGHT)
     failures = dict(failed.values_list("assignment").annotate(n=Count("pk")))
     for pk, stored in Assignment.objects.filter(pk__in=judged_by).values_list("pk", "control_failures"):
         if stored != failures.get(pk, 0):

@@ -3,7 +3,7 @@
 import unicodedata
 
 from core.errors import CounterpartError
-from core.text import check_words
+from core.text import check_words, is_visible
 
 FEWEST_WORDS, LONGEST = 3, 1_000
 FEWEST_LETTERS = 5
@@ -29,8 +29,8 @@ def has_words(text: str) -> bool:
     >>> has_words("A dog runs."), has_words("A dog."), has_words("- 1 2 3"), has_words("一只狗在跑。")
     (True, False, False, True)
     """
-    words = [word for word in text.split() if any(sign.isalpha() for sign in word)]
-    letters = sum(unicodedata.category(sign) == "Lo" for sign in text)
+    words = [word for word in text.split() if any(sign.isalpha() and is_visible(sign) for sign in word)]
+    letters = sum(unicodedata.category(sign) == "Lo" and is_visible(sign) for sign in text)
     return len(words) >= FEWEST_WORDS or letters >= FEWEST_LETTERS
 
 

@@ -11,6 +11,8 @@ from math import comb, exp, log
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from counterpart_statistics.following import Ratios, logistic, own_chance, separation
+
 LEVEL = 0.01  # probability that one signal flags an honest answer set
 DRAWS = 4_000  # of answers from which such a probability is estimated
 FEWEST = 8  # answers below which a signal says nothing
@@ -122,38 +124,6 @@ def one_level(levels: ArrayLike, shares: ArrayLike) -> Evidence | None:
     return Evidence("same", f"{counts[level]} of {n} answers have level {level + 1}; others give it {share:.0%}.")
 
 
-@dataclass(frozen=True)
-class Expected:
-    """How probable yes is for a worker who looks at a pair, from what annotators and other votes say of it: a logistic
-    regression with an intercept, then ``weights`` of the features."""
-
-    weights: tuple[float, ...]
-
-    @classmethod
-    def fitted(cls, features: ArrayLike, yes: ArrayLike, *, penalty: float = 1.0) -> "Expected":
-        """Fit answers (N,) of 0 and 1 on features (N, F) by Newton's method, with a ridge penalty but for the
-        intercept."""
-        table = np.column_stack([np.ones(len(np.asarray(yes))), np.asarray(features, np.float64)])
-        said = np.asarray(yes, np.float64)
-        ridge = penalty * np.eye(table.shape[1])
-        ridge[0, 0] = 1e-6
-        weights = np.zeros(table.shape[1])
-        for _ in range(25):
-            chance = _logistic(table @ weights)
-            slope = table.T @ (said - chance) - ridge @ weights
-            curve = (table * (chance * (1 - chance))[:, None]).T @ table + ridge
-            step = np.linalg.solve(curve, slope)
-            weights = weights + step
-            if np.abs(step).max() < 1e-6:
-                break
-        return cls(tuple(weights.tolist()))
-
-    def chance(self, features: ArrayLike) -> Floats:
-        """Return the probability of yes (N,) for features (N, F)."""
-        table = np.asarray(features, np.float64)
-        return _logistic(self.weights[0] + table @ np.array(self.weights[1:])).clip(0.01, 0.99)
-
-
 def agrees_by_chance(yes: ArrayLike, chance: ArrayLike, *, seed: int = 0) -> Evidence | None:
     """Test whether answers (N,) agree less with the expected ones than those of a worker who looks. ``chance``: the
     probabilities of yes (N,), by what others than the worker say of the pairs.
@@ -165,7 +135,7 @@ def agrees_by_chance(yes: ArrayLike, chance: ArrayLike, *, seed: int = 0) -> Evi
     drawn = _honest(said, np.asarray(chance), seed)
     if drawn is None:
         return None
-    found, usual = _area(np.asarray(chance), said[None])[0], _area(np.asarray(chance), drawn)
+    found, usual = separation(chance, said[None])[0], separation(chance, drawn)
     usual = usual[~np.isnan(usual)]
     if (1 + (usual <= found + 1e-9).sum()) / (1 + len(usual)) > LEVEL:
         return None
@@ -179,22 +149,23 @@ def agrees_by_chance(yes: ArrayLike, chance: ArrayLike, *, seed: int = 0) -> Evi
 def follows_annotator(
     yes: ArrayLike, chance: ArrayLike, said: ArrayLike, names: Sequence[str], *, seed: int = 0
 ) -> Evidence | None:
-    """Test whether answers (N,) follow the ranks of one annotator more than those of a worker who looks. ``said``
-    (A, N): the greater, the better the annotator ranks the pair."""
+    """Test whether the ranks of one annotator explain answers (N,) beyond what a worker who looks answers, however
+    strict and sharp they are (``following``). ``said`` (A, N): the greater, the better the annotator ranks the pair."""
     answers, ranks = np.asarray(yes, np.float64), np.asarray(said, np.float64)
-    drawn = _honest(answers, np.asarray(chance), seed)
-    if drawn is None or not len(ranks):
+    if len(answers) < FEWEST or answers.min() == answers.max() or not len(ranks):
         return None
-    found = np.array([_area(one, answers[None])[0] for one in ranks])
-    usual = np.stack([_area(one, drawn) for one in ranks])
-    usual = usual[:, ~np.isnan(usual[0])]
-    best = int(found.argmax())
-    if (1 + (usual.max(axis=0) >= found[best] - 1e-9).sum()) / (1 + usual.shape[1]) > LEVEL:
+    own = own_chance(answers, np.asarray(chance))
+    drawn = (np.random.default_rng(seed).random((DRAWS, len(answers))) < own).astype(np.float64)
+    ratios = Ratios.of(ranks, own)
+    found = ratios.each(answers[None])[0]
+    if (1 + (ratios.each(drawn).max(axis=1) >= found.max() - 1e-9).sum()) / (1 + DRAWS) > LEVEL:
         return None
+    best = ratios.signal[found.argmax()]
+    areas = separation(ranks[best], np.vstack([answers, drawn]))
     return Evidence(
         "copy",
-        f"{len(answers)} answers follow the ranks of {names[best]}: AUC {found[best]:.2f}, "
-        f"{usual[best].mean():.2f} expected.",
+        f"{len(answers)} answers follow the ranks of {names[best]}: AUC {areas[0]:.2f}, "
+        f"{np.nanmean(areas[1:]):.2f} expected.",
     )
 
 
@@ -227,19 +198,5 @@ def _honest(yes: Floats, chance: Floats, seed: int) -> Floats | None:
     low, high = -20.0, 20.0
     for _ in range(40):
         shift = (low + high) / 2
-        low, high = (shift, high) if _logistic(logits + shift).sum() < yes.sum() else (low, shift)
-    return (np.random.default_rng(seed).random((DRAWS, len(yes))) < _logistic(logits + low)).astype(np.float64)
-
-
-def _area(signal: Floats, yes: Floats) -> Floats:
-    """Return (R,) the areas under the ROC curve of a signal (N,) for answers (R, N); NaN for a row of one kind."""
-    ordered = np.sort(signal)
-    ranks = (np.searchsorted(ordered, signal, "left") + np.searchsorted(ordered, signal, "right") + 1) / 2
-    positive = yes.sum(axis=1)
-    both = positive * (len(signal) - positive)
-    above = yes @ ranks - positive * (positive + 1) / 2
-    return np.where(both > 0, above / np.where(both > 0, both, 1), np.nan)
-
-
-def _logistic(values: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-values)))
+        low, high = (shift, high) if logistic(logits + shift).sum() < yes.sum() else (low, shift)
+    return (np.random.default_rng(seed).random((DRAWS, len(yes))) < logistic(logits + low)).astype(np.float64)

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from annotation.models import Assignment, Judgment
 from annotation.money.budget import has_room_for_seat
 from annotation.people.admission import has_room
-from annotation.people.receipts import receipt_of
 from annotation.people.workers import actor_of, locked
 from annotation.work.answers import (
     NO_PICTURE,
@@ -22,9 +20,11 @@ from annotation.work.answers import (
     put_drafts,
 )
 from annotation.work.grading import Said, grade, said_by
+from annotation.work.judgments import answers_by
 from annotation.work.leases import claim, move
 from annotation.work.reports import report_missing_pictures
 from annotation.work.retirement import review_controls_of
+from core import clock
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import counted
@@ -93,9 +93,9 @@ def mark_submitted(assignment: Assignment, *, active_seconds: int | None, at: da
     platform's time of the submission.
     """
     fields = {
-        "submitted_at": at or timezone.now(),
+        "submitted_at": at or clock.now(),
         "active_seconds": active_seconds,
-        "receipt": receipt_of(assignment),
+        "receipt": assignment.receipt_code,
     }
     actor = actor_of(assignment.worker)
     with transaction.atomic(savepoint=False):
@@ -159,7 +159,8 @@ def store_answers(
         for answer in answers
         if answer.level != NO_PICTURE
     )
-    report_missing_pictures(assignment, [items[one.item_id] for one in answers if one.level == NO_PICTURE])
+    if missing := [items[one.item_id] for one in answers if one.level == NO_PICTURE]:
+        report_missing_pictures(assignment, missing)
     # Robust: a failure here is logged, and the reconciler grades later; the answers are in.
     said = said_by(answers, items) if len(answers) + len(again) == len(items) else None
     doubted = any(item.control and item.control.state == SUSPECTED for item in items.values())
@@ -194,7 +195,7 @@ def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_second
         if current.submitted_at:
             raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
         put_drafts(assignment, answers)
-        assignment.receipt, assignment.active_seconds = receipt_of(assignment), active_seconds
+        assignment.receipt, assignment.active_seconds = assignment.receipt_code, active_seconds
         assignment.save(update_fields=["receipt", "active_seconds"])
         record("saved", assignment, actor=actor_of(assignment.worker))
     return Receipt(assignment.receipt, repeated=False)
@@ -221,9 +222,7 @@ def _clash(assignment: Assignment, items: Mapping[int, Item]) -> CounterpartErro
 def judged_before(assignment: Assignment, items: Mapping[int, Item]) -> set[int]:
     """Return those of ``items`` (by key) whose pair the worker has judged; of an image or a caption alone, those that
     they have answered themselves, as another round may ask about it again."""
-    judged = set(
-        Judgment.objects.filter(worker_id=assignment.worker_id).values_list("image_id", "caption_id", "item_id")
-    )
+    judged = set(answers_by([assignment.worker_id]).values_list("image_id", "caption_id", "item_id"))
     pairs = {(image, caption) for image, caption, _ in judged}
     answered = {item for *_, item in judged}
     return {

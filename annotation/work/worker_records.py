@@ -8,7 +8,8 @@ from django.db.models import Avg, Count, Q, QuerySet, Sum
 
 from annotation.models import Assignment, Exclusion, Judgment, Pause, Payment, Worker
 from annotation.work.control_records import Tally, tallies_of
-from hits.models import Round
+from annotation.work.judgments import answers_by, answers_to
+from hits.models import Control, Round
 from hits.prices import cents
 
 
@@ -60,7 +61,7 @@ def workers_of(round: Round, *, sort: str = "submitted") -> list[WorkerLine]:
     """Return the workers of a round, with two queries. Raises KeyError unless ``sort`` is in SORTS."""
     lines = _workers(
         Assignment.objects.with_hit().filter(hit__round=round, submitted_at__isnull=False),
-        Judgment.objects.filter(item__control__round=round).order_by(),
+        answers_to(Control.objects.filter(round=round)),
     )
     return sorted(sorted(lines, key=SORTS["worker"]), key=SORTS[sort])
 
@@ -82,7 +83,7 @@ def totals_of(lines: Sequence[WorkerLine]) -> WorkerLine:
 def record_of(worker: Worker, round: Round | None = None) -> WorkerLine:
     """Return a worker's work in one round, or in all rounds."""
     submitted = Assignment.objects.with_hit().filter(worker=worker, submitted_at__isnull=False)
-    judgments = worker.judgments.order_by()
+    judgments = answers_by([worker])
     if round:
         submitted, judgments = submitted.filter(hit__round=round), judgments.filter(assignment__hit__round=round)
     lines = _workers(submitted, judgments)

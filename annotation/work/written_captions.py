@@ -8,10 +8,12 @@ from django.db.models import Count, QuerySet
 
 from annotation.models import Assignment, Judgment
 from annotation.people.erasure import ERASED
+from annotation.work.judgments import answers_in
 from core.errors import CounterpartError
 from core.text import counted
+from counterpart_metrics.ids import number_or_text
 from hits.models import Round
-from hits.task_types import CAPTION
+from hits.task_types.caption_writing import CAPTION
 
 
 def captions_of(round: Round) -> QuerySet[Judgment]:
@@ -41,12 +43,13 @@ def as_lines(round: Round, captions: QuerySet[Judgment]) -> Iterator[str]:
     """Yield each caption as a line of JSON, of the format ``jsonl``."""
     columns = ("pk", "image__key", "image__file_name", "image__split", "text")
     for pk, image, file_name, split, text in captions.values_list(*columns).iterator(chunk_size=2_000):
-        line: dict[str, Any] = {"caption_id": f"{round}-{pk}", "image_id": image, "file_name": file_name, "text": text}
+        ids = {"caption_id": f"{round}-{pk}", "image_id": number_or_text(image)}
+        line: dict[str, Any] = {**ids, "file_name": file_name, "text": text}
         yield json.dumps(line | ({"split": split} if split else {}), ensure_ascii=False) + "\n"
 
 
 def _accepted(round: Round) -> QuerySet[Judgment]:
-    return Judgment.objects.counted().filter(assignment__hit__round=round).exclude(text="")
+    return answers_in(round).counted().exclude(text="")
 
 
 def _why_none(round: Round) -> str:

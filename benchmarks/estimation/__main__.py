@@ -17,8 +17,8 @@ from benchmarks.doc_tables import write_tables
 from benchmarks.estimation.beds import Bed, cxc_bed, eccv_beds, judged, synthetic_bed
 from benchmarks.estimation.guards import guarded_round
 from benchmarks.estimation.replays import Prepared, replay
-from evaluation.correlation import tau_b
-from evaluation.estimation import METRICS, estimate
+from counterpart_statistics.correlation import tau_b
+from counterpart_statistics.estimation import METRICS, estimate
 
 PILOTS = 4
 JUDGED_SHARE = 0.3
@@ -30,7 +30,6 @@ RUNS = (
     ("whole queries, audit", 0.1, 1),
     ("whole queries, audit", 0.3, 1),
     ("whole queries, audit", 0.5, 1),
-    ("whole queries, active audit", 0.3, 1),
     ("pairs, one step", 0.3, 1),
     ("pairs, two-phase", 0.3, 1),
     ("first hits and audit", 0.5, 1),

@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from evaluation.estimation import UNLISTED, folds_of, match_probability, pair_features, pool_metrics, query_effect
+from counterpart_statistics.estimation import (
+    UNLISTED,
+    folds_of,
+    match_probability,
+    pair_features,
+    pool_metrics,
+    query_effect,
+)
 
 TOP = 5  # places of each annotator's list that are pooled
 DEPTH = 25  # places that the features read

@@ -1,24 +1,15 @@
 """A greedy order with an audit as its guard: what the benchmark says, and what the audit says of it."""
-# ruff: noqa: E402  Django comes first
 
-import os
 from dataclasses import dataclass
 
-import django
 import numpy as np
 from numpy.typing import NDArray
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-django.setup()  # a replay is made of the objects of a round; none is stored
-
 from benchmarks.estimation.beds import DEPTH, Bed
-from evaluation.asking.selection_replay import selection_steps
-from evaluation.auditing.estimation_inputs import PooledQueries, pair_codes
-from evaluation.auditing.whole_queries import WholeQueries
-from evaluation.estimation import METRICS, Guard, audit_order, estimate, guard_report, pool_metrics
-from hits.models import Round
-from hits.question import Level
-from mitl.models import Direction
+from counterpart_statistics.estimation import METRICS, Guard, audit_order, estimate, guard_report, pool_metrics
+from counterpart_statistics.pair_codes import pair_codes
+from counterpart_statistics.selection.pooled_queries import PooledQueries, WholeQueries
+from counterpart_statistics.selection.selection_replay import selection_steps
 
 Floats = NDArray[np.float64]
 
@@ -43,15 +34,16 @@ def round_of(bed: Bed, seed: int) -> WholeQueries:
         bed.ranks,
         bed.scores,
         DEPTH,
-        np.where(bed.gains > 0, float(Level.YES), float(Level.NO)),
+        np.where(bed.gains > 0, 1.0, 4.0),
         bed.known,
         codes=pair_codes(rows, items),
         keys=tuple(map(str, range(len(bed.groups)))),
         images=bed.groups,
     )
     return WholeQueries(
-        Round(name=bed.name, seed=seed),
-        Direction.IMAGE_TO_CAPTION,
+        bed.name,
+        "i2t",
+        seed,
         queries,
         np.full(len(bed.groups), -1),
         frozenset(bed.models),

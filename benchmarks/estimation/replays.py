@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.estimation.beds import PILOT, Bed
-from evaluation.estimation import (
+from counterpart_statistics.estimation import (
     METRICS,
     Estimate,
-    active_weights,
     estimate,
     estimate_two_phase,
     expected_metric,
@@ -128,7 +127,6 @@ DESIGNS = (
     "subset, unjudged = no",
     "whole queries, plain mean",
     "whole queries, audit",
-    "whole queries, active audit",
     "pairs, one step",
     "pairs, two-phase",
     "first hits and audit",
@@ -157,10 +155,7 @@ def _estimates(
     proxy = prepared.expected.mean[:, :, drawn]
     if design == "whole queries, plain mean":
         return _audit(metrics, np.zeros_like(proxy), bed.asked[drawn], budget, rng)
-    weights = None
-    if design == "whole queries, active audit":
-        weights = active_weights(prepared.expected.curvature, _variances(prepared), bed.pairs)[drawn]
-    return _audit(metrics, proxy, bed.asked[drawn], budget, rng, weights)
+    return _audit(metrics, proxy, bed.asked[drawn], budget, rng)
 
 
 def _variances(prepared: Prepared) -> Floats:
@@ -172,12 +167,11 @@ def _plain(metrics: Floats) -> tuple[Floats, Floats]:
 
 
 def _audited(
-    pairs: NDArray[np.int64], budget: float, rng: np.random.Generator, weights: Floats | None = None
+    pairs: NDArray[np.int64], budget: float, rng: np.random.Generator
 ) -> tuple[Floats, NDArray[np.bool_]] | None:
     """Return the probabilities of inclusion and the queries of an audit that costs ``budget`` pairs on average."""
-    share = np.ones(len(pairs)) if weights is None else weights
-    cost = (share * pairs).sum() / share.sum()
-    chance = inclusion_of(share / share.sum(), max(budget, 0) / cost)
+    share = np.full(len(pairs), 1 / len(pairs))
+    chance = inclusion_of(share, max(budget, 0) / pairs.mean())
     audited = rng.random(len(pairs)) < chance
     return (chance, audited) if audited.sum() >= FEWEST else None
 
@@ -188,9 +182,8 @@ def _audit(
     asked: NDArray[np.bool_],
     budget: float,
     rng: np.random.Generator,
-    weights: Floats | None = None,
 ) -> tuple[Floats, Floats] | None:
-    audit = _audited(asked.sum(axis=1), budget, rng, weights)
+    audit = _audited(asked.sum(axis=1), budget, rng)
     if audit is None:
         return None
     chance, audited = audit

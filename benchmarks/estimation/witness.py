@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.estimation.beds import synthetic_bed
 from benchmarks.estimation.replays import Prepared
-from evaluation.estimation import estimate
+from counterpart_statistics.estimation import estimate
 
 FOLDER = Path(__file__).resolve().parents[2] / ".venv-witness"
 NORMAL = 1.959964  # the packages' intervals are of the normal distribution, ours of Student's

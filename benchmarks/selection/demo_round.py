@@ -5,15 +5,16 @@ from dataclasses import replace
 import numpy as np
 
 from corpus.models import Match
+from counterpart_statistics.pair_codes import pair_codes
+from counterpart_statistics.selection.pooled_queries import WholeQueries
 from demo.collection import TRUTH, make_demo_collection
 from demo.demo_annotators import add_demo_annotators
 from demo.walkthrough import CASCADE, CASCADE_DEPTH, CEILING, COLLECTION, JUDGED, REWARD
-from evaluation.auditing.estimation_inputs import load_pooled_queries, pair_codes
-from evaluation.auditing.whole_queries import WholeQueries
+from evaluation.auditing.estimation_inputs import load_pooled_queries
 from hits.models import Round
-from hits.pipeline import run_pipeline
 from hits.question import Level
-from hits.round_parameters import RoundParameters
+from hits.rounds.pipeline import run_pipeline
+from hits.rounds.round_parameters import RoundParameters
 
 
 def demo_round(*, images: int = 90, captions: int = 110, seed: int = 1) -> list[WholeQueries]:
@@ -42,7 +43,7 @@ def demo_round(*, images: int = 90, captions: int = 110, seed: int = 1) -> list[
             levels[queries.asked & np.isin(queries.codes, pair_codes(*pairs)[grades == level])] = level
         labelled, nobody = replace(queries, levels=levels), np.full(len(levels), -1)
         whole = WholeQueries(
-            round, direction, labelled, nobody, frozenset(queries.models), np.zeros(levels.shape, bool)
+            round.name, direction, round.seed, labelled, nobody, frozenset(queries.models), np.zeros(levels.shape, bool)
         )
         wholes.append(whole)
     return wholes

@@ -10,10 +10,9 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.asking.selection_replay import selection_steps
-from evaluation.auditing.whole_queries import WholeQueries
-from evaluation.estimation import audit_order
-from hits.models import Round
+from counterpart_statistics.estimation import audit_order
+from counterpart_statistics.selection.pooled_queries import WholeQueries
+from counterpart_statistics.selection.selection_replay import selection_steps
 
 Ids = NDArray[np.int64]
 RECALLS = (0.5, 0.8, 0.9, 0.95, 1.0)
@@ -98,7 +97,7 @@ def likely_steps(wholes: Sequence[WholeQueries], share: float, seed: int) -> Ite
     for one in wholes:
         order = audit_order(np.arange(len(one.queries.keys)), seed).order
         keys = [one.queries.keys[row] for row in order[: max(int(share * len(order)), FEWEST)]]
-        drawn.append(replace(one, round=Round(name=one.round.name, seed=seed)).drawing(keys))
+        drawn.append(replace(one, seed=seed).drawing(keys))
     size = max(BATCH, round(PART * len(Labelled.of(wholes).codes)))
     return selection_steps(drawn, repeat(size))
 

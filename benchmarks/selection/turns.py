@@ -16,8 +16,8 @@ from scipy import sparse
 from benchmarks.estimation.beds import ANNOTATORS, DEPTH, TOP, Bed, World
 from benchmarks.estimation.guards import round_of
 from benchmarks.selection.policies import likely_steps
-from evaluation.correlation import tau_b
-from evaluation.estimation import UNLISTED, pool_metrics
+from counterpart_statistics.correlation import tau_b
+from counterpart_statistics.estimation import UNLISTED, pool_metrics
 
 TOWARDS, AWAY = 0.5, 0.25  # shares of the matches' and the rejected items' means that are added
 AUDIT = 0.01  # of the queries, in each turn

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef
 from django.utils.safestring import SafeString
 
-from annotation.models import Judgment
 from annotation.money.wages import was_played
+from annotation.work.judgments import votes_in
 from console.charts.measured_charts import MeasuredChart, stored_chart
 from console.charts.plots import PLOTS, Rows, on_page
 from evaluation.analyses.calibration_analysis import ALL
@@ -51,7 +51,7 @@ class CalibrationFigures:
 def calibration_figures(annotator: Annotator) -> CalibrationFigures | None:
     """Return the figures of the newest judged round of a pool that holds the annotator; None without one. Rounds of
     first hits have no query that is judged whole, and do not count."""
-    votes = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=OuterRef("pk"))
+    votes = votes_in(OuterRef("pk"))
     rounds = Round.objects.filter(Exists(votes), pool__retrievals__annotator=annotator, task__in=ON_PAIRS)
     for round in rounds.select_related("pool").order_by("-pk")[:NEWEST]:
         if JudgeDesign.from_json(round.summary.get("judge")).judge != "first-hits":

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from counterpart_annotators.training.learners import in_order
 from mitl.annotators import kind_of
-from mitl.charts import chart_bytes, curve_chart
+from mitl.charts.drawing import chart_bytes
+from mitl.charts.lines import curve_chart
 from mitl.models import Annotator
-from mitl.training.learners import in_order
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from typing import Any
 
 from django import forms
 
-from console.fields import UploadField, choose
+from console.fields import ParametersForm, UploadField, choose
 from core.parameters import choices
 from core.text import NameField
 from corpus.models import Collection
 from mitl.annotators import kind_of
+from mitl.hosting.option_fields import CompanionFile, ServerText
 from mitl.models import Annotator
-from mitl.options import CompanionFile, ServerText
 from mitl.registration import AddParameters, Origin
 from mitl.training.train_parameters import TrainParameters
 
@@ -20,12 +20,13 @@ CHECKPOINTS = (".npz", ".pth", ".pt", ".tar", ".bin", ".ckpt", ".safetensors", "
 COMPANIONS = (".pkl", ".json", ".txt", ".gz")  # vocabularies and tokenisers
 
 
-class TrainForm(forms.Form):
+class TrainForm(ParametersForm):
     """An annotator's training data and settings; ``losses`` are those that its kind supports."""
+
+    act = TrainParameters
 
     def __init__(self, *args: Any, losses: Sequence[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields = TrainParameters.form_fields()
         choose(self, "collection", forms.ModelChoiceField(Collection.objects.all(), empty_label=None))
         self.fields["loss"] = forms.ChoiceField(choices=choices(*losses), required=bool(losses))
 
@@ -46,20 +47,19 @@ class EmbeddingsForm(forms.Form):
         return _check_new(self.cleaned_data["name"])
 
 
-class OriginForm(forms.Form):
+class OriginForm(ParametersForm):
     """Where an annotator's weights come from, and their licence."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields = Origin.form_fields()
+    act = Origin
 
 
-class AnnotatorForm(forms.Form):
+class AnnotatorForm(ParametersForm):
     """A new annotator of a kind; its fields are the options that the kind declares."""
+
+    act = AddParameters
 
     def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields = AddParameters.form_fields()
         properties = kind_of(kind)
         self.kind, self.options = kind, properties.options
         if properties.checkpoint == "none":
@@ -111,17 +111,9 @@ class AnnotatorForm(forms.Form):
 
     def params(self) -> dict[str, Any]:
         """Return the job's parameters; options with their default value are left to the weights."""
-        chosen = self.cleaned_data
-        given = {field.name.removeprefix("option_"): chosen[field.name] for field in self.option_fields}
-        return {
-            "name": chosen["name"],
-            "kind": self.kind,
-            "options": {
-                name: value for name, value in given.items() if value not in (None, "", self.options[name].initial)
-            },
-            "source": chosen.get("source", ""),
-            "licence": chosen.get("licence", ""),
-        }
+        given = {field.name.removeprefix("option_"): self.cleaned_data[field.name] for field in self.option_fields}
+        options = {name: value for name, value in given.items() if value not in (None, "", self.options[name].initial)}
+        return self.chosen() | {"kind": self.kind, "options": options}
 
 
 def _on_page(name: str, declared: forms.Field) -> forms.Field:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from console.annotators.search_examples import SIDES
-from core.files import local_copy, row_blocks
+from core.files.stored_files import local_copy, row_blocks
 from corpus.models import Caption, Image
 from mitl.models import Direction, Retrieval
 

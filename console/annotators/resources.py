@@ -2,7 +2,6 @@
 
 from typing import Any, Literal
 
-from django.db.models import QuerySet
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from ninja import Query
@@ -18,11 +17,11 @@ from console.annotators.schemas import (
     Retrievals,
     SampleAnswer,
     Samples,
-    of_annotator,
+    counted_annotators,
+    counted_samples,
     of_kind,
-    of_pool,
-    of_retrieval,
-    of_sample,
+    related_pools,
+    searches,
 )
 from console.annotators.sent_annotators import SentAnnotator
 from console.api.bearer import ApiRequest
@@ -31,18 +30,18 @@ from console.api.operations import Resources
 from console.api.problems import Problem
 from console.api.row_files import FILES, as_file
 from console.home.resources import JobAnswer
-from console.pagination import count_of
 from console.upload_jobs import add_annotator as add_annotator_job
 from console.uploads import start_with_sent
 from core.models import Job
 from corpus.collection_parameters import SampleParameters
 from corpus.models import Collection, Sample
 from corpus.samples import sample_queries
+from dataset.secret_controls import refuse_secret_pairs
 from mitl.annotators import kinds
 from mitl.asked_pools import open_pooling
 from mitl.models import Annotator, Pool, Retrieval
 from mitl.search.asked_searches import open_search
-from mitl.search_parameters import GallerySearchParameters, PoolParameters
+from mitl.search.search_parameters import GallerySearchParameters, PoolParameters
 from mitl.training.train_parameters import TrainParameters
 from mitl.training.trainer import open_training
 
@@ -52,13 +51,12 @@ resources = Resources("Retrieval")
 @resources.reads("/samples", "retrieval:read", Samples)
 def samples(request: ApiRequest, place: Query[Place], collection: str = "") -> dict[str, Any]:
     """List the samples by name; of one collection, if it is named."""
-    rows = _samples()
-    found = part_of(rows.filter(collection__name=collection) if collection else rows, place, key="name")
-    return found | {"results": [of_sample(one) for one in found["results"]]}
+    rows = counted_samples()
+    return part_of(rows.filter(collection__name=collection) if collection else rows, place, key="name")
 
 
 @resources.acts("/samples", "retrieval:write", SampleAnswer, status=201)
-def draw_sample(request: ApiRequest, parameters: SampleParameters) -> dict[str, Any]:
+def draw_sample(request: ApiRequest, parameters: SampleParameters) -> Sample:
     """Draw a sample of queries from a gallery: so many images and captions, by the seed. One of this name with the same
     queries is returned as it is."""
     made = sample_queries(
@@ -70,7 +68,7 @@ def draw_sample(request: ApiRequest, parameters: SampleParameters) -> dict[str, 
         seed=parameters.seed,
         actor=request.user.get_username(),
     )
-    return of_sample(_samples().get(pk=made.pk))
+    return counted_samples().get(pk=made.pk)
 
 
 @resources.reads("/annotator-kinds", "retrieval:read", Kinds)
@@ -82,8 +80,7 @@ def annotator_kinds(request: ApiRequest) -> dict[str, Any]:
 @resources.reads("/annotators", "retrieval:read", Annotators)
 def annotators(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
     """List the annotators by name."""
-    found = part_of(_annotators(), place, key="name")
-    return found | {"results": [of_annotator(one) for one in found["results"]]}
+    return part_of(counted_annotators(), place, key="name")
 
 
 @resources.acts("/annotators", "retrieval:write", JobAnswer)
@@ -99,9 +96,9 @@ def add_annotator(request: ApiRequest, parameters: SentAnnotator) -> Job:
 
 
 @resources.reads("/annotators/{name}", "retrieval:read", AnnotatorAnswer, url_name="annotator")
-def annotator(request: ApiRequest, name: str) -> dict[str, Any]:
+def annotator(request: ApiRequest, name: str) -> Annotator:
     """Tell of an annotator."""
-    return of_annotator(get_object_or_404(_annotators(), name=name))
+    return get_object_or_404(counted_annotators(), name=name)
 
 
 @resources.acts("/annotators/{name}/train", "retrieval:write", JobAnswer)
@@ -116,9 +113,8 @@ def train_annotator(request: ApiRequest, name: str, parameters: TrainParameters)
 def retrievals(request: ApiRequest, place: Query[Place], collection: str = "", annotator: str = "") -> dict[str, Any]:
     """List the searches, the latest first; of one collection or annotator, if it is named."""
     named = {"collection__name": collection, "annotator__name": annotator}
-    rows = _retrievals().filter(**{field: name for field, name in named.items() if name})
-    found = part_of(rows, place, key="id", newest="created_at")
-    return found | {"results": [of_retrieval(one) for one in found["results"]]}
+    rows = searches().filter(**{field: name for field, name in named.items() if name})
+    return part_of(rows, place, key="id", newest="created_at")
 
 
 @resources.acts("/retrievals", "retrieval:write", JobAnswer)
@@ -129,26 +125,26 @@ def search_gallery(request: ApiRequest, parameters: GallerySearchParameters) -> 
 
 
 @resources.reads("/retrievals/{int:id}", "retrieval:read", RetrievalAnswer, url_name="retrieval")
-def retrieval(request: ApiRequest, id: int) -> dict[str, Any]:
+def retrieval(request: ApiRequest, id: int) -> Retrieval:
     """Tell of a search."""
-    return of_retrieval(get_object_or_404(_retrievals(), pk=id))
+    return get_object_or_404(searches(), pk=id)
 
 
 @resources.reads("/retrievals/{int:id}/lists", "retrieval:read", None, files=FILES)
 def ranked_lists(request: ApiRequest, id: int, format: Literal["jsonl", "parquet"] = "parquet") -> HttpResponseBase:
     """Download the lists of a search: a row a place, with the keys of query and item, rank, score and direction."""
-    found = get_object_or_404(Retrieval, pk=id)
+    found = get_object_or_404(Retrieval.objects.select_related("collection"), pk=id)
+    refuse_secret_pairs(found.collection, request.user)
     return as_file(ranked_rows(found), COLUMNS, format, f"retrieval-{found.pk}")
 
 
 @resources.reads("/pools", "retrieval:read", Pools)
 def pools(request: ApiRequest, place: Query[Place], collection: str = "") -> dict[str, Any]:
     """List the pools, the latest first; of one collection, if it is named."""
-    rows = _pools()
-    found = part_of(
+    rows = related_pools().of_lists()
+    return part_of(
         rows.filter(collection__name=collection) if collection else rows, place, key="name", newest="created_at"
     )
-    return found | {"results": [of_pool(one) for one in found["results"]]}
 
 
 @resources.acts("/pools", "retrieval:write", JobAnswer)
@@ -158,25 +154,6 @@ def make_pool(request: ApiRequest, parameters: PoolParameters) -> Job:
 
 
 @resources.reads("/pools/{name}", "retrieval:read", PoolAnswer, url_name="pool")
-def pool(request: ApiRequest, name: str) -> dict[str, Any]:
+def pool(request: ApiRequest, name: str) -> Pool:
     """Tell of a pool."""
-    return of_pool(get_object_or_404(_pools(), name=name))
-
-
-def _samples() -> QuerySet[Sample]:
-    return Sample.objects.select_related("collection").annotate(
-        n_images=count_of(Sample.images.through, "sample"), n_captions=count_of(Sample.captions.through, "sample")
-    )
-
-
-def _annotators() -> QuerySet[Annotator]:
-    return Annotator.objects.annotate(n_retrievals=count_of(Retrieval, "annotator"))
-
-
-def _retrievals() -> QuerySet[Retrieval]:
-    return Retrieval.objects.select_related("annotator", "collection", "sample", "gallery", "cascade")
-
-
-def _pools() -> QuerySet[Pool]:
-    related = ("collection", "sample", "filtered_from")
-    return Pool.objects.of_lists().select_related(*related).prefetch_related("retrievals__annotator")
+    return get_object_or_404(related_pools().of_lists(), name=name)

@@ -1,35 +1,35 @@
-"""What calls answer of samples, annotators, searches and pools."""
+"""What is said of samples, annotators, searches and pools: by calls, commands and pages."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from django.urls import reverse
-from ninja import Schema
+from django.db.models import QuerySet
+from ninja import Field, Schema
 
 from console.annotators.figures import learns
 from console.annotators.sent_annotators import shown_options
+from console.api.keysets import part_schema
+from console.api.row_fields import Named, address
+from console.pagination import count_of
 from core.parameters import values_of
+from corpus.models import Sample
 from mitl.annotators import kind_of, kinds
-from mitl.models import Pool, Retrieval
-from mitl.options import CompanionFile, ServerText
+from mitl.hosting.option_fields import CompanionFile, ServerText
+from mitl.models import Annotator, Pool, PoolQuerySet, Retrieval
 
 
 class SampleAnswer(Schema):
     """A fixed set of queries: so many images and captions, drawn by the seed or listed."""
 
     name: str
-    collection: str
-    images: int
-    captions: int
+    collection: Named
+    images: Annotated[int, Field(validation_alias="n_images")]
+    captions: Annotated[int, Field(validation_alias="n_captions")]
     seed: int
     created_at: datetime
 
 
-class Samples(Schema):
-    """A part of the list of samples, by name."""
-
-    results: list[SampleAnswer]
-    next: str | None
+Samples = part_schema("Samples", SampleAnswer, "A part of the list of samples, by name.")
 
 
 class OptionAnswer(Schema):
@@ -67,7 +67,7 @@ class AnnotatorAnswer(Schema):
     weights come from. ``learns``: whether it can be trained here."""
 
     name: str
-    url: str
+    url: Annotated[str, Field(validation_alias="name"), address("annotator")]
     kind: str
     options: dict[str, Any]
     checksum: str
@@ -76,15 +76,19 @@ class AnnotatorAnswer(Schema):
     architecture: dict[str, Any]
     source: str
     licence: str
-    searches: int
+    searches: Annotated[int, Field(validation_alias="n_retrievals")]
     created_at: datetime
 
+    @staticmethod
+    def resolve_options(annotator: Annotator) -> dict[str, Any]:
+        return shown_options(annotator)
 
-class Annotators(Schema):
-    """A part of the list of annotators, by name."""
+    @staticmethod
+    def resolve_learns(annotator: Annotator) -> bool:
+        return annotator.kind in kinds() and learns(annotator)
 
-    results: list[AnnotatorAnswer]
-    next: str | None
+
+Annotators = part_schema("Annotators", AnnotatorAnswer, "A part of the list of annotators, by name.")
 
 
 class RetrievalAnswer(Schema):
@@ -92,14 +96,14 @@ class RetrievalAnswer(Schema):
     searched beyond the collection's rows."""
 
     id: int
-    url: str
-    annotator: str
-    collection: str
-    sample: str | None
-    gallery: str | None
+    url: Annotated[str, Field(validation_alias="pk"), address("retrieval")]
+    annotator: Named
+    collection: Named
+    sample: Named | None
+    gallery: Named | None
     depth: int
     engine: str
-    cascade: str | None
+    cascade: Named | None
     cascade_depth: int | None
     rerank: str
     sha256: str
@@ -107,11 +111,7 @@ class RetrievalAnswer(Schema):
     created_at: datetime
 
 
-class Retrievals(Schema):
-    """A part of the list of searches, the latest first."""
-
-    results: list[RetrievalAnswer]
-    next: str | None
+Retrievals = part_schema("Retrievals", RetrievalAnswer, "A part of the list of searches, the latest first.")
 
 
 class PoolAnswer(Schema):
@@ -119,34 +119,27 @@ class PoolAnswer(Schema):
     pairs were dropped, by ``threshold``; ``beyond``: the match source whose pairs were left out."""
 
     name: str
-    url: str
-    collection: str
-    sample: str
+    url: Annotated[str, Field(validation_alias="name"), address("pool")]
+    collection: Named
+    sample: Named
     annotators: list[str]
     top_k: int
     control_depth: int
     directions: list[str]
     seed: int
-    filtered_from: str | None
+    filtered_from: Named | None
     threshold: float | None
     beyond: str
-    pairs: int
-    proposals: int
+    pairs: Annotated[int, Field(validation_alias="n_pairs")]
+    proposals: Annotated[int, Field(validation_alias="n_proposals")]
     created_at: datetime
 
-
-class Pools(Schema):
-    """A part of the list of pools, the latest first."""
-
-    results: list[PoolAnswer]
-    next: str | None
+    @staticmethod
+    def resolve_annotators(pool: Pool) -> list[str]:
+        return sorted(one.annotator.name for one in pool.retrievals.all())
 
 
-def of_sample(sample: Any) -> dict[str, Any]:
-    return {
-        **{name: getattr(sample, name) for name in ("name", "seed", "created_at")},
-        **{"collection": sample.collection.name, "images": sample.n_images, "captions": sample.n_captions},
-    }
+Pools = part_schema("Pools", PoolAnswer, "A part of the list of pools, the latest first.")
 
 
 def of_kind(kind: str) -> dict[str, Any]:
@@ -154,45 +147,42 @@ def of_kind(kind: str) -> dict[str, Any]:
     by: dict[type, str] = {CompanionFile: "files", ServerText: "operator"}
     options = [
         {
-            **{"name": name, "default": field.initial, "description": str(field.help_text)},
-            **{"values": values_of(field), "by": by.get(type(field), "options")},
+            "name": name,
+            "default": field.initial,
+            "description": str(field.help_text),
+            "values": values_of(field),
+            "by": by.get(type(field), "options"),
         }
         for name, field in properties.options.items()
     ]
     return {
-        **{"kind": kind, "checkpoint": properties.checkpoint, "learns": properties.learns},
-        **{"pair_by_pair": properties.cross_encoder, "losses": properties.losses, "options": options},
+        "kind": kind,
+        "checkpoint": properties.checkpoint,
+        "learns": properties.learns,
+        "pair_by_pair": properties.cross_encoder,
+        "losses": properties.losses,
+        "options": options,
     }
 
 
-def of_annotator(annotator: Any) -> dict[str, Any]:
-    names = ("name", "kind", "checksum", "trained_on", "architecture", "source", "licence", "created_at")
-    return {name: getattr(annotator, name) for name in names} | {
-        "url": reverse("api:annotator", args=[annotator.name]),
-        "options": shown_options(annotator),
-        "learns": annotator.kind in kinds() and learns(annotator),
-        "searches": annotator.n_retrievals,
-    }
+def counted_samples() -> QuerySet[Sample]:
+    """Return the samples with ``n_images`` and ``n_captions``."""
+    return Sample.objects.select_related("collection").annotate(
+        n_images=count_of(Sample.images.through, "sample"), n_captions=count_of(Sample.captions.through, "sample")
+    )
 
 
-def of_retrieval(retrieval: Retrieval) -> dict[str, Any]:
-    names = ("id", "depth", "engine", "cascade_depth", "rerank", "sha256", "seconds", "created_at")
-    rows = ("annotator", "collection", "sample", "gallery", "cascade")
-    return {
-        **{name: getattr(retrieval, name) for name in names},
-        **{name: row and row.name for name in rows for row in [getattr(retrieval, name)]},
-        "url": reverse("api:retrieval", args=[retrieval.pk]),
-    }
+def counted_annotators() -> QuerySet[Annotator]:
+    """Return the annotators with ``n_retrievals``."""
+    return Annotator.objects.annotate(n_retrievals=count_of(Retrieval, "annotator"))
 
 
-def of_pool(pool: Pool) -> dict[str, Any]:
-    names = ("name", "top_k", "control_depth", "directions", "seed", "threshold", "beyond", "created_at")
-    return {name: getattr(pool, name) for name in names} | {
-        "url": reverse("api:pool", args=[pool.name]),
-        "collection": pool.collection.name,
-        "sample": pool.sample.name,
-        "annotators": sorted(one.annotator.name for one in pool.retrievals.all()),
-        "filtered_from": pool.filtered_from and pool.filtered_from.name,
-        "pairs": pool.n_pairs,
-        "proposals": pool.n_proposals,
-    }
+def searches() -> QuerySet[Retrieval]:
+    """Return the searches with the rows that they name."""
+    return Retrieval.objects.select_related("annotator", "collection", "sample", "gallery", "cascade")
+
+
+def related_pools() -> PoolQuerySet:
+    """Return the pools with the rows that they name."""
+    related = ("collection", "sample", "filtered_from")
+    return Pool.objects.select_related(*related).prefetch_related("retrievals__annotator")

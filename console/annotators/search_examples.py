@@ -27,7 +27,7 @@ class ListPlace:
 
 
 @dataclass(frozen=True)
-class Example:
+class SearchExample:
     """One query with the top of its list, best first."""
 
     query: Image | Caption
@@ -52,7 +52,7 @@ class Comparison:
     rows: list[AnnotatorRow]
 
 
-def examples(retrieval: Retrieval, *, start: int, queries: int) -> dict[str, list[Example]]:
+def examples(retrieval: Retrieval, *, start: int, queries: int) -> dict[str, list[SearchExample]]:
     """Return ``queries`` examples for each direction, starting at query ``start``.
 
     Raises CounterpartError if the lists are missing from storage.
@@ -86,14 +86,14 @@ def compared(collection: Collection, direction: Direction, number: int) -> Compa
     return Comparison(query, number, len(queries), rows)
 
 
-def _examples(direction: Direction, lists: RankedLists, chosen: Any) -> list[Example]:
+def _examples(direction: Direction, lists: RankedLists, chosen: Any) -> list[SearchExample]:
     """Return the ``chosen`` rows of ``lists``, a slice or indices. Items that pad short lists are left out."""
     asks, answers = SIDES[direction]
     named, scores = lists.items[chosen, :PLACES], lists.scores[chosen, :PLACES]
     queries: dict[int, Any] = asks.objects.in_bulk(lists.queries[chosen].tolist())
     items: dict[int, Any] = answers.objects.in_bulk(np.unique(named).tolist())
     return [
-        Example(
+        SearchExample(
             queries[query],
             [
                 ListPlace(items[item], score, _are_own(queries[query], items[item]))

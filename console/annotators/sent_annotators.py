@@ -13,8 +13,8 @@ from console.annotators.forms import CHECKPOINTS, COMPANIONS
 from console.collections.sent_imports import check_suffix
 from core.errors import CounterpartError
 from mitl.annotators import kind_of, kinds
+from mitl.hosting.option_fields import CompanionFile, Fields, ServerText
 from mitl.models import Annotator
-from mitl.options import CompanionFile, Options, ServerText
 from mitl.registration import AddParameters, Origin, settings_from
 
 ADD = AddParameters.fields()
@@ -78,7 +78,7 @@ class SentAnnotator(Origin):
             check_suffix(str(id), COMPANIONS)
         return {"checkpoint": self.checkpoint, **{f"option_{name}": str(id) for name, id in (self.files or {}).items()}}
 
-    def _check_options(self, options: Options) -> None:
+    def _check_options(self, options: Fields) -> None:
         companions = {name for name, field in options.items() if isinstance(field, CompanionFile)}
         of_server = {name for name, field in options.items() if isinstance(field, ServerText)}
         _refuse(of_server & {*(self.options or {}), *(self.files or {})}, "only the operator sets it")

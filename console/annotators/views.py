@@ -11,23 +11,25 @@ from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 
 from console.annotators.calibration_figures import calibration_figures
-from console.annotators.figures import curve_of, learns, losses_of, training_of
+from console.annotators.figures import curve_of, losses_of, training_of
 from console.annotators.forms import AnnotatorForm, EmbeddingsForm, OriginForm, TrainForm
-from console.annotators.search_examples import Example, compared, examples
+from console.annotators.schemas import AnnotatorAnswer, PoolAnswer, counted_annotators, related_pools
+from console.annotators.search_examples import SearchExample, compared, examples
 from console.jobs import follow
 from console.pagination import count_of, number_in, page_of
 from console.pairs.light_table import layout_of
 from console.pairs.pair_filters import pairs_in
 from console.pairs.pair_lines import lines_of
-from console.pairs.places import Place
+from console.pairs.places import PairScope
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.refusals import refusals_in
 from console.upload_jobs import add_annotator
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from core.errors import CounterpartError
-from core.middleware import takes_uploads
 from core.models import Job
+from core.web.middleware import takes_uploads
 from corpus.models import Collection
+from dataset.secret_controls import are_pairs_secret, refuse_secret_pairs
 from hits.models import Round
 from mitl.annotators import kind_of, kinds
 from mitl.models import Annotator, Direction, Pool, Retrieval
@@ -42,7 +44,7 @@ FIRST_PAIRS = 10
 
 @members_only.reads
 def annotators(request: HttpRequest) -> HttpResponse:
-    rows = Annotator.objects.annotate(n_retrievals=count_of(Retrieval, "annotator"))
+    rows = counted_annotators()
     return render(
         request, "console/annotators/annotators.html", {"rows": page_of(request, rows), "things": "annotators"}
     )
@@ -51,7 +53,7 @@ def annotators(request: HttpRequest) -> HttpResponse:
 @members_only.reads
 def annotator(request: HttpRequest, name: str) -> HttpResponse:
     """One annotator, with examples from one of its searches: ``?retrieval=``, starting at query ``?from=``."""
-    found = get_object_or_404(Annotator, name=name)
+    found = get_object_or_404(counted_annotators(), name=name)
     return _page(request, found, OriginForm(initial={"source": found.source, "licence": found.licence}))
 
 
@@ -59,10 +61,10 @@ def annotator(request: HttpRequest, name: str) -> HttpResponse:
 def annotator_origin(request: StaffRequest, name: str) -> HttpResponse:
     """Say where an annotator's weights come from, and which licence they have."""
     form = OriginForm(request.POST)
-    found = get_object_or_404(Annotator, name=name)
+    found = get_object_or_404(counted_annotators(), name=name)
     if not form.is_valid():
         return _page(request, found, form)
-    set_origin(found, Origin(**form.cleaned_data), actor=request.user.get_username())
+    set_origin(found, Origin(**form.chosen()), actor=request.user.get_username())
     return redirect("annotator", name)
 
 
@@ -73,24 +75,25 @@ def _page(request: HttpRequest, found: Annotator, origin: OriginForm) -> HttpRes
     start = number_in(request, "from")
     context = {
         "annotator": found,
+        "answer": AnnotatorAnswer.model_validate(found),
         "origin": origin,
         "training": training_of(found),
-        "learns": learns(found),
         "calibration": calibration_figures(found),
         "retrievals": retrievals,
         "shown": shown,
         "start": start,
         "previous": max(0, start - EXAMPLES),
         "following": start + EXAMPLES,
-        **_lists_of(shown, start),
+        **_lists_of(request, shown, start),
     }
     return render(request, "console/annotators/annotator.html", context, status=422 if origin.errors else 200)
 
 
-def _lists_of(retrieval: Retrieval | None, start: int) -> dict[str, list[Example] | str]:
+def _lists_of(request: HttpRequest, retrieval: Retrieval | None, start: int) -> dict[str, list[SearchExample] | str]:
     if retrieval is None:
         return {}
     try:
+        refuse_secret_pairs(retrieval.collection, request.user)
         return dict(examples(retrieval, start=start, queries=EXAMPLES))
     except CounterpartError as error:
         return {"trouble": str(error)}
@@ -104,6 +107,7 @@ def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
     number = number_in(request, "number")
     context: dict[str, object] = {"collection": collection, "from_images": direction == Direction.IMAGE_TO_CAPTION}
     try:
+        refuse_secret_pairs(collection, request.user)
         context["shown"] = compared(collection, direction, number)
     except CounterpartError as error:
         context["trouble"] = str(error)
@@ -118,16 +122,18 @@ def pools(request: HttpRequest) -> HttpResponse:
 
 @members_only.reads
 def pool(request: HttpRequest, name: str) -> HttpResponse:
-    found = get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)
-    (agreement, directions), place = _figures_of(found), Place(found)
+    found = get_object_or_404(related_pools(), name=name)
+    (agreement, directions), place = _figures_of(found), PairScope(found)
+    shown = 0 if are_pairs_secret(found, request.user) else FIRST_PAIRS
     context = {
         "pool": found,
+        "answer": PoolAnswer.model_validate(found),
         "directions": directions,
         "annotators": _agreement_lines(agreement),
         "rounds": found.rounds.all(),
         "place": place,
         "layout": layout_of(request.GET),
-        "lines": lines_of(place, pairs_in(place).values_list("image_id", "caption_id")[:FIRST_PAIRS]),
+        "lines": lines_of(place, pairs_in(place).values_list("image_id", "caption_id")[:shown]),
     }
     return render(request, "console/annotators/pool.html", context)
 
@@ -177,9 +183,8 @@ def train(request: StaffRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Annotator, name=name)
     form = TrainForm(request.POST or None, losses=losses_of(found))
     if request.method == "POST" and form.is_valid():
-        chosen = form.cleaned_data | {"name": found.name, "collection": form.cleaned_data["collection"].name}
         with refusals_in(form):
-            return redirect("job", open_training(TrainParameters(**chosen), by=request.user).pk)
+            return redirect("job", open_training(TrainParameters(name=name, **form.chosen()), by=request.user).pk)
     context = {"annotator": found, "form": form}
     return render(request, "console/annotators/train.html", context, status=422 if form.errors else 200)
 

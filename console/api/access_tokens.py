@@ -14,10 +14,10 @@ from ipaddress import ip_address, ip_network
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from console.api.scopes import SCOPES
+from core import clock
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import check_words, counted
@@ -59,7 +59,7 @@ def make_token(
             sha256=hashlib.sha256(text.encode()).hexdigest(),
             scopes=[scope for scope in SCOPES if scope in scopes],
             networks=places,
-            expires_at=timezone.now() + timedelta(days=days),
+            expires_at=clock.now() + timedelta(days=days),
         )
         record("token made", token, actor=owner.get_username(), scopes=", ".join(token.scopes))
     return token, text
@@ -68,7 +68,7 @@ def make_token(
 def revoke_token(token: Token, *, by: User) -> bool:
     """End a token at once; False if it had been revoked."""
     with transaction.atomic():
-        if not Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
+        if not Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=clock.now()):
             return False
         record("token revoked", token, actor=by.get_username())
     return True
@@ -84,16 +84,12 @@ def looks_like_token(text: str) -> bool:
     )
 
 
-def identifier_of(text: str) -> str:
-    """Return the part of a token by which it is found."""
-    return text[len(PREFIX) : len(PREFIX) + IDENTIFIER]
-
-
 def find_token(text: str) -> Token | None:
     """Return the token with this text, of whatever state; None if there is none."""
     if not looks_like_token(text):
         return None
-    token = Token.objects.select_related("owner").filter(identifier=identifier_of(text)).first()
+    identifier = text[len(PREFIX) : len(PREFIX) + IDENTIFIER]
+    token = Token.objects.select_related("owner").filter(identifier=identifier).first()
     digest = hashlib.sha256(text.encode()).hexdigest()
     return token if token and constant_time_compare(token.sha256, digest) else None
 
@@ -107,7 +103,7 @@ def may_come_from(token: Token, address: str | None) -> bool:
 
 def note_use(token: Token) -> None:
     """Keep the hour in which the token was last used."""
-    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    hour = clock.now().replace(minute=0, second=0, microsecond=0)
     if token.last_used_at != hour:
         Token.objects.filter(pk=token.pk).update(last_used_at=hour)
 

@@ -1,26 +1,21 @@
-"""Who calls the API: the middleware that reads the token of a call, and the check of its scope at an operation."""
+"""Who calls the API: the middleware of calls, which reads their token, and the check of its scope at an operation."""
 
-import logging
 from time import time
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
-from django.core.cache import cache
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from console.api.access_tokens import LENGTH, find_token, identifier_of, may_come_from, note_use
+from console.api.access_tokens import find_token, may_come_from, note_use
 from console.api.problems import MEDIA_TYPE, Problem, as_problem
 from console.api.scopes import SCOPES
 from console.permissions import Guard
-from core.middleware import GetResponse
-from core.throttles import client_address
+from core.web.middleware import GetResponse
+from core.web.throttles import client_address, count
 from integrations.models import Token
 
-logger = logging.getLogger(__name__)
-
-API = "/api/v1/"
 WRONG_TOKENS, WRONG_SECONDS = 20, 900
 MINUTE = 60
 
@@ -37,8 +32,6 @@ def bearer(get_response: GetResponse) -> GetResponse:
     without pages."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
-        if not request.path.startswith(API):
-            return get_response(request)
         found = _read_token(request)
         request.refusal = found if isinstance(found, Problem) else None  # type: ignore[attr-defined]
         request.token = found if isinstance(found, Token) else None  # type: ignore[attr-defined]
@@ -57,15 +50,10 @@ def _read_token(request: HttpRequest) -> Token | Problem | None:
     kind, _, text = request.headers.get("Authorization", "").partition(" ")
     if not text:
         return None
-    text = text.strip()
+    token = find_token(text.strip()) if kind.lower() == "bearer" else None
     address = client_address(request)
-    wrong = f"api:wrong:{identifier_of(text[:LENGTH])}:{address}"
-    if _counted(wrong) >= WRONG_TOKENS:
-        return Problem(429, "Too many wrong tokens. Wait 15 minutes.", {"Retry-After": str(WRONG_SECONDS)})
-    token = find_token(text) if kind.lower() == "bearer" else None
     if token is None:
-        _count(wrong, WRONG_SECONDS)
-        return _unauthorised("There is no such token. Make one on the page API.")
+        return _refused_wrong(address)
     if token.state != "valid":
         return _unauthorised(f"This token is {token.state}. Make another one on the page API.")
     if not token.owner.is_active:
@@ -73,34 +61,22 @@ def _read_token(request: HttpRequest) -> Token | Problem | None:
     if not may_come_from(token, address):
         return Problem(403, f"This token may not be used from {address or 'an unknown address'}.")
     left = MINUTE - int(time()) % MINUTE
-    if _count(f"api:calls:{token.identifier}:{int(time()) // MINUTE}", MINUTE) > settings.API_CALLS_PER_MINUTE:
+    if count(f"api:calls:{token.identifier}:{int(time()) // MINUTE}", MINUTE) > settings.API_CALLS_PER_MINUTE:
         sentence = f"More than {settings.API_CALLS_PER_MINUTE:,} calls in a minute. Wait {left} s."
         return Problem(429, sentence, {"Retry-After": str(left)})
     note_use(token)
     return token
 
 
+def _refused_wrong(address: str | None) -> Problem:
+    """Return why a wrong token is refused. They are counted by address, and a right token from there still passes."""
+    if count(f"api:wrong:{address}", WRONG_SECONDS) > WRONG_TOKENS:
+        return Problem(429, "Too many wrong tokens. Wait 15 minutes.", {"Retry-After": str(WRONG_SECONDS)})
+    return _unauthorised("There is no such token. Make one on the page API.")
+
+
 def _unauthorised(sentence: str) -> Problem:
     return Problem(401, sentence, {"WWW-Authenticate": "Bearer"})
-
-
-def _counted(key: str) -> int:
-    """Return how often it was counted; without the cache nobody is limited."""
-    try:
-        return int(cache.get(key, 0))
-    except Exception:
-        logger.exception("the cache could not be asked how often the API was called")
-        return 0
-
-
-def _count(key: str, seconds: int) -> int:
-    """Count one more; without the cache nobody is limited."""
-    try:
-        cache.add(key, 0, timeout=seconds)
-        return cache.incr(key)
-    except Exception:
-        logger.exception("the cache could not be asked how often the API was called")
-        return 0
 
 
 class Bearer:
@@ -129,4 +105,5 @@ class Bearer:
             self._guard and not self._guard.may(token.owner)
         ):
             raise Problem(403, f"The role of {token.owner} does not allow this, whatever the scopes of the token.")
+        token.owner.asks_with = {"token": token.pk, "scope": self.scope}  # type: ignore[attr-defined]  # core.work.authority
         return token

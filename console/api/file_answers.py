@@ -12,10 +12,11 @@ from django.utils.http import content_disposition_header, quote_etag
 
 from console.api.problems import Problem
 from core.errors import CounterpartError
+from core.untrusted import MOST_DIGITS
 
 MEDIA_TYPE = "application/octet-stream"
 BLOCK = 1 << 16  # bytes in memory
-RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
+RANGE = re.compile(rf"bytes=(\d{{0,{MOST_DIGITS}}})-(\d{{0,{MOST_DIGITS}}})", re.ASCII)
 
 
 def send_file(request: HttpRequest, file: Path, *, sha256: str, name: str) -> HttpResponseBase:

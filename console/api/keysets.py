@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from django.core.exceptions import ValidationError
 from django.db.models import Model, Q, QuerySet
 from ninja import Field, Schema
+from pydantic import create_model
 
 from core.errors import CounterpartError
 
@@ -18,6 +19,12 @@ class Place(Schema):
 
     limit: Annotated[int, Field(ge=1, le=MOST, description="most rows of the answer")] = USUAL
     after: Annotated[str, Field(max_length=200, description="`next` of the part before; empty: from the start")] = ""
+
+
+def part_schema(name: str, answer: type[Schema], description: str) -> type[Schema]:
+    """Return the schema of a part of a list of answers."""
+    fields: dict[str, Any] = {"results": list[answer], "next": str | None}  # type: ignore[valid-type]
+    return create_model(name, __base__=Schema, __doc__=description, **fields)
 
 
 def part_of(

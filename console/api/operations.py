@@ -19,8 +19,8 @@ from console.permissions import Guard
 from core.parameters import Parameters
 
 View = Callable[..., Any]
-READING = (401, 403, 404, 422, 429, 503)
-ACTING = (400, *READING[:3], 409, 411, 413, *READING[3:])
+READING = (401, 403, 404, 409, 422, 429, 503)
+ACTING = (400, *READING[:4], 411, 413, *READING[4:])
 KEY = {
     "in": "header",
     "name": HEADER,
@@ -74,7 +74,7 @@ class Resources(Router):
 
     def sends(self, path: str, scope: str, **more: Any) -> Callable[[View], View]:
         """Declare a call that sends a file (``file_answers.send_file``), and how large it is (HEAD)."""
-        extra = _described(scope, (*READING, 409, 412, 416))
+        extra = _described(scope, (*READING, 412, 416))
         extra["responses"] |= {200: SENT, 206: SENT | {"description": "The part of the file that Range names."}}
         extra["responses"] |= {304: {"description": "The caller has the file already."}}
         extra["parameters"] = [RANGE, NONE_MATCH]
@@ -108,7 +108,7 @@ class Resources(Router):
         It runs in no transaction, as files come slowly, and its answer is not kept: with the same file it has to do the
         same again.
         """
-        extra = _described(scope, ACTING) | {"parameters": [KEY, DIGEST], "requestBody": FILE}
+        extra = _described(scope, (*ACTING, 408)) | {"parameters": [KEY, DIGEST], "requestBody": FILE}
         return self.post(path, auth=Bearer(scope), response={201: answer}, openapi_extra=extra, url_name=url_name)
 
 

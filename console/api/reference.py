@@ -19,7 +19,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Part:
+class DocumentedField:
     """A parameter of a call, or a field of its body or answer: ``kind`` says in words what values it has."""
 
     name: str
@@ -30,14 +30,14 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Answer:
+class DocumentedAnswer:
     """What a call answers: a list comes in parts of rows with these ``parts``."""
 
     status: int
     media: list[str]
     is_list: bool
     about: str
-    parts: list[Part]
+    parts: list[DocumentedField]
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Call:
     roles: list[str]
     brief: str
     about: str
-    parameters: list[Part]
-    body: list[Part]
+    parameters: list[DocumentedField]
+    body: list[DocumentedField]
     takes_file: bool
-    answers: list[Answer]
+    answers: list[DocumentedAnswer]
 
 
 @cache
@@ -91,26 +91,26 @@ def _call(method: str, path: str, told: Described) -> Call:
     )
 
 
-def _answer(status: int, told: Described) -> Answer:
+def _answer(status: int, told: Described) -> DocumentedAnswer:
     media = told.get("content", {})
     schema = _resolved(media.get("application/json", {}).get("schema", {}))
     rows = schema.get("properties", {}).get("results")
     is_list = rows is not None and rows.get("type") == "array"
     shown = _resolved(rows["items"]) if is_list else schema
     about = shown.get("description", "") or ("" if schema else told["description"])
-    return Answer(status, list(media), is_list, " ".join(about.split()), _parts(shown))
+    return DocumentedAnswer(status, list(media), is_list, " ".join(about.split()), _parts(shown))
 
 
-def _parts(schema: Described) -> list[Part]:
+def _parts(schema: Described) -> list[DocumentedField]:
     schema = _resolved(schema)
     required = schema.get("required", ())
     return [_part(name, one, name in required) for name, one in schema.get("properties", {}).items()]
 
 
-def _part(name: str, schema: Described, required: bool) -> Part:
+def _part(name: str, schema: Described, required: bool) -> DocumentedField:
     default = schema.get("default")
     shown = "" if default is None or default == [] else str(default).lower() if isinstance(default, bool) else default
-    return Part(name, _kind(schema), schema.get("description", ""), str(shown), required)
+    return DocumentedField(name, _kind(schema), schema.get("description", ""), str(shown), required)
 
 
 def _kind(schema: Described) -> str:

@@ -49,7 +49,10 @@ class _Body:
         try:
             block: bytes = self._request.read() if size is None else self._request.read(size)
         except UnreadablePostError as error:
-            raise Problem(400, f"The body was cut off after {self.size:,} bytes. Send it again.") from error
+            is_slow = isinstance(error.__cause__, TimeoutError)
+            reason = "came slower than 64 kB a second" if is_slow else "was cut off"
+            sentence = f"The body {reason} after {self.size:,} bytes. Send it again."
+            raise Problem(408 if is_slow else 400, sentence) from error
         self._digest.update(block)
         self.size += len(block)
         if not block and (found := self._digest.hexdigest()) != self._sha256:

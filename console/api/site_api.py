@@ -2,29 +2,23 @@
 
 from functools import cached_property
 from importlib import import_module
+from json import JSONDecodeError
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
+from ninja.parser import Parser
 
 from console.api.problems import MEDIA_TYPE, Problem, ProblemAnswer, problem, told
 from console.uploads import LARGEST_UPLOAD
 from core.errors import CounterpartError
-from core.middleware import takes_uploads
-from core.version import software_version
+from core.extensions import API_CALLS
+from core.site.version import software_version
+from core.untrusted import read_json
+from core.web.middleware import takes_uploads
+from dataset.secret_controls import SecretControls
 
-SUBJECTS = (
-    "home",
-    "collections",
-    "annotators",
-    "rounds",
-    "pairs",
-    "versions",
-    "leaderboard",
-    "events",
-    "webhooks",
-)
 LARGE_BODIES = {"upload": LARGEST_UPLOAD}  # bytes, by the name of the address
 PROBLEM = {
     "description": "The call was refused or failed; `detail` says why in a sentence.",
@@ -41,10 +35,11 @@ text in US dollars. Errors are `application/problem+json`."""
 class SiteApi(NinjaAPI):
     @property
     def urls(self) -> Any:
-        """The addresses of the calls; some may have large bodies."""
+        """The addresses of the calls; some may have large bodies, and their bodies are no forms."""
         patterns, *names = super().urls
         pattern: Any
         for pattern in patterns:
+            pattern.callback.takes_forms = False
             if pattern.name in LARGE_BODIES:
                 takes_uploads(LARGE_BODIES[pattern.name])(pattern.callback)
         return (patterns, *names)
@@ -68,17 +63,31 @@ def _problem(request: HttpRequest, error: Any) -> HttpResponse:
     match error:
         case Problem():
             return problem(error.status, error.detail, error.headers)
+        case SecretControls():
+            return problem(409, str(error))
         case CounterpartError():
             return problem(422, str(error))
         case Http404():
             return problem(404, "There is no such row, or it has another name.")
         case ValidationError():
             return problem(422, told(error.errors))
-    return problem(error.status_code, str(error))
+    cause = error.__cause__
+    if not isinstance(cause, ValueError):
+        return problem(error.status_code, str(error))
+    is_json = not isinstance(cause, JSONDecodeError | UnicodeDecodeError)
+    return problem(422 if is_json else error.status_code, f"{error}: {str(cause).removesuffix('.')}.")
+
+
+class BodyParser(Parser):
+    """Reads the bodies of calls through the gate for untrusted text."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        return read_json(request.body)
 
 
 api = SiteApi(
     title="Counterpart",
+    parser=BodyParser(),
     version=software_version(),
     description=DESCRIPTION,
     docs_url=None,
@@ -87,5 +96,5 @@ api = SiteApi(
 )
 for kind in (Problem, CounterpartError, Http404, ValidationError, HttpError):
     api.add_exception_handler(kind, _problem)
-for subject in SUBJECTS:
-    api.add_router("", import_module(f"console.{subject}.resources").resources)
+for place in API_CALLS:
+    api.add_router("", import_module(place).resources)

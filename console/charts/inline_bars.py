@@ -33,7 +33,7 @@ class Rect:
 
 
 @dataclass(frozen=True)
-class Column:
+class StackedBar:
     """``parts`` are values by kind, from the bottom up; ``title`` says them in words."""
 
     title: str
@@ -54,7 +54,7 @@ def split_bar(parts: Sequence[tuple[str, str, int]]) -> list[Segment]:
     return segments
 
 
-def stacked(columns: Sequence[Column], *, top: float = 0) -> list[Rect]:
+def stacked(columns: Sequence[StackedBar], *, top: float = 0) -> list[Rect]:
     """Return the bars of columns of equal width, side by side. ``top`` is the value at the upper edge (default: the
     highest column)."""
     highest = top or max((sum(column.parts.values()) for column in columns), default=0)

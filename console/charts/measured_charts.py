@@ -4,14 +4,13 @@ from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.utils import timezone
-
 from console.charts.plots import Charted, Rows, analyse, parameters_of_chart, state_of
+from core import clock
 from core.errors import CounterpartError
-from core.files import read_json, write_json
+from core.files.stored_files import read_json, write_json
 from core.progress import Progress
 from evaluation.analyses import plain
-from mitl.charts import chart_bytes
+from mitl.charts.drawing import chart_bytes
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class MeasuredChart:
 
 def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: Progress) -> str:
     """Measure, draw and store a chart; return why there is nothing to draw, or an empty text."""
-    kept = {"at": timezone.now().isoformat(), "state": state_of(charted, subject)}
+    kept = {"at": clock.now().isoformat(), "state": state_of(charted, subject)}
     trouble = ""
     try:
         found = analyse(subject, parameters_of_chart(charted, subject, annotator), progress)

@@ -20,13 +20,13 @@ from annotation.models import ControlRuling, Decision
 from annotation.work.standing import standing_of
 from core.parameters import Parameters
 from core.progress import Progress, silent
-from core.version import software_version
+from core.site.version import software_version
 from dataset.models import Review, Version
 from evaluation.analyses import Findings, parameters_of, subject_named, write_table
 from evaluation.models import Run
 from hits.models import Round
 from hits.task_types import task_type_of
-from mitl.charts import COLOURS, INK, INK_SOFT, LINE, Spec, chart_bytes
+from mitl.charts.drawing import COLOURS, INK, INK_SOFT, LINE, Spec, chart_bytes
 from mitl.models import Annotator, Pool
 
 ROWS = 100

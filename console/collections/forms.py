@@ -6,7 +6,7 @@ from django import forms
 
 from annotation.people.qualification_tests import QualificationParameters
 from console.collections.sent_imports import CAPTION_UPLOADS, MATCH_UPLOADS, PICTURE_UPLOADS, import_trouble
-from console.fields import UploadField
+from console.fields import ParametersForm, UploadField
 from core.parameters import choices
 from corpus.collection_parameters import ImportParameters, MatchesParameters, SampleParameters
 from corpus.readers import READERS
@@ -14,9 +14,11 @@ from corpus.readers import READERS
 LARGEST_LIST = 16 * 1024**2  # bytes of a list of ids
 
 
-class ImportForm(forms.Form):
+class ImportForm(ParametersForm):
     """Captions and pictures to import into a collection."""
 
+    act = ImportParameters
+    field_order = ("collection", "format", "captions", "images")
     captions = UploadField(
         suffixes=CAPTION_UPLOADS,
         required=False,
@@ -30,8 +32,6 @@ class ImportForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields = ImportParameters.form_fields() | self.fields
-        self.order_fields(("collection", "format", "captions", "images"))
         format = cast(forms.ChoiceField, self.fields["format"])
         format.required = False
         format.choices = [("", "choose the format"), *choices(*READERS)]
@@ -46,36 +46,26 @@ class ImportForm(forms.Form):
             self.add_error(*trouble)
         return chosen
 
-    def params(self) -> dict[str, Any]:
-        """Return the job's parameters, without the files."""
-        return {name: self.cleaned_data[name] for name in ("collection", "format", "append", "skip_missing")}
 
-
-class MatchesForm(forms.Form):
+class MatchesForm(ParametersForm):
     """A file of matches known from elsewhere, and the name of their source."""
 
+    act = MatchesParameters
+    field_order = ("source", "file")
     file = UploadField(
         suffixes=MATCH_UPLOADS,
         label="Matches",
         help_text="CxC’s CSV; a CSV with image, caption and optionally score, grade; or JSON of one direction.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields = MatchesParameters.form_fields() | self.fields
-        self.order_fields(("source", "file"))
 
-    def params(self) -> dict[str, Any]:
-        """Return the job's parameters, without the file and the collection."""
-        return {name: self.cleaned_data[name] for name in ("source", "direction", "skip_unknown")}
-
-
-class SampleForm(forms.Form):
+class SampleForm(ParametersForm):
     """A sample of queries: how many to draw of each kind, or lists of their ids."""
 
+    act = SampleParameters
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields = SampleParameters.form_fields()
         for things in ("images", "captions"):
             drawn = self.fields[things].label
             self.fields[things] = forms.IntegerField(min_value=0, required=False, label=drawn)
@@ -89,9 +79,11 @@ class SampleForm(forms.Form):
         self.order_fields(("name", "seed", "images", "images_list", "captions", "captions_list"))
 
 
-class TestForm(forms.Form):
+class TestForm(ParametersForm):
     """A qualification test, of pairs unless there is a file of sentences."""
 
+    act = QualificationParameters
+    field_order = ("name", "sentences")
     sentences = UploadField(
         suffixes=(".csv",),
         largest=LARGEST_LIST,
@@ -103,8 +95,6 @@ class TestForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial = {"positives": 4, "negatives": 4, "pass_mark": 7}
-        self.fields = QualificationParameters.form_fields() | self.fields
-        self.order_fields(("name", "sentences"))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

@@ -4,10 +4,10 @@ those of other sources (ECCV Caption, figures 2 and C.2)."""
 from dataclasses import dataclass
 
 from console.pairs.pair_lines import Line, Pair, lines_of
-from console.pairs.places import Place
+from console.pairs.places import PairScope
 from corpus.models import Caption, Image, Match
+from dataset.judged.verdict_files import judged_pairs
 from dataset.models import Review
-from dataset.verdict_files import judged_pairs
 from hits.question import Level
 
 MOST = 60
@@ -36,7 +36,7 @@ class MatchGroup:
 
 def groups_of(query: Image | Caption) -> list[MatchGroup]:
     """Return the query's matches in groups; empty groups are left out."""
-    lines = lines_of(Place(query.collection), _known_pairs(query))
+    lines = lines_of(PairScope(query.collection), _known_pairs(query))
     groups: dict[str, list[Line]] = {title: [] for title in TITLES}
     for line in sorted(lines, key=lambda line: (line.level or 0, -len(line.matches), -len(line.proposals))):
         groups[_title(line)].append(line)

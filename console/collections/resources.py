@@ -1,24 +1,22 @@
 """Files that programs send, and what is imported from them into collections; collections with their images, captions
 and matches."""
 
-from collections import defaultdict
-from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated, Any
 
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from ninja import Field, Query, Schema
+from pydantic import BeforeValidator
 
 from console import upload_jobs
 from console.api.bearer import ApiRequest
 from console.api.idempotency import key_of
-from console.api.keysets import Place, part_of
+from console.api.keysets import Place, part_of, part_schema
 from console.api.operations import Resources
 from console.api.problems import Problem
+from console.api.row_fields import Keyed
 from console.api.sent_files import announced_digest, signed_put, store_body
-from console.collections.collection_counts import counted_collections
 from console.collections.picture_links import picture_link
+from console.collections.schemas import CollectionAnswer, counted_collections, with_sources
 from console.collections.sent_imports import (
     CAPTION_UPLOADS,
     MATCH_UPLOADS,
@@ -31,39 +29,16 @@ from console.collections.sent_imports import (
 from console.home.resources import JobAnswer
 from console.uploads import LARGEST_UPLOAD, start_with_sent, upload_id
 from core.errors import CounterpartError
+from core.files.upload_files import FOLDER
 from core.models import Job
-from core.upload_files import FOLDER
-from corpus.models import Caption, Collection, Image, Match
+from corpus.models import Collection, Image
+from dataset.secret_controls import refuse_secret_pairs
 
 resources = Resources("Collections")
+Excluded = Annotated[bool, Field(validation_alias="excluded_at"), BeforeValidator(bool)]
 
 
-class SourceAnswer(Schema):
-    """How many matches a source knows, and how many of these it judged to be none."""
-
-    source: str
-    matches: Annotated[int, Field(validation_alias="n")]
-    rejected: Annotated[int, Field(validation_alias="n_rejected")]
-
-
-class CollectionAnswer(Schema):
-    """Captioned images that were imported together: counts of what it has."""
-
-    name: str
-    url: str
-    description: str
-    images: int
-    captions: int
-    samples: int
-    matches: list[SourceAnswer]
-    created_at: datetime
-
-
-class Collections(Schema):
-    """A part of the list of collections, by name."""
-
-    results: list[CollectionAnswer]
-    next: str | None
+Collections = part_schema("Collections", CollectionAnswer, "A part of the list of collections, by name.")
 
 
 class ImageAnswer(Schema):
@@ -75,43 +50,27 @@ class ImageAnswer(Schema):
     width: int | None
     height: int | None
     split: str
-    excluded: bool
+    excluded: Excluded
     picture: str | None
-
-    @staticmethod
-    def resolve_excluded(image: Image) -> bool:
-        return image.excluded_at is not None
 
     @staticmethod
     def resolve_picture(image: Image) -> str | None:
         return picture_link(image)
 
 
-class Images(Schema):
-    """A part of the images of a collection, by key."""
-
-    results: list[ImageAnswer]
-    next: str | None
+Images = part_schema("Images", ImageAnswer, "A part of the images of a collection, by key.")
 
 
 class CaptionAnswer(Schema):
     """A caption, and the key of the image it was written for. ``excluded``: reviewers took it out of the dataset."""
 
     key: str
-    image: Annotated[str, Field(validation_alias="image.key")]
+    image: Keyed
     text: str
-    excluded: bool
-
-    @staticmethod
-    def resolve_excluded(caption: Caption) -> bool:
-        return caption.excluded_at is not None
+    excluded: Excluded
 
 
-class Captions(Schema):
-    """A part of the captions of a collection, by key."""
-
-    results: list[CaptionAnswer]
-    next: str | None
+Captions = part_schema("Captions", CaptionAnswer, "A part of the captions of a collection, by key.")
 
 
 class MatchAnswer(Schema):
@@ -119,17 +78,13 @@ class MatchAnswer(Schema):
 
     id: int
     source: str
-    image: Annotated[str, Field(validation_alias="image.key")]
-    caption: Annotated[str, Field(validation_alias="caption.key")]
+    image: Keyed
+    caption: Keyed
     score: float | None
     grade: int | None
 
 
-class Matches(Schema):
-    """A part of the matches of a collection."""
-
-    results: list[MatchAnswer]
-    next: str | None
+Matches = part_schema("Matches", MatchAnswer, "A part of the matches of a collection.")
 
 
 class SignedPut(Schema):
@@ -177,14 +132,14 @@ def upload(request: ApiRequest, sent: Query[Sent]) -> dict[str, object]:
 @resources.reads("/collections", "data:read", Collections)
 def collections(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
     """List the collections by name."""
-    found = part_of(counted_collections(), place, key="name")
-    return found | {"results": _told(found["results"])}
+    return part_of(counted_collections(), place, key="name", read=lambda rows: with_sources(list(rows)))
 
 
 @resources.reads("/collections/{name}", "data:read", CollectionAnswer, url_name="collection")
-def collection(request: ApiRequest, name: str) -> dict[str, Any]:
+def collection(request: ApiRequest, name: str) -> Collection:
     """Tell how much a collection has."""
-    return _told([get_object_or_404(counted_collections(), name=name)])[0]
+    (found,) = with_sources([get_object_or_404(counted_collections(), name=name)])
+    return found
 
 
 @resources.reads("/collections/{name}/images", "data:read", Images)
@@ -196,13 +151,17 @@ def images(request: ApiRequest, name: str, place: Query[Place]) -> dict[str, Any
 @resources.reads("/collections/{name}/captions", "data:read", Captions)
 def captions(request: ApiRequest, name: str, place: Query[Place]) -> dict[str, Any]:
     """List the captions of a collection by key."""
-    return part_of(get_object_or_404(Collection, name=name).captions.select_related("image"), place, key="key")
+    found = get_object_or_404(Collection, name=name)
+    refuse_secret_pairs(found, request.user)
+    return part_of(found.captions.select_related("image"), place, key="key")
 
 
 @resources.reads("/collections/{collection}/matches", "data:read", Matches)
 def matches(request: ApiRequest, collection: str, place: Query[Place], source: str = "") -> dict[str, Any]:
     """List the pairs that are known in a collection, of all sources or of one. Others are unknown, not wrong."""
-    rows = get_object_or_404(Collection, name=collection).matches.select_related("image", "caption")
+    found = get_object_or_404(Collection, name=collection)
+    refuse_secret_pairs(found, request.user)
+    rows = found.matches.select_related("image", "caption")
     return part_of(rows.filter(source=source) if source else rows, place)
 
 
@@ -229,19 +188,3 @@ def import_matches(request: ApiRequest, collection: str, parameters: SentMatches
     check_suffix(sent["file"], MATCH_UPLOADS)
     title = f"Import {parameters.source} matches of {collection}"
     return start_with_sent(title, upload_jobs.import_matches.name, params, sent, by=request.user)
-
-
-def _told(collections: Sequence[Collection]) -> list[dict[str, Any]]:
-    """Return collections as they are answered, with as many queries for many as for one."""
-    sources = defaultdict(list)
-    for counts in Match.objects.filter(collection__in=[one.pk for one in collections]).by_source():
-        sources[counts["collection"]].append(counts)
-    return [
-        {
-            **{name: getattr(one, name) for name in ("name", "description", "created_at")},
-            **{name: getattr(one, f"n_{name}") for name in ("images", "captions", "samples")},
-            "url": reverse("api:collection", args=[one.name]),
-            "matches": sources[one.pk],
-        }
-        for one in collections
-    ]

@@ -34,6 +34,7 @@ class SentImport(Parameters):
             required=False, choices=[("", "no captions"), *choices(*READERS)], help_text="format of the captions"
         ),
     ] = ""
+    language: Annotated[str, IMPORT["language"]] = ""
     append: Annotated[bool, IMPORT["append"]] = False
     skip_missing: Annotated[bool, IMPORT["skip_missing"]] = False
 

@@ -17,22 +17,24 @@ from django.views.decorators.http import require_safe
 from annotation.models import QualificationTest
 from annotation.people.qualification_tests import QualificationParameters, make_qualification
 from console import upload_jobs
-from console.collections.collection_counts import counted_collections
+from console.annotators.schemas import counted_samples
 from console.collections.forms import LARGEST_LIST, ImportForm, MatchesForm, SampleForm, TestForm
 from console.collections.picture_links import opened_link
 from console.collections.query_sheets import groups_of
+from console.collections.schemas import CollectionAnswer, counted_collections, with_sources
 from console.jobs import follow
-from console.pagination import count_of, page_of
+from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.refusals import refusals_as_404, refusals_in
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
 from core.errors import CounterpartError
-from core.middleware import takes_uploads
+from core.web.middleware import takes_uploads
 from corpus.models import Caption, Collection, Image, Sample
-from corpus.pictures import picture_bytes
+from corpus.pictures.stored_pictures import picture_bytes
+from corpus.pictures.thumbnails import LARGEST, SIZES, thumbnail
 from corpus.samples import sample_queries
-from corpus.thumbnails import LARGEST, SIZES, thumbnail
-from hits.task_types import CAPTION
+from dataset.secret_controls import are_pairs_secret, refuse_secret_pairs
+from hits.task_types.caption_writing import CAPTION
 from mitl.models import Annotator
 from mitl.pooling import pool_sample
 
@@ -47,25 +49,22 @@ def collections(request: HttpRequest) -> HttpResponse:
 
 @members_only.reads
 def collection(request: HttpRequest, name: str) -> HttpResponse:
-    found = get_object_or_404(Collection, name=name)
-    words = request.GET.get("q", "").strip()
-    n_images, n_captions = found.images.count(), found.captions.count()
+    (found,) = with_sources([get_object_or_404(counted_collections(), name=name)])
+    secret = are_pairs_secret(found, request.user)
+    words = "" if secret else request.GET.get("q", "").strip()
     annotator = Annotator.objects.order_by("created_at").first()
     context = {
         "collection": found,
+        "answer": CollectionAnswer.model_validate(found),
         "words": words,
+        "secret": secret,
         "images": page_of(request, _images(found, words), size=24),
-        "n_images": n_images,
-        "n_captions": n_captions,
-        "sampling": f"python manage.py sample_queries NAME --collection {found} "
-        f"--images {min(60, n_images)} --captions {min(60, n_captions)}{'' if n_captions else ' --uncaptioned'}",
+        "sampling": f"python manage.py sample_queries NAME --collection {found} --images {min(60, found.n_images)} "
+        f"--captions {min(60, found.n_captions)}{'' if found.n_captions else ' --uncaptioned'}",
         "searching": f"python manage.py retrieve {found} --annotators {annotator or 'A,B'}",
         "n_lacking": found.images.lacking_file().count(),
         "n_uncaptioned": found.images.uncaptioned().count(),
-        "sources": found.matches.by_source(),
-        "samples": found.samples.annotate(
-            n_images=count_of(Sample.images.through, "sample"), n_captions=count_of(Sample.captions.through, "sample")
-        ),
+        "samples": counted_samples().filter(collection=found),
         "galleries": found.galleries.all(),
         "tests": QualificationTest.objects.filter(collection=found).annotate(
             n_items=Count("items"), n_sentences=Count("items", filter=Q(items__image=None))
@@ -91,8 +90,8 @@ def collection_import(request: StaffRequest) -> HttpResponse:
     known = {"collection": into, **request.GET.dict()}
     form = ImportForm(request.POST or None, request.FILES or None, initial=known)
     if request.method == "POST" and form.is_valid():
-        params = form.params()
-        name = form.cleaned_data["collection"]
+        params = form.chosen()
+        name = params["collection"]
         files = {field: form.cleaned_data[field] for field in ("captions", "images")}
         job = start_with_uploads(f"Import {name}", upload_jobs.import_collection.name, params, files, by=request.user)
         return follow(job)
@@ -112,7 +111,7 @@ def matches(request: StaffRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Collection, name=name)
     form = MatchesForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        params = {"collection": name, **form.params()}
+        params = {"collection": name, **form.chosen()}
         files = {"file": form.cleaned_data["file"]}
         title = f"Import {params['source']} matches of {name}"
         job = start_with_uploads(title, upload_jobs.import_matches.name, params, files, by=request.user)
@@ -245,6 +244,7 @@ def _original(image: Image) -> FileResponse:
 def image(request: HttpRequest, image_id: int) -> HttpResponse:
     """An image as a query, with the captions that do and do not match it."""
     found = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
+    refuse_secret_pairs(found.collection, request.user)
     return render(
         request, "console/collections/query.html", {"query": found, "image": found, "groups": groups_of(found)}
     )
@@ -254,4 +254,5 @@ def image(request: HttpRequest, image_id: int) -> HttpResponse:
 def caption(request: HttpRequest, caption_id: int) -> HttpResponse:
     """A caption as a query, with the images that do and do not match it."""
     found = get_object_or_404(Caption.objects.select_related("collection", "image"), pk=caption_id)
+    refuse_secret_pairs(found.collection, request.user)
     return render(request, "console/collections/query.html", {"query": found, "groups": groups_of(found)})

@@ -7,7 +7,7 @@ from uuid import UUID
 from ninja import Field, Query, Schema
 
 from console.api.bearer import ApiRequest
-from console.api.keysets import Place, part_of
+from console.api.keysets import Place, part_of, part_schema
 from console.api.operations import Resources
 from core.errors import CounterpartError
 from integrations.models import Notification
@@ -23,19 +23,11 @@ class EventAnswer(Schema):
     place: int
     id: UUID
     type: str
-    timestamp: datetime
+    timestamp: Annotated[datetime, Field(validation_alias="at")]
     data: dict[str, Any]
 
-    @staticmethod
-    def resolve_timestamp(notification: Notification) -> datetime:
-        return notification.at
 
-
-class Events(Schema):
-    """A part of the list of events, the oldest first."""
-
-    results: list[EventAnswer]
-    next: str | None
+Events = part_schema("Events", EventAnswer, "A part of the list of events, the oldest first.")
 
 
 @resources.reads("/events", "events:read", Events)

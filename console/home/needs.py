@@ -8,19 +8,21 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
-from django.utils import timezone
 
 from annotation.models import CLAIM, Appeal, Assignment, Rejection
 from annotation.review.decisions import work_to_review
 from annotation.work.grading import PATIENCE
 from console.templatetags.console import ago, dollars
-from core.jobs import stale_jobs
+from core import clock
+from core.health.heartbeat import busy_with
 from core.models import Job
 from core.text import counted
+from core.work.jobs import stale_jobs
+from crowd.calls.funds import shortages
 from crowd.channels import market_of
-from crowd.funds import shortages
 from crowd.models import Outbox, Visit
-from crowd.postings import late_rounds, work_to_look_at
+from crowd.posting.postings import late_rounds, work_to_look_at
+from crowd.posting.publication import can_close
 from dataset.models import Case, QueueCheck
 from hits.models import Control, Round, Seat
 from hits.task_types import task_type_of
@@ -69,7 +71,7 @@ def _nearly_approved(round: Round | None) -> list[Need]:
     """Undecided work that its platform will soon approve and pay."""
     soon = Assignment.objects.filter(
         CLAIM | Q(state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED)),
-        visit__in=Visit.objects.undecided().filter(auto_approval_at__lt=timezone.now() + NEARLY),
+        visit__in=Visit.objects.undecided().filter(auto_approval_at__lt=clock.now() + NEARLY),
     )
     return _by_round(
         soon,
@@ -91,9 +93,10 @@ def _short_of_funds() -> Iterable[Need]:
 
 
 def _late(round: Round | None) -> Iterable[Need]:
-    for name, last in late_rounds():
-        if round is None or name == round.name:
-            yield Need(f"{name} was last synced {ago(last)}. Is the Celery worker running?", _page("round", name))
+    late = [(name, last) for name, last in late_rounds() if round is None or name == round.name]
+    worker = _worker() if late else ""
+    for name, last in late:
+        yield Need(f"{name} was last synced {ago(last)}. {worker}", _page("round", name))
 
 
 def _work_to_review(round: Round | None) -> list[Need]:
@@ -106,7 +109,7 @@ def _work_to_review(round: Round | None) -> list[Need]:
 
 
 def _long_waits() -> Iterable[Need]:
-    if n := work_to_review().filter(submitted_at__lt=timezone.now() - PATIENCE).count():
+    if n := work_to_review().filter(submitted_at__lt=clock.now() - PATIENCE).count():
         yield Need(f"{counted(n, 'worker has', 'workers have')} waited for a review for over 3 days", reverse("review"))
 
 
@@ -163,25 +166,31 @@ def _calls(round: Round | None) -> Iterable[Need]:
     if n := calls.filter(state=Outbox.State.FAILED).count():
         yield Need(f"{counted(n, 'platform call')} failed", reverse("calls"))
     # These are retried automatically but have failed for some time.
-    waiting = calls.filter(state=Outbox.State.PENDING, created_at__lt=timezone.now() - HELD_UP)
+    waiting = calls.filter(state=Outbox.State.PENDING, created_at__lt=clock.now() - HELD_UP)
     if n := waiting.exclude(error="").count():
         yield Need(f"{counted(n, 'platform call')} could not be made yet", reverse("calls"))
 
 
 def _drafts() -> Iterable[Need]:
     for draft in Round.objects.filter(published_at=None, closed_at=None)[:5]:
-        yield Need(f"{draft} is planned and not yet published", _page("round", draft.name))
+        state = "judged elsewhere and not yet closed" if can_close(draft) else "planned and not yet published"
+        yield Need(f"{draft} is {state}", _page("round", draft.name))
+
+
+def _worker() -> str:
+    job = busy_with()
+    return f"The worker is busy with {job.title}" if job else "Is the Celery worker running?"
 
 
 def _stale_jobs() -> Iterable[Need]:
-    if n := stale_jobs().count():
+    if (n := stale_jobs().count()) and not busy_with():
         yield Need(f"{counted(n, 'job waits', 'jobs wait')}: no Celery worker has run for minutes", reverse("jobs"))
 
 
 def _failed_jobs(user: User) -> Iterable[Need]:
     """Those of the user, and all for who launches rounds; none that was tried again since."""
     again = Job.objects.filter(title=OuterRef("title"), created_at__gt=OuterRef("created_at"))
-    failed = Job.objects.filter(~Exists(again), state=Job.State.FAILED, finished_at__gt=timezone.now() - RECENT)
+    failed = Job.objects.filter(~Exists(again), state=Job.State.FAILED, finished_at__gt=clock.now() - RECENT)
     if not user.has_perm(LAUNCH):
         failed = failed.filter(created_by=user)
     for job in failed[:5]:

@@ -15,7 +15,7 @@ SIDES = {"images": "images for a caption", "captions": "captions for an image"}
 
 
 @dataclass(frozen=True)
-class Side:
+class DirectionMatches:
     """The matches of one direction, ``times`` as many as the original ones: those and what was found beyond them."""
 
     label: str
@@ -31,7 +31,7 @@ class NewestResult:
 
     version: Version
     times: float | None
-    sides: Sequence[Side]
+    sides: Sequence[DirectionMatches]
     leader: str = ""
     score: float | None = None
     before: str = ""
@@ -54,9 +54,9 @@ def newest_result() -> NewestResult | None:
     return NewestResult(version, times, sides, leader, values.get(leader), before)
 
 
-def _side(name: str, original: int, found: int) -> Side:
+def _side(name: str, original: int, found: int) -> DirectionMatches:
     parts = [("original", "original", original), ("found", "found by the rounds", max(found - original, 0))]
-    return Side(SIDES[name], found / original, split_bar(parts))
+    return DirectionMatches(SIDES[name], found / original, split_bar(parts))
 
 
 def _means(version: Version, figure: str) -> dict[str, float]:

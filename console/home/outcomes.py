@@ -24,8 +24,8 @@ from evaluation.jobs import register, score_run
 from evaluation.models import Run
 from hits.jobs import pack
 from hits.models import Round
-from hits.pipeline import TASK as PLANNING
-from hits.round_parameters import RoundParameters
+from hits.rounds.pipeline import TASK as PLANNING
+from hits.rounds.round_parameters import RoundParameters
 from mitl.asked_pools import TASK as POOLING
 from mitl.models import Annotator, Pool
 from mitl.search.asked_searches import TASK as SEARCHING
@@ -34,7 +34,7 @@ from simulation.jobs import rehearse
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobLink:
     """A link from a job to what it is about."""
 
     label: str
@@ -44,10 +44,10 @@ class Outcome:
 LOADING = "demo.tasks.load"  # of an app above this one
 PACKED = ("task", "replication", "top_up", "reasons", "reward", "ceiling")
 
-Leading = Callable[[Job], Outcome | None]
+Leading = Callable[[Job], JobLink | None]
 
 
-def outcome_of(job: Job) -> Outcome | None:
+def outcome_of(job: Job) -> JobLink | None:
     """Return a link to what the job made or is about, back to the form of a failed job, or None if there is nothing."""
     leading = _BY_STATE.get((job.task, job.state)) or _BY_TASK.get(job.task) or _to_version_or_round
     return leading(job)
@@ -77,9 +77,9 @@ def _fields_of(params: Mapping[str, Any]) -> dict[str, object]:
 def _to(label: str, model: type[Model], param: str, page: str, *, key: str = "name") -> Leading:
     """Lead to the page of the row that the parameter ``param`` names by its field ``key``."""
 
-    def leading(job: Job) -> Outcome | None:
+    def leading(job: Job) -> JobLink | None:
         row = model._default_manager.filter(**{key: job.params.get(param, "")}).first()
-        return Outcome(f"{label} {row}", reverse(page, args=[getattr(row, key)])) if row else None
+        return JobLink(f"{label} {row}", reverse(page, args=[getattr(row, key)])) if row else None
 
     return leading
 
@@ -91,62 +91,62 @@ _to_round = _to("Round", Round, "round", "round")
 _to_audit = _to("Audit of", Round, "round", "audit")
 
 
-def _to_version_or_round(job: Job) -> Outcome | None:
+def _to_version_or_round(job: Job) -> JobLink | None:
     return _to_version(job) if "version" in job.params else _to_round(job)
 
 
-def _to_plan(job: Job) -> Outcome | None:
+def _to_plan(job: Job) -> JobLink | None:
     """Lead to the planned round, or to the pool where no more was wanted."""
     if not job.params.get("pool_only"):
         return _to_launch(job)
     pool = Pool.objects.filter(name=RoundParameters.from_json(job.params).pool_name).first()
-    return Outcome(f"Pool {pool}", reverse("pool", args=[pool.name])) if pool else None
+    return JobLink(f"Pool {pool}", reverse("pool", args=[pool.name])) if pool else None
 
 
-def _to_launch(job: Job) -> Outcome | None:
+def _to_launch(job: Job) -> JobLink | None:
     """Lead on from a packed round to its next step, until it is published."""
     draft = Round.objects.filter(name=job.params["round"], published_at=None, closed_at=None).first()
     if draft is None:
         return _to_round(job)
-    return Outcome(f"Go on with round {draft}", reverse("round_consent", args=[draft.name]))
+    return JobLink(f"Go on with round {draft}", reverse("round_consent", args=[draft.name]))
 
 
-def _to_chart(job: Job) -> Outcome:
+def _to_chart(job: Job) -> JobLink:
     place = [job.params[name] for name in ("kind", "name", "subject")]
-    return Outcome("Chart", f"{reverse('chart', args=place)}?{urlencode({'annotator': job.params['annotator']})}")
+    return JobLink("Chart", f"{reverse('chart', args=place)}?{urlencode({'annotator': job.params['annotator']})}")
 
 
-def _to_part(job: Job) -> Outcome:
+def _to_part(job: Job) -> JobLink:
     part = job.params["part"]
-    return Outcome(PARTS[part].title, reverse(f"round_{part}", args=[job.params["round"]]))
+    return JobLink(PARTS[part].title, reverse(f"round_{part}", args=[job.params["round"]]))
 
 
-def _to_figures(job: Job) -> Outcome:
-    return Outcome("Figures", reverse("benchmark", args=[job.pk]))
+def _to_figures(job: Job) -> JobLink:
+    return JobLink("Figures", reverse("benchmark", args=[job.pk]))
 
 
-def _to_designs(job: Job) -> Outcome | None:
+def _to_designs(job: Job) -> JobLink | None:
     try:
         source = source_of(job.params["source"])
     except CounterpartError:  # the pool or round was removed
         return None
-    return Outcome("Designs", f"{reverse('round_design')}?{urlencode(source.query)}")
+    return JobLink("Designs", f"{reverse('round_design')}?{urlencode(source.query)}")
 
 
-def _back_to_plan(job: Job) -> Outcome:
-    return Outcome(
+def _back_to_plan(job: Job) -> JobLink:
+    return JobLink(
         "Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job.params) | {'step': 'pay'}, doseq=True)}"
     )
 
 
-def _back_to_import(job: Job) -> Outcome:
+def _back_to_import(job: Job) -> JobLink:
     chosen = {name: job.params[name] for name in ("collection", "format", "append", "skip_missing") if job.params[name]}
-    return Outcome("Choose the files again", f"{reverse('collection_import')}?{urlencode(chosen)}")
+    return JobLink("Choose the files again", f"{reverse('collection_import')}?{urlencode(chosen)}")
 
 
-def _back_to_pack(job: Job) -> Outcome:
+def _back_to_pack(job: Job) -> JobLink:
     fields = _fields_of(job.params["parameters"]) | {"round": job.params["round"], "step": "pay"}
-    return Outcome("Change HITs and pay", f"{reverse('pool_pack', args=[job.params['pool']])}?{urlencode(fields)}")
+    return JobLink("Change HITs and pay", f"{reverse('pool_pack', args=[job.params['pool']])}?{urlencode(fields)}")
 
 
 _BY_STATE: Mapping[tuple[str, str], Leading] = {
@@ -162,7 +162,7 @@ _BY_TASK: Mapping[str, Leading] = {
     PLANNING: _to_plan,
     TRAINING: _to_annotator,
     pack.name: _to_launch,
-    LOADING: lambda job: Outcome("Home", reverse("home")),
+    LOADING: lambda job: JobLink("Home", reverse("home")),
     rehearse.name: _to("Rehearsal of", Round, "round", "rehearsals"),
     trust.name: _to("Trust in", Version, "version", "version_trust"),
     clean_up.name: _to("Pairs to review in", Collection, "collection", "queue"),

@@ -1,20 +1,21 @@
 """Who calls, and jobs: what they do, how far they are, and how to stop them."""
 
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
-from ninja import Query, Schema
+from ninja import Field, Query, Schema
 
 from console.api.bearer import ApiRequest
-from console.api.keysets import Place, part_of
+from console.api.keysets import Place, part_of, part_schema
 from console.api.operations import Resources
 from console.api.problems import Problem
-from core.jobs import cancel
+from console.api.row_fields import address
 from core.models import Job
+from core.work.jobs import cancel
 
 resources = Resources("Jobs")
 RETRY_AFTER = "2"  # seconds
@@ -33,7 +34,7 @@ class JobAnswer(Schema):
     """Long work: ``done`` of ``total`` counts the current ``step``; ``message`` is the outcome, or why it failed."""
 
     id: UUID
-    url: str
+    url: Annotated[str, Field(validation_alias="pk"), address("job")]
     title: str
     state: Job.State
     step: str
@@ -43,16 +44,8 @@ class JobAnswer(Schema):
     created_at: datetime
     finished_at: datetime | None
 
-    @staticmethod
-    def resolve_url(job: Job) -> str:
-        return reverse("api:job", args=[job.pk])
 
-
-class Jobs(Schema):
-    """A part of the list of jobs, the latest first."""
-
-    results: list[JobAnswer]
-    next: str | None
+Jobs = part_schema("Jobs", JobAnswer, "A part of the list of jobs, the latest first.")
 
 
 @resources.reads("/me", None, Me)

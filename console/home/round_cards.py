@@ -4,17 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from django.core.cache import cache
+
 from annotation.work.forecasts import Forecast, forecast_of
 from annotation.work.standing import Standing, standings
 from console.charts.inline_bars import Segment
-from console.kept_figures import Turn, kept_if_slow
+from console.kept_figures import CountingTurn, kept_if_slow
 from console.rounds.figures import seat_bar
+from console.rounds.hold_lines import HoldLine, holds_of_page
 from corpus.models import Image
 from evaluation.round_quality import Quality, quality_of
 from hits.models import Item, Round
 
 OPEN = Round.objects.filter(published_at__isnull=False, closed_at=None)
 CARDS, PICTURES = 6, 6
+KEPT_SECONDS = 30  # what holds a round up takes a dozen queries
 GOOD_CONTROLS, FAIR_CONTROLS = 0.9, 0.75  # shares of right answers
 GOOD_ALPHA, FAIR_ALPHA = 0.8, 0.667  # Krippendorff's bounds for firm and for tentative conclusions
 
@@ -27,6 +31,7 @@ class RoundCard:
     standing: Standing
     seats: Sequence[Segment]
     forecast: Forecast | None
+    holds: Sequence[HoldLine]
     pictures: Sequence[Image]
     quality: Quality | None
 
@@ -39,7 +44,7 @@ class RoundCard:
         return _word(self.quality.alpha if self.quality else None, GOOD_ALPHA, FAIR_ALPHA)
 
 
-def round_cards(counts: Turn) -> list[RoundCard]:
+def round_cards(counts: CountingTurn) -> list[RoundCard]:
     """Return the cards of the newest open rounds. The quality of rounds with many answer sets that nobody has counted
     lately is left out, unless it is the request's turn."""
     rounds = list(OPEN.order_by("-published_at")[:CARDS])
@@ -57,11 +62,22 @@ def round_cards(counts: Turn) -> list[RoundCard]:
                 standing=standing,
                 seats=seat_bar(standing),
                 forecast=forecast.figures,
+                holds=_holds_of(one, standing),
                 pictures=pictures.get(one.pk, []),
                 quality=kept.figures if kept else None,
             )
         )
     return cards
+
+
+def _holds_of(round: Round, standing: Standing) -> list[HoldLine]:
+    """Return what holds a round up, as the page of the round has it."""
+    key = f"holds-on-home:{round.pk}:{round.takes_workers}:{round.ceiling}"
+    kept: list[HoldLine] | None = cache.get(key)
+    if kept is None:
+        kept = holds_of_page(round, standing)
+        cache.set(key, kept, KEPT_SECONDS)
+    return kept
 
 
 def _pictures_of(rounds: Sequence[Round]) -> dict[int, list[Image]]:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotation.models import Assignment, Judgment
 from corpus.models import Collection
 from dataset.models import Version
-from dataset.provenance import unfinished
+from dataset.releases.provenance import unfinished
 from evaluation.models import Run, Score
 from hits.models import Round, Seat
 from hits.task_types import ON_PAIRS

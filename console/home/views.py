@@ -8,19 +8,20 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from console.home.needs import needs_of_all_rounds
 from console.home.newest_result import newest_result
-from console.home.outcomes import LOADING, Outcome, outcome_of
+from console.home.outcomes import LOADING, JobLink, outcome_of
+from console.home.resources import JobAnswer
 from console.home.round_cards import OPEN, round_cards
 from console.home.stations import next_step, stations
-from console.kept_figures import Turn
+from console.kept_figures import CountingTurn
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
-from core.jobs import STALE_AFTER, cancel, stale_jobs
+from core import clock
 from core.models import Job
+from core.work.jobs import STALE_AFTER, cancel, stale_jobs
 
 
 @members_only.reads
@@ -28,7 +29,7 @@ def home(request: StaffRequest) -> HttpResponse:
     """What waits for the user, what was found, and how the open rounds go; live.js fetches their cards again, and the
     figures that take long. ``?count`` counts these at once."""
     step = next_step()
-    context = _rounds(Turn(at_once="count" in request.GET)) | {
+    context = _rounds(CountingTurn(at_once="count" in request.GET)) | {
         "next_step": step,
         "may_step": step and request.user.has_perm(step.permission),
         "needs": needs_of_all_rounds(request.user),
@@ -42,7 +43,7 @@ def home(request: StaffRequest) -> HttpResponse:
 @never_cache
 def home_live(request: StaffRequest) -> JsonResponse:
     """Polled by live.js: whether a round is open, and the cards."""
-    context = _rounds(Turn(turn=True))
+    context = _rounds(CountingTurn(turn=True))
     html = render_to_string("console/home/_round_cards.html", context, request)
     return JsonResponse({"live": bool(context["cards"]), "html": html})
 
@@ -53,7 +54,7 @@ def pipeline(request: HttpRequest) -> HttpResponse:
     return render(request, "console/home/pipeline.html", {"stations": stations()})
 
 
-def _rounds(counts: Turn) -> dict[str, Any]:
+def _rounds(counts: CountingTurn) -> dict[str, Any]:
     cards = round_cards(counts)
     return {
         "cards": cards,
@@ -77,10 +78,11 @@ def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
     found = _job_or_404(job_id)
     context = _context(found)
     outcome = context["outcome"]
-    if "follow" in request.GET and found.state == Job.State.DONE and isinstance(outcome, Outcome):
+    if "follow" in request.GET and found.state == Job.State.DONE and isinstance(outcome, JobLink):
         messages.success(request, found.message)
         return redirect(outcome.url)
-    return render(request, "console/home/job.html", context | {"follows": "follow" in request.GET})
+    context |= {"follows": "follow" in request.GET, "answer": JobAnswer.model_validate(found)}
+    return render(request, "console/home/job.html", context)
 
 
 @members_only.reads
@@ -105,7 +107,7 @@ def _job_or_404(job_id: UUID) -> Job:
 
 
 def _context(job: Job) -> dict[str, object]:
-    silence = timezone.now() - job.heartbeat_at
+    silence = clock.now() - job.heartbeat_at
     waits = job.state == Job.State.QUEUED and silence > UNTOUCHED_FOR
     is_lost = job.state == Job.State.RUNNING and silence > STALE_AFTER
     busy = waits and Job.objects.filter(state=Job.State.RUNNING).exclude(pk__in=stale_jobs()).exists()

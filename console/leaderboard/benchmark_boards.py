@@ -9,9 +9,9 @@ from typing import Any
 
 from console.uploads import Files, upload_job
 from core.errors import CounterpartError
-from core.files import read_json, write_json
-from core.jobs import JobProgress
+from core.files.stored_files import read_json, write_json
 from core.models import Job
+from core.work.jobs import JobProgress
 from counterpart_metrics.figures import Figure
 from evaluation.scores.benchmark_scores import evaluate_benchmarks
 from evaluation.scores.board_tables import figures_of
@@ -21,7 +21,7 @@ from mitl.models import Retrieval
 from mitl.search.gallery import rankings_of
 
 
-@upload_job("console.tasks.measure_rankings")
+@upload_job("console.tasks.measure_rankings", needs=("hits.launch_round",))
 def measure_rankings(job: Job, files: Files, progress: JobProgress) -> str:
     """Score the uploaded rankings, or the lists of a search, and store the figures."""
     params = job.params

@@ -10,8 +10,8 @@ from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from console.versions.forms import BenchmarkForm
-from core.middleware import takes_uploads
 from core.models import Job
+from core.web.middleware import takes_uploads
 
 
 @takes_uploads(2 * LARGEST_UPLOAD)

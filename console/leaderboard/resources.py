@@ -10,13 +10,13 @@ from uuid import UUID
 import numpy as np
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from ninja import Field, Query, Schema
 from pydantic import WithJsonSchema
 
 from console.api.bearer import ApiRequest
-from console.api.keysets import Place, part_of
+from console.api.keysets import Place, part_of, part_schema
 from console.api.operations import Resources
+from console.api.row_fields import Named, Username, address
 from console.collections.sent_imports import check_suffix
 from console.home.resources import JobAnswer
 from console.leaderboard.benchmark_boards import measure_rankings, stored_boards
@@ -38,9 +38,8 @@ from evaluation.scores.runs import check_model
 from mitl.models import Retrieval
 
 resources = Resources("Models")
-Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
-Rankings = Annotated[Text, Field(description=f"id of an upload whose name ends in {', '.join(FORMS)}")]
-Model = Annotated[Text, Field(description="name of the model; empty: that of the file")]
+Rankings = Annotated[str, Field(description=f"id of an upload whose name ends in {', '.join(FORMS)}")]
+Model = Annotated[str, Field(description="name of the model; empty: that of the file")]
 
 
 class FigureLine(Schema):
@@ -85,38 +84,18 @@ class RunLine(Schema):
     """One model's rankings of a collection: a file, or the lists of an annotator's search (`retrieval`)."""
 
     id: int
-    url: str
-    collection: str
+    url: Annotated[str, Field(validation_alias="pk"), address("run")]
+    collection: Named
     model: str
     file_name: str
     sha256: str
-    retrieval: int | None
+    retrieval: Annotated[int | None, Field(validation_alias="retrieval_id")]
     suspicions: list[str]
-    registered_by: str | None
+    registered_by: Username | None
     created_at: datetime
 
-    @staticmethod
-    def resolve_url(run: Run) -> str:
-        return reverse("api:run", args=[run.pk])
 
-    @staticmethod
-    def resolve_collection(run: Run) -> str:
-        return run.collection.name
-
-    @staticmethod
-    def resolve_retrieval(run: Run) -> int | None:
-        return run.retrieval_id
-
-    @staticmethod
-    def resolve_registered_by(run: Run) -> str | None:
-        return run.registered_by.get_username() if run.registered_by else None
-
-
-class Runs(Schema):
-    """A part of the list of runs, the latest first."""
-
-    results: list[RunLine]
-    next: str | None
+Runs = part_schema("Runs", RunLine, "A part of the list of runs, the latest first.")
 
 
 class ScoresOnVersion(Schema):
@@ -165,7 +144,7 @@ class RunAnswer(RunLine):
 class RunBody(Schema, extra="forbid"):
     """Rankings of a collection, to be registered as a run."""
 
-    collection: Text
+    collection: str
     upload: Rankings
     model: Model = ""
 
@@ -188,13 +167,13 @@ class MeasureBody(Schema, extra="forbid"):
     """Rankings with COCO's ids, as an upload or of an annotator's search, and the benchmarks to measure them on."""
 
     benchmarks: Annotated[
-        list[Text],
+        list[str],
         WithJsonSchema({"type": "array", "items": {"type": "string", "enum": list(ORDER)}, "minItems": 1}),
     ]
     upload: Rankings = ""
     retrieval: int | None = None
     model: Model = ""
-    categories: Annotated[Text, Field(description="id of an upload, COCO's instances_val2014.json, for pmrp")] = ""
+    categories: Annotated[str, Field(description="id of an upload, COCO's instances_val2014.json, for pmrp")] = ""
 
 
 class Measured(Schema):

@@ -4,9 +4,9 @@ from functools import partial
 
 from console.kept_figures import Kept, kept_if_slow
 from core.errors import CounterpartError
+from counterpart_statistics.estimation import METRICS
 from evaluation.auditing.estimate_boards import EstimateBoard, audits_of, boards_of
 from evaluation.auditing.round_estimates import EstimateParameters, RoundEstimates, estimate_round
-from evaluation.estimation import METRICS
 from evaluation.models import Run
 from hits.models import Round
 

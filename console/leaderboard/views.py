@@ -11,12 +11,12 @@ from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.uploads import LARGEST_UPLOAD, store_upload
 from console.versions.forms import RankingsForm
-from core.middleware import takes_uploads
+from core.web.middleware import takes_uploads
 from corpus.models import Collection
 from counterpart_metrics import SCORED
+from counterpart_statistics.estimation import METRICS
 from dataset.models import Version
 from evaluation.auditing.estimate_boards import audits_of
-from evaluation.estimation import METRICS
 from evaluation.jobs import start_registration, start_scoring_run
 from evaluation.models import Run
 from evaluation.scores.boards import Board, notes_of

@@ -17,13 +17,15 @@ from console.pairs.last_act import last_act, remember_act
 from console.pairs.light_table import COLUMNS, SIZES, VIEWS, Layout, chips_of, layout_of, page_and_sides
 from console.pairs.pair_filters import PairFilter
 from console.pairs.pair_lines import Pair, as_csv, lines_of
-from console.pairs.places import Place
+from console.pairs.places import PairScope
 from console.permissions import StaffRequest, members_only, reviewers_only
 from core.errors import CounterpartError
-from core.text import counted
+from core.text import counted, trimmed
+from core.untrusted import whole_number
 from corpus.models import Caption, Collection, Image
 from dataset.models import SavedFilter, Version
-from dataset.reviews import conclude
+from dataset.reviews.reviews import conclude
+from dataset.secret_controls import refuse_secret_pairs
 from hits.models import Round
 from mitl.models import Pool
 
@@ -40,6 +42,7 @@ def pairs(request: HttpRequest, kind: str, name: str) -> HttpResponse:
 def pairs_csv(request: HttpRequest, kind: str, name: str) -> HttpResponseBase:
     """Download all pairs that pass the filter."""
     place = _place_or_404(kind, name)
+    _refuse_secret(request, place)
     form = PairFilter(place, request.GET)
     if not form.is_valid():
         return _page(request, place)
@@ -82,7 +85,8 @@ def pair_trail(request: HttpRequest, image_id: int, caption_id: int) -> HttpResp
     """What is known of a pair, for the panel beside the pairs: proposals, votes, reviews, sources and versions."""
     image = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
     get_object_or_404(Caption, pk=caption_id, collection=image.collection)
-    (line,) = lines_of(Place(image.collection), [(image_id, caption_id)])
+    refuse_secret_pairs(image.collection, request.user)
+    (line,) = lines_of(PairScope(image.collection), [(image_id, caption_id)])
     versions = set(image.collection.versions.values_list("name", flat=True))
     return render(request, "console/pairs/_trail.html", {"line": line, "versions": versions})
 
@@ -93,7 +97,7 @@ def filter_save(request: StaffRequest, kind: str, name: str) -> HttpResponse:
     place = _place_or_404(kind, name)
     form = PairFilter(place, request.GET)
     named = SavedFilterForm(request.POST)
-    if not (form.is_valid() and form.query and named.is_valid()):
+    if not (form.is_valid() and form.query and named.is_valid() and trimmed(named.cleaned_data["name"])):
         return _page(request, place, "Set a filter, and name it in at most 40 characters.")
     kept = {"owner": request.user, "name": named.cleaned_data["name"]}
     query = _to_keep(form, layout_of(request.GET))
@@ -118,12 +122,12 @@ def judgments(request: HttpRequest) -> HttpResponse:
     return redirect("pairs", "round", last.assignment.hit.round.name)
 
 
-def _place_or_404(kind: str, name: str) -> Place:
+def _place_or_404(kind: str, name: str) -> PairScope:
     if kind not in PLACES:
         raise Http404("Pairs are listed of a pool, a round or a version.")
     related = "pool__collection" if kind == "round" else "collection"
     rows: QuerySet[Any] = PLACES[kind]._default_manager.select_related(related)
-    return Place(get_object_or_404(rows, name=name))
+    return PairScope(get_object_or_404(rows, name=name))
 
 
 def _selected(collection: Collection, named: list[str]) -> list[tuple[int, int]]:
@@ -131,7 +135,7 @@ def _selected(collection: Collection, named: list[str]) -> list[tuple[int, int]]
     if not 0 < len(named) <= MOST_SELECTED:
         raise CounterpartError(f"{len(named)} pairs are selected; select 1 to {MOST_SELECTED}.")
     split = [text.partition("-")[::2] for text in named]
-    ids = [(int(image), int(caption)) for image, caption in split if _is_id(image) and _is_id(caption)]
+    ids = [(whole_number(image) or 0, whole_number(caption) or 0) for image, caption in split]
     images = collection.images.in_bulk([image for image, _ in ids])
     captions = collection.captions.in_bulk([caption for _, caption in ids])
     found = [(image, caption) for image, caption in ids if image in images and caption in captions]
@@ -141,19 +145,15 @@ def _selected(collection: Collection, named: list[str]) -> list[tuple[int, int]]
     return found
 
 
-def _is_id(text: str) -> bool:
-    return text.isdecimal() and len(text) < 19
-
-
 def _wants_json(request: HttpRequest) -> bool:
     return request.headers.get("Accept") == "application/json"
 
 
-def _refused(request: HttpRequest, place: Place, trouble: str) -> HttpResponse:
+def _refused(request: HttpRequest, place: PairScope, trouble: str) -> HttpResponse:
     return JsonResponse({"trouble": trouble}, status=422) if _wants_json(request) else _page(request, place, trouble)
 
 
-def _in_place(request: HttpRequest, place: Place, pair: Pair) -> JsonResponse:
+def _in_place(request: HttpRequest, place: PairScope, pair: Pair) -> JsonResponse:
     """Answer with the line of a pair as it now is, and the button that undoes its review."""
     address = reverse("pairs", args=[place.kind, place.row.name])
     (line,) = lines_of(place, [pair])
@@ -167,7 +167,14 @@ def _to_keep(form: PairFilter, layout: Layout) -> str:
     return "&".join(filter(None, (form.query, layout.query)))
 
 
-def _page(request: HttpRequest, place: Place, trouble: str = "") -> HttpResponse:
+def _refuse_secret(request: HttpRequest, place: PairScope) -> None:
+    """Raise SecretControls where the pairs of the place, or of the version beside it, are kept from the user."""
+    for row in (place.row, *Version.objects.filter(name=request.GET.get("beside", ""))):
+        refuse_secret_pairs(row, request.user)
+
+
+def _page(request: HttpRequest, place: PairScope, trouble: str = "") -> HttpResponse:
+    _refuse_secret(request, place)
     form = PairFilter(place, request.GET)
     layout = layout_of(request.GET)
     context: dict[str, Any] = {"place": place, "form": form, "layout": layout, "trouble": trouble}

@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow.compute as pc
 from django.db.models import QuerySet
 
+from core.untrusted import whole_number
+from dataset.judged.verdict_files import BY_LEVEL, CONFIDENCE, LEAST_CERTAIN, Order, pairs_in_file
 from dataset.models import Aggregation
-from dataset.verdict_files import BY_LEVEL, CONFIDENCE, LEAST_CERTAIN, Order, pairs_in_file
 from hits.question import Level
 
 ORDERS: dict[str, Order] = {"": (), "unsure": LEAST_CERTAIN, "level": BY_LEVEL}
@@ -48,8 +49,9 @@ class FilePairs:
 
 def levels_of(verdict: str) -> list[int]:
     """Return the levels of a verdict: those of a match (``yes``), those of none (``no``), or one by its number."""
-    if verdict.isdecimal():
-        return [int(verdict)]
+    level = whole_number(verdict)
+    if level is not None:
+        return [level]
     return [level for level in Level if (level in (Level.YES, Level.PARTIALLY_YES)) == (verdict == "yes")]
 
 

@@ -4,8 +4,8 @@ from django import forms
 
 from corpus.models import Caption, Image
 from dataset.models import Review, Subject
-from dataset.near_duplicates import group_of
-from dataset.reviews import LONGEST_REASON, Conclusion
+from dataset.reviews.cases import group_of
+from dataset.reviews.reviews import LONGEST_REASON, Conclusion
 from hits.question import Level
 
 CONCLUSIONS = [*((str(level.value), level.label) for level in Level), ("kept", "keep"), ("excluded", "exclude")]

@@ -10,7 +10,7 @@ from dataset.models import Review
 _KEY = "last_act"
 
 
-class Act(TypedDict):
+class LastAct(TypedDict):
     """The ids of the reviews that it added, the image and caption of one of its pairs, and the page it was made on."""
 
     reviews: list[int]
@@ -25,12 +25,12 @@ def remember_act(
     same before, and are not theirs to undo. Sent twice, an act is kept once."""
     added = [review.pk for review in reviews if review.by_id == request.user.pk and review.pk > (seen or 0)]
     if added:
-        request.session[_KEY] = Act(reviews=added, pair=pair, page=page)
+        request.session[_KEY] = LastAct(reviews=added, pair=pair, page=page)
 
 
-def last_act(request: HttpRequest, *, at: str = "") -> Act | None:
+def last_act(request: HttpRequest, *, at: str = "") -> LastAct | None:
     """Return the last act; with ``at`` only if its page has this address, whatever its query string."""
-    last = cast("Act | None", request.session.get(_KEY))
+    last = cast("LastAct | None", request.session.get(_KEY))
     return last if last and last["page"].startswith(at) else None
 
 

@@ -11,9 +11,9 @@ from django.forms import ChoiceField
 from django.http import HttpRequest, QueryDict
 
 from console.pagination import page_of
-from console.pairs.pair_filters import PairFilter, Side
+from console.pairs.pair_filters import PairFilter, PairSide
 from console.pairs.pair_lines import Line, Pair, lines_of
-from console.pairs.places import Place
+from console.pairs.places import PairScope
 
 VIEWS = {"grid": "Pictures", "table": "Table"}
 COLUMNS = {
@@ -104,18 +104,18 @@ def _without(address: QueryDict, name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownSide:
     """A side of the page: its title, empty where there is one side only, its lines, how many pairs it has in all, and
     whether there are more than were counted."""
 
     title: str
-    place: Place
+    place: PairScope
     lines: list[Line]
     total: int
     has_more: bool
 
 
-def page_and_sides(request: HttpRequest, form: PairFilter, size_of_all: int) -> tuple[Page, list[Shown]]:
+def page_and_sides(request: HttpRequest, form: PairFilter, size_of_all: int) -> tuple[Page, list[ShownSide]]:
     """Return the page of the longest side of a valid filter, and what each side has on it, ``size_of_all`` in all."""
     sides = form.sides()
     size, most = size_of_all // len(sides), MOST // len(sides)
@@ -124,10 +124,10 @@ def page_and_sides(request: HttpRequest, form: PairFilter, size_of_all: int) -> 
     page = page_of(request, max(found, key=len), size=size)
     first = size * (page.number - 1)
     return page, [
-        Shown(side.title, side.place, _lines(side, pairs[first : first + size]), len(pairs), len(pairs) == most)
+        ShownSide(side.title, side.place, _lines(side, pairs[first : first + size]), len(pairs), len(pairs) == most)
         for side, pairs in zip(sides, found, strict=True)
     ]
 
 
-def _lines(side: Side, pairs: list[Pair]) -> list[Line]:
+def _lines(side: PairSide, pairs: list[Pair]) -> list[Line]:
     return lines_of(side.place, pairs) if pairs else []

@@ -13,8 +13,9 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from annotation.models import Report
 from console.pairs.file_pairs import ORDERS as FILE_ORDERS
 from console.pairs.file_pairs import FilePairs, below, condition_of, levels_of
-from console.pairs.places import Place
+from console.pairs.places import PairScope
 from core.errors import some_of
+from core.untrusted import whole_number
 from corpus.models import Match
 from dataset.models import Case, Review, Verdict, Version
 from hits.models import Control, Item, TopUp
@@ -61,11 +62,11 @@ SORTS_OF_VERSIONS = [("", "default order"), ("level", "level")]
 
 
 @dataclass(frozen=True)
-class Side:
+class PairSide:
     """Pairs that are shown beside others, the ids of image and caption in order; ``title`` is empty without others."""
 
     title: str
-    place: Place
+    place: PairScope
     pairs: Pairs
 
 
@@ -93,7 +94,7 @@ class PairFilter(forms.Form):
     differ = forms.BooleanField(required=False, label="Only where the sides differ")
     sort = forms.ChoiceField(required=False, choices=SORTS, label="Sorted by")
 
-    def __init__(self, place: Place, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, place: PairScope, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.place = place
         self.fields["image"] = _by_key(place.collection.images, "Picture")
@@ -135,15 +136,15 @@ class PairFilter(forms.Form):
         """Return the ids of image and caption of the pairs that pass, each pair once, in order."""
         return _passing(self.place, self.cleaned_data)
 
-    def sides(self) -> list[Side]:
+    def sides(self) -> list[PairSide]:
         """Return what is shown: the pairs that pass, and beside them those of the other annotator or version."""
         chosen = self.cleaned_data
         other = chosen["beside"]
         if other is None:
-            return [Side("", self.place, self.pairs())]
+            return [PairSide("", self.place, self.pairs())]
         if isinstance(other, Version):
             one = self.place.row
-            return [_side(self.place, chosen, one, other), _side(Place(other), chosen, other, one)]
+            return [_side(self.place, chosen, one, other), _side(PairScope(other), chosen, other, one)]
         one = chosen["annotator"]
         theirs = {**chosen, "annotator": other}
         return [_side(self.place, chosen, one, other), _side(self.place, theirs, other, one)]
@@ -161,12 +162,12 @@ def _by_key(rows: Any, label: str) -> forms.ModelChoiceField:
     )
 
 
-def _side(place: Place, chosen: dict[str, Any], shown: Any, opposite: Any) -> Side:
+def _side(place: PairScope, chosen: dict[str, Any], shown: Any, opposite: Any) -> PairSide:
     """Return the pairs of the annotator or version ``shown``, which may be those that the ``opposite`` one has not."""
-    return Side(str(shown), place, _passing(place, chosen, unlike=opposite if chosen["differ"] else None))
+    return PairSide(str(shown), place, _passing(place, chosen, unlike=opposite if chosen["differ"] else None))
 
 
-def _passing(place: Place, chosen: dict[str, Any], unlike: Any = None) -> Pairs:
+def _passing(place: PairScope, chosen: dict[str, Any], unlike: Any = None) -> Pairs:
     """Return the ids of image and caption of the pairs that pass; not those that the version or annotator ``unlike``
     has alike."""
     if not (place.file and (chosen["sort"] or _by_verdict(chosen))):
@@ -180,13 +181,13 @@ def _by_verdict(chosen: dict[str, Any]) -> bool:
     return chosen["verdict"] not in ("", "none") or any(chosen[name] for name in OF_VERDICTS)
 
 
-def _in_rows(place: Place, chosen: dict[str, Any], unlike: Any) -> QuerySet[Any, tuple[int, int]]:
+def _in_rows(place: PairScope, chosen: dict[str, Any], unlike: Any) -> QuerySet[Any, tuple[int, int]]:
     rows = pairs_in(place, control=chosen.get("control", ""), sort=chosen["sort"], judged=_by_verdict(chosen))
     rows = _filtered(_of_content(rows, place, chosen), place, chosen)
     return (rows.exclude(Exists(_alike(place, unlike))) if unlike else rows).values_list("image_id", "caption_id")
 
 
-def _alike(place: Place, opposite: Any) -> QuerySet[Any]:
+def _alike(place: PairScope, opposite: Any) -> QuerySet[Any]:
     """Return what the other side has of the outer pair: a proposal, or the same answer to whether it is a match."""
     if isinstance(opposite, Version):
         return Match.objects.filter(
@@ -195,7 +196,7 @@ def _alike(place: Place, opposite: Any) -> QuerySet[Any]:
     return Proposal.objects.filter(pool__in=place.pools, annotator=opposite, **PAIR)
 
 
-def pairs_in(place: Place, *, control: str = "", sort: str = "", judged: bool = False) -> QuerySet[Any]:
+def pairs_in(place: PairScope, *, control: str = "", sort: str = "", judged: bool = False) -> QuerySet[Any]:
     """Return rows that name the pairs of the place. Where pairs are ``judged`` or sorted by verdict, they are the
     verdicts' own rows, which need no lookup; a pair judged in two rounds is then sorted in at each of its verdicts."""
     row = place.row
@@ -219,7 +220,7 @@ def pairs_in(place: Place, *, control: str = "", sort: str = "", judged: bool = 
     return asked.order_by("hit__number", "place")
 
 
-def _of_content(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
+def _of_content(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -> QuerySet[Any]:
     sides = {name: chosen[name] for name in ("image", "caption") if chosen[name]}
     rows = rows.filter(**sides)
     if chosen["text"]:
@@ -228,7 +229,7 @@ def _of_content(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Qu
     return rows
 
 
-def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
+def _filtered(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -> QuerySet[Any]:
     if chosen["annotator"] or chosen["rank"]:
         rows = _proposed(rows, place, chosen)
     if chosen["level"]:
@@ -247,7 +248,7 @@ def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Quer
     return rows
 
 
-def _proposed(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
+def _proposed(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -> QuerySet[Any]:
     by = {"annotator": chosen["annotator"]} if chosen["annotator"] else {}
     at = {"rank__lte": chosen["rank"]} if chosen["rank"] else {}
     proposals = Proposal.objects.filter(pool__in=place.pools, **by, **at)
@@ -258,19 +259,20 @@ def _proposed(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Quer
     return rows.filter(Exists(proposals.filter(**PAIR)))
 
 
-def _of_verdict(rows: QuerySet[Any], place: Place, verdict: str) -> QuerySet[Any]:
+def _of_verdict(rows: QuerySet[Any], place: PairScope, verdict: str) -> QuerySet[Any]:
     if isinstance(place.row, Version):
-        return rows.filter(**{"grade": int(verdict)} if verdict.isdecimal() else OF_VERSIONS[verdict])
+        level = whole_number(verdict)
+        return rows.filter(**OF_VERSIONS[verdict] if level is None else {"grade": level})
     if verdict == "none":
         return rows.exclude(Exists(_verdicts(place)))
     return _with_verdict(rows, place, level__in=levels_of(verdict))
 
 
-def _with_verdict(rows: QuerySet[Any], place: Place, **conditions: Any) -> QuerySet[Any]:
+def _with_verdict(rows: QuerySet[Any], place: PairScope, **conditions: Any) -> QuerySet[Any]:
     if rows.model is Verdict:
         return rows.filter(**conditions)
     return rows.filter(Exists(_verdicts(place).filter(**conditions)))
 
 
-def _verdicts(place: Place) -> QuerySet[Verdict]:
+def _verdicts(place: PairScope) -> QuerySet[Verdict]:
     return Verdict.objects.filter(aggregation__in=place.aggregations, **PAIR)

@@ -9,11 +9,11 @@ from django.db.models import Count, QuerySet
 
 from annotation.models import Report
 from console.pairs.pair_filters import Pairs
-from console.pairs.places import Place
+from console.pairs.places import PairScope
 from core.text import csv_line
 from corpus.models import Caption, Collection, Image, Match
+from dataset.judged.verdict_files import verdicts_on
 from dataset.models import Case, Review, Verdict, Version
-from dataset.verdict_files import verdicts_on
 from hits.models import Control, Round
 from hits.question import Level
 from mitl.models import Direction, Proposal
@@ -140,7 +140,7 @@ class Line:
         )
 
 
-def lines_of(place: Place, pairs: Iterable[Pair]) -> list[Line]:
+def lines_of(place: PairScope, pairs: Iterable[Pair]) -> list[Line]:
     """Return the lines of ``pairs``, in their order."""
     pairs = list(pairs)
     some: dict[str, Any] = {
@@ -162,13 +162,13 @@ def _line(lines: dict[Pair, Line], image: int | None, caption: int | None) -> Li
     return lines.get((image or 0, caption or 0)) or Line(Image(), Caption())
 
 
-def _votes(place: Place, some: dict[str, Any]) -> QuerySet[Any, tuple[int, int, str, int, int]]:
+def _votes(place: PairScope, some: dict[str, Any]) -> QuerySet[Any, tuple[int, int, str, int, int]]:
     columns = "image_id", "caption_id", "assignment__hit__round__name", "level"
     votes = place.votes.filter(**some).values_list(*columns)
     return votes.annotate(n=Count("pk")).order_by("level")
 
 
-def _rows(place: Place, some: dict[str, Any]) -> Iterator[Row]:
+def _rows(place: PairScope, some: dict[str, Any]) -> Iterator[Row]:
     proposals = Proposal.objects.filter(pool__in=place.pools, **some).select_related("annotator")
     yield from proposals.order_by("rank", "annotator__name", "direction")
     yield from Review.objects.filter(**some).select_related("by").order_by("pk")
@@ -183,7 +183,7 @@ def _rows(place: Place, some: dict[str, Any]) -> Iterator[Row]:
         yield from Control.objects.filter(round=place.row, **some)
 
 
-def as_csv(place: Place, pairs: Pairs) -> Iterator[str]:
+def as_csv(place: PairScope, pairs: Pairs) -> Iterator[str]:
     """Yield the lines of all ``pairs`` as CSV."""
     yield csv_line(COLUMNS)
     rows = pairs.iterator(chunk_size=BATCH) if isinstance(pairs, QuerySet) else iter(pairs)

@@ -9,12 +9,13 @@ from django.db.models import Q
 
 from annotation.models import Assignment, Judgment, Report
 from annotation.work.control_records import Tally, tallies_of
+from annotation.work.judgments import answers_by, answers_on
 from annotation.work.pair_status import PairStatus, status_of
 from corpus.models import Caption, Image, Match
+from dataset.judged.verdict_files import verdicts_on
 from dataset.models import Aggregation, Case, Review, Verdict, Version
-from dataset.near_duplicates import group_of
-from dataset.reviews import latest_review
-from dataset.verdict_files import verdicts_on
+from dataset.reviews.cases import group_of
+from dataset.reviews.reviews import latest_review
 from hits.models import Round
 from hits.question import Level
 from mitl.models import Proposal
@@ -23,7 +24,7 @@ MOST_RELATED = 12
 
 
 @dataclass(frozen=True)
-class Vote:
+class VoteLine:
     """A judgment of the pair, and its worker's answers to controls."""
 
     judgment: Judgment
@@ -97,11 +98,11 @@ def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:
     }
 
 
-def _votes(image: Image, caption: Caption) -> list[Vote]:
+def _votes(image: Image, caption: Caption) -> list[VoteLine]:
     related = ("worker", "assignment__hit__round", "item__control")
-    judgments = list(Judgment.objects.filter(image=image, caption=caption).select_related(*related).order_by("pk"))
-    tallies = tallies_of(Judgment.objects.filter(worker__in=[judgment.worker_id for judgment in judgments]))
-    return [Vote(judgment, tallies.get(judgment.worker_id, Tally())) for judgment in judgments]
+    judgments = list(answers_on([image], [caption]).select_related(*related).order_by("pk"))
+    tallies = tallies_of(answers_by([judgment.worker_id for judgment in judgments]))
+    return [VoteLine(judgment, tallies.get(judgment.worker_id, Tally())) for judgment in judgments]
 
 
 def _verdicts(image: Image, caption: Caption) -> list[Verdict]:

@@ -6,6 +6,7 @@ from functools import cached_property
 from django.db.models import QuerySet
 
 from annotation.models import Judgment
+from annotation.work.judgments import answers_in
 from corpus.models import Collection
 from dataset.models import Aggregation, Version
 from hits.models import Round
@@ -13,7 +14,7 @@ from mitl.models import Pool
 
 
 @dataclass(frozen=True)
-class Place:
+class PairScope:
     """A pool, round, version or whole collection whose pairs are shown, with the votes and verdicts of its rounds."""
 
     row: Pool | Round | Version | Collection
@@ -62,4 +63,4 @@ class Place:
     @property
     def votes(self) -> QuerySet[Judgment]:
         """The counted judgments of its rounds."""
-        return Judgment.objects.counted().filter(assignment__hit__round__in=self.rounds).order_by()
+        return answers_in(*self.rounds).counted()

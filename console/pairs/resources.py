@@ -12,20 +12,21 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
 from console.api.bearer import ApiRequest
-from console.api.keysets import Place, part_of
+from console.api.keysets import Place, part_of, part_schema
 from console.api.operations import Resources
 from console.api.problems import Problem
+from console.api.row_fields import Keyed, Named, Username
 from console.api.row_files import FILES, Format, as_file
-from console.pairs.verdict_lists import COLUMNS, verdict_lines
 from core.errors import CounterpartError
 from corpus.models import Collection
+from dataset.judged.verdict_files import LINE, verdict_lines
 from dataset.models import Aggregation, Review, Subject
-from dataset.near_duplicates import group_of
-from dataset.reviews import Conclusion, conclude, second, undo
+from dataset.reviews.cases import group_of
+from dataset.reviews.reviews import Conclusion, conclude, second, undo
+from dataset.secret_controls import refuse_secret_pairs
 from hits.models import Round
 
 resources = Resources("Verdicts and reviews")
-Key = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 
 
 class VerdictAnswer(Schema):
@@ -44,11 +45,7 @@ class VerdictAnswer(Schema):
     votes: int
 
 
-class Verdicts(Schema):
-    """A part of the verdicts of a round by one method."""
-
-    results: list[VerdictAnswer]
-    next: str | None
+Verdicts = part_schema("Verdicts", VerdictAnswer, "A part of the verdicts of a round by one method.")
 
 
 class ReviewAnswer(Schema):
@@ -56,50 +53,22 @@ class ReviewAnswer(Schema):
     it is `kept` and the votes hold. The latest of a subject holds, once it needs no second person any more."""
 
     id: int
-    collection: str
-    image: str | None
-    caption: str | None
+    collection: Named
+    image: Keyed | None
+    caption: Keyed | None
     conclusion: Review.Conclusion
     level: int | None
     grounds: str
     reason: str
-    by: str
+    by: Username
     at: datetime
     needs_second: bool
-    seconded_by: str | None
+    seconded_by: Username | None
     seconded_at: datetime | None
-    undoes: int | None
-
-    @staticmethod
-    def resolve_collection(review: Review) -> str:
-        return review.collection.name
-
-    @staticmethod
-    def resolve_image(review: Review) -> str | None:
-        return review.image.key if review.image else None
-
-    @staticmethod
-    def resolve_caption(review: Review) -> str | None:
-        return review.caption.key if review.caption else None
-
-    @staticmethod
-    def resolve_by(review: Review) -> str:
-        return review.by.get_username()
-
-    @staticmethod
-    def resolve_seconded_by(review: Review) -> str | None:
-        return review.seconded_by.get_username() if review.seconded_by else None
-
-    @staticmethod
-    def resolve_undoes(review: Review) -> int | None:
-        return review.undoes_id
+    undoes: Annotated[int | None, Field(validation_alias="undoes_id")]
 
 
-class Reviews(Schema):
-    """A part of the reviews, in the order in which they were made."""
-
-    results: list[ReviewAnswer]
-    next: str | None
+Reviews = part_schema("Reviews", ReviewAnswer, "A part of the reviews, in the order in which they were made.")
 
 
 class ReviewsMade(Schema):
@@ -112,9 +81,9 @@ class ReviewBody(Schema, extra="forbid"):
     """A conclusion on a pair (`level` or `kept`), or on an image or a caption alone (`excluded`, with grounds and a
     reason). With `group`, near-duplicates of the pair are concluded on alike."""
 
-    collection: Key
-    image: Key | None = None
-    caption: Key | None = None
+    collection: str
+    image: str | None = None
+    caption: str | None = None
     conclusion: Review.Conclusion
     level: int | None = None
     grounds: Review.Grounds | Literal[""] = ""
@@ -129,13 +98,15 @@ def verdicts(
 ) -> HttpResponseBase:
     """List the verdicts of a round by a method, or by the one that counted its votes last; with a `format`, all of them
     in one file."""
-    counts = get_object_or_404(Round, name=round).aggregations.select_related("round").order_by("-at", "-pk")
+    judged = get_object_or_404(Round, name=round)
+    refuse_secret_pairs(judged, request.user)
+    counts = judged.aggregations.select_related("round").order_by("-at", "-pk")
     found: Aggregation | None = (counts.filter(method=method) if method else counts).first()
     if found is None:
         by = f" by {method}" if method else ""
         raise Problem(404, f"The votes of {round} are not counted{by}. Send POST to /rounds/{round}/aggregations.")
     if format != "json":
-        return as_file((line for _, line in verdict_lines(found)), COLUMNS, format, f"{found.round}-verdicts")
+        return as_file((line for _, line in verdict_lines(found)), LINE, format, f"{found.round}-verdicts")
     shown = list(islice(verdict_lines(found, place.after, place.limit + 1), place.limit + 1))
     after = shown[place.limit - 1][0] if len(shown) > place.limit else None
     part = {"results": [line for _, line in shown[: place.limit]], "next": after}
@@ -145,6 +116,7 @@ def verdicts(
 @resources.reads("/reviews", "dataset:read", Reviews)
 def reviews(request: ApiRequest, place: Query[Place], collection: str = "") -> dict[str, Any]:
     """List the reviews, also those that later ones replace; of one collection, if it is named."""
+    refuse_secret_pairs(Collection.objects.filter(name=collection).first(), request.user)
     return part_of(_rows().filter(collection__name=collection) if collection else _rows(), place)
 
 

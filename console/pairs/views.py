@@ -15,13 +15,16 @@ from console.pairs.last_act import forget_act, last_act, page_of_act, remember_a
 from console.pairs.pair_sheets import sheet_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only, stewards_only
 from core.errors import CounterpartError
-from core.jobs import open_once
 from core.text import counted
+from core.untrusted import whole_number
+from core.work.jobs import open_once
 from corpus.models import Caption, Collection, Image
+from crowd.posting.publication import BEGUN
 from dataset import jobs
-from dataset.cases import check_queue, counts_of, queue_of, refresh_queue
 from dataset.models import Case, CaseQuerySet, QueueCheck, Review
-from dataset.reviews import conclude, require_two_reviewers, second, undo
+from dataset.reviews.cases import check_queue, counts_of, queue_of, refresh_queue
+from dataset.reviews.reviews import conclude, require_two_reviewers, second, undo
+from dataset.secret_controls import refuse_secret_pairs
 from hits.models import Round
 
 
@@ -29,6 +32,7 @@ from hits.models import Round
 def queue(request: HttpRequest, name: str) -> HttpResponse:
     """The cases of a collection that wait, most urgent first; ``?reason=`` shows those that have it."""
     found = get_object_or_404(Collection, name=name)
+    refuse_secret_pairs(found, request.user)
     reason = _reason(request)
     of_pair = Review.objects.filter(image=OuterRef("image"), caption=OuterRef("caption")).order_by("-pk")
     waits = ExpressionWrapper(Q(needs_second=True, seconded_at=None), BooleanField())
@@ -52,10 +56,10 @@ def queue(request: HttpRequest, name: str) -> HttpResponse:
 
 @stewards_only.acts
 def queue_refresh(request: StaffRequest, name: str) -> HttpResponse:
-    """Bring the queue up to date, and compare it with the votes of each open or closed round."""
+    """Bring the queue up to date, and compare it with the votes of each round that has some."""
     found = get_object_or_404(Collection, name=name)
     waiting = refresh_queue(found)["waiting"]
-    for round in Round.objects.filter(pool__collection=found).exclude(published_at=None):
+    for round in Round.objects.filter(BEGUN, pool__collection=found):
         check_queue(round)
     messages.success(request, f"{counted(waiting, 'pair waits', 'pairs wait')} for a review.")
     return redirect("queue", name)
@@ -111,7 +115,7 @@ def pair_conclude(request: StaffRequest, image_id: int, caption_id: int) -> Http
 def reviews_undo(request: StaffRequest, image_id: int, caption_id: int) -> HttpResponse:
     """Undo the reviews named in ``review``, all or none, and return to the page where they were made."""
     image, _caption = _pair_or_404(image_id, caption_id)
-    named = [key for key in request.POST.getlist("review") if key.isdecimal() and len(key) < 19]
+    named = [key for key in request.POST.getlist("review") if whole_number(key)]
     back = page_of_act(request, named) or _pair_address(image_id, caption_id)
     try:
         undone = undo(list(Review.objects.filter(pk__in=named, collection=image.collection)), by=request.user)
@@ -144,6 +148,7 @@ def _pair_or_404(image_id: int, caption_id: int) -> tuple[Image, Caption]:
 def _page(
     request: HttpRequest, image: Image, caption: Caption, form: ConclusionForm | None = None, trouble: str = ""
 ) -> HttpResponse:
+    refuse_secret_pairs(image.collection, request.user)
     sheet = sheet_of(image, caption)
     reason = _reason(request)
     waiting = queue_of(image.collection, reason)

@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
 from annotation import jobs
@@ -20,11 +20,12 @@ from console.kept_figures import kept_if_slow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, payers_only, researchers_only
 from console.refusals import refusals_told
+from console.rounds.schemas import round_or_404
 from core.errors import CounterpartError
 from core.events import record
-from core.jobs import open_once
-from core.middleware import takes_uploads
 from core.text import counted
+from core.web.middleware import takes_uploads
+from core.work.jobs import open_once
 from hits.models import Round
 
 
@@ -33,7 +34,7 @@ from hits.models import Round
 @payers_only.fills
 def payments(request: StaffRequest, name: str) -> HttpResponse:
     """Show what each worker is owed; accept the uploaded list of paid workers."""
-    found = _round_or_404(name)
+    found = round_or_404(name)
     trouble = ""
     if request.method == "POST":
         try:
@@ -56,7 +57,7 @@ def payments(request: StaffRequest, name: str) -> HttpResponse:
 @payers_only.reads
 def payments_csv(request: StaffRequest, name: str) -> HttpResponse:
     """Download the payments due. The download is recorded, because the list contains platform ids."""
-    found = _round_or_404(name)
+    found = round_or_404(name)
     try:
         response = HttpResponse(write_wages(found), content_type="text/csv; charset=utf-8")
     except CounterpartError as error:
@@ -94,7 +95,7 @@ def _mark(request: StaffRequest, round: Round) -> str:
 @members_only.reads
 def ledger(request: HttpRequest, name: str) -> HttpResponse:
     """A round's accounts, and what each worker has earned or, with ``?show=payments``, each payment."""
-    found = _round_or_404(name)
+    found = round_or_404(name)
     context: dict[str, object] = {"round": found}
     if request.GET.get("show") == "payments":
         payments = Payment.objects.filter(round=found).select_related("assignment__worker").order_by("-id")
@@ -117,7 +118,7 @@ def ledger(request: HttpRequest, name: str) -> HttpResponse:
 
 @members_only.reads
 def ledger_csv(request: HttpRequest, name: str) -> HttpResponseBase:
-    found = _round_or_404(name)
+    found = round_or_404(name)
     answer = StreamingHttpResponse(payments_as_csv(found), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="ledger-{found.name}.csv"'
     return answer
@@ -126,26 +127,26 @@ def ledger_csv(request: HttpRequest, name: str) -> HttpResponseBase:
 @researchers_only.fills
 def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
     """Show how much the reward falls short of the wage floor; once confirmed, owe the difference as a job."""
-    found = _round_or_404(name)
+    found = round_or_404(name)
     try:
         short = shortfall_of(found)
     except CounterpartError as error:
         messages.error(request, str(error))
         return redirect("ledger", name)
     if request.method == "POST" and short.assignments:
-        job = open_once(f"Top up {found}", jobs.top_up.name, {"round": found.name}, lock=found, by=request.user)
+        if request.POST.get("confirmed", str(short.total)) != str(short.total):
+            messages.error(request, "The cost has changed since it was shown. Check it again.")
+            return redirect("round_top_up", name)
+        params = {"round": found.name, "agreed": str(short.total)}
+        job = open_once(f"Top up {found}", jobs.top_up.name, params, lock=found, same=["round"], by=request.user)
         return redirect("job", job.pk)
     return render(request, "console/payments/top_up.html", {"round": found, "short": short})
 
 
 @researchers_only.acts
 def round_ceiling(request: StaffRequest, name: str) -> HttpResponse:
-    found = _round_or_404(name)
+    found = round_or_404(name)
     with refusals_told(request):
         changed = set_ceiling(found, request.POST.get("ceiling", ""), actor=request.user.get_username())
         messages.success(request, f"The ceiling of round {found} is now ${changed.ceiling}.")
     return redirect("ledger", name)
-
-
-def _round_or_404(name: str) -> Round:
-    return get_object_or_404(Round, name=name)

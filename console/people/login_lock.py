@@ -1,5 +1,6 @@
 """The lock on the login: a limit of wrong passwords for an account from one address, and one for all addresses."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 from axes.handlers.database import AxesDatabaseHandler
@@ -8,9 +9,10 @@ from axes.models import AccessAttempt, AccessLog
 from django.conf import settings
 from django.db.models import Sum
 from django.http import HttpRequest
-from django.utils import timezone
 
-from core.throttles import client_address
+from core import clock
+from core.text import counted
+from core.web.throttles import client_address
 
 KNOWN_FOR = timedelta(days=30)
 
@@ -28,7 +30,7 @@ class LoginLock(AxesDatabaseHandler):
 
 
 def _is_beset(username: str, address: str | None) -> bool:
-    now = timezone.now()
+    now = clock.now()
     recent = AccessAttempt.objects.filter(
         username=username, attempt_time__gt=now - timedelta(hours=settings.AXES_COOLOFF_TIME)
     )
@@ -37,3 +39,17 @@ def _is_beset(username: str, address: str | None) -> bool:
         return False
     known = AccessLog.objects.filter(username=username, ip_address=address, attempt_time__gt=now - KNOWN_FOR)
     return not known.exists()
+
+
+def find_unknown_addresses() -> Iterator[tuple[str, str]]:
+    """Whether the addresses for which visits are counted are known, by recent logins: a check of ``doctor``."""
+    logins = AccessLog.objects.filter(attempt_time__gt=clock.now() - KNOWN_FOR)
+    if unknown := logins.filter(ip_address=None).count():
+        came = counted(unknown, "login")
+        found = f"{came} of {KNOWN_FOR.days} days came from no known address; such visitors share one limit."
+        yield found, "PROXY_COUNT=<number of proxies before the site that extend X-Forwarded-For>"
+    elif settings.PROXY_COUNT:
+        proxies = counted(settings.PROXY_COUNT, "proxy", "proxies")
+        yield f"{proxies} counted; with fewer than that before the site, visitors can invent addresses", ""
+    else:
+        yield "no proxy is counted; behind one, all visitors share its address", ""

@@ -20,7 +20,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
 
-from console.doctor import examine
 from console.jobs import mail_forgotten
 from console.pagination import page_of
 from console.people.forms import InviteForm, RolesForm
@@ -39,7 +38,8 @@ from console.permissions import StaffRequest, admins_only
 from console.refusals import refusals_in, refusals_told
 from core.errors import CounterpartError
 from core.events import record
-from core.throttles import Throttle
+from core.health.checks import examine
+from core.web.throttles import Throttle
 
 
 @admins_only.fills

@@ -10,11 +10,11 @@ from django.db.models import Count, QuerySet
 from annotation.models import Assignment
 from annotation.people.workers import mask_workers
 from crowd import channels
+from crowd.calls.funds import noted_funds, still_to_fund
 from crowd.channels import Market, market_of
-from crowd.funds import noted_funds, still_to_fund
 from crowd.models import Outbox, Posting, Sync
-from crowd.pauses import posting_of_whole
-from crowd.postings import Overview, overview_of, work_to_look_at
+from crowd.posting.pauses import posting_of_whole
+from crowd.posting.postings import Overview, overview_of, work_to_look_at
 from hits.models import Round
 
 FEW = 5
@@ -39,15 +39,6 @@ class OnPlatform:
     problems: list[Row]
     funds: Decimal | None
     to_fund: Decimal
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether the platform lets no new visitor come, as far as is known."""
-        return self.whole is not None and (self.whole.paused_at is not None or self.whole.status == "PAUSED")
-
-    @property
-    def falls_short(self) -> bool:
-        return self.funds is not None and self.funds < self.to_fund
 
 
 def is_on_platform(round: Round) -> bool:

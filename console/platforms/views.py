@@ -15,17 +15,17 @@ from console.platforms.platform_status import calls_of, is_on_platform
 from console.refusals import refusals_in
 from console.rounds.publishing_forms import ProlongForm
 from core.errors import CounterpartError
-from core.jobs import open_once
 from core.models import Job
 from core.text import counted
+from core.work.jobs import open_once
 from crowd import jobs
+from crowd.calls.outbox import send_again, send_failed_again
+from crowd.calls.single_payments import settle
 from crowd.channels import market_of
 from crowd.costs import costs_of
 from crowd.models import Audit, Outbox, Visit
 from crowd.outages import pay_for_outage
-from crowd.outbox import send_again, send_failed_again
-from crowd.postings import prolong_postings
-from crowd.single_payments import settle
+from crowd.posting.postings import prolong_postings
 from hits.models import Round
 
 
@@ -102,10 +102,16 @@ def audit_repair(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("job", job.pk)
 
 
+def _chosen_round(request: HttpRequest) -> str:
+    """Return the name of the round that the address names; empty for all rounds."""
+    chosen = request.GET.get("round", "")
+    return get_object_or_404(Round, name=chosen).name if chosen else ""
+
+
 @members_only.reads
 def calls(request: HttpRequest) -> HttpResponse:
     """Failed and waiting platform calls, failed ones first; ``?round=`` shows only one round's."""
-    chosen = request.GET.get("round", "")
+    chosen = _chosen_round(request)
     rows = Outbox.objects.exclude(state=Outbox.State.DONE).select_related("round").order_by("state", "created_at")
     page = page_of(request, rows.filter(round__name=chosen) if chosen else rows)
     context = {"rows": page, "lines": calls_of(page), "things": "calls", "round": chosen}

@@ -7,7 +7,8 @@ from annotation.models import Appeal, Assignment, Draft, Judgment, Rejection, Re
 from annotation.review.appeals import appealable_until
 from annotation.review.decisions import reversible_until
 from annotation.work.answers import NO_PICTURE
-from crowd.platform_postings import gives_reward
+from annotation.work.judgments import answers_from
+from crowd.posting.platform_postings import gives_reward
 from hits.models import HIT, Item
 from hits.question import RIGHT_LEVELS
 from hits.task_types import task_type_of
@@ -15,7 +16,7 @@ from hits.task_types.task_type import TaskType
 
 
 @dataclass(frozen=True)
-class Answer:
+class SheetAnswer:
     """One pair of a HIT, with its judgment if an assignment is shown, or the saved draft of work not submitted."""
 
     item: Item
@@ -50,19 +51,19 @@ def right_answers(task: TaskType, polarity: str) -> str:
     return " or ".join(label.split(",")[0] for label in right)
 
 
-def pairs_of(hit: HIT) -> list[Answer]:
+def pairs_of(hit: HIT) -> list[SheetAnswer]:
     """Return a HIT's pairs in order, without judgments."""
     task = task_type_of(hit.round)
-    return [Answer(item, task) for item in hit.items.select_related("image", "caption", "control")]
+    return [SheetAnswer(item, task) for item in hit.items.select_related("image", "caption", "control")]
 
 
-def answers_of(assignment: Assignment) -> list[Answer]:
+def answers_of(assignment: Assignment) -> list[SheetAnswer]:
     """Return the pairs of an assignment's HIT in order, with its judgments, or its drafts where none were submitted."""
-    given = [*assignment.judgments.all()] or assignment.drafts.exclude(level=NO_PICTURE)
+    given = [*answers_from([assignment])] or assignment.drafts.exclude(level=NO_PICTURE)
     judgments: dict[int, Judgment | Draft] = {one.item_id: one for one in given}
     reported = set(Report.objects.filter(worker=assignment.worker_id).values_list("item", flat=True))
     items, task = (pair.item for pair in pairs_of(assignment.hit)), task_type_of(assignment.hit.round)
-    return [Answer(item, task, judgments.get(item.pk), item.pk in reported) for item in items]
+    return [SheetAnswer(item, task, judgments.get(item.pk), item.pk in reported) for item in items]
 
 
 @dataclass(frozen=True)

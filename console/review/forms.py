@@ -6,7 +6,9 @@ from django import forms
 
 from annotation.models import Rejection
 from annotation.money.payments import BonusParameters
-from crowd.returns import LONGEST as LONGEST_REQUEST
+from annotation.review.decisions import LONGEST
+from console.fields import ParametersForm
+from crowd.visits.returns import LONGEST as LONGEST_REQUEST
 
 ALL_RIGHT = "The answers were looked at and count."
 
@@ -27,7 +29,7 @@ class DecisionForm(forms.Form):
     votes_count = _yes_or_no("Do the votes count?", "Count them", "Exclude them")
     paid = _yes_or_no("Is the work paid?", "Pay the worker", "Do not pay")
     reason = forms.CharField(
-        max_length=1024,
+        max_length=LONGEST["reason"],
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="Optional if you count the votes and pay. The worker sees it if you do not pay.",
@@ -39,7 +41,7 @@ class DecisionForm(forms.Form):
         help_text="A failed control alone is not enough.",
     )
     evidence = forms.CharField(
-        max_length=10_000,
+        max_length=LONGEST["evidence"],
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="Required if you do not pay. Shown to reviewers, also when the worker appeals.",
@@ -60,12 +62,10 @@ class DecisionForm(forms.Form):
         return cleaned
 
 
-class BonusForm(forms.Form):
+class BonusForm(ParametersForm):
     """What a worker is paid on top of the reward, and why."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields = BonusParameters.form_fields()
+    act = BonusParameters
 
 
 class ReturnForm(forms.Form):

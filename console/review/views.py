@@ -23,9 +23,11 @@ from console.review.answer_sheets import RejectionSheet, answers_of, rejections_
 from console.review.forms import BonusForm, DecisionForm, ReturnForm
 from core.errors import CounterpartError
 from corpus.models import Collection
-from crowd.platform_postings import shortest_reason
-from crowd.returns import can_be_returned, request_return
+from crowd.posting.platform_postings import shortest_reason
+from crowd.visits.returns import can_be_returned, request_return
 from dataset.models import Case
+from dataset.secret_controls import refuse_secret_pairs
+from hits.models import Round
 
 REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 
@@ -35,6 +37,8 @@ def review(request: HttpRequest) -> HttpResponse:
     """Flagged assignments, longest waiting first, but for those that are proposed to be rejected; ``?state=`` shows
     those accepted or excluded, or ``all`` submitted ones, newest first."""
     chosen, state = request.GET.get("round", ""), request.GET.get("state", "flagged")
+    if chosen:
+        get_object_or_404(Round, name=chosen)
     rows = work_to_review() if state == Assignment.State.FLAGGED else Assignment.objects.without_claims()
     rows = rows.select_related("hit__round", "worker")
     rows = rows.filter(hit__round__name=chosen) if chosen else rows
@@ -52,7 +56,9 @@ def review(request: HttpRequest) -> HttpResponse:
 
 @members_only.reads
 def assignment(request: HttpRequest, assignment_id: int) -> HttpResponse:
-    return _page(request, _assignment_or_404(assignment_id), DecisionForm())
+    found = _assignment_or_404(assignment_id)
+    refuse_secret_pairs(found.hit.round, request.user)
+    return _page(request, found, DecisionForm())
 
 
 @reviewers_only.acts

@@ -10,9 +10,9 @@ from django.utils.formats import date_format
 from numpy.typing import NDArray
 
 from annotation.models import Assignment
-from console.charts.inline_bars import Column, Rect, stacked
-from hits.designs import Design
+from console.charts.inline_bars import Rect, StackedBar, stacked
 from hits.models import Round
+from hits.packing.designs import Design
 from hits.task_types import task_type_of
 
 STEPS = {
@@ -93,9 +93,9 @@ def arrivals_in(times: NDArray[np.float64], states: NDArray[np.str_]) -> Arrival
     for begin, ok, bad, new in zip(begins, passed.tolist(), held.tolist(), sent.tolist(), strict=True):
         moment = _moment(begin)
         told = f"{moment}: {ok + bad + new:,} submitted, {ok:,} passed, {bad:,} flagged or excluded"
-        columns.append(Column(told, {"passed": ok, "held": bad, "sent": new}))
+        columns.append(StackedBar(told, {"passed": ok, "held": bad, "sent": new}))
         share = ok / (ok + bad) if ok + bad else 0
-        rates.append(Column(f"{moment}: {share:.0%} of {ok + bad:,} passed", {"passed": share}))
+        rates.append(StackedBar(f"{moment}: {share:.0%} of {ok + bad:,} passed", {"passed": share}))
     return Arrivals(
         first=datetime.fromtimestamp(begins[0], tz=UTC),
         last=datetime.fromtimestamp(begins[-1] + step, tz=UTC),
@@ -113,7 +113,7 @@ def speeds_in(seconds: NDArray[np.float64]) -> Speeds:
     edges = FASTEST * 2 ** (np.arange(int(np.log2(SLOWEST / FASTEST)) * HALVES + 1) / HALVES)
     counts = np.histogram(np.clip(seconds, FASTEST, SLOWEST), edges)[0]
     columns = [
-        Column(f"{_range(edges, place)} a pair: {count:,}", {"speed": count})
+        StackedBar(f"{_range(edges, place)} a pair: {count:,}", {"speed": count})
         for place, count in enumerate(counts.tolist())
     ]
     return Speeds(len(seconds), float(np.median(seconds)), stacked(columns))

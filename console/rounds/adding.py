@@ -3,47 +3,49 @@
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 
 from console.permissions import StaffRequest, researchers_only
 from console.refusals import refusals_in
+from console.rounds.schemas import round_or_404
 from core.text import counted
-from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.asking.planned_top_ups import add_planned
+from evaluation.asking.round_top_ups import AskLikely, AskModels, ContinueAudit, RejectUnlikely, chosen_act
 from evaluation.scores.model_rankings import registered_runs
 from hits.models import Round
-from hits.top_ups import design_of
+from hits.rounds.top_ups import design_of
 
 
 class TopUpForm(forms.Form):
-    """The parameters of a top-up; models are chosen among those registered beside the pool."""
+    """The parameters of the acts that ask new pairs; models are chosen among those registered beside the pool."""
 
     def __init__(self, data: QueryDict | None, *, round: Round) -> None:
         super().__init__(data)
-        self.fields = TopUpParameters.form_fields()
-        del self.fields["again"]  # has a page of its own
-        declared = self.fields["models"]
+        declared = AskModels.form_fields()["models"]
         offered = [(name, name) for name in registered_runs(round.pool)]
         self.fields["models"] = forms.MultipleChoiceField(
             choices=offered,
             required=False,
             widget=forms.CheckboxSelectMultiple,
             label=declared.label,
-            help_text=declared.help_text if offered else "No rankings are registered beside the pool.",
+            help_text=declared.help_text if offered else "No rankings are registered for the pool.",
         )
-        if design_of(round).judge != "audit":
-            for name in ("audit_share", "likely", "reject_below"):
-                del self.fields[name]
+        if design_of(round).judge == "audit":
+            for act in (ContinueAudit, AskLikely, RejectUnlikely):
+                self.fields |= act.form_fields()
+        for field in self.fields.values():
+            field.required = False
 
 
 @researchers_only.fills
 def round_add(request: StaffRequest, name: str) -> HttpResponse:
     """Show what a top-up would ask and cost; add it once the ``shown`` plan is confirmed."""
-    found = get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)
+    found = round_or_404(name)
     form = TopUpForm(request.POST or None, round=found)
     context: dict[str, object] = {"round": found, "form": form, "design": design_of(found)}
     if form.is_valid():
         with refusals_in(form):
-            planned = plan_top_up(found, TopUpParameters.from_json(form.cleaned_data))
+            planned = chosen_act(form.cleaned_data).plan(found)
             if request.POST.get("shown") == planned.plan.hash:
                 add_planned(planned, actor=request.user.get_username())
                 messages.success(request, f"{counted(planned.plan.n_hits, 'HIT')} added to round {found}.")

@@ -65,5 +65,8 @@ def _keep(request: StaffRequest, round: Round, words: dict[str, str]) -> HttpRes
     write_words(round, actor=request.user.get_username(), **words)
     if round.state == "draft":
         return redirect("hit", round.name, 1)
-    messages.success(request, "Saved. Workers who come from now on agree to this sheet; others are asked again.")
+    messages.success(
+        request,
+        "Saved. Workers agree to this sheet before their next HIT.",
+    )
     return redirect("round", round.name)

@@ -7,8 +7,8 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from annotation.models import Judgment
 from annotation.work.control_records import ANSWERED_RIGHT, ControlPolicy, records_of
+from annotation.work.judgments import answers_to
 from annotation.work.retirement import reinstate, retire
 from console.kept_figures import kept_if_slow
 from console.pagination import page_of
@@ -16,6 +16,7 @@ from console.permissions import StaffRequest, members_only, reviewers_only
 from console.review.answer_sheets import right_answers
 from core.errors import CounterpartError
 from core.text import counted
+from dataset.secret_controls import refuse_secret_pairs
 from hits.models import Control, Item, Round
 from hits.task_types import task_type_of
 
@@ -24,6 +25,7 @@ from hits.task_types import task_type_of
 def controls(request: HttpRequest, name: str) -> HttpResponse:
     """A round's controls, the most often failed first; ``?state=`` shows only controls in that state."""
     found = get_object_or_404(Round, name=name)
+    refuse_secret_pairs(found, request.user)
     state = request.GET.get("state", "")
     rows = found.controls.filter(state=state) if state in Control.State.values else found.controls.all()
     failed = kept_if_slow(f"failures-of-round:{found.pk}", partial(_failures, found)).figures
@@ -69,6 +71,7 @@ def control_rule(request: StaffRequest, name: str, control_id: int) -> HttpRespo
 
 
 def _page(request: HttpRequest, found: Control, trouble: str = "") -> HttpResponse:
+    refuse_secret_pairs(found.round, request.user)
     (record,) = records_of([found])
     context = {
         "control": found,
@@ -86,5 +89,5 @@ def _page(request: HttpRequest, found: Control, trouble: str = "") -> HttpRespon
 
 def _failures(round: Round) -> dict[int, int]:
     """Return how many answers to each control are wrong, for those with any."""
-    wrong = Judgment.objects.filter(~ANSWERED_RIGHT, item__control__round=round).order_by()
+    wrong = answers_to(Control.objects.filter(round=round)).filter(~ANSWERED_RIGHT)
     return dict(wrong.values_list("item__control").annotate(Count("pk")))

@@ -6,20 +6,21 @@ from functools import cached_property
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, Max, OuterRef, QuerySet
-from django.utils import timezone
 
 from console.charts.plots import state_of
+from core import clock
 from core.errors import CounterpartError
-from core.files import read_json, write_json
-from core.jobs import JobProgress, job, open_once
+from core.files.stored_files import read_json, write_json
 from core.models import Job
+from core.work.jobs import JobProgress, job, open_once
+from counterpart_statistics.auditing.plan_basis import PlanBasis, Prior
 from evaluation.designing.audit_options import AuditOptions, terms_of
-from evaluation.designing.plan_basis import AUDITED_TASKS, PlanBasis, Prior, basis_of, unpacked_round
 from evaluation.designing.predictions import Prediction, predict
+from evaluation.designing.round_bases import AUDITED_TASKS, basis_of, unpacked_round
 from evaluation.models import Run
 from hits.judge_designs import queries_of
 from hits.models import Round, Seat
-from hits.round_parameters import PackParameters
+from hits.rounds.round_parameters import PackParameters
 from mitl.models import Pool
 
 
@@ -56,7 +57,7 @@ class Source:
     @property
     def path(self) -> str:
         """Where its basis is in the storage."""
-        return f"plans/{self.kind}-{self.about.pk}{self._stated.replace('/', '-')}.json"
+        return f"plan_bases/{self.kind}-{self.about.pk}{self._stated.replace('/', '-')}.json"
 
     @property
     def state(self) -> str:
@@ -128,11 +129,11 @@ def stored_basis(source: Source) -> StoredBasis | None:
     return StoredBasis(PlanBasis.from_json(kept["basis"]), at, kept["state"] == source.state)
 
 
-@job("console.tasks.design")
+@job("console.tasks.design", needs=("hits.launch_round",))
 def design(job: Job, progress: JobProgress) -> str:
     """Make the basis of the plans from a round or pool, and store it."""
     source = source_of(job.params["source"])
-    kept = {"at": timezone.now().isoformat(), "state": source.state}
+    kept = {"at": clock.now().isoformat(), "state": source.state}
     kept["basis"] = basis_of(source.round, source.prior, progress=progress).as_json()
     write_json(source.path, kept)
     return f"Designs can be planned from {source.kind} {source.about}."

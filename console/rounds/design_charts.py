@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 
-from evaluation.designing.audit_options import Design
-from evaluation.designing.plan_basis import Side
-from mitl.charts import COLOURS, DASHES, INK, Spec, titled, told_apart
+from counterpart_statistics.auditing.audit_designs import AuditDesign
+from counterpart_statistics.auditing.plan_basis import DirectionBasis
+from mitl.charts.drawing import COLOURS, DASHES, INK, Spec, titled, told_apart
 from mitl.models import Direction
 
 
 def pareto_chart(
-    designs: Sequence[Design], best: Sequence[Design], chosen: Design, metric: str, *, width: float
+    designs: Sequence[AuditDesign], best: Sequence[AuditDesign], chosen: AuditDesign, metric: str, *, width: float
 ) -> Spec:
     """Draw cost against width, a dot a design, a line through the ``best``, a cross at the chosen one, and a line at
     the wished width."""
 
-    def place(one: Design) -> dict[str, float]:
+    def place(one: AuditDesign) -> dict[str, float]:
         return {"cost": float(one.cost), "width": one.widest(metric)}
 
     axes = {
@@ -57,7 +57,7 @@ def pareto_chart(
     }
 
 
-def matches_chart(sides: Mapping[str, Side]) -> Spec | None:
+def matches_chart(sides: Mapping[str, DirectionBasis]) -> Spec | None:
     """Draw the matches that are found by each share of the judgments, a line a direction; None without a curve."""
     rows = [
         {"direction": Direction(name).label, "share": share, "matches": found}

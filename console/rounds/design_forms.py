@@ -8,12 +8,10 @@ from django.http import QueryDict
 
 from console.rounds.design_bases import Source, find_about, judged_rounds, pools_of_pairs, usual_prior, usual_source
 from core.errors import CounterpartError
+from counterpart_statistics.auditing.plan_basis import Prior
+from counterpart_statistics.estimation import METRICS
 from evaluation.designing.audit_options import AuditOptions
-from evaluation.designing.plan_basis import Prior
-from evaluation.estimation import METRICS
-from hits.kept_predictions import PREDICTED
-from hits.models import Round
-from hits.round_parameters import DollarField
+from hits.rounds.round_parameters import DollarField
 
 USUAL = {"match_rate": 0.2, "rank_effect": 0.5, "share": 0.3, "spread": 1, "width": 0.1, "metric": METRICS[0]}
 LEAST_AUDIT = 0.01  # share of the queries, as --audit-share has it
@@ -92,20 +90,3 @@ class DesignForm(forms.Form):
         cleaned = self.cleaned_data
         names = ("metric", "width", "reward", "match_rate", "rank_effect")
         return AuditOptions(grid=True, **{name: cleaned[name] for name in names})
-
-
-class KeepForm(forms.Form):
-    """A packed round whose prediction is to be kept."""
-
-    round = forms.ModelChoiceField(Round.objects.none(), to_field_name="name", empty_label=None)
-
-    def __init__(self, source: Source, *args: Any, **given: Any) -> None:
-        super().__init__(*args, **given)
-        packed = Round.objects.filter(pool__collection=source.round.pool.collection_id)
-        unjudged = packed.exclude(pk__in=judged_rounds()).exclude(summary__has_key=PREDICTED)
-        self.fields["round"].queryset = unjudged  # type: ignore[attr-defined]
-
-    @property
-    def offers(self) -> bool:
-        """Whether there is such a round."""
-        return self.fields["round"].queryset.exists()  # type: ignore[attr-defined]

@@ -3,32 +3,21 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 
-from annotation.money.wages import was_played
 from console.charts.plots import drawn
 from console.jobs import follow
 from console.permissions import StaffRequest, members_only, researchers_only
-from console.refusals import refusals_told
 from console.rounds.design_bases import Source, StoredBasis, pools_of_pairs, start_design, stored_basis, usual_source
 from console.rounds.design_charts import matches_chart, pareto_chart
-from console.rounds.design_forms import DesignForm, KeepForm
-from core.errors import CounterpartError
-from evaluation.designing.audit_options import (
-    Design,
-    audit_options,
-    cheapest_of,
-    design_of,
-    first_hits_of,
-    front_of,
-    terms_of,
-)
-from evaluation.designing.plan_basis import PlanBasis
-from evaluation.designing.predictions import beside_real, keep_for, queries_of
-from evaluation.estimation import METRICS
+from console.rounds.design_forms import DesignForm
+from counterpart_statistics.auditing.audit_designs import AuditDesign, front_of
+from counterpart_statistics.auditing.plan_basis import PlanBasis
+from counterpart_statistics.estimation import METRICS
+from evaluation.designing.compared_designs import ComparedDesigns
+from evaluation.designing.predictions import queries_of
 from mitl.models import Direction
 
 NEAR = 0.05  # a pool of so many times the wished queries, more or less, is offered
@@ -55,24 +44,6 @@ def round_design_measure(request: StaffRequest) -> HttpResponse:
     return follow(start_design(form.chosen, by=request.user))
 
 
-@researchers_only.acts
-def round_design_keep(request: StaffRequest) -> HttpResponse:
-    """Keep what is predicted of a packed round that nobody judged yet."""
-    form = DesignForm.of(request.POST)
-    if not form.is_valid():
-        return _refused(request, form)
-    back = f"{reverse('round_design')}?{_query_of(form)}"
-    keep = KeepForm(form.chosen, request.POST)
-    kept = stored_basis(form.chosen)
-    if not keep.is_valid() or kept is None:
-        messages.error(request, "Choose a packed round of the collection that is not judged and has no prediction.")
-        return redirect(back)
-    with refusals_told(request):
-        keep_for(keep.cleaned_data["round"], kept.basis, actor=request.user.get_username())
-        messages.success(request, f"The prediction is kept with round {keep.cleaned_data['round']}.")
-    return redirect(back)
-
-
 def _refused(request: HttpRequest, form: DesignForm) -> HttpResponse:
     return render(request, "console/rounds/design.html", {"form": form}, status=422)
 
@@ -88,54 +59,43 @@ def _figures(request: StaffRequest, form: DesignForm) -> dict[str, Any]:
     context: dict[str, Any] = {"source": source, "kept": kept, "command": command}
     if kept is None:
         return context
-    basis, terms, metric = kept.basis, terms_of(source.round, options.reward), options.metric
-    chosen = design_of(basis, terms, form.cleaned_data["share"], form.cleaned_data["spread"])
-    designs = audit_options(basis, terms, grid=True)
+    compared = ComparedDesigns(source.round, kept.basis, options)
+    chosen = compared.design(form.cleaned_data["share"], form.cleaned_data["spread"])
+    designs, metric, width = compared.designs, options.metric, form.cleaned_data["width"]
     best = front_of(designs if chosen in designs else [*designs, chosen], metric)
     context |= {
-        "basis": basis,
-        "terms": terms,
+        "basis": kept.basis,
+        "compared": compared,
         "floor": source.round.wage_floor,
         "metric": metric,
         "chosen": chosen,
         "chosen_width": chosen.widest(metric),
-        "is_narrow": chosen.widest(metric) <= form.cleaned_data["width"],
+        "is_narrow": chosen.widest(metric) <= width,
         "is_best": chosen in best,
         "lines": [(one, one.widest(metric), _query_for(form, one)) for one in best],
-        "widths": _width_rows(basis, chosen),
-        "first_hits": first_hits_of(basis, terms),
-        "sides": [(Direction(name).label, side) for name, side in basis.sides.items()],
+        "widths": _width_rows(kept.basis, chosen),
+        "sides": [(Direction(name).label, side) for name, side in kept.basis.sides.items()],
         "chart": drawn(
-            pareto_chart(designs, best, chosen, metric, width=form.cleaned_data["width"]),
+            pareto_chart(designs, best, chosen, metric, width=width),
             f"Cost against width of {metric} for all designs. The tables below have the figures.",
         ),
-        "compared": beside_real(source.round, basis) if source.kind == "round" else [],
-        "was_played": source.kind == "round" and was_played(source.round),
-        **_cheapest(form, designs, metric),
+        "cheapest_query": _query_for(form, compared.cheapest) if compared.cheapest else "",
     }
-    if curve := matches_chart(basis.sides):
+    if curve := matches_chart(kept.basis.sides):
         context["curve"] = drawn(curve, "Matches that are found by each share of the judgments.")
     if request.user.has_perm("hits.launch_round"):
-        context |= {"launches": _launches(source, kept, chosen, form), "keep": KeepForm(source)}
+        context["launches"] = _launches(source, kept, chosen, form)
     return context
 
 
-def _cheapest(form: DesignForm, designs: list[Design], metric: str) -> dict[str, Any]:
-    try:
-        found = cheapest_of(designs, metric, form.cleaned_data["width"])
-    except CounterpartError:
-        return {"least": min(one.widest(metric) for one in designs)}
-    return {"cheapest": found, "cheapest_query": _query_for(form, found)}
-
-
-def _query_for(form: DesignForm, design: Design) -> str:
+def _query_for(form: DesignForm, design: AuditDesign) -> str:
     """Return the query of the page with this design chosen."""
     query = QueryDict(_query_of(form), mutable=True)
     query["share"], query["spread"] = f"{design.share:g}", f"{design.spread:g}"
     return query.urlencode()
 
 
-def _width_rows(basis: PlanBasis, chosen: Design) -> list[dict[str, Any]]:
+def _width_rows(basis: PlanBasis, chosen: AuditDesign) -> list[dict[str, Any]]:
     """Return a row a metric and direction: the width of the chosen design and of all pairs."""
     whole = basis.widths(1.0, 1.0)
     return [
@@ -150,7 +110,7 @@ def _width_rows(basis: PlanBasis, chosen: Design) -> list[dict[str, Any]]:
     ]
 
 
-def _launches(source: Source, kept: StoredBasis, chosen: Design, form: DesignForm) -> list[tuple[str, str]]:
+def _launches(source: Source, kept: StoredBasis, chosen: AuditDesign, form: DesignForm) -> list[tuple[str, str]]:
     """Return what launches the chosen design, and its address: packing a pool of about so many queries, or planning a
     round with a new sample where there is none."""
     judge = {"judge": "audit", "audit_share": f"{chosen.audit_share:.4g}"} if chosen.design == "audit" else {}

@@ -6,10 +6,11 @@ from functools import partial
 from django.core.cache import cache
 
 from annotation.models import Assignment, Judgment
+from annotation.work.judgments import answers_from
 from annotation.work.standing import Standing
 from console.charts.inline_bars import Segment, split_bar
+from dataset.judged.verdict_files import count_verdicts
 from dataset.models import Aggregation
-from dataset.verdict_files import count_verdicts
 from hits.models import Round, Seat
 
 NEWEST = 8
@@ -39,7 +40,7 @@ def newest_answers(round: Round) -> list[Judgment]:
     """Return an answer of each of the last submissions, newest first: the first that is not to a control."""
     submitted = Assignment.objects.with_hit().filter(hit__round=round, state__in=Assignment.SUBMITTED)
     last = list(submitted.order_by("-submitted_at", "-pk").values_list("pk", flat=True)[:NEWEST])
-    answers = Judgment.objects.of_candidates().filter(assignment__in=last).order_by("item__place")
+    answers = answers_from(last).of_candidates().order_by("item__place")
     first: dict[int, Judgment] = {}
     for answer in answers.select_related("assignment__hit__round", "worker", "image", "caption", "item"):
         first.setdefault(answer.assignment_id, answer)

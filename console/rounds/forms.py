@@ -5,27 +5,28 @@ from itertools import count
 from typing import Any, cast
 
 from django import forms
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 from django.forms.boundfield import BoundWidget
 
 from annotation.judging.wage_terms import fair_reward_suggested
-from console.fields import UploadField, choose
+from console.fields import ParametersForm, UploadField, choose
 from console.refusals import refusals_in
 from console.rounds.plan_path import gallery_sizes
 from console.upload_jobs import JUDGMENT_FILES
-from core.text import MAX_NAME, NameField
+from core.text import MAX_NAME
 from corpus.models import Collection, Sample
+from counterpart_statistics.audits import STOP_RECALL
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
-from dataset.release_parameters import METHODS_IN_WORDS, AggregateParameters
-from hits.designs import DEFAULT
-from hits.judge_designs import STOP_RECALL
+from dataset.releases.release_parameters import METHODS_IN_WORDS, AggregateParameters
 from hits.models import Round
-from hits.round_parameters import AUDIT_SHARE, PackParameters, RoundParameters, unused_by
-from hits.task_types import LEVELS, TASK_TYPES
+from hits.packing.designs import DEFAULT
+from hits.rounds.round_parameters import AUDIT_SHARE, NewRoundParameters, RoundParameters, unused_by
+from hits.task_types import TASK_TYPES
+from hits.task_types.levels import LEVELS
 from hits.task_types.task_type import TaskType
 from mitl.annotators import is_untrained
 from mitl.models import Annotator, Pool
-from mitl.search_parameters import PoolingParameters
+from mitl.search.search_parameters import PoolingParameters
 
 QUERIES = 60  # of each kind, that the plan of a round suggests
 
@@ -73,15 +74,14 @@ OPTIONS = {
 """Parameter → its values in words."""
 
 
-class PackForm(forms.Form):
+class PackForm(ParametersForm):
     """How a pool is packed into a round, what workers are paid, and what the round may cost."""
 
-    parameters: PackParameters
-    round = NameField(label="Name", help_text="Name of the new round")
+    act = NewRoundParameters
+    parameters: NewRoundParameters
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields |= PackParameters.form_fields()
         finish_fields(self)
 
     def clean_round(self) -> str:
@@ -91,8 +91,7 @@ class PackForm(forms.Form):
         cleaned = super().clean() or {}
         if not self.errors:
             with refusals_in(self):
-                wanted = {name: value for name, value in cleaned.items() if name != "round"}
-                self.parameters = PackParameters(**wanted)
+                self.parameters = NewRoundParameters(**self.chosen())
         return cleaned
 
 
@@ -135,10 +134,12 @@ def free_name(stem: str) -> str:
     return next(name for name in names if not taken & {name, f"{name}-pool"})
 
 
-class JudgmentsForm(forms.Form):
+class JudgmentsForm(ParametersForm):
     """A file of judgments that were given elsewhere, and how to read it."""
 
+    act = JudgmentParameters
     parameters: JudgmentParameters
+    field_order = ("file", "format", "items")
     file = UploadField(
         suffixes=(*JUDGMENT_FILES, ".gz", ".zip"),
         label="Judgments",
@@ -153,24 +154,22 @@ class JudgmentsForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields |= JudgmentParameters.form_fields()
         self.fields["format"].required = False
-        self.order_fields(("file", "format", "items"))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors:
-            given = {name: value for name, value in cleaned.items() if value and name not in ("file", "items")}
-            self.parameters = JudgmentParameters(**given)
+            self.parameters = JudgmentParameters(**{name: value for name, value in self.chosen().items() if value})
         return cleaned
 
 
-class AggregateForm(forms.Form):
+class AggregateForm(ParametersForm):
     """How votes become verdicts."""
+
+    act = AggregateParameters
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields = AggregateParameters.form_fields()
         self.fields["method"].widget = forms.RadioSelect(choices=[(name, name) for name in METHODS_IN_WORDS])
 
     @property
@@ -186,14 +185,14 @@ class AnnotatorsField(forms.ModelMultipleChoiceField):
         return f"{annotator} (not trained yet)" if is_untrained(cast(Annotator, annotator)) else str(annotator)
 
 
-class PlanForm(forms.Form):
+class PlanForm(ParametersForm):
     """The parameters of a round, with the existing collections, samples and annotators to choose from."""
 
+    act = RoundParameters
     parameters: RoundParameters
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields = RoundParameters.form_fields()
         annotators = Annotator.objects.all()
         choose(self, "collection", forms.ModelChoiceField(Collection.objects.all(), empty_label=None))
         choose(self, "annotators", AnnotatorsField(annotators, widget=forms.CheckboxSelectMultiple))
@@ -231,7 +230,7 @@ class PlanForm(forms.Form):
         cleaned = super().clean() or {}
         if not self.errors:
             with refusals_in(self):
-                self.parameters = RoundParameters(**{name: _names(chosen) for name, chosen in cleaned.items()})
+                self.parameters = RoundParameters(**self.chosen())
         return cleaned
 
 
@@ -239,10 +238,3 @@ def _unused(name: str) -> str:
     if Round.objects.filter(name=name).exists():
         raise forms.ValidationError(f"Round {name} already exists. Choose another name.")
     return name
-
-
-def _names(chosen: Any) -> Any:
-    """Return the names of chosen rows, and other values unchanged."""
-    if isinstance(chosen, QuerySet):
-        return list(map(str, chosen))
-    return str(chosen) if isinstance(chosen, Model) else chosen

@@ -12,12 +12,13 @@ from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from annotation.judging.hit_pictures import picture_response
-from annotation.judging.sheet import Shown, sheet_of
+from annotation.judging.sheet import ItemContent, sheet_of
 from console.permissions import researchers_only
 from corpus.models import Collection, Image
-from hits.designs import DEFAULT, DESIGNS, Design
 from hits.models import Item
-from hits.task_types import PREFERENCE, TASK_TYPES
+from hits.packing.designs import DEFAULT, DESIGNS, Design
+from hits.task_types import TASK_TYPES
+from hits.task_types.ranking_preference import PREFERENCE
 from hits.task_types.task_type import TaskType
 
 RANKED = 5  # pictures in each of two rankings
@@ -29,8 +30,9 @@ RANKED = 5  # pictures in each of two rankings
 def hit_preview(request: HttpRequest, name: str, task: str, design: str) -> HttpResponse:
     """The sheet of the task; what is sent from it is stored nowhere."""
     chosen = _task_or_404(task)
-    items = _items(get_object_or_404(Collection, name=name), chosen, _size(chosen, design))
-    shown = [_shown(item) for item in items]
+    collection = get_object_or_404(Collection, name=name)
+    items = _items(collection, chosen, _size(chosen, design))
+    shown = [_shown(item, collection.language) for item in items]
     sheet = sheet_of(
         shown,
         {item.place: item.place for item in items},
@@ -86,8 +88,9 @@ def _item(place: int, images: Sequence[Image], task: TaskType) -> Item:
     return Item(place=place, image=image, caption=caption)
 
 
-def _shown(item: Item) -> Shown:
+def _shown(item: Item, language: str) -> ItemContent:
     image = item.image
-    size = (image.width, image.height) if image else (None, None)
+    width, height = (image.width, image.height) if image else (None, None)
     sentence = item.caption.text if item.caption else ""
-    return Shown(item.place, image.pk if image else None, image.sha256 if image else "", sentence, *size, item.content)
+    key, sha256 = (image.pk, image.sha256) if image else (None, "")
+    return ItemContent(item.place, key, sha256, sentence, language, width, height, item.content)

@@ -4,7 +4,7 @@ from django import forms
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
-from console.fields import choose
+from console.fields import ParametersForm, choose
 from console.jobs import follow
 from console.permissions import StaffRequest, researchers_only
 from console.refusals import refuse
@@ -15,12 +15,13 @@ from hits.models import Round
 from mitl.models import Annotator
 
 
-class TurnForm(forms.Form):
+class TurnForm(ParametersForm):
     """The parameters of a turn, with the versions of the round and the annotators that there are."""
+
+    act = TurnParameters
 
     def __init__(self, data: QueryDict | None, *, round: Round) -> None:
         super().__init__(data, initial={"name": next_name(round)})
-        self.fields = TurnParameters.form_fields()
         versions = round.versions.order_by("-released_at", "-pk")
         newest = forms.ModelChoiceField(versions, required=False, empty_label=f"The newest: {versions.first()}")
         choose(self, "beyond", newest)
@@ -39,10 +40,7 @@ def round_turn(request: StaffRequest, name: str) -> HttpResponse:
     try:
         context["version"] = version_of(found)
         if form.is_valid():
-            version, annotators = form.cleaned_data["beyond"], form.cleaned_data["annotators"]
-            named = {"beyond": version.name if version else "", "annotators": [one.name for one in annotators]}
-            parameters = TurnParameters.from_json(form.cleaned_data | named | {"round": found.name})
-            return follow(start_turn(parameters, by=request.user))
+            return follow(start_turn(TurnParameters(round=name, **form.chosen()), by=request.user))
     except CounterpartError as error:
         if not form.is_bound:
             context["trouble"] = str(error)

@@ -9,8 +9,9 @@ from django import forms
 from django.http import QueryDict
 
 from corpus.models import Collection
-from hits.designs import DEFAULT, DESIGNS
-from hits.task_types import EXPERT, LEVELS
+from hits.packing.designs import DEFAULT, DESIGNS
+from hits.task_types.expert import EXPERT
+from hits.task_types.levels import LEVELS
 
 PILOT_HITS = 5
 PAPER_QUERIES = {"images": 1_261, "captions": 1_333}
@@ -21,7 +22,7 @@ Answers = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Step:
+class PlanScreen:
     """A screen of the path: its question, and the fields that answer it; ``advanced`` are folded away."""
 
     name: str
@@ -36,23 +37,23 @@ class Step:
 
 
 STEPS = (
-    Step("collection", "Collection", "Which collection?", ("collection",)),
-    Step("queries", "Queries", "Which queries?", ("queries", "images", "captions"), ("direction",)),
-    Step(
+    PlanScreen("collection", "Collection", "Which collection?", ("collection",)),
+    PlanScreen("queries", "Queries", "Which queries?", ("queries", "images", "captions"), ("direction",)),
+    PlanScreen(
         "annotators",
         "Annotators",
         "Who proposes pairs?",
         ("annotators", "top_k"),
         ("control_depth", "engine", "cascade", "cascade_depth", "rerank"),
     ),
-    Step(
+    PlanScreen(
         "judging",
         "Judging",
         "How are the pairs judged?",
         ("task", "design", "positives", "replication", "reasons"),
         ("judge", "audit_share", "stop_recall", "stop_width", "top_up", "sharing", "seed"),
     ),
-    Step("pay", "Pay", "What does a HIT pay?", ("reward", "ceiling", "round")),
+    PlanScreen("pay", "Pay", "What does a HIT pay?", ("reward", "ceiling", "round")),
 )
 PACKING = STEPS[3:]
 """The questions about a pool that is there."""
@@ -106,7 +107,7 @@ def gallery_sizes(collection: Collection) -> dict[str, int]:
     return {"images": images.count(), "captions": captions.count()}
 
 
-def sent_answers(sent: QueryDict, step: Step) -> Answers:
+def sent_answers(sent: QueryDict, step: PlanScreen) -> Answers:
     """Return what was sent. Of a screen of check boxes, none is an answer too."""
     answers: Answers = dict(sent.items())
     if "annotators" in sent or (sent.get("go") and "annotators" in step.names):
@@ -128,7 +129,7 @@ def changed(values: Answers, usual: Answers) -> list[tuple[str, str]]:
     return found
 
 
-def address(step: Step, pairs: list[tuple[str, str]]) -> str:
+def address(step: PlanScreen, pairs: list[tuple[str, str]]) -> str:
     """Return the query that shows the step with these answers."""
     return f"?{urlencode([*pairs, ('step', step.name)])}"
 

@@ -10,7 +10,7 @@ from csp.constants import SELF
 from csp.decorators import csp_update
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 
 from annotation.judging.wage_terms import wage_terms_of_plan
 from console.home.outcomes import planned_for
@@ -23,7 +23,7 @@ from console.rounds.plan_path import (
     PACKING,
     STEPS,
     Answers,
-    Step,
+    PlanScreen,
     address,
     changed,
     presets,
@@ -34,8 +34,9 @@ from core.errors import CounterpartError
 from core.models import Job
 from corpus.models import Collection
 from hits.jobs import start_packing
-from hits.pipeline import start_pipeline
-from hits.plan_estimates import PlanEstimate, estimate_plan, estimate_round
+from hits.rounds.pipeline import start_pipeline
+from hits.rounds.plan_estimates import PlanEstimate, estimate_plan, estimate_round
+from hits.rounds.round_parameters import PackParameters
 from mitl.models import Pool
 from mitl.registration import add_annotator
 
@@ -48,7 +49,7 @@ class Way:
     """What planning a round and packing a pool have each of their own."""
 
     form: type[PlanForm] | type[PackForm]
-    steps: tuple[Step, ...]
+    steps: tuple[PlanScreen, ...]
     estimate: Callable[[Any], PlanEstimate]
     start: Callable[[PlanForm | PackForm], Job]
     command: Callable[[PlanForm | PackForm], str]
@@ -84,10 +85,11 @@ def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
 
     def start(form: Any) -> Job:
         predicted = prediction_for(plan, pool, form.parameters) if plan else None
-        return start_packing(form.cleaned_data["round"], pool, form.parameters, predicted=predicted, by=request.user)
+        return start_packing(pool, form.parameters, predicted=predicted, by=request.user)
 
     def command(form: Any) -> str:
-        return f"pack {form.cleaned_data['round']} --pool {pool} {form.parameters.as_options()}"
+        packed = form.parameters.part(PackParameters)
+        return f"pack {form.parameters.round} --pool {pool} {packed.as_options()}"
 
     known = planned_for(pool) | {"plan": plan}
     return _walk(request, Way(PackForm, PACKING, partial(estimate_round, pool), start, command, known, pool))
@@ -116,7 +118,9 @@ def _walk(request: StaffRequest, way: Way) -> HttpResponse:
     return HttpResponseRedirect(f"{request.path}{address(step, _pairs(way, form))}")
 
 
-def _make(request: StaffRequest, way: Way, step: Step, form: PlanForm | PackForm, *, pool_only: bool) -> HttpResponse:
+def _make(
+    request: StaffRequest, way: Way, step: PlanScreen, form: PlanForm | PackForm, *, pool_only: bool
+) -> HttpResponse:
     """Start the job, unless something is wrong, or its searches take long and nobody has confirmed that."""
     if pool_only:
         form = way.form({**form.data, "pool_only": True})
@@ -134,7 +138,7 @@ def _make(request: StaffRequest, way: Way, step: Step, form: PlanForm | PackForm
 def _shown(
     request: StaffRequest,
     way: Way,
-    step: Step,
+    step: PlanScreen,
     form: PlanForm | PackForm,
     checked: PlanForm | PackForm,
     must_confirm: bool = False,
@@ -197,7 +201,7 @@ def _preset(chosen: Any, values: Answers) -> tuple[Answers, Answers]:
     return named, chosen.answers(collection, max(1, len(values["annotators"])))
 
 
-def _answer(step: Step, values: Answers) -> str:
+def _answer(step: PlanScreen, values: Answers) -> str:
     """Return the answers of a step in a few words."""
     match step.name:
         case "queries":
@@ -217,7 +221,10 @@ def _preview(way: Way, values: Answers) -> str:
     if not Collection.objects.filter(name=name, images__isnull=False).exists():
         return ""
     asks = "?reasons=yes" if values.get("reasons") else ""
-    return reverse("hit_preview", args=[name, values["task"], values.get("design") or "usual"]) + asks
+    try:
+        return reverse("hit_preview", args=[name, values["task"], values.get("design") or "usual"]) + asks
+    except NoReverseMatch:  # of answers that the form refuses
+        return ""
 
 
 def _add_simplest(request: StaffRequest) -> HttpResponse:

@@ -12,53 +12,59 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 
-from annotation.models import Judgment
-from annotation.money.ledger import owed_to_simulated
+from annotation.money.ledger import balances_of, owed_to_simulated
 from annotation.work.forecasts import forecast_of
+from annotation.work.judgments import votes_in
 from annotation.work.pair_status import unfinished_pairs
 from annotation.work.standing import standing_of
 from annotation.work.worker_records import SORTS, totals_of, workers_of
 from console.home.needs import needs_of
-from console.kept_figures import Turn, kept_if_slow
+from console.kept_figures import CountingTurn, kept_if_slow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platforms.platform_status import is_on_platform, on_platform
 from console.rounds.activity import activity_of
 from console.rounds.figures import level_bar, newest_answers, seat_bar, verdict_count
+from console.rounds.hold_lines import holds_of_page
+from console.rounds.schemas import RoundAnswer, RoundState, counted_rounds, round_or_404
 from console.rounds.vote_orders import orders_of
 from console.rounds.worker_looks import workers_to_look_at
 from core.errors import CounterpartError
 from crowd.channels import market_of, usable_markets
-from crowd.pauses import can_pause, pause_round, resume_round
-from crowd.publication import join_link, quote
+from crowd.posting.halts import pauses_of
+from crowd.posting.pauses import can_pause, pause_round, resume_round
+from crowd.posting.publication import can_close, join_link, quote
+from dataset.secret_controls import are_pairs_secret
 from dataset.turns import turn_of
 from dataset.verdicts import rejections_so_far
 from evaluation.asking.greedy_rounds import why_stopped
 from evaluation.round_quality import Quality, quality_of
 from hits.judge_designs import queries_of
 from hits.models import Round
+from hits.rounds.top_ups import design_of
 from hits.task_types import task_type_of
-from hits.top_ups import design_of
 
 
 @members_only.reads
 def round(request: StaffRequest, name: str) -> HttpResponse:
     """A round. What changes while people work is fetched again by live.js, which also fetches figures that take long;
     ``?count`` counts them at once."""
-    found = _round_or_404(name)
+    found = get_object_or_404(counted_rounds(), name=name)
     environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
     aggregation = found.aggregations.first()
-    live = _live(found, request.user, Turn(at_once="count" in request.GET))
+    live = _live(found, request.user, CountingTurn(at_once="count" in request.GET))
     platform = on_platform(found)
+    state = RoundState(found, live["standing"], balances_of([found])[found.pk], pauses_of([found])[found.pk])
     orders = orders_of(found)
     disputed = found.top_ups.for_disputes().exclude(pk__in=[one.top_up.pk for one in orders])
     context = live | {
+        "answer": RoundAnswer.model_validate(state),
         "environment": environment,
-        "n_hits": found.hits.count(),
         "cost": quote(found, environment.channel).total,
         "platform": platform,
         "can_pause": can_pause(found),
-        "is_paused": found.paused_at is not None or (platform is not None and platform.is_paused),
+        "can_close": can_close(found),
+        "is_paused": bool(state.paused_by),
         "has_link": found.state == "open" and not environment.has_postings,
         "link": join_link(found),
         "versions": found.versions.all(),
@@ -86,8 +92,8 @@ def _stops(found: Round) -> dict[str, str]:
 @never_cache
 def round_live(request: StaffRequest, name: str) -> JsonResponse:
     """Polled by live.js: whether the round is open, and the part of its page that changes while people work."""
-    found = _round_or_404(name)
-    context = _live(found, request.user, Turn(turn=True))
+    found = round_or_404(name)
+    context = _live(found, request.user, CountingTurn(turn=True))
     html = render_to_string("console/rounds/_round_live.html", context, request)
     return JsonResponse({"live": found.state == "open" or context["counting"], "html": html})
 
@@ -95,7 +101,7 @@ def round_live(request: StaffRequest, name: str) -> JsonResponse:
 @members_only.reads
 def round_workers(request: HttpRequest, name: str) -> HttpResponse:
     """All workers of a round with their sums; ``?sort=`` orders them."""
-    found = _round_or_404(name)
+    found = round_or_404(name)
     asked = request.GET.get("sort", "")
     sort = asked if asked in SORTS else "submitted"
     workers = kept_if_slow(f"workers-of-round:{found.pk}:{sort}", partial(workers_of, found, sort=sort))
@@ -115,7 +121,7 @@ def round_workers(request: HttpRequest, name: str) -> HttpResponse:
 @researchers_only.acts
 def round_pause(request: StaffRequest, name: str) -> HttpResponse:
     """Give nobody new a HIT, or give HITs out again."""
-    found = _round_or_404(name)
+    found = round_or_404(name)
     paused = request.POST.get("paused")
     if paused not in ("yes", "no"):
         messages.error(request, "Choose whether the round is paused.")
@@ -134,7 +140,7 @@ def round_pause(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("round", name)
 
 
-def _live(found: Round, user: User, counts: Turn) -> dict[str, Any]:
+def _live(found: Round, user: User, counts: CountingTurn) -> dict[str, Any]:
     """What the live part shows, with a constant number of queries. Figures of many answer sets that nobody has counted
     lately are left out (``counting``), unless it is the request's turn."""
     standing = kept_if_slow(f"standing-of-round:{found.pk}", partial(standing_of, found)).figures
@@ -152,9 +158,12 @@ def _live(found: Round, user: User, counts: Turn) -> dict[str, Any]:
         "seats": seat_bar(standing),
         "forecast": forecast.figures,
         "needs": needs_of(found, user),
+        "holds": holds_of_page(found, standing),
         "n_joined": found.participants.count(),
         "has_idle": found.state == "open" and found.channel == "browser",
-        "newest": kept_if_slow(f"newest-of-round:{found.pk}", partial(newest_answers, found)).figures,
+        "newest": []
+        if are_pairs_secret(found, user)
+        else kept_if_slow(f"newest-of-round:{found.pk}", partial(newest_answers, found)).figures,
         "counting": kept is None,
     }
     if kept and quality:
@@ -165,7 +174,7 @@ def _live(found: Round, user: User, counts: Turn) -> dict[str, Any]:
 
 def _figures(found: Round, quality: Quality) -> dict[str, object]:
     """Return the figures that read all answer sets, judgments and items, without the quality."""
-    judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
+    judgments = votes_in(found)
     task = task_type_of(found)
     votes = np.array(list(quality.levels.values()))
     workers = workers_of(found)
@@ -185,7 +194,3 @@ def _figures(found: Round, quality: Quality) -> dict[str, object]:
         "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
         **activity_of(found),
     }
-
-
-def _round_or_404(name: str) -> Round:
-    return get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)

@@ -16,21 +16,22 @@ from annotation.people.consent import untold
 from annotation.people.invitations import make_invitations, revoke_invitations
 from console.jobs import follow
 from console.pagination import page_of
-from console.permissions import StaffRequest, is_admin, researchers_only
+from console.permissions import StaffRequest, researchers_only
 from console.refusals import refusals_told
 from console.rounds.publishing_forms import AdmissionForm, OfferForm
 from core.errors import CounterpartError
-from core.jobs import open_once
 from core.models import Job
 from core.text import counted
+from core.untrusted import whole_number
+from core.work.jobs import open_once
 from crowd import jobs
+from crowd.calls.funds import ask_funds
 from crowd.channels import CHANNELS, Market, find_market, is_by_session, usable_markets
 from crowd.channels.base import AsksFees
-from crowd.funds import ask_funds
-from crowd.postings import postings_for
-from crowd.publication import check_publishable, missing_pictures, publish_round, quote
+from crowd.posting.postings import postings_for
+from crowd.posting.publication import BELOW_FLOOR, check_publishable, publish_round, quote
 from hits.models import Round
-from hits.rounds import repeats_of
+from hits.rounds.packed_rounds import missing_pictures, repeats_of
 from hits.task_types import task_type_of
 
 
@@ -54,8 +55,7 @@ def invitations(request: StaffRequest, name: str) -> HttpResponse:
     trouble = ""
     if request.method == "POST":
         try:
-            count = request.POST.get("count", "")
-            number = int(count) if count.isascii() and count.isdigit() and len(count) < 6 else 0
+            number = whole_number(request.POST.get("count", ""), below=10**5) or 0
             made = make_invitations(found, number, by=request.user.get_username())
             messages.success(request, f"{counted(len(made), 'invitation')} made.")
             return redirect("invitations", name)
@@ -90,7 +90,7 @@ def _in_browser(request: StaffRequest, round: Round, environment: Market) -> Htt
                 admission=admission,
                 skip_missing="skip_missing" in request.POST,
                 expected_minutes=form.cleaned_data["expected_minutes"],
-                below_floor="below_floor" in request.POST and is_admin(request.user),
+                below_floor="below_floor" in request.POST and request.user.has_perm(BELOW_FLOOR),
                 actor=request.user.get_username(),
             )
             share = "Make invitations." if form.cleaned_data["invited"] else "Share the join link."
@@ -100,7 +100,7 @@ def _in_browser(request: StaffRequest, round: Round, environment: Market) -> Htt
             trouble = str(error)
     context = _common(round, environment) | {"terms": wage_terms(round), "form": form, "trouble": trouble}
     context |= {"untold": untold(round).values() if round.reward else (), "repeats": repeats_of(round)}
-    context["may_go_below"] = is_admin(request.user)
+    context["may_go_below"] = request.user.has_perm(BELOW_FLOOR)
     return render(request, "console/rounds/publish.html", context, status=409 if trouble else 200)
 
 
@@ -163,7 +163,8 @@ def _unconfirmed(request: HttpRequest, round: Round, environment: Market) -> str
 def _start(request: StaffRequest, round: Round, environment: Market, form: OfferForm) -> Job:
     where = {"channel": environment.channel, "environment": environment.environment}
     title = f"Publish {round} on {environment}"
-    params = {"round": round.name, **where, **form.params()}
+    agreed = {"ceiling": str(round.ceiling), "cost": request.POST["confirmed"]}
+    params = {"round": round.name, **where, **agreed, **form.params()}
     return open_once(title, jobs.publish.name, params, lock=round, same=["round"], by=request.user)
 
 

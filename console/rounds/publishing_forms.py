@@ -7,11 +7,10 @@ from django import forms
 
 from annotation.models import Admission, QualificationTest
 from annotation.money.wages import alike_rounds
-from annotation.people.admission import make_admission
-from console.fields import choose
+from console.fields import ParametersForm, choose
 from core.errors import CounterpartError, some_of
 from crowd.offers import LIFETIME_DAYS, Offer, offer_of
-from crowd.publish_parameters import AdmissionParameters, TimeParameters
+from crowd.posting.publish_parameters import AdmissionParameters, TimeParameters
 from hits.models import Round
 
 HINTS = {
@@ -25,12 +24,13 @@ HINTS = {
 """Field of the browser pool → its hint on the page; a command has the help of the declaration."""
 
 
-class AdmissionForm(forms.Form):
+class AdmissionForm(ParametersForm):
     """Who may join a round in the browser, and how many HITs they may take; the expected time of a HIT."""
+
+    act = AdmissionParameters
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields = AdmissionParameters.form_fields()
         for name in ("test", "practice"):
             tests = QualificationTest.objects.all()
             choose(self, name, forms.ModelChoiceField(tests, required=False, empty_label="none"))
@@ -44,7 +44,7 @@ class AdmissionForm(forms.Form):
         if self.errors:
             named = [str(self.fields[name].label or name) for name in self.errors]
             raise CounterpartError(f"Invalid value for {some_of(named)}: choose another, or leave it empty.")
-        return make_admission(**{name: one for name, one in self.cleaned_data.items() if name != "expected_minutes"})
+        return AdmissionParameters(**self.chosen()).admission()
 
 
 class ProlongForm(forms.Form):
@@ -58,15 +58,17 @@ class ProlongForm(forms.Form):
     )
 
 
-class OfferForm(forms.Form):
+class OfferForm(ParametersForm):
     """An Offer, the expected time of a HIT, and whether to publish although pictures are missing."""
 
+    act = Offer
+    field_order = ("skip_missing",)
     skip_missing = forms.BooleanField(required=False, label="Publish although pictures are missing")
 
     def __init__(self, *args: Any, round: Round, unused: Collection[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.round = round
-        self.fields |= {name: field for name, field in Offer.form_fields().items() if name not in unused}
+        self.fields = {name: field for name, field in self.fields.items() if name not in unused}
         for name in ("title", "description", "keywords"):
             if name in self.fields:
                 self.fields[name].required, self.fields[name].initial = True, getattr(offer_of(round), name)
@@ -82,8 +84,7 @@ class OfferForm(forms.Form):
 
     def offer(self) -> Offer:
         """Return the Offer."""
-        chosen = self.cleaned_data.keys() & Offer.form_fields().keys()
-        return offer_of(self.round, Offer(**{name: self.cleaned_data[name] for name in chosen}))
+        return offer_of(self.round, Offer(**self.chosen()))
 
     def timing(self) -> dict[str, Any]:
         """Return the pilot and the expected minutes, as arguments of ``publish_round``."""

@@ -20,8 +20,7 @@ from annotation.models import Draft
 from annotation.money.wages import fair_reward
 from annotation.work.answers import NO_PICTURE, Answer, check_answer_set
 from console.permissions import researchers_only
-from console.review.answer_sheets import Answer as Judged
-from console.review.answer_sheets import pairs_of
+from console.review.answer_sheets import SheetAnswer, pairs_of
 from core.errors import CounterpartError
 from hits.models import HIT, Item, Round
 from hits.task_types import task_type_of
@@ -105,7 +104,7 @@ def _graded(hit: HIT, answers: Mapping[int, Answer]) -> dict[str, Any]:
     }
 
 
-def _judged(pair: Judged, answer: Answer) -> Judged:
+def _judged(pair: SheetAnswer, answer: Answer) -> SheetAnswer:
     if answer.level == NO_PICTURE:
         return replace(pair, skipped=True)
     return replace(pair, judgment=Draft(**asdict(answer)))

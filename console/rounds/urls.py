@@ -8,7 +8,6 @@ from console.rounds import (
     control_pages,
     crowd_rehearsal,
     design_pages,
-    further_votes,
     hit_preview,
     next_turns,
     planning,
@@ -16,6 +15,7 @@ from console.rounds import (
     publishing,
     rehearsal,
     views,
+    vote_orders,
 )
 
 urlpatterns = [
@@ -30,7 +30,6 @@ urlpatterns = [
     path("rounds/", views.rounds, name="rounds"),
     path("design/", design_pages.round_design, name="round_design"),
     path("design/measure/", design_pages.round_design_measure, name="round_design_measure"),
-    path("design/keep/", design_pages.round_design_keep, name="round_design_keep"),
     path("rounds/<slug:name>/", progress_pages.round, name="round"),
     path("rounds/<slug:name>/live/", progress_pages.round_live, name="round_live"),
     path("rounds/<slug:name>/workers/", progress_pages.round_workers, name="round_workers"),
@@ -43,7 +42,7 @@ urlpatterns = [
     path("rounds/<slug:name>/judgments/", views.round_judgments, name="round_judgments"),
     path("rounds/<slug:name>/captions/", views.round_captions, name="round_captions"),
     path("rounds/<slug:name>/add/", adding.round_add, name="round_add"),
-    path("rounds/<slug:name>/again/", further_votes.round_again, name="round_again"),
+    path("rounds/<slug:name>/again/", vote_orders.round_again, name="round_again"),
     path("rounds/<slug:name>/turn/", next_turns.round_turn, name="round_turn"),
     path("rounds/<slug:name>/close/", views.round_close, name="round_close"),
     path("rounds/<slug:name>/discard/", views.round_discard, name="round_discard"),

@@ -15,23 +15,25 @@ from console.permissions import StaffRequest, members_only, researchers_only
 from console.platforms.platform_status import is_on_platform
 from console.review.answer_sheets import pairs_of
 from console.rounds.forms import AggregateForm, JudgmentsForm
+from console.rounds.schemas import counted_rounds, round_or_404
 from console.upload_jobs import import_judgments
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from core.errors import CounterpartError
-from core.jobs import open_once
-from core.middleware import takes_uploads
 from core.text import counted
-from crowd.publication import close_round
+from core.web.middleware import takes_uploads
+from core.work.jobs import open_once
+from crowd.posting.publication import close_round
 from dataset import jobs
-from dataset.cases import update_queue
-from dataset.release_parameters import AggregateParameters
+from dataset.releases.release_parameters import AggregateParameters
+from dataset.reviews.cases import update_queue
+from dataset.secret_controls import refuse_secret_pairs
 from hits.models import HIT, Item, Round, Seat
 from hits.task_types import task_type_of
 
 
 @members_only.reads
 def rounds(request: HttpRequest) -> HttpResponse:
-    rows = page_of(request, Round.objects.select_related("pool__collection").annotate(n_hits=count_of(HIT, "round")))
+    rows = page_of(request, counted_rounds())
     shown = list(rows)
     known = standings(shown)
     lines = [(one, known[one.pk]) for one in shown]
@@ -41,7 +43,7 @@ def rounds(request: HttpRequest) -> HttpResponse:
 @members_only.reads
 def round_captions(request: HttpRequest, name: str) -> HttpResponseBase:
     """The accepted captions of the round, for ``import_collection``."""
-    found = _round_or_404(name)
+    found = round_or_404(name)
     try:
         captions = captions_of(found)
     except CounterpartError as error:
@@ -55,7 +57,7 @@ def round_captions(request: HttpRequest, name: str) -> HttpResponseBase:
 @researchers_only.fills
 def round_close(request: StaffRequest, name: str) -> HttpResponse:
     """Show who is still working; close the round once confirmed, as a job if it is on a platform."""
-    found = _round_or_404(name)
+    found = round_or_404(name)
     trouble = ""
     if request.method == "POST" and is_on_platform(found):
         job = open_once(f"Close {found}", jobs.close.name, {"round": found.name}, lock=found, by=request.user)
@@ -101,7 +103,7 @@ def round_discard(request: StaffRequest, name: str) -> HttpResponse:
 @researchers_only.fills
 def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
     """Upload judgments of the round's pairs that were given elsewhere; a job checks and stores all of them or none."""
-    found = _round_or_404(name)
+    found = round_or_404(name)
     form = JudgmentsForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         params = {"round": name, **form.parameters.as_json()}
@@ -129,10 +131,10 @@ def round_idle(request: StaffRequest, name: str) -> HttpResponse:
 @researchers_only.fills
 def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
     """Choose how the votes become verdicts; a job counts them."""
-    found = _round_or_404(name)
+    found = round_or_404(name)
     form = AggregateForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        return follow(jobs.start_aggregation(AggregateParameters(round=name, **form.cleaned_data), by=request.user))
+        return follow(jobs.start_aggregation(AggregateParameters(round=name, **form.chosen()), by=request.user))
     context = {"round": found, "form": form, "aggregations": found.aggregations.all()}
     return render(request, "console/rounds/aggregate.html", context, status=422 if form.errors else 200)
 
@@ -140,7 +142,7 @@ def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
 @members_only.reads
 def hits(request: HttpRequest, name: str) -> HttpResponse:
     """A round's HITs with their seats; ``?state=`` shows only HITs with a seat in that state."""
-    found = _round_or_404(name)
+    found = round_or_404(name)
     state = request.GET.get("state", "")
     rows = found.hits.filter(seats__state=state).distinct() if state in Seat.State.values else found.hits.all()
     page = page_of(request, rows.prefetch_related("seats").annotate(n_items=count_of(Item, "hit")))
@@ -151,6 +153,7 @@ def hits(request: HttpRequest, name: str) -> HttpResponse:
 @members_only.reads
 def hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
     found = get_object_or_404(HIT.objects.select_related("round__pool"), round__name=name, number=number)
+    refuse_secret_pairs(found.round, request.user)
     context = {
         "hit": found,
         "round": found.round,
@@ -161,7 +164,3 @@ def hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
         "answers": pairs_of(found),
     }
     return render(request, "console/rounds/hit.html", context)
-
-
-def _round_or_404(name: str) -> Round:
-    return get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)

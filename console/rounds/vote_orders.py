@@ -1,17 +1,30 @@
-"""Orders of further votes on doubtful pairs of a round: who ordered what and when, and which votes arrived."""
+"""Orders of further votes on doubtful pairs of a round: the page that takes one, and which votes arrived of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from math import ceil
 from typing import Any
 
+from django import forms
+from django.contrib import messages
 from django.db.models import Count, QuerySet
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
 
-from annotation.models import Judgment
+from annotation.money.ledger import balance_of
+from annotation.work.judgments import votes_in
 from console.events.event_sentences import who
+from console.permissions import StaffRequest, researchers_only
+from console.refusals import refusals_in
+from console.rounds.schemas import round_or_404
 from core.events import subject_of
 from core.models import Event
+from core.text import counted
+from evaluation.asking.judging_again import judge_again
+from evaluation.asking.planned_top_ups import add_planned, require_addable
+from evaluation.asking.round_top_ups import JudgeAgain
 from hits.models import HIT, Item, Round, Seat, TopUp
 
 
@@ -46,7 +59,7 @@ def orders_of(round: Round) -> list[VoteOrder]:
     pairs = _counts(Item.objects.filter(control=None, hit__top_up__in=orders), "hit__top_up")
     hits = _counts(HIT.objects.filter(top_up__in=orders), "top_up")
     seats = _counts(Seat.objects.filter(hit__top_up__in=orders), "hit__top_up")
-    votes = Judgment.objects.counted().of_candidates().filter(assignment__hit__top_up__in=orders)
+    votes = votes_in(round).filter(assignment__hit__top_up__in=orders)
     arrived = _counts(votes, "assignment__hit__top_up")
     return [
         VoteOrder(
@@ -66,3 +79,39 @@ def orders_of(round: Round) -> list[VoteOrder]:
 
 def _counts(rows: QuerySet[Any], by: str) -> Mapping[int, int]:
     return dict(rows.order_by().values_list(by).annotate(n=Count("pk")))
+
+
+class BudgetForm(forms.Form):
+    """The budget of an order."""
+
+    def __init__(self, data: QueryDict | None) -> None:
+        super().__init__(data)
+        self.fields = JudgeAgain.form_fields()
+
+
+@researchers_only.fills
+def round_again(request: StaffRequest, name: str) -> HttpResponse:
+    """Show for a budget, in the address or sent, what further votes are expected to correct; order them once the
+    ``shown`` plan is confirmed. Only what is sent is packed, which takes seconds."""
+    found = round_or_404(name)
+    form = BudgetForm(request.POST or request.GET or None)
+    context: dict[str, object] = {"round": found, "form": form, "free": max(balance_of(found).free, 0)}
+    if form.is_valid():
+        budget = form.cleaned_data["again"]
+        with refusals_in(form):
+            if request.method == "POST":
+                planned = JudgeAgain(again=budget).plan(found)
+                n_votes = planned.pairs * planned.seats
+                shown = f"{planned.plan.hash}-{planned.seats}"
+                if request.POST.get("shown") == shown:
+                    add_planned(planned, actor=request.user.get_username())
+                    messages.success(request, f"{counted(n_votes, 'vote')} ordered for round {found}.")
+                    return redirect("round", name)
+                context |= {"planned": planned, "shown": shown, "n_votes": n_votes}
+                context |= {"again": planned.again, "cost": planned.cost}
+            else:
+                require_addable(found)
+                again = judge_again(found, budget)
+                hits = ceil(len(again.pairs) / found.design["candidates"])
+                context |= {"again": again, "cost": found.seat_cost * hits * again.votes}
+    return render(request, "console/rounds/again.html", context, status=422 if form.errors else 200)

@@ -3,17 +3,21 @@
 import re
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import HttpRequest
+from django.template.defaultfilters import linebreaksbr, urlize
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
+from ninja import Schema
 
+from core import clock
 from hits.question import Level
 from mitl.models import Direction
 
@@ -63,7 +67,7 @@ def duration(seconds: float | None) -> str:
 
 def ago(moment: datetime) -> str:
     """``3 hours ago``; within the last minute, ``just now``."""
-    if timezone.now() - moment < timedelta(minutes=1):
+    if clock.now() - moment < timedelta(minutes=1):
         return "just now"
     return f"{timesince(moment, depth=1)} ago"
 
@@ -112,6 +116,13 @@ def words(value: object) -> str:
 
 
 @register.filter
+def caption(text: str, language: str = "") -> SafeString:
+    """A caption as HTML: in its own language and direction, which no browser translates."""
+    marks = '<span class="notranslate" lang="{}" dir="auto" translate="no">{}</span>'
+    return format_html(marks, language, text)
+
+
+@register.filter
 def code(text: str) -> SafeString:
     """Text as HTML, with what stands between backticks as code."""
     return mark_safe(BACKTICKS.sub(r"<code>\1</code>", escape(text)))  # noqa: S308  escaped before
@@ -156,3 +167,27 @@ def sorted_head(context: template.Context, key: str, title: str, order: str = "d
     address.pop("page", None)
     address["sort"] = key
     return {"query": address.urlencode(), "key": key, "title": title, "order": order, "here": context["sort"] == key}
+
+
+WITH_PAGES = {"collection", "pool", "annotator", "version"}
+"""Fields of answers that name a thing whose page has the field's name."""
+
+
+@register.inclusion_tag("console/_facts.html")
+def facts(answer: Schema, without: str = "") -> dict[str, object]:
+    """Rows of a list of facts: what the API answers of a thing, without what the page shows elsewhere, parts that have
+    fields of their own, and empty fields."""
+    hidden = {"name", "url", *without.split()}
+    values = {name: getattr(answer, name) for name in type(answer).model_fields if name not in hidden}
+    plain = {name: value for name, value in values.items() if not isinstance(value, Schema | dict | list)}
+    return {"facts": [(words(name), _fact(name, value)) for name, value in plain.items() if value not in (None, "")]}
+
+
+def _fact(name: str, value: Any) -> str:
+    if name in WITH_PAGES:
+        return format_html('<a href="{}">{}</a>', reverse(name, args=[value]), value)
+    if isinstance(value, datetime):
+        return moment(value)
+    if isinstance(value, str):
+        return linebreaksbr(urlize(value, autoescape=True))
+    return words(value) if isinstance(value, bool) else number(value)

@@ -8,17 +8,13 @@ from django.core.cache import cache
 from console.charts.plots import drawn
 from core.errors import CounterpartError
 from core.progress import Progress, silent
+from counterpart_statistics.auditing.model_scores import FEW, ModelDifference, ModelEstimate
 from evaluation.analyses import plain
 from evaluation.analyses.live_analysis import live_chart, state_text
-from evaluation.auditing.live_estimates import LiveEstimates, LiveLook, LiveParameters, measure_live
+from evaluation.auditing.live_estimates import LiveEstimates, LiveParameters, measure_live
 from evaluation.auditing.machine_judges import MACHINE_JUDGES, machine_judges
-from evaluation.auditing.round_estimates import (
-    EstimateParameters,
-    ModelDifference,
-    ModelEstimate,
-    estimate_round,
-)
-from evaluation.auditing.whole_queries import FEW, whole_queries
+from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
+from evaluation.auditing.whole_queries import whole_queries
 from hits.judge_designs import JudgeDesign
 from hits.models import Round
 from mitl.models import Direction
@@ -55,7 +51,7 @@ def estimate_figures(round: Round, *, progress: Progress = silent) -> Figures:
 
 def _live(round: Round, progress: Progress) -> LiveEstimates:
     """Return the audit at its looks; those that it reached before are kept, as each takes seconds to estimate."""
-    key = f"looks-of-round:{round.pk}"
+    key = f"looks-at-round:{round.pk}"
     live = measure_live(round, LOOKS, known=cache.get(key, ()), progress=progress)
     cache.set(key, live.looks, timeout=KEPT)
     return live
@@ -71,30 +67,11 @@ def _of_audit(live: LiveEstimates) -> Figures:
     ]
     return {
         "sides": sides,
+        "live": live,
         "states": list(map(state_text, live.directions)),
-        "confidence": live.parameters.confidence,
-        "n_looks": live.parameters.looks,
-        "metrics": live.metrics,
-        "looks": [_look(live, side.direction, look) for side in live.directions for look in side.looks],
         "chart": drawn(live_chart(live), CHART),
-        "is_finished": live.is_finished,
         "judges": _judges(live),
-        "likely": live.likely and live.likely.said,
-        "guards": [plain(one.row()) | {"label": one.estimate.direction.label} for one in live.guards],
-        "saving": live.saving,
-        "without": [side.direction.label for side in live.directions if not side.looks],
-        "widest": [
-            {"direction": side.direction.label, "width": side.last.widest(metric)}
-            for side in live.directions
-            if side.last
-            for metric in live.metrics
-        ],
-        "widths": [
-            {"direction": side.direction.label, "width": width}
-            for side in live.directions
-            if side.last
-            for width in side.last.widths
-        ],
+        "guards": [plain(one.row()) | {"label": Direction(one.estimate.direction).label} for one in live.guards],
     }
 
 
@@ -136,20 +113,7 @@ def _judges(live: LiveEstimates) -> list[Figures]:
     if not live.round.pool.retrievals.filter(annotator__kind__in=MACHINE_JUDGES).exists():
         return []  # without reading all again
     return [
-        plain(one.row()) | {"label": one.direction.label}
+        plain(one.row()) | {"label": Direction(one.direction).label}
         for whole in whole_queries(live.round)
         for one in machine_judges(whole, live.metrics[0])
     ]
-
-
-def _look(live: LiveEstimates, direction: Direction, look: LiveLook) -> Figures:
-    return {
-        "direction": direction.label,
-        "number": look.number,
-        "queries": look.queries,
-        "share": look.share,
-        "answer_sets": look.answer_sets,
-        "dollars": look.dollars,
-        "at": look.at,
-        "widths": [look.widest(metric).now for metric in live.metrics],
-    }

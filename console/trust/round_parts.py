@@ -8,19 +8,19 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.template.loader import render_to_string
-from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from console.charts.plots import state_of
 from console.trust.effect_figures import effect_figures
 from console.trust.estimate_figures import estimate_figures
-from core.files import read_json, write_json
+from core import clock
+from core.files.stored_files import read_json, write_json
 from core.progress import Progress
 from hits.models import Round
 
 
 @dataclass(frozen=True)
-class Part:
+class TrustPart:
     """A part's title, template, and what returns the figures of a round."""
 
     title: str
@@ -29,8 +29,8 @@ class Part:
 
 
 PARTS = {
-    "effect": Part("Effect on models", "console/trust/_effect.html", effect_figures),
-    "estimates": Part("Estimates", "console/trust/_round_estimates.html", estimate_figures),
+    "effect": TrustPart("Effect on models", "console/trust/_effect.html", effect_figures),
+    "estimates": TrustPart("Estimates", "console/trust/_round_estimates.html", estimate_figures),
 }
 
 
@@ -48,7 +48,7 @@ class StoredPart:
 
 def count_part(round: Round, part: str, *, progress: Progress) -> None:
     """Count a part of a round's pages and store it."""
-    kept = {"at": timezone.now().isoformat(), "state": state_of_part(round)}
+    kept = {"at": clock.now().isoformat(), "state": state_of_part(round)}
     context = {"round": round, **PARTS[part].figures(round, progress=progress)}
     drawn = {
         rights: render_to_string(PARTS[part].template, {**context, "perms": {"hits": {"launch_round": may}}})

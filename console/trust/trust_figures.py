@@ -7,7 +7,7 @@ from django.utils.safestring import mark_safe
 
 from console.charts.plots import drawn
 from core.errors import CounterpartError
-from core.files import read_json, write_json
+from core.files.stored_files import read_json, write_json
 from core.progress import Progress
 from counterpart_metrics import METRICS
 from dataset.models import Version
@@ -46,7 +46,7 @@ def measure_trust(version: Version, *, progress: Progress) -> None:
                 "found": one.found,
                 "chao": one.captures["Chao"]._asdict(),
                 "total": None if one.doubt else one.parts.total._asdict(),
-                "doubt": one.doubt,
+                "reason": one.doubt,
             }
             for one in measure_completeness(version, progress=progress)
         ],
@@ -57,8 +57,8 @@ def measure_trust(version: Version, *, progress: Progress) -> None:
 def stored_trust(version: Version) -> dict[str, Any] | None:
     """Return the stored figures with their chart, or None before they were measured."""
     figures: dict[str, Any] | None = read_json(_path(version))
-    # Earlier programs stored no drawing, or an estimate by parts that trusts votes which do not count.
-    if figures is None or "chart" not in figures or any("doubt" not in one for one in figures["completeness"]):
+    # Earlier programs stored an estimate by parts that took votes on candidates for as right as those on controls.
+    if figures is None or any("reason" not in one for one in figures["completeness"]):
         return None
     return figures | {"chart": mark_safe(figures["chart"])}  # noqa: S308
 

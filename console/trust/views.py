@@ -6,11 +6,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from console.jobs import jobs_of_part, start_measuring, start_part
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.rounds.schemas import round_or_404
 from console.trust.round_parts import PARTS, state_of_part, stored_part
 from console.trust.trust_figures import stored_trust
 from core.models import Job
 from dataset.models import Version
-from hits.models import Round
 
 
 @members_only.reads
@@ -41,7 +41,7 @@ def round_estimates(request: StaffRequest, name: str) -> HttpResponse:
 def _part(request: StaffRequest, name: str, part: str) -> HttpResponse:
     """Show a part as a job counted it last. Where the round's data changed since, a visit starts a job that counts
     again, unless one failed on the same data; live.js leads on to the first count."""
-    found = get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)
+    found = round_or_404(name)
     state = state_of_part(found)
     kept, job = stored_part(found, part), jobs_of_part(found, part).first()
     stopped = job is not None and job.state in (Job.State.FAILED, Job.State.CANCELLED) and job.params["state"] == state

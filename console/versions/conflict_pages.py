@@ -15,9 +15,11 @@ from console.versions.merge_forms import MergedForm
 from core.errors import CounterpartError
 from core.text import counted
 from corpus.models import Caption, Image
-from dataset.conflicts import conflicts_of, merge_counts, pair_ids, preview, send_to_review
-from dataset.contents import Contents
-from dataset.release_parameters import MergeParameters
+from crowd.posting.publication import BEGUN
+from dataset.releases.release_parameters import MergeParameters
+from dataset.reviews.conflicts import conflicts_of, merge_counts, pair_ids, preview, send_to_review
+from dataset.secret_controls import refuse_secret_pairs
+from dataset.versions.contents import Contents
 from hits.models import Round
 from hits.task_types import ON_PAIRS
 
@@ -54,6 +56,7 @@ def conflicts(request: HttpRequest) -> HttpResponse:
     if form.is_bound:
         try:
             contents = _contents(form)
+            refuse_secret_pairs(form.cleaned_data["queries"].collection, request.user)
             rows = Paginator(conflicts_of(contents), 50).get_page(request.GET.get("page"))
             ids = pair_ids(form.cleaned_data["queries"].collection, [(one.image, one.caption) for one in rows])
             images = Image.objects.in_bulk([image for image, _ in ids.values()])
@@ -83,8 +86,8 @@ def conflicts_send(request: StaffRequest) -> HttpResponse:
 
 
 def _newest() -> dict[str, Any]:
-    """Return the fields that suggest the round which was published last."""
-    newest = Round.objects.exclude(published_at=None).filter(task__in=ON_PAIRS).order_by("-published_at").first()
+    """Return the fields that suggest the newest round that was published or judged elsewhere."""
+    newest = Round.objects.filter(BEGUN, task__in=ON_PAIRS).first()
     return {"rounds": [newest.name], "queries": newest.pool.sample.name} if newest else {}
 
 

@@ -10,11 +10,11 @@ from console.refusals import refusals_in
 from console.uploads import LARGEST_UPLOAD
 from console.versions.merge_forms import MergedForm
 from core.errors import some_of
-from dataset.credits import Credits
 from dataset.exports.downloads import choices
 from dataset.models import Version
-from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
-from dataset.release_parameters import ReleaseParameters
+from dataset.releases.credits import Credits
+from dataset.releases.provenance import refuse_mixed_tasks, refuse_unfinished
+from dataset.releases.release_parameters import ReleaseParameters
 from evaluation.ranking_files import FORMS
 from evaluation.scores.benchmark_scores import ORDER
 from evaluation.scores.evaluate_parameters import EvaluateParameters
@@ -147,6 +147,5 @@ class ReleaseForm(MergedForm):
                 if not chosen.get(consent):
                     refuse(list(chosen.get("rounds", ())))
         if not self.errors:
-            named = {"queries": chosen["queries"].name, "rounds": tuple(one.name for one in chosen["rounds"])}
-            self.parameters = ReleaseParameters(**chosen | named | {"collection": chosen["queries"].collection.name})
+            self.parameters = ReleaseParameters(**self.chosen() | {"collection": chosen["queries"].collection.name})
         return chosen

@@ -4,11 +4,13 @@ from typing import Any
 
 from django import forms
 
+from console.fields import ParametersForm
 from console.refusals import refusals_in
 from corpus.matches import sources_of
 from corpus.models import Collection, Match, Sample
-from dataset.merging import MergeTerm, check_sources
-from dataset.release_parameters import MergeParameters, ReleaseParameters
+from crowd.posting.publication import BEGUN
+from dataset.releases.release_parameters import MergeParameters, ReleaseParameters
+from dataset.versions.merging import MergeTerm, check_sources
 from hits.models import Round
 from hits.task_types import ON_PAIRS
 
@@ -56,8 +58,10 @@ class SourceForm(forms.Form):
         return MergeTerm(source, operator or "", score) if source else None
 
 
-class MergedForm(forms.Form):
+class MergedForm(ParametersForm):
     """The contents of a release; ``sources`` are the forms of its match sources, in order, ``original`` the first."""
+
+    act = ReleaseParameters
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -78,7 +82,7 @@ class MergedForm(forms.Form):
             Sample.objects.select_related("collection"), to_field_name="name", empty_label=None
         )
         found["rounds"] = forms.ModelMultipleChoiceField(
-            Round.objects.exclude(published_at=None).filter(task__in=ON_PAIRS),
+            Round.objects.filter(BEGUN, task__in=ON_PAIRS),
             to_field_name="name",
             required=False,
             widget=forms.CheckboxSelectMultiple,

@@ -12,28 +12,28 @@ from pydantic import WithJsonSchema
 
 from console.api.bearer import ApiRequest
 from console.api.file_answers import missing_as_404, send_file
-from console.api.keysets import Place, part_of
+from console.api.keysets import Place, part_of, part_schema
 from console.api.operations import Resources
 from console.api.problems import Problem
 from console.home.resources import JobAnswer
 from console.permissions import researchers_only
-from core.errors import CounterpartError, some_of
-from core.files import local_copy
+from core.errors import CounterpartError
+from core.files.stored_files import local_copy
 from core.models import Job
-from dataset.credits import Author
-from dataset.exports import FORMATS
 from dataset.exports.citing import authors_of, citation_of, credits_of
-from dataset.exports.downloads import Download, choices, downloads_of
+from dataset.exports.downloads import Download, check_download, choices, downloads_of
 from dataset.jobs import start_export, start_release
 from dataset.models import Version
-from dataset.release import check_release
-from dataset.release_parameters import ReleaseParameters
-from dataset.version_files import JUDGMENTS, MANIFEST, checked_file, checksum_of
+from dataset.releases.credits import Author
+from dataset.releases.release import check_release
+from dataset.releases.release_parameters import ReleaseParameters
+from dataset.secret_controls import check_file
+from dataset.versions.version_files import MANIFEST, checked_file, checksum_of
 from evaluation.jobs import last_verification, start_verification
 from evaluation.scores.leaderboard import caution_of
 
 resources = Resources("Versions")
-ROWS = Version.objects.select_related("collection", "sample").prefetch_related("rounds")
+VERSIONS = Version.objects.select_related("collection", "sample").prefetch_related("rounds")
 
 
 class VersionLine(Schema):
@@ -55,11 +55,7 @@ class VersionLine(Schema):
     counts: dict[str, int | dict[str, int]]
 
 
-class Versions(Schema):
-    """A part of the list of versions, the newest first."""
-
-    results: list[VersionLine]
-    next: str | None
+Versions = part_schema("Versions", VersionLine, "A part of the list of versions, the newest first.")
 
 
 class FileLine(Schema):
@@ -109,37 +105,26 @@ class Exports(Schema):
 @resources.reads("/versions", "dataset:read", Versions)
 def versions(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
     """List the versions, the newest first."""
-    part = part_of(ROWS.all(), place, key="name", newest="released_at")
-    return part | {"results": [_line(one) for one in part["results"]]}
+    part = part_of(VERSIONS.all(), place, key="name", newest="released_at")
+    return part | {"results": [line_of(one) for one in part["results"]]}
 
 
 @resources.reads("/versions/{name}", "dataset:read", VersionAnswer, url_name="version")
 def version(request: ApiRequest, name: str) -> dict[str, Any]:
     """Tell what a version holds, who made it, and which files it has."""
-    found = get_object_or_404(ROWS, name=name)
-    files = found.manifest.get("files", {})
-    return _line(found) | {
-        "authors": authors_of(found),
-        "description": credits_of(found).get("description", ""),
-        "citation": citation_of(found),
-        "manifest_sha256": found.manifest_sha256,
-        "files": [_file(found, path, described) for path, described in files.items()],
-        "caution": caution_of(found),
-        "verification": last_verification(found),
-    }
+    return describe_version(get_object_or_404(VERSIONS, name=name))
 
 
 @resources.sends("/versions/{name}/files/{path:file_name}", "dataset:read", url_name="version_file")
 def version_file(request: ApiRequest, name: str, file_name: str) -> HttpResponseBase:
     """Send a file of a version, or its manifest.json, as it was released.
 
-    The judgments of a version with a round that is still open are not sent: they tell which pairs are controls.
+    The judgments of a version with a round that is not closed are not sent: they tell which pairs are controls.
     """
     found = get_object_or_404(Version, name=name)
     if file_name != MANIFEST and file_name not in found.manifest.get("files", {}):
         raise Http404
-    if file_name == JUDGMENTS:
-        _refuse_open_rounds(found)
+    check_file(found, file_name, request.user)
     with missing_as_404(file_name):
         return send_file(request, checked_file(found, file_name), sha256=checksum_of(found, file_name), name=file_name)
 
@@ -174,14 +159,13 @@ def export_version(request: ApiRequest, name: str, body: ExportBody) -> Job:
 def version_export(request: ApiRequest, name: str, what: str) -> HttpResponseBase:
     """Send a download that was made, a zip archive.
 
-    Those with judgments of a version with a round that is still open are not sent: they tell which pairs are controls.
+    Those with judgments of a version with a round that is not closed are not sent: they tell which pairs are controls.
     """
     found = get_object_or_404(Version, name=name)
     made = next((one for one in downloads_of(found) if one.what == what), None)
     if made is None:
         raise Http404
-    if FORMATS[choices()[what].format].controls:
-        _refuse_open_rounds(found)
+    check_download(found, what, request.user)
     with missing_as_404(made.file_name):
         return send_file(request, local_copy(made.stored), sha256=made.sha256, name=made.file_name)
 
@@ -193,7 +177,8 @@ def verify_version(request: ApiRequest, name: str) -> Job:
     return start_verification(get_object_or_404(Version, name=name), by=request.user)
 
 
-def _line(version: Version) -> dict[str, Any]:
+def line_of(version: Version) -> dict[str, Any]:
+    """Return a line of the list of versions."""
     credits, manifest = credits_of(version), version.manifest
     return {
         "name": version.name,
@@ -210,6 +195,20 @@ def _line(version: Version) -> dict[str, Any]:
     }
 
 
+def describe_version(version: Version) -> dict[str, Any]:
+    """Return what a version holds, who made it, and which files it has."""
+    files = version.manifest.get("files", {})
+    return line_of(version) | {
+        "authors": authors_of(version),
+        "description": credits_of(version).get("description", ""),
+        "citation": citation_of(version),
+        "manifest_sha256": version.manifest_sha256,
+        "files": [_file(version, path, described) for path, described in files.items()],
+        "caution": caution_of(version),
+        "verification": last_verification(version),
+    }
+
+
 def _file(version: Version, path: str, described: dict[str, Any]) -> dict[str, Any]:
     url = reverse("api:version_file", args=[version.name, path])
     return {"path": path, "url": url, "size": described["bytes"], "sha256": described["sha256"]}
@@ -218,9 +217,3 @@ def _file(version: Version, path: str, described: dict[str, Any]) -> dict[str, A
 def _export(made: Download) -> dict[str, str]:
     url = reverse("api:version_export", args=[made.version, made.what])
     return {"what": made.what, "url": url, "sha256": made.sha256}
-
-
-def _refuse_open_rounds(version: Version) -> None:
-    """Controls of a round that is still open are told nobody."""
-    if still_open := list(version.rounds.filter(closed_at=None).order_by("name").values_list("name", flat=True)):
-        raise Problem(409, f"This file tells the controls of rounds that are still open: {some_of(still_open)}.")

@@ -20,8 +20,8 @@ from console.permissions import StaffRequest, View, releasers_only
 from console.refusals import refusals_in
 from console.versions.forms import PublishForm
 from core.errors import CounterpartError
-from core.throttles import Throttle
-from corpus.thumbnails import thumbnail
+from core.web.throttles import Throttle
+from corpus.pictures.thumbnails import thumbnail
 from dataset.exports import statements
 from dataset.exports.citing import authors_of, bibtex_of, citation_of, credits_of, title_of
 from dataset.models import Publication, Version

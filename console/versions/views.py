@@ -3,7 +3,7 @@
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
 
-from annotation.models import Judgment
+from annotation.work.judgments import votes_in
 from console.charts.inline_bars import Segment
 from console.jobs import follow
 from console.pagination import page_of
@@ -11,17 +11,18 @@ from console.permissions import StaffRequest, members_only, releasers_only, rese
 from console.refusals import refusals_as_404, refusals_in
 from console.rounds.figures import level_bar
 from console.versions.forms import ExportForm, ReleaseForm
+from console.versions.resources import VersionAnswer, describe_version
 from core.errors import CounterpartError
-from core.files import local_copy
-from dataset.changes import Cause, changes_between, count_causes
-from dataset.exports.citing import citation_of
-from dataset.exports.downloads import downloads_of
+from core.files.stored_files import local_copy
+from dataset.exports.downloads import check_download, downloads_of
 from dataset.exports.statements import mixed_tasks_of
 from dataset.jobs import start_export, start_release
 from dataset.models import Case, Version
-from dataset.version_files import checked_file
-from evaluation.jobs import last_verification, start_scoring_annotators, start_verification
-from evaluation.scores.leaderboard import board_of, caution_of
+from dataset.secret_controls import check_file, refuse_secret_pairs
+from dataset.versions.changes import Cause, changes_between, count_causes
+from dataset.versions.version_files import checked_file
+from evaluation.jobs import start_scoring_annotators, start_verification
+from evaluation.scores.leaderboard import board_of
 from evaluation.scores.score_checks import score_changes, score_table
 from hits.question import Level
 from mitl.models import Direction
@@ -43,17 +44,15 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
     )
     context = {
         "version": found,
+        "answer": VersionAnswer.model_validate(describe_version(found)),
         "sources": found.manifest["sources"],
         "files": found.manifest.get("files", {}),
         "rounds": found.rounds.all(),
         "board": board_of(found),
-        "caution": caution_of(found),
         "export": ExportForm(),
         "downloads": downloads_of(found),
-        "verification": last_verification(found),
         "mixed_tasks": mixed_tasks_of(found),
         "levels": _levels_of(found),
-        "citation": citation_of(found),
         "others": Version.objects.filter(collection=found.collection).exclude(pk=found.pk),
     }
     return render(request, "console/versions/version.html", context)
@@ -88,6 +87,8 @@ def version_changes(request: HttpRequest, name: str) -> HttpResponse:
     before = get_object_or_404(others, name=since) if since else earlier
     context: dict[str, object] = {"version": found, "others": others, "before": before, "at_most": CHANGES_SHOWN}
     try:
+        for version in filter(None, (before, found)):
+            refuse_secret_pairs(version, request.user)
         context |= _comparison(before, found) if before else {}
     except CounterpartError as error:
         context["trouble"] = str(error)
@@ -118,6 +119,7 @@ def _comparison(before: Version, after: Version) -> dict[str, object]:
 def version_file(request: HttpRequest, name: str, file_name: str) -> FileResponse:
     """Download a file of the manifest, or the manifest itself, as it was released: a changed file is not served."""
     found = get_object_or_404(Version, name=name)
+    check_file(found, file_name, request.user)
     with refusals_as_404():
         content = checked_file(found, file_name).open("rb")
     return FileResponse(content, as_attachment=True, filename=file_name)
@@ -140,6 +142,7 @@ def version_download(request: HttpRequest, name: str, what: str) -> FileResponse
     made = next((download for download in downloads_of(found) if download.what == what), None)
     if made is None:
         raise Http404(f"There is no export {what} of version {found}. Start it first.")
+    check_download(found, what, request.user)
     with refusals_as_404():
         content = local_copy(made.stored).open("rb")
     return FileResponse(content, as_attachment=True, filename=made.file_name)
@@ -163,7 +166,7 @@ def _contents_of(form: ReleaseForm) -> dict[str, object]:
     """Return what the version would hold, to be looked at before it is released for good."""
     rounds = form.cleaned_data["rounds"]
     collection = form.cleaned_data["queries"].collection
-    votes = Judgment.objects.counted().of_candidates().filter(assignment__hit__round__in=rounds)
+    votes = votes_in(*rounds)
     return {
         "chosen": form.cleaned_data,
         "n_votes": votes.count(),

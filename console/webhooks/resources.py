@@ -5,13 +5,13 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from ninja import Field, Query, Schema
 
 from console.api.bearer import ApiRequest
-from console.api.keysets import Place, part_of
+from console.api.keysets import Place, part_of, part_schema
 from console.api.operations import Resources
 from console.api.problems import Problem
+from console.api.row_fields import address
 from integrations import webhooks as acts
 from integrations.deliveries import send_again
 from integrations.models import Delivery, Webhook
@@ -32,28 +32,16 @@ class WebhookAnswer(Schema):
     switched it off."""
 
     id: UUID
-    url: str
-    address: str
+    url: Annotated[str, Field(validation_alias="pk"), address("webhook")]
+    address: Annotated[str, Field(validation_alias="url")]
     types: list[str]
     state: Literal["on", "failing", "off"]
     reason: str
     failing_since: datetime | None
     created_at: datetime
 
-    @staticmethod
-    def resolve_url(webhook: Webhook) -> str:
-        return reverse("api:webhook", args=[webhook.pk])
 
-    @staticmethod
-    def resolve_address(webhook: Webhook) -> str:
-        return webhook.url
-
-
-class Webhooks(Schema):
-    """A part of the list of webhooks, the latest first."""
-
-    results: list[WebhookAnswer]
-    next: str | None
+Webhooks = part_schema("Webhooks", WebhookAnswer, "A part of the list of webhooks, the latest first.")
 
 
 class DeliveryAnswer(Schema):
@@ -61,8 +49,8 @@ class DeliveryAnswer(Schema):
     if none came; ``due_at`` tells when it is tried next, null if it is not."""
 
     id: int
-    message: UUID
-    type: str
+    message: Annotated[UUID, Field(validation_alias="notification_id")]
+    type: Annotated[str, Field(validation_alias="notification.type")]
     state: Literal["waiting", "delivered", "failed"]
     attempts: int
     status: int | None
@@ -70,20 +58,8 @@ class DeliveryAnswer(Schema):
     tried_at: datetime | None
     due_at: datetime | None
 
-    @staticmethod
-    def resolve_message(delivery: Delivery) -> UUID:
-        return delivery.notification_id
 
-    @staticmethod
-    def resolve_type(delivery: Delivery) -> str:
-        return delivery.notification.type
-
-
-class Deliveries(Schema):
-    """A part of the list of deliveries, the oldest first."""
-
-    results: list[DeliveryAnswer]
-    next: str | None
+Deliveries = part_schema("Deliveries", DeliveryAnswer, "A part of the list of deliveries, the oldest first.")
 
 
 @resources.reads("/webhooks", "webhooks:read", Webhooks)

@@ -14,7 +14,7 @@ from hits.models import Round
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentMessage:
     """A message to a worker, and why it was not delivered (empty if it was)."""
 
     message: Message
@@ -27,11 +27,11 @@ def origins_of(worker: Worker) -> list[str]:
     return [str(market_of(*place)) if place[0] in CHANNELS else place[0] for place in dict.fromkeys(known)]
 
 
-def messages_to(worker: Worker) -> list[Sent]:
+def messages_to(worker: Worker) -> list[SentMessage]:
     """Return the messages to a worker, newest first."""
     rows = list(worker.messages.order_by("-pk")[:50])
     failures = mask_workers([row.failure for row in rows])
-    return [Sent(row, failure) for row, failure in zip(rows, failures, strict=True)]
+    return [SentMessage(row, failure) for row, failure in zip(rows, failures, strict=True)]
 
 
 def signalled_of(worker: Worker, round: Round | None) -> list[Assignment]:

@@ -20,13 +20,14 @@ from annotation.people.workers import exclude, pause_worker, readmit, renew_link
 from annotation.work.worker_records import current_exclusion, record_of, rounds_of
 from console.kept_figures import kept_if_slow
 from console.pagination import count_of, page_of
-from console.permissions import StaffRequest, is_steward, members_only, payers_only, stewards_only
+from console.permissions import StaffRequest, members_only, payers_only, stewards_only
 from console.refusals import refusals_told
 from console.workers.figures import flags_of, messages_to, origins_of, signalled_of
 from core.errors import CounterpartError
 from core.text import counted
 from crowd.channels import platforms
 from crowd.messages import LONGEST, address_of, recipients_of, write_once, write_to_round
+from dataset.secret_controls import has_role
 from hits.models import Round
 
 MOST_PAYMENTS = 50
@@ -90,7 +91,7 @@ def worker(request: StaffRequest, pseudonym: str) -> HttpResponse:
         "rounds": rounds_of(found),
         "signalled": signalled_of(found, round),
         "flags": flags_of(found),
-        "may_pause": is_steward(request.user),
+        "may_pause": has_role(request.user),
         "origins": origins_of(found),
         "exclusion": current_exclusion(found),
         "exclusions": found.exclusions.exclude(lifted_at=None).order_by("-pk"),

@@ -4,22 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from core.errors import CounterpartError
-from corpus.readers.coco import read_coco
-from corpus.readers.flickr import read_flickr
-from corpus.readers.folder import read_folder
-from corpus.readers.jsonl import read_jsonl
-from corpus.readers.karpathy import read_karpathy
+from core.extensions import COLLECTION_READERS, load
 from corpus.readers.record import Record
 
 Reader = Callable[[Path], Iterator[Record]]
 
-READERS: dict[str, Reader] = {
-    "coco": read_coco,
-    "karpathy": read_karpathy,
-    "flickr": read_flickr,
-    "jsonl": read_jsonl,
-    "folder": read_folder,
-}
+READERS: dict[str, Reader] = load(COLLECTION_READERS)
 
 
 def reader_of(format: str) -> Reader:

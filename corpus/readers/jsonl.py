@@ -2,12 +2,12 @@
 text are null, it is an image without a caption."""
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from core.untrusted import read_json
 from corpus.input_files import at, lines
 from corpus.readers.record import Record, bare_image, caption_record, key_of
 
@@ -33,7 +33,7 @@ def _record(fields: dict[str, Any], nameless: Counter[str]) -> Record:
 
 
 def _fields(line: str) -> dict[str, Any]:
-    fields = json.loads(line)
+    fields = read_json(line)
     if not isinstance(fields, dict):
         raise ValueError("not a JSON object")
     missing = [name for name in FIELDS if name not in fields]
@@ -45,7 +45,7 @@ def _fields(line: str) -> dict[str, Any]:
 def _made_key(fields: dict[str, Any], nameless: Counter[str]) -> str:
     """Return a key computed from image and text, the same in every import; equal captions of an image are numbered."""
     image = key_of(fields["image_id"], "the image of this caption")
-    digest = hashlib.sha256(str(fields["text"]).encode(errors="surrogatepass")).hexdigest()[:16]
+    digest = hashlib.sha256(str(fields["text"]).encode()).hexdigest()[:16]
     key = f"{image}-{digest}"
     nameless[key] += 1
     return key if nameless[key] == 1 else f"{key}-{nameless[key]}"

@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+from core.text import trimmed
+from core.untrusted import unstorable
+
 MAX_KEY = 120
 MAX_TEXT = 10_000
 MAX_FILE_NAME = 255
@@ -24,7 +27,7 @@ class Record(NamedTuple):
 def caption_record(*, image: object, file_name: object, caption: object, text: object, split: object = "") -> Record:
     """Return a checked record. Raises ValueError for a missing or invalid field."""
     key = key_of(image, "the image of this caption")
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str) or not trimmed(text):
         raise ValueError("the caption has no text")
     return Record(
         key,
@@ -57,15 +60,6 @@ def _storable(value: object, what: str, longest: int) -> str:
         raise ValueError(f"the {what} is missing or not a string")
     if len(value) > longest:
         raise ValueError(f"the {what} has {len(value):,} characters, more than {longest:,}")
-    return _text(value)
-
-
-def _text(value: str) -> str:
-    """Refuse NUL and halves of surrogate pairs: JSON can contain them, databases cannot store them."""
-    if "\0" in value:
-        raise ValueError("it contains a NUL character")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError("it contains half of a surrogate pair") from error
+    if fault := unstorable(value):  # also in the name of a file of a folder
+        raise ValueError(f"it contains {fault}")
     return value

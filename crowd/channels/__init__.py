@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
+from core import extensions
 from core.errors import CounterpartError, some_of
+from core.extensions import load
 from crowd.channels.base import Channel, ChannelError, Platform, SessionPlatform
-from crowd.channels.browser import BrowserChannel
-from crowd.channels.mturk.channel import MTurkChannel
-from crowd.channels.prolific.channel import ProlificChannel
 
-CHANNELS: dict[str, Channel] = {"browser": BrowserChannel(), "mturk": MTurkChannel(), "prolific": ProlificChannel()}
+CHANNELS: dict[str, Channel] = {name: channel() for name, channel in load(extensions.CHANNELS).items()}
 
 
 def get(name: str) -> Channel:

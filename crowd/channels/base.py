@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from annotation.models import Assignment, Exclusion, Payment, Rejection
 from crowd.models import Message, Posting
+from crowd.study_states import There
 from hits.models import Round
 from hits.prices import FeeSchedule
 
@@ -69,7 +70,8 @@ class Listed:
 @dataclass(frozen=True)
 class Listing:
     """What the platform lists for one posting. ``is_over``: no worker can accept it or still works on it. A posting of
-    a whole round has no time when it expires; ``takes_visitors`` says of it whether new ones can come now."""
+    a whole round has no time when it expires; of its places ``free`` are not taken, and ``freed`` were, until submitted
+    work was rejected or returned."""
 
     status: str
     max_assignments: int
@@ -77,11 +79,13 @@ class Listing:
     is_over: bool
     expires_at: datetime | None
     assignments: Sequence[Listed]
-    takes_visitors: bool = False
+    there: There = There.OPEN
+    free: int = 0
+    freed: int = 0
 
 
 @dataclass(frozen=True)
-class Standing:
+class ListedPosting:
     """A posting in the list of the whole account. ``token`` is that of the call that made it, "" if it had none."""
 
     external_id: str
@@ -174,7 +178,7 @@ class Platform(Channel, Protocol):
     def answer_fields(self, content: str) -> dict[str, str]:
         """Parse the ``content`` of a submission into its fields; empty if it has none."""
 
-    def standing(self, environment: str) -> Sequence[Standing]:
+    def standing(self, environment: str) -> Sequence[ListedPosting]:
         """List the postings of the account, of all rounds."""
 
     def bonuses(self, posting: Posting) -> Sequence[Bonus]:
@@ -227,8 +231,9 @@ class SessionPlatform(Platform, Protocol):
     def longest_session(self, posting: Posting) -> timedelta:
         """Return how long a session may last."""
 
-    def pause(self, posting: Posting, *, paused: bool) -> None:
-        """Let no visitor come for a while, or let them come again. Repeating it changes nothing."""
+    def pause(self, posting: Posting, *, paused: bool) -> There:
+        """Let no visitor come for a while, or let them come again; return how it stands then. Repeating it changes
+        nothing."""
 
 
 @runtime_checkable
@@ -242,7 +247,7 @@ class AsksFees(Platform, Protocol):
 
 @runtime_checkable
 class OneShotBonuses(Platform, Protocol):
-    """A platform that pays a bonus again whenever the call is repeated (``crowd.single_payments``)."""
+    """A platform that pays a bonus again whenever the call is repeated (``crowd.calls.single_payments``)."""
 
     def prepare_bonus(self, payment: Payment) -> dict[str, Any]:
         """Return what paying the bonus needs and what the platform lists now, as JSON. It may be repeated."""

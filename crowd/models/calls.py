@@ -3,9 +3,9 @@
 import uuid
 
 from django.db import models
-from django.utils import timezone
 
 from annotation.models import Worker
+from core import clock
 from hits.models import Round
 
 
@@ -16,7 +16,7 @@ class Message(models.Model):
     subject = models.CharField(max_length=200)
     text = models.TextField(max_length=4096)
     by = models.CharField(max_length=150)
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
     failure = models.TextField(blank=True, help_text="Why the platform could not deliver it.")
 
     free_text = ("subject", "text", "failure")
@@ -35,7 +35,7 @@ class Hint(models.Model):
     channel = models.CharField(max_length=20)
     environment = models.CharField(max_length=20)
     external_id = models.CharField(max_length=64)
-    at = models.DateTimeField(default=timezone.now, db_index=True)
+    at = models.DateTimeField(default=clock.now, db_index=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["channel", "environment", "external_id"], name="hint_once")]
@@ -90,9 +90,9 @@ class Outbox(models.Model):
         help_text="Of a call that is never repeated: that it was made, with what the platform listed before.",
     )
     error = models.TextField(blank=True)
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
     due_at = models.DateTimeField(
-        default=timezone.now, help_text="It is made after this time. If it is being made, it is lost after this time."
+        default=clock.now, help_text="It is made after this time. If it is being made, it is lost after this time."
     )
 
     free_text = ("payload", "sent", "error")
@@ -112,5 +112,5 @@ class Outbox(models.Model):
         """Have a call made again that is being made, is done or has failed (or is in a state of ``come_from``). False:
         it is in another state."""
         states = come_from or (self.State.SENDING, self.State.DONE, self.State.FAILED)
-        again = {"state": self.State.PENDING, "attempts": 0, "waits": 0, "due_at": timezone.now()}
+        again = {"state": self.State.PENDING, "attempts": 0, "waits": 0, "due_at": clock.now()}
         return bool(Outbox.objects.filter(pk=self.pk, state__in=states).update(**again))

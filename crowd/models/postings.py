@@ -5,9 +5,10 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
-from django.utils import timezone
 
-from annotation.models import Assignment, Worker
+from annotation.models import Assignment, ConsentSheet, Worker
+from core import clock
+from crowd.study_states import There
 from hits.models import HIT, Round, Seat
 
 
@@ -48,8 +49,15 @@ class Posting(models.Model):
     )
     state = models.CharField(max_length=8, choices=State, default=State.PLANNED)
     status = models.CharField(max_length=20, blank=True, help_text="The platform's status, as last read.")
+    there = models.CharField(
+        max_length=9, choices=There, default=There.OPEN, help_text="What that means (crowd.study_states)."
+    )
+    freed = models.PositiveSmallIntegerField(
+        null=True, help_text="How many places submitted work had that was rejected or returned, as last read."
+    )
+    paused_itself = models.BooleanField(default=False, help_text="The platform paused it by its own rule.")
     pending = models.PositiveSmallIntegerField(default=0, help_text="Accepted and not yet submitted, as last read.")
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
     posted_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
     seen_at = models.DateTimeField(null=True, help_text="When its submissions were last listed.")
@@ -126,7 +134,7 @@ class VisitQuerySet(models.QuerySet["Visit"]):
 
     def move(self, to: str, *, decided_at: datetime | None) -> bool:
         """Record that the platform has decided. False: all of them were in that state."""
-        return bool(self.exclude(state=to).update(state=to, decided_at=decided_at or timezone.now()))
+        return bool(self.exclude(state=to).update(state=to, decided_at=decided_at or clock.now()))
 
 
 class Visit(models.Model):
@@ -160,6 +168,13 @@ class Visit(models.Model):
     environment = models.CharField(max_length=20)
     external_id = models.CharField(max_length=64, help_text="The platform's id of the assignment or session.")
     state = models.CharField(max_length=9, choices=State, blank=True, default=State.UNCONFIRMED)
+    sheet = models.ForeignKey(
+        ConsentSheet,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="What the worker of a claim agreed to; noted as their consent once the platform confirms it.",
+    )
     finish_url = models.CharField(max_length=500, blank=True, help_text="Where the finished page sends its form.")
     finish_fields = models.JSONField(
         default=dict, help_text="What that form holds; for a claim also answers and receipt."
@@ -229,7 +244,7 @@ class AccountBalance(models.Model):
     channel = models.CharField(max_length=20)
     environment = models.CharField(max_length=20)
     amount = models.DecimalField(max_digits=12, decimal_places=2)
-    changed_at = models.DateTimeField(default=timezone.now, help_text="When this amount was first read.")
+    changed_at = models.DateTimeField(default=clock.now, help_text="When this amount was first read.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["channel", "environment"], name="one_balance_per_account")]
@@ -242,7 +257,7 @@ class Sync(models.Model):
     """A sync of a round that found something new. Other syncs have no row."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="syncs")
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
     submitted = models.PositiveIntegerField(help_text="New submissions.")
     taken_in = models.PositiveIntegerField(help_text="Submissions whose answers were stored.")
     asked_for = models.PositiveIntegerField(help_text="Open seats that were posted again.")
@@ -258,7 +273,7 @@ class Audit(models.Model):
     """A comparison of a round with its platform. Staff repair what the latest one lists."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="audits")
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField(default=clock.now)
     by = models.CharField(max_length=150)
     differences = models.JSONField(default=list, help_text="Rows of text, each with whether it can be repaired.")
     repaired = models.PositiveIntegerField(null=True, help_text="Number of repairs just before; null for a mere audit.")

@@ -2,29 +2,20 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from time import time
 
 from core.errors import CounterpartError, some_of
+from core.extensions import EXPORT_FORMATS, load
 from core.progress import Progress, silent
 from core.text import counted
 from dataset.exports.card import card, files_in
 from dataset.exports.citing import write_citation_file
-from dataset.exports.coco import write_coco
-from dataset.exports.croissant import write_croissant
-from dataset.exports.eccv_json import write_eccv_json
-from dataset.exports.hugging_face import write_hugging_face
-from dataset.exports.judgments_csv import write_judgments_csv
-from dataset.exports.judgments_long import write_judgments_long
-from dataset.exports.mteb import write_mteb
-from dataset.exports.parquet import write_parquet_files
-from dataset.exports.qrels import write_qrels
-from dataset.exports.specification import LABELS, Export, Labels
+from dataset.exports.specification import Export, Format, Labels
 from dataset.models import Version
-from dataset.version_files import FORM, MANIFEST, manifest_in_storage, sha256_of
+from dataset.versions.version_files import FORM, MANIFEST, manifest_in_storage, sha256_of
 
 SUMS = "SHA256SUMS"
 CARD = "README.md"
@@ -32,31 +23,7 @@ TEMPORARY = ".export-"
 ABANDONED = 24 * 3600  # seconds after which nobody writes into such a folder any more
 
 
-@dataclass(frozen=True)
-class Format:
-    """How a format is written, what it holds, which labels it takes (none if it has them all as columns), whether it
-    takes pictures, and whether it tells the controls of the version's rounds."""
-
-    write: Callable[[Export], None]
-    holds: str
-    labels: tuple[Labels, ...] = ()
-    pictures: bool = False
-    controls: bool = False
-
-
-FORMATS: dict[str, Format] = {
-    "eccv-json": Format(
-        write_eccv_json, "positives of each query, as the public ECCV Caption files", ("lenient", "strict")
-    ),
-    "judgments-csv": Format(write_judgments_csv, "counted judgments in the public raw columns"),
-    "judgments-long": Format(write_judgments_long, "every judgment with all that is known of it", controls=True),
-    "parquet": Format(write_parquet_files, "pairs and judgments as Parquet", controls=True),
-    "hf": Format(write_hugging_face, "a folder for Hugging Face's datasets, with a card", pictures=True, controls=True),
-    "mteb": Format(write_mteb, "a retrieval task per direction in MTEB's form, with the pictures", LABELS),
-    "qrels": Format(write_qrels, "labels for TREC's tools, a file per direction", LABELS),
-    "coco": Format(write_coco, "pairs as COCO caption annotations", ("lenient", "strict")),
-    "croissant": Format(write_croissant, "Croissant 1.1 metadata beside Parquet files", controls=True),
-}
+FORMATS: dict[str, Format] = load(EXPORT_FORMATS)
 
 
 def export_version(

@@ -13,8 +13,7 @@ from dataset.exports import statements
 from dataset.exports.citing import authors_of, citation_of, credits_of, missing_credits, title_of
 from dataset.exports.columns import meaning_of
 from dataset.models import Version
-from dataset.version_files import sha256_of
-from dataset.version_guards import kept_guards
+from dataset.versions.version_files import kept_guards, sha256_of
 
 GUARD = (
     "Pairs that nobody judged count as no match, so that scores on this version are biased. The audit of random "

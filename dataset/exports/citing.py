@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from dataset.credits import DOI, Author
 from dataset.exports.licences import licence_url, spdx_id
 from dataset.models import Version
+from dataset.releases.credits import DOI, Author
 
 CITATION = "CITATION.cff"
 _NUMBERS = re.compile(r"v?(\d+)(?:[-_](\d+))?(?:[-_](\d+))?", re.ASCII | re.IGNORECASE)

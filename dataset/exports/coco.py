@@ -11,7 +11,7 @@ from counterpart_metrics.ids import number_or_text
 from dataset.exports.citing import authors_of, credits_of, title_of
 from dataset.exports.gallery_rows import gallery_captions, gallery_images
 from dataset.exports.licences import licence_url
-from dataset.exports.specification import COLUMNS, Export
+from dataset.exports.specification import COLUMNS, Export, Format
 from dataset.exports.tables import pair_batches
 
 
@@ -80,3 +80,6 @@ def _write_list(file: IO[str], name: str, rows: Iterable[dict[str, Any]]) -> Non
     for number, row in enumerate(rows):
         file.write((",\n" if number else "\n") + encode(row))
     file.write("]")
+
+
+FORMAT = Format(write_coco, "pairs as COCO caption annotations", ("lenient", "strict"))

@@ -11,9 +11,9 @@ from dataset.exports.citing import authors_of, citation_of, credits_of, semantic
 from dataset.exports.columns import TABLES, meaning_of
 from dataset.exports.data_files import describe, write_data_files
 from dataset.exports.licences import licence_url
-from dataset.exports.specification import Export
+from dataset.exports.specification import Export, Format
 from dataset.models import Version
-from dataset.version_files import sha256_of
+from dataset.versions.version_files import sha256_of
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 CONTEXT = {
@@ -169,3 +169,6 @@ def _field(table: str, column: pa.Field) -> dict[str, Any]:
         "dataType": KINDS.get(str(column.type), "sc:Integer"),
         "source": {"fileObject": {"@id": f"{table}.parquet"}, "extract": {"column": column.name}},
     }
+
+
+FORMAT = Format(write_croissant, "Croissant 1.1 metadata beside Parquet files", controls=True)

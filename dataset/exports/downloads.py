@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
-from core.files import StoredFile, copy_file
+from core.files.stored_files import StoredFile, copy_file
 from core.progress import Progress, silent
+from core.work.authority import check_authority
 from dataset.exports import FORMATS, export_version
 from dataset.exports.specification import Labels
 from dataset.models import Version
-from dataset.version_files import sha256_of
+from dataset.secret_controls import check_file
+from dataset.versions.version_files import JUDGMENTS, PAIRS, sha256_of
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same for every member, so that equal exports are equal files
 
@@ -40,7 +43,7 @@ class Download:
         return StoredFile(f"{_folder(self.version)}/{self.manifest}.{self.what}.{self.sha256}.zip", self.sha256)
 
 
-class Choice(NamedTuple):
+class ExportChoice(NamedTuple):
     """What can be downloaded: the arguments of ``export_version``."""
 
     format: str
@@ -48,14 +51,16 @@ class Choice(NamedTuple):
     pictures: bool = False
 
 
-def choices() -> dict[str, Choice]:
+def choices() -> dict[str, ExportChoice]:
     """Return what can be downloaded, by its name."""
     plain = {
-        name if labels is None else f"{name}_{labels}": Choice(name, labels)
+        name if labels is None else f"{name}_{labels}": ExportChoice(name, labels)
         for name, format in FORMATS.items()
         for labels in (format.labels or (None,))
     }
-    pictured = {f"{name}_pictures": Choice(name, pictures=True) for name, format in FORMATS.items() if format.pictures}
+    pictured = {
+        f"{name}_pictures": ExportChoice(name, pictures=True) for name, format in FORMATS.items() if format.pictures
+    }
     return plain | pictured
 
 
@@ -63,6 +68,11 @@ def check_choice(what: str) -> None:
     """Raise CounterpartError for what cannot be downloaded."""
     if what not in choices():
         raise CounterpartError(f"Unknown export {what!r}: use {', '.join(choices())}.")
+
+
+def check_download(version: Version, what: str, user: User | AnonymousUser) -> None:
+    """Raise SecretControls where the user may not have an export: it tells what the file tells that it is made of."""
+    check_file(version, JUDGMENTS if FORMATS[choices()[what].format].controls else PAIRS, user)
 
 
 def downloads_of(version: Version) -> list[Download]:
@@ -91,6 +101,7 @@ def make_download(version: Version, what: str, *, progress: Progress = silent) -
         folder, archive = Path(temporary) / "files", Path(temporary) / "archive.zip"
         export_version(version, **choices()[what]._asdict(), out=folder, progress=progress)
         _pack(folder, archive, progress)
+        check_authority()
         made = Download(version.name, _manifest(version), what, sha256_of(archive))
         copy_file(archive, made.stored.path)
     return made

@@ -3,9 +3,9 @@
 import json
 import shutil
 
-from dataset.exports.specification import Export
+from dataset.exports.specification import Export, Format
 from dataset.exports.tables import pair_rows
-from dataset.version_files import checked_file, positives_file
+from dataset.versions.version_files import checked_file, positives_file
 from mitl.models import Direction
 
 
@@ -36,3 +36,6 @@ def _without(listed: dict[str, list], dropped: set[tuple[str, str]], direction: 
         query: [item for item in items if (query, str(item))[::turn] not in dropped] for query, items in listed.items()
     }
     return {query: items for query, items in kept.items() if items}
+
+
+FORMAT = Format(write_eccv_json, "positives of each query, as the public ECCV Caption files", ("lenient", "strict"))

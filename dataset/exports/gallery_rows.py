@@ -10,8 +10,8 @@ from core.text import counted
 from dataset.exports.specification import Export
 from dataset.exports.tables import pair_rows
 from dataset.models import Version
-from dataset.rejections import AUTOMATIC
-from dataset.version_files import GalleryRow, load_gallery
+from dataset.versions.file_rows import AUTOMATIC, GalleryRow
+from dataset.versions.version_files import load_gallery
 from mitl.models import Direction
 
 AT_ONCE = 500  # rows read from the database together

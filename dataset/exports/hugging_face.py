@@ -12,7 +12,7 @@ from dataset.exports.citing import title_of, write_citation_file
 from dataset.exports.data_files import describe, write_data_files
 from dataset.exports.licences import on_the_hub
 from dataset.exports.picture_column import feature_of
-from dataset.exports.specification import Export
+from dataset.exports.specification import Export, Format
 from dataset.models import Version
 
 SPLIT = "test"  # versions are to measure models on, not to train them
@@ -74,3 +74,6 @@ def write_card(version: Version, folder: Path, front: Mapping[str, Any]) -> None
 def _feature(field: pa.Field) -> dict[str, str]:
     described = feature_of(field)
     return {"name": field.name, "dtype": described.get("dtype", "image")}
+
+
+FORMAT = Format(write_hugging_face, "a folder for Hugging Face's datasets, with a card", pictures=True, controls=True)

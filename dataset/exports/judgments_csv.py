@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from core.progress import tracked
-from dataset.exports.specification import Export
+from counterpart_statistics.pair_codes import pair_codes
+from dataset.exports.specification import Export, Format
 from dataset.exports.tables import judgment_batches
 from hits.question import Level, Shortcoming, WrongWay
 from mitl.models import Pool, Proposal
@@ -62,7 +63,7 @@ def _votes(export: Export, rounds: Sequence[str], images: Keys, captions: Keys) 
     for batch in judgment_batches(export.version, export.progress, columns=_READ):
         counted = compute.and_(compute.equal(batch["counted"], 1), compute.equal(batch["control"], ""))
         rows = batch.filter(compute.and_(counted, compute.is_in(batch["round"], pa.array(rounds, pa.string()))))
-        pairs.append(_pairs(_ids(rows["image"], images), _ids(rows["caption"], captions)))
+        pairs.append(pair_codes(_ids(rows["image"], images), _ids(rows["caption"], captions)))
         answer = rows["level"].to_numpy().astype(np.int16)
         for column, known in (("shortcoming", _SHORTCOMINGS), ("wrong_way", _WRONG_WAYS)):
             number = compute.index_in(rows[column], pa.array(known, pa.string()))
@@ -82,7 +83,7 @@ def _texts(
     ordered = Proposal.objects.filter(pool=pool).order_by("annotator__name", "direction", "id").values_list(*columns)
     proposals = tracked(ordered.iterator(chunk_size=_AT_ONCE), pool.name, export.progress, total=pool.n_proposals)
     while some := list(islice(proposals, _AT_ONCE)):
-        wanted = _pairs(*np.array([(image, caption) for image, caption, *_ in some], np.int64).T)
+        wanted = pair_codes(*np.array([(image, caption) for image, caption, *_ in some], np.int64).T)
         starts = votes.pairs.searchsorted(wanted)
         ends = votes.pairs.searchsorted(wanted, side="right")
         counts = ends - starts
@@ -103,10 +104,6 @@ def _ids(keys: pa.StringArray, ids: Keys) -> NDArray[np.int64]:
     return known[encoded.indices.to_numpy()]
 
 
-def _pairs(images: NDArray[np.int64], captions: NDArray[np.int64]) -> NDArray[np.int64]:
-    return images << 32 | captions
-
-
 def _as_cells(ids: Keys) -> dict[int, str]:
     return {pk: _cell(key) for key, pk in ids.items()}
 
@@ -114,3 +111,6 @@ def _as_cells(ids: Keys) -> dict[int, str]:
 def _cell(text: str) -> str:
     """Return a text as a cell of CSV, in quotes where it has to be."""
     return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
+
+
+FORMAT = Format(write_judgments_csv, "counted judgments in the public raw columns")

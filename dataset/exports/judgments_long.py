@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyarrow import compute
 
-from dataset.exports.specification import Export
+from dataset.exports.specification import Export, Format
 from dataset.exports.tables import judgment_batches, write_csv
 from dataset.models import Version
 from hits.judge_designs import JudgeDesign
@@ -81,3 +81,6 @@ def _with_chances(batch: pa.RecordBatch, chances: Mapping[str, Chances]) -> pa.R
     return batch.append_column("reason", pa.array(reasons, pa.string())).append_column(
         "inclusion", pa.array(inclusion, pa.float64())
     )
+
+
+FORMAT = Format(write_judgments_long, "every judgment with all that is known of it", controls=True)

@@ -13,7 +13,7 @@ from dataset.exports.gallery_rows import gallery_captions, labelled_pairs, query
 from dataset.exports.hugging_face import config_info, write_card
 from dataset.exports.licences import on_the_hub
 from dataset.exports.picture_column import AT_ONCE, PICTURE, pictured_images, with_features
-from dataset.exports.specification import Export
+from dataset.exports.specification import LABELS, Export, Format
 from dataset.exports.tables import write_parquet
 from mitl.models import Direction
 
@@ -84,3 +84,6 @@ def _write_card(export: Export, folder: Path, direction: Direction) -> None:
         "dataset_info": [config_info(config, {split: _path(folder, config)}) for config, split in SPLITS.items()],
     }
     write_card(export.version, folder, front)
+
+
+FORMAT = Format(write_mteb, "a retrieval task per direction in MTEB's form, with the pictures", LABELS)

@@ -1,7 +1,7 @@
 """Format ``parquet``: the pairs and the judgments as Parquet files."""
 
 from dataset.exports.judgments_long import long_batches
-from dataset.exports.specification import Export
+from dataset.exports.specification import Export, Format
 from dataset.exports.tables import pair_batches, with_ids, write_parquet
 
 
@@ -12,3 +12,6 @@ def write_parquet_files(export: Export) -> None:
     write_parquet(export.folder / f"{name}_pairs.parquet", with_ids(pair_batches(export.version, export.progress)))
     if export.version.rounds.exists():
         write_parquet(export.folder / f"{name}_judgments.parquet", with_ids(long_batches(export)))
+
+
+FORMAT = Format(write_parquet_files, "pairs and judgments as Parquet", controls=True)

@@ -6,8 +6,8 @@ from typing import IO
 from core.errors import CounterpartError, some_of
 from core.text import counted
 from dataset.exports.gallery_rows import labelled_pairs
-from dataset.exports.specification import Export
-from dataset.version_files import positives_file
+from dataset.exports.specification import LABELS, Export, Format
+from dataset.versions.version_files import positives_file
 from mitl.models import Direction
 
 
@@ -33,3 +33,6 @@ def write_qrels(export: Export) -> None:
 def _open(export: Export, direction: Direction) -> IO[str]:
     stem = positives_file(export.version.name, direction).removesuffix(".json")
     return (export.folder / f"{stem}_{export.labels}.qrels").open("w", encoding="utf-8")
+
+
+FORMAT = Format(write_qrels, "labels for TREC's tools, a file per direction", LABELS)

@@ -1,5 +1,6 @@
-"""What one export is asked to hold."""
+"""What one export is asked to hold, and what a format declares."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -38,3 +39,15 @@ class Export:
             raise CounterpartError(
                 f"Version {self.version} has no rounds and so no judgments. Export it as eccv-json or parquet."
             )
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a format is written, what it holds, which labels it takes (none if it has them all as columns), whether it
+    takes pictures, and whether it tells the controls of the version's rounds."""
+
+    write: Callable[[Export], None]
+    holds: str
+    labels: tuple[Labels, ...] = ()
+    pictures: bool = False
+    controls: bool = False

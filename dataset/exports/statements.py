@@ -9,11 +9,12 @@ from core.progress import silent
 from core.text import counted
 from dataset.exports.tables import pair_batches
 from dataset.models import Version
-from dataset.provenance import mixed_tasks
-from dataset.rejections import AUTOMATIC, sentence_of
-from hits.designs import parse_design
+from dataset.releases.provenance import mixed_tasks
+from dataset.versions.file_rows import AUTOMATIC
+from dataset.versions.rejections import sentence_of
+from hits.packing.designs import parse_design
 from hits.question import Level
-from hits.task_types import LEVELS
+from hits.task_types.levels import LEVELS
 
 
 def simulated_votes(version: Version) -> str:

@@ -12,7 +12,7 @@ from pyarrow import compute, csv, parquet
 
 from core.progress import Progress
 from dataset.models import Version
-from dataset.version_files import JUDGMENTS, PAIRS, checked_file
+from dataset.versions.version_files import JUDGMENTS, PAIRS, checked_file
 
 Batches = Iterable[pa.RecordBatch]
 

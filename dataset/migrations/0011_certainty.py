@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='aggregation',
             name='certainty',
-            field=models.JSONField(help_text='Figures of ``dataset.aggregation.certainty``; null: aggregated by an earlier program.', null=True),
+            field=models.JSONField(help_text='Figures of ``aggregation.certainty``; null: aggregated by an earlier program.', null=True),
         ),
         migrations.AddField(
             model_name='verdict',

@@ -4,32 +4,18 @@ Those of ``READERS`` yield an ``OutsideAnswer`` for each judgment; the two forms
 their own, which ``released_forms`` reads.
 """
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from core.errors import CounterpartError, some_of
-from dataset.outside_judgments import argilla, label_studio, potato
-from dataset.outside_judgments.opening import Opening, opening_of
-from dataset.outside_judgments.outside_answer import OutsideAnswer
+from core.extensions import JUDGMENT_READERS, load
+from dataset.outside_judgments.outside_answer import Opening, Reader, opening_of
 from dataset.outside_judgments.released_forms import LONG, RAW
 
 DETECT = "detect"
 LONG_FORM, RAW_FORM = "judgments-long", "judgments-csv"
 
 
-class Reader(NamedTuple):
-    """How a tool's files are recognised and read."""
-
-    recognises: Callable[[Opening], bool]
-    read: Callable[[Path, Opening], Iterator[OutsideAnswer]]
-
-
-READERS: dict[str, Reader] = {
-    "label-studio": Reader(label_studio.recognises, label_studio.read_label_studio),
-    "potato": Reader(potato.recognises, potato.read_potato),
-    "argilla": Reader(argilla.recognises, argilla.read_argilla),
-}
+READERS: dict[str, Reader] = load(JUDGMENT_READERS)
 _RELEASED = {LONG_FORM: LONG, RAW_FORM: RAW}
 FORMATS = (*_RELEASED, *READERS)
 

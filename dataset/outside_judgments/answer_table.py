@@ -1,28 +1,31 @@
 """Answers of other tools as rows of judgments: the pair, the level, and the worker under a pseudonym."""
 
-import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from django.utils import timezone
 
+from annotation.models import WorkerIdentity
+from core import clock
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, tracked
 from core.text import counted
+from core.untrusted import read_json
+from core.web.signatures import signatures
 from corpus.input_files import at, csv_rows, json_records
 from dataset.outside_judgments import READERS
 from dataset.outside_judgments.collection_keys import caption_keys, image_keys
 from dataset.outside_judgments.judgment_parameters import CAPTION_FIELDS, IMAGE_FIELDS, JudgmentParameters
-from dataset.outside_judgments.opening import Opening, opening_of
-from dataset.outside_judgments.outside_answer import OutsideAnswer, name_of, record_of
-from dataset.outside_judgments.outside_workers import pseudonyms_of
+from dataset.outside_judgments.outside_answer import Opening, OutsideAnswer, name_of, opening_of, record_of
 from hits.models import Round
 
+CHANNEL = "import"
+_LENGTH = 24  # hexadecimal digits of a pseudonym
+_BATCH = 500
 QUESTIONS = ("level", "answer", "judgment", "match", "choice", "rating", "label")
 """The names by which the question is found where a file has several, or does not tell questions from data."""
 ITEM_IDS = ("id", "instance_id", "item_id")
@@ -56,7 +59,7 @@ def read_outside(
     rows["image"] = rows["image"].map(image_keys(collection, rows["image"].unique().tolist()))
     rows["caption"] = rows["caption"].map(caption_keys(collection, rows["caption"].unique().tolist()))
     rows["worker"] = rows["worker"].map(pseudonyms_of(rows["worker"].unique().tolist(), tool=format, round=round))
-    rows["at"] = pd.to_datetime(rows["at"].where(rows["at"].notna(), timezone.now()), utc=True)
+    rows["at"] = pd.to_datetime(rows["at"].where(rows["at"].notna(), clock.now()), utc=True)
     return rows.assign(assignment=1, shortcoming="", wrong_way="", counted=1, active_seconds=np.nan), skipped
 
 
@@ -129,7 +132,7 @@ def _plain(answer: object, depth: int = 0) -> list[str]:
     """Return the texts and numbers in an answer, which tools wrap in lists, objects and, in tables, JSON."""
     if isinstance(answer, str) and answer[:1] in ("[", "{"):
         with suppress(ValueError, RecursionError):  # it is a text after all
-            answer = json.loads(answer)
+            answer = read_json(answer)
     if depth > _DEEPEST:
         raise ValueError("an answer in too many lists")
     if isinstance(answer, list):
@@ -163,3 +166,18 @@ def _items(path: Path, fields: Fields) -> dict[str, dict[str, Any]]:
                 raise ValueError(f"the id {item} is that of an item before")
         items[item] = {name: row[name] for side in fields for name in side if name in row}
     return items
+
+
+def pseudonyms_of(names: Iterable[str], *, tool: str, round: Round) -> dict[str, str]:
+    """Return name → pseudonym: a keyed digest, the same in each import into the round, also after a change of the
+    site's key, and another in each round and for each tool. Names and addresses themselves are not stored."""
+    made = {
+        name: [f"{tool}-{digest}" for digest in signatures("dataset.outside_workers", text, length=_LENGTH)]
+        for name, text in ((name, f"{round.name}/{tool}/{name}") for name in names)
+    }
+    wanted = [pseudonym for pseudonyms in made.values() for pseudonym in pseudonyms]
+    known = set[str]()
+    for start in range(0, len(wanted), _BATCH):
+        some = WorkerIdentity.objects.filter(channel=CHANNEL, external_id__in=wanted[start : start + _BATCH])
+        known.update(some.values_list("external_id", flat=True))
+    return {name: next((one for one in given if one in known), given[0]) for name, given in made.items()}

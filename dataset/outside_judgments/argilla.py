@@ -12,8 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from corpus.input_files import at, json_items, json_records
-from dataset.outside_judgments.opening import Opening
-from dataset.outside_judgments.outside_answer import OutsideAnswer, list_of, name_of, record_of, time_of
+from dataset.outside_judgments.outside_answer import (
+    Opening,
+    OutsideAnswer,
+    Reader,
+    list_of,
+    name_of,
+    record_of,
+    time_of,
+)
 
 _FLAT = ".responses"
 
@@ -76,3 +83,6 @@ def _flattened(record: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any, Any]]
 
 def _is_flat(name: str) -> bool:
     return name.endswith(_FLAT)
+
+
+READER = Reader(recognises, read_argilla)

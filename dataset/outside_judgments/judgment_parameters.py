@@ -23,7 +23,7 @@ OUR_WORDS: Mapping[str, int] = {
 }
 
 
-class LevelsField(forms.Field):
+class LevelMeaningsField(forms.Field):
     """What other answers mean: ``Yes=1,Mostly=2,Partly=3,No=4,Unsure=skip``; None if it is left out."""
 
     metavar = "ANSWER=LEVEL,…"
@@ -85,7 +85,7 @@ class JudgmentParameters(Parameters):
     ] = ""
     levels: Annotated[
         str,
-        LevelsField(
+        LevelMeaningsField(
             required=False,
             label="Levels",
             help_text="of other tools: what their answers mean, as in Yes=1,Mostly=2,Partly=3,No=4,Unsure=skip "

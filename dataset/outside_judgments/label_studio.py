@@ -11,8 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from corpus.input_files import at, csv_rows, json_records
-from dataset.outside_judgments.opening import Opening
-from dataset.outside_judgments.outside_answer import OutsideAnswer, list_of, name_of, record_of, seconds_of, time_of
+from dataset.outside_judgments.outside_answer import (
+    Opening,
+    OutsideAnswer,
+    Reader,
+    list_of,
+    name_of,
+    record_of,
+    seconds_of,
+    time_of,
+)
 
 _ANSWERS = ("choices", "rating", "number")
 _ROW = ("annotator", "annotation_id", "lead_time")
@@ -64,3 +72,6 @@ def _of_row(row: Mapping[str, Any], place: str) -> list[OutsideAnswer]:
 
 def _annotator(given: Any) -> str:
     return name_of(given.get("email") or given.get("id") if isinstance(given, dict) else given)
+
+
+READER = Reader(recognises, read_label_studio)

@@ -1,9 +1,34 @@
-"""The records that readers of other tools' files yield: what one person answered on one task, not checked yet."""
+"""What readers of other tools' files share: how a file begins, by which it is recognised, and the records that they
+yield, what one person answered on one task, not checked yet."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from core.errors import CounterpartError
+from core.untrusted import unstorable
+from corpus.input_files import csv_header, json_records, opened
+
+Kind = Literal["folder", "json", "csv", "tsv"]
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The kind of a file, and the names of its first record: keys of a JSON object, columns of a table, or the names
+    of the files in a folder."""
+
+    kind: Kind
+    names: frozenset[str]
+
+    def has(self, *names: str) -> bool:
+        return self.names.issuperset(names)
+
+    @property
+    def delimiter(self) -> str:
+        return "\t" if self.kind == "tsv" else ","
 
 
 class OutsideAnswer(NamedTuple):
@@ -25,6 +50,30 @@ class OutsideAnswer(NamedTuple):
     simulated: bool = False
 
 
+class Reader(NamedTuple):
+    """How a tool's files are recognised and read."""
+
+    recognises: Callable[[Opening], bool]
+    read: Callable[[Path, Opening], Iterator[OutsideAnswer]]
+
+
+def opening_of(path: Path) -> Opening:
+    """Read the beginning of a file. Raises CounterpartError if it is empty, unreadable, or begins with no record."""
+    if path.is_dir():
+        return Opening("folder", frozenset(file.name for file in path.rglob("*") if file.is_file()))
+    with opened(path) as file:
+        first = file.read(4096).lstrip()
+    if not first:
+        raise CounterpartError(f"{path.name} is empty. Export it again.")
+    if first[:1] not in (b"[", b"{"):
+        delimiter = "\t" if b"\t" in first.partition(b"\n")[0] else ","
+        return Opening("tsv" if delimiter == "\t" else "csv", frozenset(csv_header(path, delimiter=delimiter)))
+    record = next(json_records(path), None)
+    if not isinstance(record, dict):
+        raise CounterpartError(f"{path.name} has no records: a list or lines of JSON objects. Export it again.")
+    return Opening("json", frozenset(record))
+
+
 def time_of(value: object) -> datetime | None:
     """Return a time that a tool wrote as ISO 8601 or as seconds since 1970; UTC where it names no zone.
 
@@ -34,6 +83,8 @@ def time_of(value: object) -> datetime | None:
         return None
     if isinstance(value, str):
         read = datetime.fromisoformat(value)
+        if not 1970 <= read.year < 2100:
+            raise ValueError(f"{value[:40]!r} is no time of an answer")
         return read if read.tzinfo else read.replace(tzinfo=UTC)
     return datetime.fromtimestamp(_number(value, "time"), UTC)
 
@@ -54,9 +105,10 @@ def name_of(value: object, what: str = "annotator") -> str:
     """Return the name of a person or a thing as text. Raises ValueError, without telling it, unless it is a whole
     number or a text that a database can store."""
     text = str(value)
-    if isinstance(value, bool) or not isinstance(value, str | int) or not text or "\0" in text:
+    if isinstance(value, bool) or not isinstance(value, str | int) or not text:
         raise ValueError(f"its {what} is missing, or no text and no whole number")
-    text.encode()  # halves of surrogate pairs raise
+    if fault := unstorable(text):
+        raise ValueError(f"its {what} contains {fault}")
     return text
 
 

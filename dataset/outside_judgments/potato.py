@@ -13,8 +13,17 @@ from typing import Any
 
 from core.errors import CounterpartError
 from corpus.input_files import at, csv_rows, json_pairs, json_records
-from dataset.outside_judgments.opening import Opening, opening_of
-from dataset.outside_judgments.outside_answer import OutsideAnswer, list_of, name_of, record_of, seconds_of, time_of
+from dataset.outside_judgments.outside_answer import (
+    Opening,
+    OutsideAnswer,
+    Reader,
+    list_of,
+    name_of,
+    opening_of,
+    record_of,
+    seconds_of,
+    time_of,
+)
 
 _STATE, _STATES = "user_state.json", "instance_id_to_label_to_value"
 _TABLES = [f"annotated_instances.{suffix}" for suffix in ("jsonl", "json", "csv", "tsv")]
@@ -128,3 +137,6 @@ def _chosen(options: Any) -> list[Any]:
         return [options]
     marked = {label: value for label, value in options.items() if label not in _BESIDE and value not in _UNMARKED}
     return [value if _VALUED.fullmatch(label) else label for label, value in marked.items()]
+
+
+READER = Reader(recognises, read_potato)

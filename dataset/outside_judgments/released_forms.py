@@ -9,6 +9,7 @@ import pandas as pd
 
 from core.errors import CounterpartError, some_of
 from core.text import counted
+from corpus.input_files import check_table
 from hits.question import Level, Shortcoming, WrongWay
 
 LONG = (
@@ -78,6 +79,7 @@ def _read(path: Path, columns: Sequence[str], *optional: str) -> pd.DataFrame:
 
 
 def _csv(path: Path, **options: Any) -> pd.DataFrame:
+    check_table(path)
     try:
         return pd.read_csv(path, **options)
     except UnicodeDecodeError as error:

@@ -9,15 +9,15 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pkgutil import iter_modules
 from types import ModuleType
 from typing import IO, Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.extensions import ANALYSES, modules_in
 from core.parameters import Parameters
-from mitl.charts import Spec
+from mitl.charts.drawing import Spec
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,12 @@ class Findings:
 
 def subjects() -> dict[str, ModuleType]:
     """Return the modules of all subjects, by name."""
-    names = [module.name for module in iter_modules(__path__)]
-    return {name.removesuffix("_analysis"): import_module(f"{__name__}.{name}") for name in names}
+    return {name.removesuffix("_analysis"): import_module(f"{ANALYSES}.{name}") for name in modules_in(ANALYSES)}
 
 
 def subject_named(name: str) -> ModuleType:
     """Return the module of a subject, without importing what all others need."""
-    return import_module(f"{__name__}.{name}_analysis")
+    return import_module(f"{ANALYSES}.{name}_analysis")
 
 
 def parameters_of(subject: ModuleType) -> type[Parameters]:

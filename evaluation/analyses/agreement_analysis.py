@@ -1,6 +1,6 @@
 """Agreement: between workers, and of workers with controls, reviewers, annotators and match sources."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -13,55 +13,22 @@ from core.parameters import ConfidenceField, Option
 from core.progress import Progress
 from core.seeds import SeedField
 from corpus.models import Match
-from dataset.merging import MergeTerm, check_sources, parse_merge
+from counterpart_statistics.judged import MATCH, PAIR
+from counterpart_statistics.judged.agreement_rows import Bootstrap, Reference, Scale, between_workers, with_reference
 from dataset.models import Review
-from evaluation.agreement import (
-    SCALES,
-    Interval,
-    alpha_interval,
-    alpha_of_counts,
-    cohen_kappa,
-    kappa_interval,
-    share_interval,
-    specific_agreement,
-    specific_intervals,
-    value_counts,
-)
+from dataset.versions.merging import MergeTerm, check_sources, parse_merge
 from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.answer_sets import MATCH, PAIR, Answered, AnswersParameters, read_answers
-from evaluation.correlation import tau_b
-from evaluation.judged_pairs import WEIGHTS
+from evaluation.answered import Answered, AnswersParameters, read_answers
 from hits.models import Control
 from hits.question import Level
-from hits.task_types import LEVELS, task_type_of
-from hits.task_types.task_type import TaskType
-from mitl.charts import Spec
-from mitl.interval_charts import interval_chart
+from hits.task_types import task_type_of
+from hits.task_types.levels import LEVELS
+from mitl.charts.drawing import Spec
+from mitl.charts.lines import interval_chart
 from mitl.models import Annotator
 
 HELP = "How far workers agree with each other, with controls, reviewers, annotators and match sources."
 NEAREST = 0.25  # expected match weights from here on are nearer to 0.5 than to 0
-BINARY = {1: "match", 0: "no match"}
-
-
-@dataclass(frozen=True)
-class Bootstrap:
-    """How intervals are drawn, as the functions of ``evaluation.agreement`` take it."""
-
-    confidence: float
-    samples: int
-    seed: int
-
-
-@dataclass(frozen=True)
-class Reference:
-    """What workers are compared with: a row per pair, ``image``, ``caption`` and ``label``: a level, or 1 (match) and
-    0 where it is ``binary``. ``scores`` adds an annotator's ``direction`` and ``score`` of pairs."""
-
-    name: str
-    labels: pd.DataFrame
-    binary: bool = True
-    scores: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,10 +49,11 @@ def analyse(parameters: AgreementParameters, *, progress: Progress) -> Findings:
     found = read_answers(parameters, progress=progress)
     names = parameters.others
     bootstrap = Bootstrap(parameters.confidence, parameters.samples, parameters.seed)
-    rows = list(_between_workers(found, bootstrap)) if not names or "workers" in names else []
+    scale = _scale_of(found)
+    rows = list(between_workers(found.votes, scale, bootstrap)) if not names or "workers" in names else []
     for reference in _references(found, names):
         progress(f"comparing with {reference.name}", 0, None)
-        rows += _with_reference(found, reference, bootstrap)
+        rows += with_reference(found.answers, found.verdicts, reference, scale, bootstrap)
     if all(row["value"] != row["value"] for row in rows):
         raise CounterpartError(
             f"{found.name} shares no pair with {', '.join(names) or 'anything'}, or has one judgment a pair only. "
@@ -97,37 +65,11 @@ def analyse(parameters: AgreementParameters, *, progress: Progress) -> Findings:
     )
 
 
-def _between_workers(found: Answered, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
-    """Yield alpha on the answers and on match or not, and how often two workers say the same, in all and by answer."""
-    units = found.votes.groupby(PAIR).ngroup().to_numpy()
-    levels = found.votes["level"].to_numpy()
-    counts = value_counts(units, levels - 1, (int(units.max()) + 1, len(Level)))
-    task = _task_of(found)
-    twice = counts.sum(1) > 1
-    sizes = {"pairs": int(twice.sum()), "judgments": int(counts[twice].sum())}
-    scales: list[tuple[str, np.ndarray, Sequence[int], Sequence[str]]] = [
-        (task.scale, counts[:, [one - 1 for one in task.labels]], [*task.labels], [*task.labels.values()]),
-        ("match or not", counts.reshape(len(counts), 2, 2).sum(2), [1, 0], list(BINARY.values())),
-    ]
-    for scale, table, values, labels in scales:
-        fitting = SCALES if len(values) > 2 else SCALES[:1]
-        for level in fitting:
-            value = alpha_of_counts(table, values, level)
-            interval = alpha_interval(table, values, level, **vars(bootstrap))
-            reason = "all votes on pairs with two or more are equal" if sizes["pairs"] else "no pair has two votes"
-            yield _row("workers", "judgments", scale, f"alpha, {level}", value, interval, sizes, reason)
-        shares = zip(
-            ["all", *labels], specific_agreement(table), specific_intervals(table, **vars(bootstrap)), strict=True
-        )
-        for label, value, interval in shares:
-            measure = "same answer" if label == "all" else f"same answer, if one says {label}"
-            yield _row("workers", "judgments", scale, measure, float(value), interval, sizes, "nobody says so")
-
-
-def _task_of(found: Answered) -> TaskType:
-    """Return the type of task in whose words answers are told: that of all rounds, or the four levels."""
+def _scale_of(found: Answered) -> Scale:
+    """Return the answers in the words of the type of task of all rounds, or the four levels."""
     tasks = {one.task: task_type_of(one) for one in found.rounds}
-    return tasks.popitem()[1] if len(tasks) == 1 else LEVELS
+    task = tasks.popitem()[1] if len(tasks) == 1 else LEVELS
+    return Scale(task.scale, task.labels)
 
 
 def _references(found: Answered, names: Sequence[str]) -> Iterator[Reference]:
@@ -193,101 +135,6 @@ def _source(found: Answered, text: str, annotators: Sequence[str]) -> Reference:
         raise CounterpartError(f'{term.source} has scores: name a threshold, as in "{term.source}>=3".')
     matches = np.where(listed["grade"].notna(), listed["grade"].isin(MATCH), listed["score"].fillna(1) == 1)
     return Reference(str(term), listed[PAIR].assign(label=matches.astype(int)))
-
-
-def _with_reference(found: Answered, reference: Reference, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
-    """Yield the agreement of the majority's level and of single judgments with a reference."""
-    if reference.name == "controls":
-        answers = found.answers[found.answers["counted"] & (found.answers["control"] != "")]
-        compared = {"judgments": answers}
-    elif len(found.verdicts) == len(found.votes):
-        compared = {"judgments": found.votes}
-    else:
-        compared = {"majority": found.verdicts, "judgments": found.votes}
-    labels = reference.labels.astype(np.int64)
-    for of, answers in compared.items():
-        both = answers[[*PAIR, "level"]].merge(labels, on=PAIR)
-        if len(both):
-            yield from _compared(reference, of, both, _task_of(found), bootstrap)
-    if reference.scores is not None:
-        yield from _by_score(found, reference)
-
-
-def _compared(
-    reference: Reference, of: str, both: pd.DataFrame, task: TaskType, bootstrap: Bootstrap
-) -> Iterator[dict[str, Any]]:
-    units = both.groupby(PAIR).ngroup().to_numpy()
-    level, label = both["level"].to_numpy(), both["label"].to_numpy()
-    match = label == 1 if reference.binary else np.isin(label, MATCH)
-    sizes = {"pairs": int(units.max()) + 1, "judgments": len(both)}
-    drawn = {"units": units, **vars(bootstrap)}
-
-    def share(scale: str, measure: str, right: np.ndarray, which: np.ndarray) -> dict[str, Any]:
-        interval = share_interval(right[which], units[which], **vars(bootstrap))
-        part = {"pairs": len(np.unique(units[which])), "judgments": int(which.sum())}
-        return _row(reference.name, of, scale, measure, float(right[which].mean()), interval, part)
-
-    said = np.isin(level, MATCH)
-    value = cohen_kappa(said, match)
-    interval = kappa_interval(said, match, **drawn)
-    yield _row(reference.name, of, "match or not", "kappa", value, interval, sizes, _constant(said, match, reference))
-    for name, which in (("", np.ones(len(both), bool)), (f", {BINARY[1]}", match), (f", {BINARY[0]}", ~match)):
-        if which.any():
-            yield share("match or not", f"same answer{name}", said == match, which)
-    if reference.binary or len(task.labels) < len(Level):  # two answers are match or not
-        return
-    for weights in (None, "linear", "quadratic"):
-        value = cohen_kappa(level, label, weights)
-        interval = kappa_interval(level, label, weights, **drawn)
-        name = f"kappa, {weights} weights" if weights else "kappa"
-        yield _row(reference.name, of, task.scale, name, value, interval, sizes, _constant(level, label, reference))
-    yield share(task.scale, "same answer", level == label, np.ones(len(both), bool))
-    for one in np.unique(label):
-        yield share(task.scale, f"same answer, {task.labels[one]}", level == label, label == one)
-
-
-def _constant(said: np.ndarray, label: np.ndarray, reference: Reference) -> str:
-    """Return who gives all pairs one label, where somebody does: then kappa is undefined."""
-    one = reference.name if len(np.unique(label)) == 1 else "workers" if len(np.unique(said)) == 1 else ""
-    return one and f"{one} give every pair the same answer, so chance agrees as often"
-
-
-def _by_score(found: Answered, reference: Reference) -> Iterator[dict[str, Any]]:
-    """Yield tau-b of an annotator's scores with the pairs' mean match weights, in each direction."""
-    votes = found.votes.assign(weight=found.votes["level"].map(WEIGHTS))
-    pairs = votes.groupby(PAIR, as_index=False).agg(weight=("weight", "mean"), judgments=("weight", "size"))
-    scores: Any = reference.scores
-    for direction, scored in scores.groupby("direction"):
-        both = scored.merge(pairs, on=PAIR)
-        sizes = {"pairs": len(both), "judgments": int(both["judgments"].sum())}
-        value = tau_b(both["score"], both["weight"])
-        measure = f"tau-b of its score, {direction}"
-        reason = "the scores or the match weights are all equal"
-        yield _row(reference.name, "judgments", "match weight", measure, value, (np.nan, np.nan), sizes, reason)
-
-
-def _row(
-    reference: str,
-    of: str,
-    scale: str,
-    measure: str,
-    value: float,
-    interval: Interval,
-    sizes: Mapping[str, int],
-    undefined: str = "",
-) -> dict[str, Any]:
-    """Return a row of the table; ``undefined`` is the reason to give where the value is NaN."""
-    return {
-        "with": reference,
-        "of": of,
-        "scale": scale,
-        "measure": measure,
-        "value": value,
-        "low": interval[0],
-        "high": interval[1],
-        **sizes,
-        "reason": undefined if value != value else None,
-    }
 
 
 def _text(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) -> str:

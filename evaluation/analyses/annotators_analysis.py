@@ -11,19 +11,17 @@ from core.errors import CounterpartError
 from core.parameters import Option
 from core.progress import Progress
 from corpus.models import Match
-from counterpart_metrics import coverage
-from dataset.merging import MergeTerm, check_sources, parse_merge
+from counterpart_statistics.judged import MATCH, PAIR
+from counterpart_statistics.judged.proposal_shares import ALL, found_alone, levels_by_rank, source_coverage
+from dataset.versions.merging import MergeTerm, check_sources, parse_merge
 from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.answer_sets import MATCH, PAIR, Answered, AnswersParameters, read_answers
+from evaluation.answered import Answered, AnswersParameters, read_answers
 from hits.question import Level
-from mitl.bars import LEVEL_COLOURS, bar_chart
-from mitl.charts import Spec
+from mitl.charts.bars import LEVEL_COLOURS, bar_chart
+from mitl.charts.drawing import Spec
 from mitl.models import Direction
 
 HELP = "How good each annotator's proposals are, by rank and level, and precision and recall of every source."
-QUERY = {Direction.IMAGE_TO_CAPTION: "image", Direction.CAPTION_TO_IMAGE: "caption"}
-ALL = "all"
-Pairs = dict[int, set[int]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,10 +42,12 @@ def analyse(parameters: AnnotatorsParameters, *, progress: Progress) -> Findings
     proposed = found.proposals.merge(levels, on=PAIR)
     if proposed.empty:
         raise CounterpartError(f"{found.name} has no proposals that were judged: its pool is empty.")
-    ranks = list(_by_rank(proposed))
-    alone = list(_alone(proposed))
+    ranks = list(levels_by_rank(proposed))
+    alone = list(found_alone(proposed))
     progress("comparing sources", 0, None)
-    covered = list(_coverage(found, levels, terms))
+    queries = {direction.value: ids for direction, ids in found.queries.items()}
+    sources = {str(term): _pairs_of(found, term) for term in terms}
+    covered = list(source_coverage(levels, queries, sources=sources, proposals=found.proposals))
     figures = {"of": found.name, "pairs": len(levels), "by_rank": ranks, "unique": alone, "coverage": covered}
     rows = [*_long(ranks, "proposals"), *_long(alone, "pairs"), *_long(covered, "positives")]
     return Findings(plain(figures), _text(found, len(levels), ranks, alone, covered), _chart(found, ranks), rows)
@@ -80,74 +80,6 @@ def _terms(found: Answered, sources: str) -> list[MergeTerm]:
     return [MergeTerm(name) for name in names]
 
 
-def _by_rank(proposed: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the shares of the levels among an annotator's judged proposals, by direction and rank (table B.2)."""
-    for annotator, theirs in proposed.groupby("annotator", sort=True):
-        directions = {ALL: theirs, **dict(list(theirs.groupby("direction", sort=True)))}
-        for direction, of_direction in directions.items():
-            ranks = {**dict(list(of_direction.groupby("rank", sort=True))), ALL: of_direction}
-            for rank, rows in ranks.items():
-                levels = rows["level"]
-                yield {
-                    "name": annotator,
-                    "direction": direction,
-                    "rank": rank,
-                    "proposals": len(rows),
-                    **{f"share_{level}": float((levels == level).mean()) for level in Level.values},
-                    "matches": float(levels.isin(MATCH).mean()),
-                }
-
-
-def _alone(proposed: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield how many judged pairs and matches each annotator proposed, and how many of them no other did."""
-    pairs = proposed[[*PAIR, "annotator", "level"]].drop_duplicates()
-    finders = pairs.groupby(PAIR)["annotator"].transform("size")
-    is_match = pairs["level"].isin(MATCH)
-    n_matches = int(pairs.loc[is_match, PAIR].drop_duplicates().shape[0])
-    for annotator, theirs in pairs.groupby("annotator", sort=True):
-        matches = is_match[theirs.index]
-        only = matches & (finders[theirs.index] == 1)
-        yield {
-            "name": annotator,
-            "pairs": len(theirs),
-            "found": int(matches.sum()),
-            "found_share": int(matches.sum()) / n_matches if n_matches else float("nan"),
-            "unique": int(only.sum()),
-            "unique_share": int(only.sum()) / n_matches if n_matches else float("nan"),
-        }
-
-
-def _coverage(found: Answered, levels: pd.DataFrame, terms: Sequence[MergeTerm]) -> Iterator[dict[str, Any]]:
-    """Yield precision and recall of every annotator and source against the verified pairs (tables 2 and 3)."""
-    verified = levels.loc[levels["level"].isin(MATCH), PAIR]
-    sources = {str(term): _pairs_of(found, term) for term in terms}
-    annotators = dict(list(found.proposals.groupby("annotator", sort=True)))
-    for direction in Direction:
-        truth, known = (_by_query(pairs, direction, found.queries[direction]) for pairs in (verified, levels[PAIR]))
-        if not any(truth.values()):
-            continue
-        listed = {name: _by_query(pairs, direction, found.queries[direction]) for name, pairs in sources.items()}
-        proposals = {
-            name: _by_query(
-                theirs.loc[theirs["direction"] == direction.value, PAIR], direction, found.queries[direction]
-            )
-            for name, theirs in annotators.items()
-        }
-        for kind, pairs_by_name in (("source", listed), ("annotator", proposals)):
-            for name, pairs in pairs_by_name.items():
-                both = coverage(pairs, truth), coverage(pairs, truth, judged=known)
-                yield {
-                    "kind": kind,
-                    "name": name,
-                    "direction": direction.value,
-                    "positives": sum(map(len, pairs.values())),
-                    "verified": sum(map(len, truth.values())),
-                    "precision": both[0].precision,
-                    "precision_judged": both[1].precision,
-                    "recall": both[0].recall,
-                }
-
-
 def _pairs_of(found: Answered, term: MergeTerm) -> pd.DataFrame:
     """Return the positives of a source; of a source with grades or scores of 0 and 1 those that say so."""
     matching = Q(grade__isnull=True) | Q(grade__in=MATCH)
@@ -156,14 +88,6 @@ def _pairs_of(found: Answered, term: MergeTerm) -> pd.DataFrame:
         rows = rows.exclude(score=0)
     pairs: Any = rows.values_list("image_id", "caption_id")
     return pd.DataFrame(list(pairs.iterator(chunk_size=20_000)), columns=PAIR)
-
-
-def _by_query(pairs: pd.DataFrame, direction: Direction, queries: set[int]) -> Pairs:
-    """Return query → items, of pairs whose query is one of ``queries``."""
-    query = QUERY[direction]
-    (item,) = set(PAIR) - {query}
-    groups: Any = pairs[pairs[query].isin(queries)].groupby(query)[item]
-    return {int(name): set(items) for name, items in groups}
 
 
 def _text(

@@ -1,6 +1,5 @@
 """Benchmarks: how similarly metrics rank the same models (ECCV Caption, table 5 and figure 4)."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +12,15 @@ from core.errors import CounterpartError, some_of
 from core.parameters import Option, Parameters
 from core.progress import Progress
 from core.text import counted
+from corpus.input_files import csv_cells
+from counterpart_statistics.correlation import correlations, spearman, tau_b
 from dataset.models import Version
 from evaluation.analyses import Findings, matrix_table, plain
-from evaluation.correlation import correlations, spearman, tau_b
 from evaluation.scores.board_tables import SOURCE
 from evaluation.scores.leaderboard import board_of, caution_of
 from evaluation.scores.moves import Moves, averages_of, ranks_of, values_of
-from mitl.charts import Spec
-from mitl.heat_maps import heat_map, heat_maps
+from mitl.charts.drawing import Spec
+from mitl.charts.heat_maps import heat_map, heat_maps
 
 HELP = "How similarly metrics rank the same models: tau-b and Spearman over a leaderboard or a CSV file (table 5)."
 TITLES = {"tau_b": "Kendall's tau-b", "spearman": "Spearman's correlation"}
@@ -86,12 +86,9 @@ def _of_versions(names: Sequence[str]) -> Moves:
 
 
 def _read(path: Path) -> Moves:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            head, *rows = csv.reader(file)
-    except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
-        raise CounterpartError(f"Cannot read the scores {path}: {error}. Use a CSV file with a head line.") from error
-    rows = [row for row in rows if row]
+    head, *rows = [cells for _, cells in csv_cells(path)] or [[]]
+    if not head:
+        raise CounterpartError(f"{path.name} is empty. Use a CSV file of scores with a head line.")
     uneven = [number for number, row in enumerate(rows, 2) if len(row) != len(head)]
     if uneven:
         rows_without = counted(len(uneven), "row")

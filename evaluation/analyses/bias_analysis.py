@@ -12,9 +12,7 @@ from core.errors import CounterpartError
 from core.parameters import choices
 from core.progress import Progress, silent, tracked
 from counterpart_metrics import METRICS, Metric, WithoutPositives, find, graded, mean_over_queries
-from dataset.models import Version
-from evaluation.analyses import Findings, plain
-from evaluation.bias import (
+from counterpart_statistics.bias import (
     LARGEST,
     LeftOut,
     SizeBias,
@@ -23,8 +21,12 @@ from evaluation.bias import (
     leave_one_out,
     subset_scores,
 )
-from evaluation.judged_pairs import JudgedPairs, JudgedVersionParameters, load_judged_pairs, true_qrels
-from mitl.charts import Spec, line_chart
+from counterpart_statistics.judged.judged_lists import JudgedLists
+from dataset.models import Version
+from evaluation.analyses import Findings, plain
+from evaluation.judged_versions import JudgedVersionParameters, judged_lists, true_qrels
+from mitl.charts.drawing import Spec
+from mitl.charts.lines import line_chart
 from mitl.models import Direction
 
 OFFERED = {**METRICS, **graded.METRICS}
@@ -80,7 +82,7 @@ def measure_bias(
     progress: Progress = silent,
 ) -> list[Bias]:
     """Return the bias of each direction by each metric."""
-    judged = load_judged_pairs(version)
+    judged = judged_lists(version)
     annotators = next(iter(judged.values())).annotators
     if not 2 <= len(annotators) <= LARGEST:
         raise CounterpartError(
@@ -96,7 +98,7 @@ def measure_bias(
 def _measure(
     version: Version,
     direction: Direction,
-    judged: JudgedPairs,
+    judged: JudgedLists,
     name: str,
     metric: Metric,
     truth: str | None,

@@ -8,11 +8,13 @@ from core.errors import CounterpartError
 from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from core.text import counted
+from counterpart_statistics.auditing.model_scores import FEW
+from counterpart_statistics.estimation import Calibration, calibration_of
+from counterpart_statistics.selection.pooled_queries import WholeQueries
 from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.auditing.whole_queries import FEW, WholeQueries, whole_queries
-from evaluation.estimation import Calibration, calibration_of
+from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
-from mitl.charts import INK_SOFT, Spec, panel, titled, told_apart
+from mitl.charts.drawing import INK_SOFT, Spec, panel, titled, told_apart
 from mitl.models import Direction
 
 HELP = "How far the probabilities of a round's pairs hold, of each annotator and of all: Brier scores, reliability."
@@ -66,7 +68,7 @@ def analyse(parameters: CalibrationParameters, *, progress: Progress) -> Finding
     round = Round.objects.select_related("pool__collection").named(parameters.round)
     found: list[Calibrated] = []
     for whole in whole_queries(round, merge=parameters.merge, progress=progress):
-        progress(f"calibrating {whole.direction.label}", 0, None)
+        progress(f"calibrating {Direction(whole.direction).label}", 0, None)
         found += _calibrated(whole)
     if not found:
         raise CounterpartError(
@@ -93,7 +95,7 @@ def _calibrated(whole: WholeQueries) -> Iterator[Calibrated]:
     for annotator, without in left_out.items():
         thresholds = whole.level_thresholds((1, 2, 3), without=without)
         found = calibration_of(thresholds[pairs], queries.levels[pairs])
-        yield Calibrated(whole.direction, annotator, int(whole.audited.sum()), found)
+        yield Calibrated(Direction(whole.direction), annotator, int(whole.audited.sum()), found)
 
 
 def _text(found: Sequence[Calibrated]) -> str:

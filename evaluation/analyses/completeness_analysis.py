@@ -5,27 +5,26 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.progress import Progress, silent, tracked
 from core.seeds import SeedField
 from core.text import counted
-from dataset.models import Version
-from evaluation.analyses import Findings, shown, text_table
-from evaluation.completeness import (
+from counterpart_statistics.completeness import (
     Beyond,
     Parts,
-    Wrong,
     capture_estimates,
     enough_random_pairs,
     estimate_by_parts,
-    expected_matches,
 )
-from evaluation.control_votes import VotesOnControls, votes_on_controls
-from evaluation.judged_pairs import JudgedPairs, JudgedVersionParameters, load_judged_pairs, queries_of, true_qrels
-from evaluation.random_pairs import Estimate, Learned, majority_wrong
-from mitl.charts import Spec
-from mitl.interval_charts import interval_chart
+from counterpart_statistics.judged.control_votes import VotesOnControls, votes_on_controls
+from counterpart_statistics.judged.judged_lists import JudgedLists, ListedPairs
+from counterpart_statistics.random_pairs import Estimate, Learned
+from dataset.judged.released_tables import numbered_answers
+from dataset.models import Version
+from evaluation.analyses import Findings, shown, text_table
+from evaluation.judged_versions import JudgedVersionParameters, judged_lists, true_qrels
+from mitl.charts.drawing import Spec
+from mitl.charts.lines import interval_chart
 from mitl.models import Direction
 
 HELP = "How many matches of its queries a version lacks: capture-recapture, and an estimate by parts."
@@ -35,8 +34,6 @@ RESAMPLING = (
     "annotator finds, and seldom holds the true number."
 )
 SAMPLES = 200
-
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -91,35 +88,21 @@ def measure_completeness(
     version: Version, *, truth: str | None = None, seed: int = 0, progress: Progress = silent
 ) -> list[Completeness]:
     """Return the estimates for each direction that has judged pairs with a match."""
-    judged = {direction: one for direction, one in load_judged_pairs(version).items() if one.qrels.matches.any()}
-    votes = votes_on_controls(version)
+    judged = {direction: one for direction, one in judged_lists(version).items() if one.qrels.matches.any()}
+    votes = votes_on_controls(numbered_answers(version))
     depth = min(round.pool.control_depth for round in version.rounds.select_related("pool"))
-    listed = {direction: _listed_pairs(one, depth) for direction, one in judged.items()}
+    listed = {direction: one.listed(depth) for direction, one in judged.items()}
     found = []
     for direction in tracked(list(judged), "directions", progress, every=1):
         found.append(_measure(version, direction, judged[direction], listed, votes, truth, seed))
     return found
 
 
-@dataclass(frozen=True)
-class _Listed:
-    """The pairs of one direction that are judged or in a list: query and item (n, 2), the annotators' ranks (n, A) with
-    0 where they do not list it, and the gain (n,), NaN where nobody judged."""
-
-    pairs: Ids
-    ranks: Ids
-    gains: NDArray[np.float64]
-
-    @property
-    def in_list(self) -> NDArray[np.bool_]:
-        return np.asarray((self.ranks > 0).any(axis=1), bool)
-
-
 def _measure(
     version: Version,
     direction: Direction,
-    judged: JudgedPairs,
-    listed: Mapping[Direction, _Listed],
+    judged: JudgedLists,
+    listed: Mapping[Direction, ListedPairs],
     votes: VotesOnControls,
     truth: str | None,
     seed: int,
@@ -129,12 +112,12 @@ def _measure(
     learned = votes.learned()
     caught = qrels.matches & judged.proposed.any(axis=1)
     captures = capture_estimates(judged.proposed[caught], qrels.rows[caught], samples=SAMPLES, seed=seed)
-    beyond = _beyond(version, direction, listed, learned.rate)
-    sizes = votes.candidates or [1]
-    wrong = Wrong(
-        majority_wrong(learned.yes, sizes, if_tied=False),
-        majority_wrong(learned.no, sizes, if_tied=True),
-    )
+    is_i2t = direction == Direction.IMAGE_TO_CAPTION
+    gallery = version.collection.captions if is_i2t else version.collection.images
+    (other,) = (listed.get(one) for one in Direction if one != direction)
+    # Negative controls are drawn outside the lists of both directions (``hits.controls``).
+    beyond = own.beyond(other, gallery.gallery().count(), learned.rate)
+    wrong = votes.wrong.by_majority(votes.candidates or [1])
     parts = estimate_by_parts(own.ranks, own.gains, beyond, wrong=wrong)
     doubt = "" if parts.is_estimable else _doubt(parts, beyond, votes)
     known = None if truth is None else int(true_qrels(version, truth, direction).matches.sum())
@@ -148,6 +131,11 @@ def _doubt(parts: Parts, beyond: Beyond, votes: VotesOnControls) -> str:
     random_pairs = np.size(votes.counted.yes)
     if not random_pairs:
         return "No random pair outside the lists has a vote that counts. Pack with negative controls."
+    if not parts.is_told:
+        return (
+            "By mistake alone, votes may call as many listed pairs that nobody judged matches as are expected: "
+            f"they err on up to {votes.wrong.yes.high:.1%} of the pairs that do not match. {_remedy(votes)}"
+        )
     total = f"The interval, {_count(parts.total.low)} to {_count(parts.total.high)}, is wider than the estimate."
     if enough := enough_random_pairs(parts, beyond, votes.counted, votes.every):
         return (
@@ -156,55 +144,14 @@ def _doubt(parts: Parts, beyond: Beyond, votes: VotesOnControls) -> str:
         )
     if parts.listed.high - parts.listed.low > parts.total.value:
         return f"{total} Most of it is expected among listed pairs that nobody judged. Pool with a larger --top-k."
-    if np.max(votes.counted.votes) == 1:
-        return f"{total} One vote on a random pair cannot tell a match from a mistake. Pack with --replication 3."
-    return f"{total} More random pairs would not do: use more votes on each, and more positive controls."
+    return f"{total} {_remedy(votes)}"
 
 
-def _beyond(version: Version, direction: Direction, listed: Mapping[Direction, _Listed], rate: Estimate) -> Beyond:
-    """Return what is known of the pairs that no list of the direction holds. Negative controls are drawn from the query
-    images with the query captions, outside the lists of both directions (``hits.controls``)."""
-    queries = queries_of(version)
-    gallery = version.collection.captions if direction == Direction.IMAGE_TO_CAPTION else version.collection.images
-    own, (other_direction,) = listed[direction], [one for one in Direction if one != direction]
-    outside = len(queries[direction]) * gallery.gallery().count() - int(own.in_list.sum())
-    if other_direction not in listed:
-        return Beyond(outside, rate, probed=max(outside, 1))
-    other = listed[other_direction]
-    held = own.pairs[own.in_list & np.isin(own.pairs[:, 1], queries[other_direction])]
-    theirs = other.in_list & np.isin(other.pairs[:, 1], queries[direction])
-    turned = other.pairs[theirs][:, ::-1]
-    only = ~np.isin(_codes(turned), _codes(held))
-    expected = expected_matches(other.ranks, other.gains)[theirs][only].sum()
-    probed = len(queries[direction]) * len(queries[other_direction]) - len(held) - int(only.sum())
-    return Beyond(outside, rate, probed, int(only.sum()), float(expected))
-
-
-def _codes(pairs: Ids) -> Ids:
-    return pairs[:, 0] << 32 | pairs[:, 1]
-
-
-def _listed_pairs(judged: JudgedPairs, depth: int) -> _Listed:
-    """Return every pair that is judged or in the top ``depth`` of a list."""
-    qrels = judged.qrels
-    lists = []
-    for one in judged.rankings.values():
-        inside = np.isin(one.queries, qrels.queries)
-        items = one.items[inside, :depth].astype(np.int64)
-        rows, places = np.nonzero(items >= 0)
-        lists.append((one.queries[inside][rows], items[rows, places], places + 1))
-    asked = np.concatenate([qrels.queries[qrels.rows], *(queries for queries, _, _ in lists)])
-    items = np.concatenate([qrels.items, *(found for _, found, _ in lists)])
-    pairs, place = np.unique(np.stack([asked, items], axis=1), axis=0, return_inverse=True)
-    place = place.reshape(-1)
-    gains = np.full(len(pairs), np.nan)
-    gains[place[: len(qrels.items)]] = qrels.matches
-    ranks = np.zeros((len(pairs), len(lists)), np.int64)
-    start = len(qrels.items)
-    for column, (queries, _, listed) in enumerate(lists):
-        ranks[place[start : start + len(queries)], column] = listed
-        start += len(queries)
-    return _Listed(pairs, ranks, gains)
+def _remedy(votes: VotesOnControls) -> str:
+    """Say what tells matches from mistakes."""
+    if max(votes.candidates, default=1) == 1:
+        return "One vote on a pair cannot tell a match from a mistake. Pack with --replication 3."
+    return "Use more votes on each pair, or pool with a larger --top-k."
 
 
 def _figures(one: Completeness) -> dict[str, Any]:
@@ -223,15 +170,16 @@ def _figures(one: Completeness) -> dict[str, Any]:
             "estimable": not one.doubt,
             "reason": one.doubt or None,
             "total": None if one.doubt else _plain(one.parts.total),
-            **{name: _plain(getattr(one.parts, name)) for name in ("judged", "listed", "outside")},
+            "judged": _plain(one.parts.judged),
+            **{name: None if one.doubt else _plain(getattr(one.parts, name)) for name in ("listed", "outside")},
         },
         "controls": {
             "random_pairs": np.size(counted.yes),
             "votes": int(np.sum(counted.votes)),
             "votes_for_a_match": int(np.sum(counted.yes)),
             "share_of_matches": _plain(one.learned.rate),
-            "wrong_yes": _plain(one.learned.yes),
-            "wrong_no": _plain(one.learned.no),
+            "wrong_yes": _plain(one.votes.wrong.yes),
+            "wrong_no": _plain(one.votes.wrong.no),
         },
     }
 
@@ -267,7 +215,7 @@ def _by_parts(one: Completeness) -> list[str]:
     """Return the lines on the estimate by parts, and on the controls behind it."""
     parts = one.parts
     controls = one.votes.counted
-    learned = one.learned
+    rate, wrong = one.learned.rate, one.votes.wrong
     if one.doubt:
         lines = [f"By parts: not estimable. {one.doubt}"]
     else:
@@ -282,9 +230,12 @@ def _by_parts(one: Completeness) -> list[str]:
         lines.append(
             f"Controls: of {counted(int(np.sum(controls.votes)), 'vote')} that count on "
             f"{counted(np.size(controls.yes), 'random pair')} outside the lists, {int(np.sum(controls.yes)):,} say "
-            f"match. Of these pairs {learned.rate.value:.2%} ({learned.rate.low:.2%} to {learned.rate.high:.2%}) "
-            f"match; a vote is wrong on {learned.yes.value:.2%} of the others and on {learned.no.value:.2%} of matches."
+            f"match. Of these pairs {rate.value:.2%} ({rate.low:.2%} to {rate.high:.2%}) match."
         )
+    lines.append(
+        f"A vote on a candidate is wrong on about {wrong.yes.value:.1%} of the pairs that do not match (at most "
+        f"{wrong.yes.high:.1%}) and on {wrong.no.value:.1%} of matches (at most {wrong.no.high:.1%})."
+    )
     return lines
 
 

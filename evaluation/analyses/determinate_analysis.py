@@ -5,15 +5,15 @@ from typing import Annotated, Any
 
 from django.db.models import Count, Q
 
-from annotation.models import Judgment
+from annotation.work.judgments import answers_in
 from core.errors import CounterpartError
 from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from evaluation.analyses import Findings, text_table
 from hits.models import Round
 from hits.question import Level
-from hits.task_types import DETERMINATE
-from mitl.bars import bar_chart
+from hits.task_types.determinate import DETERMINATE
+from mitl.charts.bars import bar_chart
 
 HELP = "Which captions workers call determinate: the share of yes of each, in a round of the task determinate."
 
@@ -55,7 +55,7 @@ def analyse(parameters: DeterminateParameters, *, progress: Progress) -> Finding
 def _rows(round: Round) -> list[dict[str, Any]]:
     """Return a row for each caption with a vote, by its key."""
     yes = Count("pk", filter=Q(level=Level.YES))
-    of_round = Judgment.objects.counted().filter(assignment__hit__round=round).order_by("caption__key")
+    of_round = answers_in(round).counted().order_by("caption__key")
     counts: Any = of_round.values_list("caption__key", "caption__text").annotate(votes=Count("pk"), yes=yes)
     return [
         {"caption": key, "text": text, "votes": votes, "yes": yes / votes, "determinate": 2 * yes > votes}

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError
 from core.parameters import choices
 from core.progress import Progress
+from counterpart_statistics.rank_agreement import POLICIES, Absent, first_place_ranks, rank_correlations
 from evaluation.analyses import Findings, matrix_table, plain
 from evaluation.compared_lists import ListsParameters
-from mitl.charts import Spec
-from mitl.heat_maps import heat_map, heat_maps
+from mitl.charts.drawing import Spec
+from mitl.charts.heat_maps import heat_map, heat_maps
 from mitl.models import Annotator, Direction
-from mitl.rank_agreement import POLICIES, Absent, first_place_ranks, rank_correlations
 
 HELP = "How differently annotators rank: Kendall's tau-b of their stored lists, and the ranks of the best items."
 TITLES = {"tau": "Kendall's tau-b", "rank": "rank of the row's best item in the column's list"}

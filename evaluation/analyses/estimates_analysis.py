@@ -7,21 +7,22 @@ from typing import Annotated
 from core.parameters import POSITIONAL
 from core.progress import Progress
 from core.text import counted
-from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.auditing.estimate_boards import said_of
-from evaluation.auditing.machine_judges import MachineJudge, machine_judges
-from evaluation.auditing.round_estimates import (
-    EstimateParameters,
+from counterpart_statistics.auditing.model_scores import (
     ModelDifference,
     ModelEstimate,
+    ModelGuard,
     model_differences,
     model_estimates,
-    queries_for,
+    model_guards,
 )
-from evaluation.auditing.score_guards import ModelGuard, model_guards
+from counterpart_statistics.auditing.proxy_judges import MachineJudge
+from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.auditing.estimate_boards import said_of
+from evaluation.auditing.machine_judges import machine_judges
+from evaluation.auditing.round_estimates import EstimateParameters, queries_for
 from hits.models import Round
-from mitl.charts import Spec
-from mitl.interval_charts import interval_chart
+from mitl.charts.drawing import Spec
+from mitl.charts.lines import interval_chart
 from mitl.models import Direction
 
 HELP = "Scores of a round's models with intervals, from the queries that were judged whole: counted or estimated."
@@ -41,10 +42,10 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
     guards: list[ModelGuard] = []
     for whole in queries_for(round, parameters, progress=progress):
         progress("estimating", 0, None)
-        estimates = model_estimates(whole, parameters)
+        estimates = model_estimates(whole, parameters.metrics, parameters.level)
         found += estimates
         guards += model_guards(whole, estimates)
-        differences += model_differences(whole, parameters)
+        differences += model_differences(whole, parameters.metrics, parameters.level)
         judges += machine_judges(whole, parameters.metrics[0])
     rows = [one.row() for one in found]
     sides = {direction: [one for one in found if one.direction == direction] for direction in Direction}
@@ -102,7 +103,7 @@ def _text(
     guards: Sequence[ModelGuard],
 ) -> str:
     one = rows[0]
-    lines = [f"{one.direction.label}: {_source(one)}.", *said_of(rows)]
+    lines = [f"{Direction(one.direction).label}: {_source(one)}.", *said_of(rows)]
     figures = [[row.model, row.metric, *(shown(value, ".3f") for value in _figures(row))] for row in rows]
     table = text_table(["model", "metric", "value", "low", "high"], figures, left=2)
     steps = [

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from core.progress import Progress
 from corpus.models import Caption, Image
+from counterpart_topk.hubness import DEPTHS, k_occurrence, skewness
 from evaluation.analyses import Findings
 from evaluation.compared_lists import ListsParameters
-from mitl.charts import Spec, tail_chart
-from mitl.hubness import DEPTHS, k_occurrence, skewness
+from mitl.charts.drawing import Spec
+from mitl.charts.lines import tail_chart
 from mitl.models import Direction
 from mitl.search.store import NewestLists
 

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from core.parameters import POSITIONAL, Option
 from core.progress import Progress
 from core.text import counted
+from counterpart_statistics.auditing.model_scores import FEW
 from evaluation.analyses import Findings, shown, text_table
 from evaluation.auditing.live_estimates import LiveDirection, LiveEstimates, LiveLook, LiveParameters, measure_live
-from evaluation.auditing.whole_queries import FEW
 from hits.models import Round
-from mitl.charts import Spec
-from mitl.interval_charts import look_chart
+from mitl.charts.drawing import Spec
+from mitl.charts.lines import look_chart
 
 HELP = "Scores of an audit's models with intervals at looks fixed in advance; what stopping there saves and gives up."
 
@@ -62,13 +62,13 @@ def stop_text(live: LiveEstimates) -> str:
         f"Closing the round now saves {counted(saving.answer_sets, 'answer set')} of {counted(saving.hits, 'HIT')}, "
         f"${saving.dollars:,}."
     )
-    return " ".join([saves, *(_given_up(live, side) for side in live.directions)])
+    return " ".join([saves, *(_given_up(side) for side in live.directions)])
 
 
-def _given_up(live: LiveEstimates, side: LiveDirection) -> str:
+def _given_up(side: LiveDirection) -> str:
     if side.last is None:
         return f"It leaves {side.direction.label} without an estimate."
-    widths = [(metric, side.last.widest(metric)) for metric in live.metrics]
+    widths = side.last.widest.items()
     parts = ", ".join(f"{metric} {one.now:.3f} for about {one.finished:.3f}" for metric, one in widths)
     return f"It leaves the widest intervals of {side.direction.label} at {parts}."
 
@@ -85,8 +85,8 @@ def _text(live: LiveEstimates) -> str:
 def state_text(side: LiveDirection) -> str:
     """Say how far a direction's audit has come, and when the next look is."""
     sentences = [
-        f"{side.direction.label}: the first {side.whole:,} of {counted(side.drawn, 'drawn query', 'drawn queries')} "
-        f"{'is' if side.whole == 1 else 'are'} judged whole."
+        f"{side.direction.label}: the first {side.counting:,} of {counted(side.units, 'drawn query', 'drawn queries')} "
+        f"{'is' if side.counting == 1 else 'are'} judged whole."
     ]
     if side.waiting:
         sentences.append(f"{counted(side.waiting, 'later query waits', 'later queries wait')} for one before.")
@@ -112,9 +112,7 @@ def _side_text(live: LiveEstimates, side: LiveDirection) -> str:
         for one, width in zip(side.last.models, side.last.widths, strict=True)
     ]
     lines += [text_table(["model", "metric", "value", "low", "high", "width", "finished"], last, left=2), ""]
-    looks = [
-        [*_reached(look), *(shown(look.widest(metric).now, ".3f") for metric in live.metrics)] for look in side.looks
-    ]
+    looks = [[*_reached(look), *(shown(one.now, ".3f") for one in look.widest.values())] for look in side.looks]
     heads = ["look", "queries", "share", "HITs", "answer sets", "spent", "judged by"]
     lines.append(text_table([*heads, *(f"widest {metric}" for metric in live.metrics)], looks))
     return "\n".join(lines)
@@ -142,8 +140,8 @@ def _figures(live: LiveEstimates) -> dict[str, Any]:
 def _of_side(side: LiveDirection) -> dict[str, Any]:
     return {
         "direction": side.direction.value,
-        "drawn": side.drawn,
-        "whole": side.whole,
+        "drawn": side.units,
+        "whole": side.counting,
         "waiting": side.waiting,
         "planned": list(side.planned),
         "looks": [

@@ -1,6 +1,6 @@
 """Mimicry: workers whose answers follow an annotator's ranking beyond what it says of the pairs' matches."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,14 +12,16 @@ from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from core.seeds import SeedField
 from core.text import counted
+from counterpart_statistics.judged import MATCH
+from counterpart_statistics.judged.annotator_signals import what_annotators_say
+from counterpart_statistics.mimicry import FEWEST, LEVEL, Followed, expected_answers, find_followers, others_votes
+from counterpart_statistics.pair_codes import pair_codes
 from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.answer_sets import MATCH, AnswersParameters, read_answers
+from evaluation.answered import AnswersParameters, read_answers
 from evaluation.auditing.asked_pairs import added_pairs
-from evaluation.auditing.estimation_inputs import PooledQueries, load_pooled_queries, pair_codes
-from evaluation.estimation import pair_features
-from evaluation.mimicry import FEWEST, LEVEL, Followed, expected_answers, find_followers, others_votes
+from evaluation.auditing.estimation_inputs import load_pooled_queries
 from hits.models import Round
-from mitl.charts import COLOURS, INK_SOFT, Spec
+from mitl.charts.drawing import COLOURS, INK_SOFT, Spec
 
 HELP = "Workers whose answers follow an annotator's ranking beyond what it says of the pairs' matches."
 FLAGGED, TOO_FEW = "flagged", "too few answers"
@@ -51,7 +53,7 @@ def analyse(parameters: MimicryParameters, *, progress: Progress) -> Findings:
     table = answered.answers[answered.answers["control"] == ""]
     pooled = load_pooled_queries(round.pool, None, added=added_pairs(round), progress=progress)
     pairs = pair_codes(table["image"], table["caption"])
-    said = _what_annotators_say(pooled.values(), pairs) if pooled else None
+    said = what_annotators_say(pooled.values(), pairs) if pooled else None
     if said is None or not (ranked := said.query >= 0).any():
         raise CounterpartError(
             f"No annotator of pool {round.pool} ranks the judged pairs of round {round}, so nobody can follow one."
@@ -68,44 +70,6 @@ def analyse(parameters: MimicryParameters, *, progress: Progress) -> Findings:
     rows = [_row(one, names[one.worker], said.names) for one in sorted(found, key=lambda one: (np.isnan(one.p), one.p))]
     figures = {"round": round.name, "level": LEVEL, "fewest": FEWEST, "workers": plain(rows)}
     return Findings(figures, _text(rows), _chart(round, rows), rows)
-
-
-@dataclass(frozen=True)
-class _Said:
-    """What the annotators say of pairs (N,): ``features`` (N, F) and ``signals`` (S, N): the ranks of the annotators
-    with these ``names``, then their scores. ``query`` (N,) numbers the pairs' queries, -1 in no pooled list."""
-
-    features: Floats
-    signals: Floats
-    query: NDArray[np.int64]
-    names: list[str]
-
-
-def _what_annotators_say(pooled: Iterable[PooledQueries], pairs: NDArray[np.int64]) -> _Said:
-    """Read the features and signals of pairs in each direction. A pair that both ask has the better rank and score, and
-    the first direction's query."""
-    query = np.full(len(pairs), -1)
-    features, ranks, scores = [], [], []
-    names: list[str] = []
-    before = 0
-    for queries in pooled:
-        names = list(queries.models[: len(queries.scores)])
-        order = queries.codes.ravel().argsort()
-        place = order[np.searchsorted(queries.codes.ravel(), pairs, sorter=order).clip(max=len(order) - 1)]
-        found = queries.codes.ravel()[place] == pairs
-        row, column = np.unravel_index(place, queries.codes.shape)
-        listed = queries.ranks[: len(names)]
-        said = pair_features(listed, queries.scores, queries.depth)[row, column]
-        features += [np.where(found[:, None], said, 0), found[:, None]]
-        ranks.append(np.where(found, np.minimum(listed, queries.depth + 1)[:, row, column], queries.depth + 1))
-        scores.append(np.where(found, queries.scores[:, row, column], np.nan))
-        query = np.where(found & (query < 0), before + row, query)
-        before += len(queries.keys)
-    score = np.fmax.reduce(scores)
-    lowest = np.where(np.isnan(score), np.inf, score).min(axis=1, keepdims=True)
-    score = np.where(np.isnan(score), np.where(np.isinf(lowest), 0, lowest), score)
-    signals = np.concatenate([-np.minimum.reduce(ranks), score]).astype(np.float64)
-    return _Said(np.hstack(features), signals, query, names)
 
 
 def _row(one: Followed, worker: str, names: Sequence[str]) -> dict[str, Any]:

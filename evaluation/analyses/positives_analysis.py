@@ -10,11 +10,12 @@ from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from corpus.matches import known_pairs
 from corpus.models import Match
+from counterpart_statistics.judged import MATCH
 from dataset.models import Version
+from dataset.versions.version_files import query_ids
 from evaluation.analyses import Findings, text_table
-from evaluation.answer_sets import MATCH
-from evaluation.judged_pairs import queries_of
-from mitl.charts import Spec, line_chart
+from mitl.charts.drawing import Spec
+from mitl.charts.lines import line_chart
 from mitl.models import Direction
 
 HELP = "How many positives the queries of a version have, in it and in other sources (figure 3a)."
@@ -39,7 +40,7 @@ def analyse(parameters: PositivesParameters, *, progress: Progress) -> Findings:
 def _rows(version: Version, sources: list[str]) -> Iterator[dict[str, Any]]:
     """Yield how many queries have exactly, and at least, each number of positives up to the largest of a direction."""
     pairs = {source: known_pairs(version.collection, source, max_grade=max(MATCH)) for source in sources}
-    for direction, ids in queries_of(version).items():
+    for direction, ids in query_ids(version).items():
         if not len(ids):
             continue
         asked = {source: found[:, QUERY_COLUMN[direction]] for source, found in pairs.items()}

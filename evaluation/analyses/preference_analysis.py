@@ -5,16 +5,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from annotation.models import Judgment
+from annotation.work.judgments import answers_in
 from core.errors import CounterpartError
 from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
+from counterpart_statistics.preference import bradley_terry_intervals
 from evaluation.analyses import Findings, shown, text_table
-from evaluation.preference import bradley_terry_intervals
 from hits.models import Round
-from hits.task_types import PREFERENCE
-from hits.task_types.ranking_preference import SYSTEMS
-from mitl.bars import bar_chart
+from hits.task_types.ranking_preference import PREFERENCE, SYSTEMS
+from mitl.charts.bars import bar_chart
 
 HELP = "Which rankings workers prefer, with Bradley-Terry strengths, in a round of the task preference."
 
@@ -63,8 +62,7 @@ def wins_of(round: Round) -> np.ndarray:
     """Return how often the system of each row was preferred to that of each column, as ``bradley_terry`` takes it."""
     places = {name: place for place, name in enumerate(SYSTEMS)}
     wins = np.zeros((len(places), len(places)), np.int64)
-    counted = Judgment.objects.counted().filter(assignment__hit__round=round).order_by()
-    answers: Any = counted.values_list("item__content", "level")
+    answers: Any = answers_in(round).counted().values_list("item__content", "level")
     for content, level in answers:
         systems = content["systems"]
         wins[places[systems[level - 1]], places[systems[2 - level]]] += 1

@@ -8,11 +8,12 @@ from django.db.models import TextChoices
 
 from core.errors import CounterpartError
 from core.progress import Progress
+from counterpart_statistics.judged import PAIR
 from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.answer_sets import PAIR, Answered, AnswersParameters, read_answers
+from evaluation.answered import Answered, AnswersParameters, read_answers
 from hits.question import Level, Shortcoming, WrongWay
-from mitl.bars import bar_chart
-from mitl.charts import COLOURS, Spec
+from mitl.charts.bars import bar_chart
+from mitl.charts.drawing import COLOURS, Spec
 from mitl.models import Direction
 
 HELP = "How often each reason was named, by level, direction and annotator (table B.3)."

@@ -10,10 +10,11 @@ from core.errors import CounterpartError
 from core.parameters import POSITIONAL, Option
 from core.progress import Progress
 from core.text import counted
-from evaluation.analyses import Findings
-from evaluation.live_effect import Effect, EffectParameters, Moment, measure_effect, saving_of
+from evaluation.analyses import Findings, shown, text_table
+from evaluation.live_effect import Effect, EffectParameters, Moment, measure_effect
 from hits.models import Round
-from mitl.charts import Spec, line_chart
+from mitl.charts.drawing import Spec
+from mitl.charts.lines import line_chart
 
 HELP = "Whether a round's judgments have settled the ranking of the models; where a finished round could have stopped."
 
@@ -35,7 +36,7 @@ def analyse(parameters: StoppingParameters, *, progress: Progress) -> Findings:
 
 def _figures(effect: Effect) -> dict[str, Any]:
     settings = effect.settings
-    saving = saving_of(effect)
+    saving = effect.saving
     stop = effect.settled_at
     return {
         "round": effect.round.name,
@@ -43,7 +44,7 @@ def _figures(effect: Effect) -> dict[str, Any]:
         "settled": effect.is_settled,
         "settled_after_hits": stop.look.hits if stop else None,
         "settled_at": stop.at.isoformat() if stop else None,
-        "hits": effect.n_hits,
+        "hits": effect.units,
         "hits_counted": effect.last.look.hits if effect.last else 0,
         "hits_waiting": effect.waiting,
         "open": [list(pair) for pair in effect.open_places()],
@@ -52,26 +53,17 @@ def _figures(effect: Effect) -> dict[str, Any]:
         if saving
         else None,
         "unpooled": dict(zip(effect.models, effect.unpooled.tolist(), strict=True)),
-        "looks": [_moment(effect, moment) for moment in effect.moments],
+        "looks": [_look(moment) for moment in effect.looks],
     }
 
 
-def _moment(effect: Effect, moment: Moment) -> dict[str, Any]:
-    look = moment.look
+def _look(moment: Moment) -> dict[str, Any]:
     return {
-        "hits": look.hits,
+        "hits": moment.look.hits,
         "at": moment.at.isoformat(),
         "settled": moment.is_settled,
-        "tau": None if np.isnan(moment.tau) else moment.tau,
-        "models": [
-            {
-                "model": effect.models[place],
-                "score": float(look.scores[place]),
-                "low": float(look.low[place]),
-                "high": float(look.high[place]),
-            }
-            for place in look.order.tolist()
-        ],
+        "tau": moment.tau,
+        "models": moment.scores,
     }
 
 
@@ -83,7 +75,7 @@ def _verdict(effect: Effect) -> str:
     if stop := effect.settled_at:
         ties = ", ".join(f"{one} = {other}" for one, other in effect.ties())
         return (
-            f"The {wanted} of round {effect.round} is settled since HIT {stop.look.hits:,} of {effect.n_hits:,}"
+            f"The {wanted} of round {effect.round} is settled since HIT {stop.look.hits:,} of {effect.units:,}"
             f"{f', with ties: {ties}' if ties else ''}."
         )
     unclear = ", ".join(f"{one} or {other}" for one, other in effect.open_places())
@@ -94,26 +86,29 @@ def _text(effect: Effect) -> str:
     lines = [_verdict(effect), *filter(None, [effect.gap])]
     if effect.last is None:
         return "\n".join(lines)
-    if saving := saving_of(effect):
+    if saving := effect.saving:
         lines.append(
             f"Stopping there saves {counted(saving.hits, 'HIT')}: {saving.answer_sets:,} answer sets, "
             f"${saving.dollars}."
         )
         lines.append(_outcome(effect))
-    width = max(map(len, effect.models))
-    lines += ["", f"{'':<{width}}  score  {effect.settings.confidence:.0%} interval   not in the pool"]
-    look = effect.last.look
-    for place in look.order.tolist():
-        interval = f"{100 * look.low[place]:5.1f} to {100 * look.high[place]:5.1f}"
-        lines.append(
-            f"{effect.models[place]:<{width}}  {100 * look.scores[place]:5.1f}  {interval}  "
-            f"{100 * effect.unpooled[place]:15.1f}"
-        )
-    lines += ["", "HITs     tau-b with the look before  settled  ranking"]
-    for moment in effect.moments:
-        tau = "-" if np.isnan(moment.tau) else f"{moment.tau:.2f}"
-        settled = "yes" if moment.is_settled else "no"
-        lines.append(f"{moment.look.hits:<7,}  {tau:>25}  {settled:>7}  {effect.ranking(moment)}")
+    unpooled = dict(zip(effect.models, effect.unpooled.tolist(), strict=True))
+    scores = [
+        [
+            one["model"],
+            f"{100 * one['score']:.1f}",
+            f"{100 * one['low']:.1f} to {100 * one['high']:.1f}",
+            f"{100 * unpooled[one['model']]:.1f}",
+        ]
+        for one in effect.last.scores
+    ]
+    interval = f"{effect.settings.confidence:.0%} interval"
+    looks = [
+        [f"{one.look.hits:,}", shown(one.tau, ".2f"), "yes" if one.is_settled else "no", one.ranking]
+        for one in effect.looks
+    ]
+    lines += ["", text_table(["model", "score", interval, "not in the pool"], scores)]
+    lines += ["", text_table(["HITs", "tau-b with the look before", "settled", "ranking"], looks, left=4)]
     return "\n".join(lines)
 
 
@@ -128,9 +123,9 @@ def _outcome(effect: Effect) -> str:
 
 def _rows(effect: Effect) -> list[dict[str, Any]]:
     return [
-        {"hits": moment["hits"], "at": moment["at"], "tau": moment["tau"], "settled": int(moment["settled"]), **model}
-        for moment in (_moment(effect, one) for one in effect.moments)
-        for model in moment["models"]
+        {"hits": look["hits"], "at": look["at"], "tau": look["tau"], "settled": int(look["settled"]), **model}
+        for look in (_look(one) for one in effect.looks)
+        for model in look["models"]
     ]
 
 
@@ -138,12 +133,12 @@ def _chart(effect: Effect) -> Spec:
     values = [
         {"line": model, "x": moment.look.hits, "y": 100 * float(moment.look.scores[place])}
         for place, model in enumerate(effect.models)
-        for moment in effect.moments
+        for moment in effect.looks
     ]
     widths = [
         {"line": model, "x": moment.look.hits, "y": 50 * float(moment.look.high[place] - moment.look.low[place])}
         for place, model in enumerate(effect.models)
-        for moment in effect.moments
+        for moment in effect.looks
     ]
     panels = {"scores so far, percent": values, "half the width of their intervals, points": widths}
     return line_chart(_verdict(effect), f"Round {effect.round}", panels, x="HITs judged", y="")

@@ -8,9 +8,11 @@ from django import forms
 from core.parameters import POSITIONAL, Option, Parameters, choices
 from core.progress import Progress
 from corpus.models import Collection, Match
+from counterpart_statistics.multiplicity import Multiplicity, multiplicity
 from evaluation.analyses import Findings
-from mitl.charts import Spec, level_chart
-from mitl.item_uncertainty import Multiplicity, count_positives, measure_uncertainty, multiplicity
+from mitl.charts.drawing import Spec
+from mitl.charts.lines import level_chart
+from mitl.item_uncertainty import count_positives, measure_uncertainty
 from mitl.models import Annotator
 from mitl.search.gallery import open_gallery
 

@@ -14,14 +14,14 @@ from core.parameters import choices
 from core.progress import Progress
 from core.seeds import SeedField
 from core.text import counted
-from dataset.aggregation import METHODS, Method, full_conclusion
+from counterpart_statistics.aggregation import METHODS, Method
+from counterpart_statistics.judged.worker_table import table_by_hits, worker_table
 from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.answer_sets import PAIR, Answered, AnswersParameters, read_answers
-from mitl.bars import bar_chart
-from mitl.charts import Spec
+from evaluation.answered import Answered, AnswersParameters, read_answers
+from mitl.charts.bars import bar_chart
+from mitl.charts.drawing import Spec
 
 HELP = "What each worker did and how well, and the same by the number of HITs done (table B.1)."
-BUCKETS = {"1": (1, 1), "2-5": (2, 5), "6-10": (6, 10), "11-15": (11, 15), "16-25": (16, 25), ">25": (26, np.inf)}
 CONTROL_BINS = (0, 50, 60, 70, 80, 90, 100)
 SECOND_BINS = (0, 5, 10, 15, 20, 30, 45, 60)
 SHOWN = 20  # workers on the terminal
@@ -42,9 +42,10 @@ def analyse(parameters: WorkersParameters, *, progress: Progress) -> Findings:
     found = read_answers(parameters, progress=progress)
     method, sort = parameters.method, parameters.sort
     progress("describing workers", 0, None)
-    table = _workers(found, method, parameters.seed)
+    proposals = found.proposals if method == "consensus" else None
+    table = worker_table(found.answers, found.sets, method=method, proposals=proposals, seed=parameters.seed)
     table = table.sort_values([sort, "worker"], ascending=[sort != "hits", True], na_position="last")
-    buckets = _buckets(table, found)
+    buckets = table_by_hits(table, found.sets)
     rows: Any = table.to_dict("records")
     summary: Any = buckets.to_dict("records")
     signals = _signals(found)
@@ -57,43 +58,6 @@ def analyse(parameters: WorkersParameters, *, progress: Progress) -> Findings:
     }
     text = _text(found, buckets, table, method) + _signal_lines(signals)
     return Findings(figures, text, _chart(found, buckets, table), rows)
-
-
-def _workers(found: Answered, method: Any, seed: int) -> pd.DataFrame:
-    """Return a row per worker with a submitted answer set. Controls are those of all submitted sets; ``agreement`` is
-    with the majority's level, of pairs with two judgments or more that count; times are of accepted sets."""
-    sets = found.sets.groupby("worker")
-    timed = _timed(found.sets).groupby("worker")[["seconds", "pairs"]].sum()
-    controls = found.right.groupby(found.answers["worker"])
-    counted = found.answers.loc[found.answers["counted"], [*PAIR, "control", "worker", "level"]]
-    proposals = found.proposals if method == "consensus" else None
-    described = full_conclusion(counted, method=method, proposals=proposals, seed=seed).workers
-    shared = found.votes[found.votes.duplicated(PAIR, keep=False)].merge(found.verdicts, on=PAIR)
-    agrees = (shared["level_x"] == shared["level_y"]).groupby(shared["worker"]).mean()
-    table = pd.DataFrame(
-        {
-            "hits": sets.size(),
-            "accepted": sets["accepted"].sum(),
-            "excluded": sets["excluded"].sum(),
-            "rejected": sets["rejected"].sum(min_count=1),
-        }
-    )
-    return (
-        table.assign(
-            accepted_share=table["accepted"] / table["hits"],
-            rejected_share=table["rejected"] / table["hits"],
-            controls=controls.count(),
-            controls_right=controls.mean(),
-            judgments=described["votes"],
-            agreement=agrees,
-            reliability=described["reliability"],
-            seconds_per_pair=timed["seconds"] / timed["pairs"],
-        )
-        .rename_axis("worker")
-        .reset_index()
-        .fillna({"judgments": 0, "controls": 0})
-        .astype({"judgments": int, "controls": int})
-    )
 
 
 def _signals(found: Answered) -> list[dict[str, Any]]:
@@ -116,37 +80,6 @@ def _signal_lines(signals: Sequence[dict[str, Any]]) -> str:
     more = f"\n... and {len(signals) - SHOWN:,} more; --json lists all." if len(signals) > SHOWN else ""
     heads = ["worker", "assignment", "state", "evidence"]
     return f"\n\nSignals, which ask a person to look and reject nothing\n{text_table(heads, rows, left=4)}{more}"
-
-
-def _buckets(table: pd.DataFrame, found: Answered) -> pd.DataFrame:
-    """Return table B.1: the workers by their number of submitted HITs, and all of them."""
-    rows = []
-    for name, (least, most) in {**BUCKETS, "all": (1, np.inf)}.items():
-        of_bucket = table[table["hits"].between(least, most)]
-        sets = found.sets[found.sets["worker"].isin(of_bucket["worker"])]
-        timed = _timed(sets)
-        submitted = len(sets)
-        right = of_bucket["controls_right"] * of_bucket["controls"]
-        rows.append(
-            {
-                "hits_per_worker": name,
-                "workers": len(of_bucket),
-                "submitted": submitted,
-                "accepted": int(sets["accepted"].sum()),
-                "excluded": int(sets["excluded"].sum()),
-                "rejected": float(sets["rejected"].sum(min_count=1)),
-                "accepted_share": sets["accepted"].mean() if submitted else np.nan,
-                "rejected_share": sets["rejected"].mean(),
-                "controls_right": right.sum() / of_bucket["controls"].sum() if submitted else np.nan,
-                "seconds_per_pair": timed["seconds"].sum() / timed["pairs"].sum() if len(timed) else np.nan,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _timed(sets: pd.DataFrame) -> pd.DataFrame:
-    """Return the sets whose time counts: what is not accepted may have taken whatever its worker says."""
-    return sets[sets["seconds"].notna() & sets["accepted"]]
 
 
 def _text(found: Answered, buckets: pd.DataFrame, table: pd.DataFrame, method: str) -> str:

@@ -14,11 +14,12 @@ from annotation.money.budget import locked
 from core.errors import CounterpartError
 from core.events import record
 from core.text import counted
-from evaluation.asking.round_top_ups import PlannedTopUp, TopUpParameters, add_planned, plan_top_up
+from evaluation.asking.planned_top_ups import add_planned
+from evaluation.asking.round_top_ups import AskLikely, LikelyBatch
 from evaluation.asking.unsure_pairs import ask_about_unsure
 from hits.judge_designs import JudgeDesign
 from hits.models import Round, Seat
-from hits.top_ups import design_of
+from hits.rounds.top_ups import design_of
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ def ask_likely_matches(round: Round, *, actor: str) -> int:
     if round.top_up and (added := ask_about_unsure(round, actor=actor)):
         return added
     try:
-        planned = plan_top_up(round, TopUpParameters(likely=BATCH))
+        planned = AskLikely(likely=BATCH).plan(round)
         if reason := _enough(planned, design):
             raise CounterpartError(reason)
         add_planned(planned, actor=actor)
@@ -56,14 +57,11 @@ def ask_likely_matches(round: Round, *, actor: str) -> int:
     return planned.plan.n_hits
 
 
-def _enough(planned: PlannedTopUp, design: JudgeDesign) -> str:
+def _enough(planned: LikelyBatch, design: JudgeDesign) -> str:
     """Return why the batch need not be asked; empty where it must."""
-    likely, width = planned.likely, planned.width
-    if likely is None or width is None:
-        return ""
-    if design.stop_width and width <= design.stop_width:
-        return f"No interval of mAP@R is wider than {width:.3f}. {likely.said}"
-    return likely.enough
+    if design.stop_width and planned.width <= design.stop_width:
+        return f"No interval of mAP@R is wider than {planned.width:.3f}. {planned.likely.said}"
+    return planned.likely.enough
 
 
 def why_stopped(round: Round) -> str:

@@ -4,30 +4,26 @@ Pairs come by the number of verdicts that further votes are expected to correct.
 verdict are not asked.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit
 
-from annotation.models import Judgment
+from annotation.work.judgments import votes_in
 from core.errors import CounterpartError
 from corpus.models import Caption, Image
+from counterpart_statistics.vote_gains import best_order
+from dataset.judged.verdict_files import least_certain
 from dataset.models import Aggregation, Review, Verdict
-from dataset.verdict_files import least_certain
 from hits.models import Item, Round, Seat
 from hits.question import Level
 
-Floats = NDArray[np.float64]
 Pair = tuple[int, int]  # ids of image and caption
 
 MOST = 10_000
 """Pairs of one order."""
-_LEAST = 1e-6  # expected corrections of a pair, below which rounding may have made them
 EACH = (1, 2, 3)
 """Further votes on a pair of one order. Two votes may correct a verdict where one only makes a tie."""
 
@@ -92,74 +88,13 @@ def judge_again(round: Round, budget: Decimal) -> Again:
     return Again(pairs, order.votes, figures["verdicts"], figures["expected_wrong"], order.gain)
 
 
-class Order(NamedTuple):
-    """``votes`` further votes on each pair at some ``places``, and the number of verdicts that they are expected to
-    correct."""
-
-    places: list[int]
-    votes: int
-    gain: float
-
-
-def best_order(
-    probability: Floats,
-    is_match: NDArray[np.bool_],
-    affordable: Mapping[int, int],
-    *,
-    figures: Mapping[str, float],
-    lead: Floats | None,
-    tie_is_match: bool = False,
-) -> Order:
-    """Return the pairs and votes that are expected to correct most verdicts.
-
-    Args:
-        probability: (pairs,) that the side of each verdict, match (``is_match``) or none, is right.
-        affordable: the number of pairs by the number of further votes on each.
-        figures, lead, tie_is_match: as of ``wrong_after``.
-    """
-    match = np.where(is_match, probability, 1 - probability)
-    best = Order([], 0, 0.0)
-    for votes, n in affordable.items():
-        gains = 1 - probability - wrong_after(match, votes, figures=figures, lead=lead, tie_is_match=tie_is_match)
-        order = np.lexsort((probability, -gains))[:n]
-        chosen = order[gains[order] > _LEAST]
-        if gains[chosen].sum() > best.gain:
-            best = Order(chosen.tolist(), votes, float(gains[chosen].sum()))
-    return best
-
-
-def wrong_after(
-    match: ArrayLike, votes: int, *, figures: Mapping[str, float], lead: ArrayLike | None, tie_is_match: bool = False
-) -> Floats:
-    """Return the probability that the side of each pair's verdict is wrong once ``votes`` further votes are in.
-
-    Args:
-        match: (pairs,) the probability of a match.
-        figures: ``found``, ``refused`` and ``temperature`` of ``dataset.aggregation.certainty``; the temperature draws
-            the rates towards one half, as votes of several people err together.
-        lead: (pairs,) how many more votes each has for a match than against, where the majority decides; None where the
-            probability does.
-    """
-    found, refused = expit(logit([figures["found"], figures["refused"]]) / figures["temperature"])
-    chance = np.asarray(match, float)
-    wrong = np.zeros_like(chance)
-    for yes in range(votes + 1):
-        is_match = chance * scipy.stats.binom.pmf(yes, votes, found)
-        is_none = (1 - chance) * scipy.stats.binom.pmf(yes, votes, 1 - refused)
-        says = (
-            is_match > is_none if lead is None else np.asarray(lead) + 2 * yes - votes > (-0.5 if tie_is_match else 0.5)
-        )
-        wrong += np.where(says, is_none, is_match)
-    return wrong
-
-
 def _last_aggregation(round: Round) -> Aggregation:
     found = Aggregation.objects.filter(round=round).order_by("-at", "-pk").first()
     if found is None or not found.certainty:
         raise CounterpartError(
             f"Round {round} has no verdicts with probabilities. Aggregate it first (aggregate {round})."
         )
-    votes = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).count()
+    votes = votes_in(round).count()
     if votes != found.judgments:
         raise CounterpartError(
             f"{votes:,} votes of round {round} count, and its verdicts are by {found.judgments:,}. Aggregate it again "

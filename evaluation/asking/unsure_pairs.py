@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 from django.db.models import Count, Q
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit
 
-from annotation.models import Judgment
+from annotation.work.control_records import UNRETIRED
 from annotation.work.disputes import Pair, add_votes, pairs_with_room
-from evaluation.asking.likely_matches import pairs_of
+from annotation.work.judgments import BY_LEVEL, answers_in, votes_in
+from counterpart_statistics.pair_codes import pairs_of
+from counterpart_statistics.vote_gains import match_posterior
 from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Control, Round
 from hits.question import RIGHT_LEVELS
@@ -17,8 +17,6 @@ from hits.question import RIGHT_LEVELS
 UNSURE = (0.1, 0.9)
 """The probabilities of a match, after the votes, between which a pair gets a further vote."""
 MATCH = Q(level__in=RIGHT_LEVELS[Control.Polarity.POSITIVE])
-
-Floats = NDArray[np.float64]
 
 
 def ask_about_unsure(round: Round, *, actor: str) -> int:
@@ -47,25 +45,10 @@ def unsure_pairs(round: Round) -> set[Pair]:
     return unsure
 
 
-def match_posterior(probability: ArrayLike, yes: ArrayLike, no: ArrayLike, found: float, refused: float) -> Floats:
-    """Return the probability of a match after ``yes`` and ``no`` votes, each given by itself.
-
-    Args:
-        probability: before the votes.
-        found, refused: the probabilities that a worker calls a match a match, and another pair none.
-
-    >>> match_posterior([0.5, 0.5, 0.02], [1, 1, 1], [0, 1, 0], 0.9, 0.9).round(2).tolist()
-    [0.9, 0.5, 0.16]
-    """
-    for_yes, for_no = np.log(found / (1 - refused)), np.log((1 - found) / refused)
-    return np.asarray(expit(logit(probability) + np.multiply(yes, for_yes) + np.multiply(no, for_no)))
-
-
 def accuracy_of(round: Round) -> tuple[float, float]:
     """Return the shares of right answers on the round's positive and on its negative controls, one right and one wrong
     answer more in each, so that few answers claim no certainty."""
-    answers = Judgment.objects.counted().filter(assignment__hit__round=round, item__control__isnull=False).order_by()
-    answers = answers.exclude(item__control__state=Control.State.RETIRED)
+    answers = answers_in(round).counted().filter(UNRETIRED)
     by_polarity = answers.values_list("item__control__polarity").annotate(
         n=Count("pk"), matches=Count("pk", filter=MATCH)
     )
@@ -77,8 +60,5 @@ def accuracy_of(round: Round) -> tuple[float, float]:
 
 def _votes(round: Round) -> Mapping[Pair, tuple[int, int]]:
     """Return the numbers of votes for a match and against one, of each judged pair."""
-    votes = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
-    by_pair = votes.values_list("image", "caption").annotate(
-        yes=Count("pk", filter=MATCH), no=Count("pk", filter=~MATCH)
-    )
-    return {(image, caption): (yes, no) for image, caption, yes, no in by_pair}
+    by_pair = votes_in(round).values_list("image", "caption").annotate(**BY_LEVEL)
+    return {(image, caption): (one + two, three + four) for image, caption, one, two, three, four in by_pair}

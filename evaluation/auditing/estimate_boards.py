@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from core.text import counted
 from corpus.models import Collection
 from counterpart_metrics.figures import Figure
-from evaluation.auditing.round_estimates import ModelDifference, ModelEstimate, RoundEstimates
-from evaluation.auditing.whole_queries import FEW
+from counterpart_statistics.auditing.model_scores import FEW, ModelDifference, ModelEstimate
+from crowd.posting.publication import BEGUN
+from evaluation.auditing.round_estimates import RoundEstimates
 from evaluation.models import Run
 from evaluation.scores.boards import Board, Cell, Column, Row
 from evaluation.scores.model_rankings import registered_runs
@@ -40,9 +41,8 @@ class EstimateBoard:
 
 
 def audits_of(collection: Collection) -> list[Round]:
-    """Return the published rounds of a collection that judge whole queries of an audit, the newest first."""
-    rounds = Round.objects.filter(pool__collection=collection, summary__judge__judge="audit")
-    return list(rounds.exclude(published_at=None))
+    """Return the rounds of a collection that judge whole queries of an audit, the newest first; no mere drafts."""
+    return list(Round.objects.filter(BEGUN, pool__collection=collection, summary__judge__judge="audit"))
 
 
 def boards_of(round: Round, estimates: RoundEstimates, by: str) -> list[EstimateBoard]:

@@ -1,95 +1,31 @@
 """Scores of a round's models from the queries that were judged whole, with their intervals."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
-import numpy as np
 from django import forms
 
 from core.errors import CounterpartError, some_of
 from core.parameters import ConfidenceField, NamesField, Option, Parameters, ShareField, choices
 from core.progress import Progress, silent
 from core.seeds import SeedField
-from evaluation.auditing.whole_queries import Floats, WholeQueries, whole_queries
-from evaluation.estimation import METRICS, Estimate, estimate, worst_interval
+from counterpart_statistics.auditing.model_scores import (
+    USUAL,
+    ModelDifference,
+    ModelEstimate,
+    model_differences,
+    model_estimates,
+)
+from counterpart_statistics.estimation import METRICS
+from counterpart_statistics.selection.pooled_queries import WholeQueries
+from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
-from hits.top_ups import design_of
-from mitl.models import Direction
+from hits.rounds.top_ups import design_of
 
 NAMES = {"R-P": "R-Precision", **{name: name for name in METRICS}}
 """What a metric may be called → its name."""
 Design = Literal["packed", "all", "audit"]
-
-
-@dataclass(frozen=True)
-class ModelEstimate:
-    """One model's score in one direction.
-
-    Attributes:
-        counted: every query was judged, so that the value is no estimate; its interval is that of the draw of queries.
-        judged: share of the direction's pairs to ask that were judged, those of audited queries.
-        missing: drawn queries that lack verdicts; low and high then hold whatever verdicts they will get.
-        own_asked: whether the model's own first items were asked. Where they were not, those that no annotator found
-            count as no match.
-    """
-
-    model: str
-    metric: str
-    direction: Direction
-    estimate: Estimate
-    counted: bool
-    judged: float
-    missing: int
-    own_asked: bool
-
-    def row(self) -> dict[str, object]:
-        """Return what ``estimate`` prints."""
-        one = self.estimate
-        return {
-            "model": self.model,
-            "metric": self.metric,
-            "direction": self.direction.value,
-            "value": one.value,
-            "low": one.low,
-            "high": one.high,
-            "n_audited": one.n_audited,
-            "judged": self.judged,
-            "missing": self.missing,
-            "own_asked": self.own_asked,
-            "kind": "counted" if self.counted else "estimated",
-            "estimand": one.estimand,
-        }
-
-
-@dataclass(frozen=True)
-class ModelDifference:
-    """By how much one model's score is above the next one's in the order of their values."""
-
-    model: str
-    following: str
-    metric: str
-    direction: Direction
-    estimate: Estimate
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the interval holds 0, so that the order of the two is not known."""
-        return self.estimate.low <= 0 <= self.estimate.high
-
-    def row(self) -> dict[str, object]:
-        """Return what ``estimate`` prints."""
-        one = self.estimate
-        return {
-            "model": self.model,
-            "following": self.following,
-            "metric": self.metric,
-            "direction": self.direction.value,
-            "difference": one.value,
-            "low": one.low,
-            "high": one.high,
-        }
 
 
 @dataclass(frozen=True)
@@ -106,9 +42,9 @@ class ScoreParameters(Parameters):
 
     metric: Annotated[
         tuple[str, ...],
-        NamesField(help_text=f"metrics (default {','.join(METRICS[:3])}): {', '.join(METRICS)}; R-P is R-Precision"),
+        NamesField(help_text=f"metrics (default {','.join(USUAL)}): {', '.join(METRICS)}; R-P is R-Precision"),
         Option(metavar="A,B"),
-    ] = METRICS[:3]
+    ] = USUAL
     merge: Annotated[str, "match sources that count without a judgment, as release merges them"] = "original"
     confidence: Annotated[
         float, ConfidenceField(help_text="confidence of each interval, at all looks together"), Option(metavar="P")
@@ -181,8 +117,8 @@ def estimate_round(
     differences: list[ModelDifference] = []
     for whole in queries_for(round, given, progress=progress):
         progress("estimating", 0, None)
-        models += model_estimates(whole, given)
-        differences += model_differences(whole, given)
+        models += model_estimates(whole, given.metrics, given.level)
+        differences += model_differences(whole, given.metrics, given.level)
     return RoundEstimates(tuple(models), tuple(differences))
 
 
@@ -195,53 +131,3 @@ def queries_for(round: Round, given: EstimateParameters, *, progress: Progress =
     if given.design == "audit" and judge == "all" and not given.audit_share:
         raise CounterpartError(f"Round {round} asks all pairs. Say with --audit-share which part an audit would judge.")
     return whole_queries(round, share=given.audit_share, seed=given.seed, merge=given.merge, progress=progress)
-
-
-def model_estimates(whole: WholeQueries, given: EstimateParameters) -> list[ModelEstimate]:
-    """Return the score of each model and wished metric."""
-    queries, audited, drawn = whole.queries, whole.audited, whole.drawn
-    judged = (queries.asked & audited[:, None]).sum() / max(queries.asked.sum(), 1)
-    return [
-        ModelEstimate(
-            model,
-            metric,
-            whole.direction,
-            _estimated(whole, whole.metrics[cell], whole.proxy[cell], 0.0, given.level),
-            counted=bool(audited.all()),
-            judged=float(judged),
-            missing=int((drawn & ~audited).sum()),
-            own_asked=model in whole.asked_of,
-        )
-        for number, model in enumerate(queries.models)
-        for metric in given.metrics
-        for cell in [(METRICS.index(metric), number)]
-    ]
-
-
-def _estimated(whole: WholeQueries, metric: Floats, proxy: Floats, lowest: float, level: float) -> Estimate:
-    """Return the estimate of a metric (Q,) between ``lowest`` and 1 from the complete queries. Where drawn queries lack
-    verdicts, the interval holds whatever these will be."""
-    audited = whole.audited
-    found = estimate(metric, proxy, audited, audited.mean(), level=level, estimand=whole.estimand)
-    low, high = found.low, found.high
-    if (whole.drawn & ~audited).any():
-        low, high = worst_interval(metric, proxy, whole.drawn, audited, lowest=lowest, level=level)
-    # Of a few queries, the sum of both stages may be outside the bounds.
-    value, low, high = np.clip([found.value, low, high], lowest, 1.0).tolist()
-    return replace(found, value=value, low=low, high=high)
-
-
-def model_differences(whole: WholeQueries, given: EstimateParameters) -> list[ModelDifference]:
-    """Return the differences of models that follow each other, best first."""
-    found = []
-    names, audited = whole.queries.models, whole.audited
-    for metric in given.metrics:
-        number = METRICS.index(metric)
-        values, proxy = whole.metrics[number], whole.proxy[number]
-        scores = [estimate(values[model], proxy[model], audited, audited.mean()).value for model in range(len(names))]
-        for better, worse in pairwise(np.argsort(np.negative(scores), kind="stable").tolist()):
-            difference = _estimated(
-                whole, values[better] - values[worse], proxy[better] - proxy[worse], -1.0, given.level
-            )
-            found.append(ModelDifference(names[better], names[worse], metric, whole.direction, difference))
-    return found

@@ -1,58 +1,14 @@
 """The guard of a round that asks likely matches: its scores with unjudged pairs as no matches, beside the audit's."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
-
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
+from counterpart_statistics.auditing.model_scores import model_estimates, model_guards
 from dataset.models import Version
-from dataset.version_guards import keep_guards, kept_guards
+from dataset.versions.version_files import keep_guards, kept_guards
 from evaluation.analyses import plain, text_table
-from evaluation.auditing.round_estimates import EstimateParameters, ModelEstimate, model_estimates
-from evaluation.auditing.whole_queries import WholeQueries, whole_queries
-from evaluation.estimation import METRICS, Guard, guard_report, pool_metrics
+from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
 from mitl.models import Direction
-
-
-@dataclass(frozen=True)
-class ModelGuard:
-    """One model's score as a version of the round would count it, ``benchmark``, and what the audit says of it."""
-
-    estimate: ModelEstimate
-    benchmark: float
-    guard: Guard
-
-    def row(self) -> dict[str, object]:
-        """Return what ``estimate`` prints."""
-        return {
-            "model": self.estimate.model,
-            "metric": self.estimate.metric,
-            "direction": self.estimate.direction.value,
-            "benchmark": self.benchmark,
-            "estimate": self.estimate.estimate.value,
-            "low": self.estimate.estimate.low,
-            "high": self.estimate.estimate.high,
-            "deviation": self.guard.deviation,
-            "z": self.guard.z,
-            "flagged": self.guard.flagged,
-        }
-
-
-def model_guards(whole: WholeQueries, estimates: Sequence[ModelEstimate]) -> list[ModelGuard]:
-    """Return the guard of each estimate of a direction; nothing for a round without batches of likely matches, as no
-    score of its version means anything without an audit."""
-    if not whole.opened.any():
-        return []
-    scores = pool_metrics(whole.queries.ranks, np.nan_to_num(whole.queries.gains)).mean(axis=2)
-    found = []
-    for one in estimates:
-        benchmark = float(scores[METRICS.index(one.metric), whole.queries.models.index(one.model)])
-        (guard,) = guard_report([benchmark], [one.estimate])
-        found.append(ModelGuard(one, benchmark, guard))
-    return found
 
 
 def rounds_to_guard(version: Version) -> list[Round]:
@@ -90,12 +46,11 @@ def guard_table(version: Version) -> str:
 
 
 def _guarded(round: Round, merge: str, progress: Progress) -> dict[str, object]:
-    given = EstimateParameters(metric=("mAP@R",))
     try:
         rows = [
             plain(guard.row())
             for whole in whole_queries(round, merge=merge, progress=progress)
-            for guard in model_guards(whole, model_estimates(whole, given))
+            for guard in model_guards(whole, model_estimates(whole, ["mAP@R"]))
         ]
     except CounterpartError as error:
         return {"round": round.name, "rows": [], "trouble": str(error)}

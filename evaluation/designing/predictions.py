@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Sum
-from django.utils import timezone
 
 from annotation.models import Assignment
 from annotation.money.ledger import commitment_of
+from core import clock
 from core.errors import CounterpartError
-from evaluation.designing.audit_options import Design, Terms, design_of, terms_of
-from evaluation.designing.plan_basis import PlanBasis, is_judged
+from counterpart_statistics.auditing.audit_designs import AuditDesign, design_of
+from counterpart_statistics.auditing.plan_basis import PlanBasis
+from evaluation.designing.audit_options import Terms, terms_of
+from evaluation.designing.round_bases import is_judged
 from hits.judge_designs import JudgeDesign
-from hits.kept_predictions import PREDICTED, keep_prediction
 from hits.models import Round
+from hits.rounds.packed_rounds import PREDICTED, keep_prediction
 from hits.task_types import require_pairs
 from mitl.models import Direction, Pool
 
@@ -58,10 +60,10 @@ def predict(basis: PlanBasis, pool: Pool, judge: JudgeDesign, terms: Terms) -> P
         )
     spread = queries_of(pool) / basis.queries
     design = design_of(basis, terms, judge.share * spread, spread)
-    return {"at": timezone.now().isoformat(timespec="seconds"), "basis": str(basis), **_figures(design, terms)}
+    return {"at": clock.now().isoformat(timespec="seconds"), "basis": str(basis), **_figures(design, terms)}
 
 
-def _figures(design: Design, terms: Terms) -> Prediction:
+def _figures(design: AuditDesign, terms: Terms) -> Prediction:
     return {
         "share": round(design.share, 4),
         "spread": round(design.spread, 4),

@@ -1,34 +1,37 @@
 """What a finished round would have told, and cost, had it asked, repeated or counted its judgments in another way."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import repeat
 from math import ceil
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from django import forms
-from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.parameters import POSITIONAL, Parameters, ShareField, choices
 from core.progress import Progress, silent
 from core.seeds import SeedField
 from core.text import counted
-from dataset.aggregation import METHODS, Method
+from counterpart_statistics.aggregation import METHODS, Method
+from counterpart_statistics.auditing.replay_effects import ModelScores, Spread, effects_of, scores_of
+from counterpart_statistics.estimation import METRICS
+from counterpart_statistics.pair_codes import Ids, codes_of
+from counterpart_statistics.selection.drawn_votes import Wholes, draw_votes, matches_in
+from counterpart_statistics.selection.selection_replay import Step, knowing, selection_steps
+from evaluation.analyses import plain
 from evaluation.asking.greedy_rounds import BATCH
-from evaluation.asking.selection_replay import Ids, Step, knowing, selection_steps
-from evaluation.auditing.round_estimates import EstimateParameters, ModelEstimate, model_estimates
-from evaluation.auditing.whole_queries import WholeQueries, check_judged
-from evaluation.designing.finished_rounds import FinishedRound, Wholes, codes_of, matches_in
-from evaluation.estimation import METRICS, pool_metrics
+from evaluation.auditing.whole_queries import check_judged
+from evaluation.designing.finished_rounds import FinishedRound
 from hits.judge_designs import JUDGES, JudgeDesign, audited_queries, queries_of
-from hits.round_parameters import PackParameters
+from hits.rounds.round_parameters import PackParameters
 from mitl.models import Direction
 
 SCORED = METRICS[:3]
-Floats = NDArray[np.float64]
+SAVINGS = ("queries", "pairs", "judgments", "hits", "cost", "matches", "recall", "expected_recall")
+"""The figures of a replay that say what was asked and found."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,19 +66,6 @@ class WhatIfParameters(Parameters):
         int,
         forms.IntegerField(min_value=1, max_value=1000, help_text="replays of a policy that draws queries or votes"),
     ] = 5
-
-
-@dataclass(frozen=True)
-class ModelScores:
-    """One model's score in one direction: in the round as it was run, as a version of the replayed round counts it,
-    with unjudged pairs as no matches, and as it is estimated; None where only first hits are asked."""
-
-    model: str
-    metric: str
-    direction: Direction
-    full: float
-    counted: float
-    estimated: ModelEstimate | None
 
 
 @dataclass(frozen=True)
@@ -140,7 +130,7 @@ def replay(finished: FinishedRound, judge: str, given: WhatIfParameters, seed: i
     round, votes, wholes = finished.round, finished.votes, finished.wholes
     replication = given.replication or round.replication
     if replication < round.replication:
-        votes = finished.voted(replication, seed)
+        votes = draw_votes(finished.votes, replication, seed)
         wholes = finished.deciding(wholes, votes, "majority", seed)
     share = given.audit_share if "audit" in judge else None
     design = PackParameters(judge=judge, audit_share=share).judge_design(queries_of(round.pool))
@@ -163,7 +153,25 @@ def replay(finished: FinishedRound, judge: str, given: WhatIfParameters, seed: i
         matches=len(matches),
         recall=float(np.isin(true, matches).mean()) if len(true) else 1.0,
         expected_recall=last.likely.recall if design.judge == "audit" else None,
-        scores=tuple(_scores(finished.wholes, known, estimated=estimated)),
+        scores=tuple(scores_of(finished.wholes, known, SCORED, estimated=estimated)),
+    )
+
+
+def savings_of(replays: Sequence[Replayed]) -> dict[str, Spread]:
+    """Return what the replays of a policy asked and found."""
+    return {name: Spread.of(getattr(one, name) for one in replays) for name in SAVINGS}
+
+
+def policy_row(judge: str, replays: Sequence[Replayed]) -> dict[str, Any]:
+    """Return what ``what_if --json`` prints of a policy; the scores are those of the first replay."""
+    return plain(
+        {
+            "judge": judge,
+            "replays": len(replays),
+            **{name: spread.row() for name, spread in savings_of(replays).items()},
+            "effects": [effect.row() for effect in effects_of([one.scores for one in replays])],
+            "scores": [one.row() for one in replays[0].scores],
+        }
     )
 
 
@@ -177,7 +185,7 @@ def _asked(finished: FinishedRound, wholes: Wholes, design: JudgeDesign, seed: i
         asked = np.intersect1d(finished.asked, first)
         return (asked,), Step(asked, knowing(wholes, asked))
     drawn = audited_queries(round.pool, design, seed)
-    drawing = [one.drawing(drawn[one.direction]) for one in wholes]
+    drawing = [one.drawing(drawn[Direction(one.direction)]) for one in wholes]
     for one in drawing:
         check_judged(one, design)
     whole = [one.queries.codes[one.drawn] for one in drawing]
@@ -188,20 +196,3 @@ def _asked(finished: FinishedRound, wholes: Wholes, design: JudgeDesign, seed: i
         packed.append(step.asked)
         last = step
     return tuple(packed), last
-
-
-def _scores(full: Wholes, known: Wholes, *, estimated: bool) -> Iterator[ModelScores]:
-    for truth, one in zip(full, known, strict=True):
-        true, counting = _counted(truth), _counted(one)
-        estimates = model_estimates(one, EstimateParameters(metric=SCORED)) if estimated else []
-        by_name = {(found.model, found.metric): found for found in estimates}
-        for number, metric in enumerate(SCORED):
-            for place, model in enumerate(one.queries.models):
-                cell = number, place
-                found = by_name.get((model, metric))
-                yield ModelScores(model, metric, one.direction, float(true[cell]), float(counting[cell]), found)
-
-
-def _counted(whole: WholeQueries) -> Floats:
-    """Return (K, M): the scores of a version, with unjudged pairs as no matches."""
-    return np.asarray(pool_metrics(whole.queries.ranks, np.nan_to_num(whole.queries.gains)).mean(axis=2))

@@ -15,39 +15,31 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from core.errors import CounterpartError
+from core.extensions import RANKING_READERS, load
+from core.progress import Progress, silent
 from corpus.models import Collection
 from counterpart_metrics import ranking_files
 from counterpart_metrics.ids import Ids, Keys
+from counterpart_metrics.needed_lists import EVERYTHING, Needs
 from counterpart_metrics.ranking_blocks import Block
-from evaluation.ranking_files.json_stream import read_json_stream
-from evaluation.ranking_files.listed_queries import listed_blocks
-from evaluation.ranking_files.mteb_predictions import NO_RANKINGS, SUFFIX, is_results, predicted_lists
-from evaluation.ranking_files.parquet_lists import read_parquet
+from counterpart_metrics.ranking_files import Reader
 from evaluation.ranking_files.ranked_embeddings import read_lists_or_embeddings
-from evaluation.ranking_files.result_folders import packed_folders, read_zip
+from evaluation.ranking_files.result_folders import packed_folders
 
 __all__ = ["FORMS", "check_form", "ids_of", "packed_folders", "stream_rankings"]
 
 
-def _read_json(path: Path, name: str, ids: Ids) -> Iterator[Block]:
-    if name.endswith(SUFFIX):
-        return listed_blocks(name, predicted_lists(path, name), ids)
-    if is_results(path):
-        raise CounterpartError(f"{name} has {NO_RANKINGS}")
-    return read_json_stream(path, name, ids)
-
-
-_READERS = {
-    **ranking_files.READERS,
-    ".json": _read_json,
-    ".npz": read_lists_or_embeddings,
-    ".parquet": read_parquet,
-    ".zip": read_zip,
-}
+_READERS: dict[str, Reader] = {**ranking_files.READERS, **load(RANKING_READERS)}
 FORMS = tuple(_READERS)
-stream_rankings = partial(ranking_files.stream_rankings, readers=_READERS)
 check_form = partial(ranking_files.check_form, forms=FORMS)
+
+
+def stream_rankings(
+    path: Path, ids: Ids, *, name: str = "", needs: Needs = EVERYTHING, progress: Progress = silent
+) -> Iterator[Block]:
+    """Yield the rankings of a file as ``ranking_files.stream_rankings`` does; of embeddings those that are needed."""
+    readers: dict[str, Reader] = {**_READERS, ".npz": partial(read_lists_or_embeddings, needs=needs)}
+    return ranking_files.stream_rankings(path, ids, name=name, progress=progress, readers=readers)
 
 
 def ids_of(collection: Collection) -> Ids:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.errors import CounterpartError, some_of
-from evaluation.ranking_files.listed_queries import Listed
+from evaluation.ranking_files.listed_queries import ListedQuery
 
 SUFFIXES = (".arrow", ".parquet")
 _QUERY = ("query_id", "query-id", "qid", "query")
@@ -22,7 +22,7 @@ _SCORES = ("scores", "score", "similarities", "similarity")
 _ROWS = 1000  # that become Python values at a time
 
 
-def dataset_lists(path: Path, name: str) -> Iterator[Listed]:
+def dataset_lists(path: Path, name: str) -> Iterator[ListedQuery]:
     """Yield the list of each query of a file. Raises CounterpartError for missing columns, nulls and other types."""
     try:
         if path.suffix == ".parquet":
@@ -56,7 +56,7 @@ def _column(name: str, table: pa.Table, usual: Sequence[str]) -> str:
     return found
 
 
-def _rows(name: str, table: pa.Table) -> Iterator[Listed]:
+def _rows(name: str, table: pa.Table) -> Iterator[ListedQuery]:
     """Yield the lists of a table with a query a row."""
     for batch in table.to_batches(max_chunksize=_ROWS):
         rows = batch.to_pydict()
@@ -65,10 +65,10 @@ def _rows(name: str, table: pa.Table) -> Iterator[Listed]:
                 raise CounterpartError(
                     f"{name} has {len(items)} items and {len(scores)} scores of the query {query}. Write one for each."
                 )
-            yield Listed(str(query), list(map(str, items)), scores if "scores" in rows else None)
+            yield ListedQuery(str(query), list(map(str, items)), scores if "scores" in rows else None)
 
 
-def _entries(frame: pd.DataFrame) -> Iterator[Listed]:
+def _entries(frame: pd.DataFrame) -> Iterator[ListedQuery]:
     """Yield the lists of a table with an entry a row, in the order of their queries' first entries."""
     codes, queries = pd.factorize(frame["query"])
     order = np.argsort(codes, kind="stable")
@@ -76,4 +76,4 @@ def _entries(frame: pd.DataFrame) -> Iterator[Listed]:
     items = frame["items"].astype(str).to_numpy(object)[order]
     scores = frame["scores"].to_numpy(np.float64)[order]
     for query, start, end in zip(queries, [0, *ends], ends, strict=False):
-        yield Listed(str(query), items[start:end].tolist(), scores[start:end].tolist())
+        yield ListedQuery(str(query), items[start:end].tolist(), scores[start:end].tolist())

@@ -16,7 +16,7 @@ from counterpart_metrics.ranking_blocks import Block, padded, ranked_block
 _PREFIXES = ("image-", "caption-")  # before the ids in our exports for MTEB
 
 
-class Listed(NamedTuple):
+class ListedQuery(NamedTuple):
     """The list of a query, its ids as text; without scores it is best first, with them in any order."""
 
     query: str
@@ -24,7 +24,7 @@ class Listed(NamedTuple):
     scores: Sequence[float] | None
 
 
-def listed_blocks(name: str, lists: Iterable[Listed], ids: Ids) -> Iterator[Block]:
+def listed_blocks(name: str, lists: Iterable[ListedQuery], ids: Ids) -> Iterator[Block]:
     """Yield the lists of one file, which are all of one direction: the one that its name tells, or whose ids they have.
 
     Equal scores keep the order of the file. Ids may have the prefix that our exports for MTEB give them. Raises
@@ -51,9 +51,9 @@ def listed_blocks(name: str, lists: Iterable[Listed], ids: Ids) -> Iterator[Bloc
         yield ranked_block(name, direction, ids, _own(query_keys, queries), items, ended, rows)
 
 
-def _parts(lists: Iterable[Listed]) -> Iterator[list[Listed]]:
+def _parts(lists: Iterable[ListedQuery]) -> Iterator[list[ListedQuery]]:
     """Yield some lists at a time, with about as many entries as may be in memory."""
-    part: list[Listed] = []
+    part: list[ListedQuery] = []
     entries = 0
     for one in lists:
         part.append(one)

@@ -6,14 +6,13 @@ subset: {split: {query: {item: score}}}}``. MTEB 1 wrote ``<task>_<subset>_predi
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-import ijson
-
 from core.errors import CounterpartError, some_of
-from corpus.input_files import BoundedJson
-from evaluation.ranking_files.listed_queries import Listed
+from core.untrusted import json_events
+from evaluation.ranking_files.listed_queries import ListedQuery
 
 SUFFIX = "_predictions.json"
 _META = "mteb_model_meta"
@@ -23,35 +22,26 @@ NO_RANKINGS = (
 )
 
 
-def predicted_lists(path: Path, name: str) -> Iterator[Listed]:
+def predicted_lists(path: Path, name: str) -> Iterator[ListedQuery]:
     """Yield the list of each query. Raises CounterpartError for scores that are no numbers, and several splits."""
     within: list[str] | None = None
     with path.open("rb") as file:
-        try:
-            for keys, scores in _innermost(file, name):
-                if within is not None and keys[:-1] != within:
-                    splits = some_of([" ".join(within) or "none", " ".join(keys[:-1]) or "none"])
-                    raise CounterpartError(f"{name} has the lists of several splits: {splits}. Keep those of one.")
-                within = keys[:-1]
-                yield Listed(keys[-1], list(scores), list(scores.values()))
-        except (ijson.JSONError, UnicodeDecodeError) as error:
-            reason = str(error).partition("\n")[0][:100]  # the lines below draw an arrow
-            raise CounterpartError(
-                f"{name} is not valid JSON ({reason}). Scores have to be numbers, not NaN; write the predictions again."
-            ) from error
+        for keys, scores in _innermost(file, name):
+            if within is not None and keys[:-1] != within:
+                splits = some_of([" ".join(within) or "none", " ".join(keys[:-1]) or "none"])
+                raise CounterpartError(f"{name} has the lists of several splits: {splits}. Keep those of one.")
+            within = keys[:-1]
+            yield ListedQuery(keys[-1], list(scores), list(scores.values()))
 
 
 def model_of(path: Path) -> str:
     """Return the name of the model that a file of predictions tells, or an empty text."""
-    with path.open("rb") as file:
-        try:
-            for place, event, value in ijson.parse(BoundedJson(path.name, file)):
-                if event == "number":
-                    return ""
-                if place == f"{_META}.model_name":
-                    return str(value)
-        except (ijson.JSONError, UnicodeDecodeError):
-            return ""  # reading it says why
+    with path.open("rb") as file, suppress(CounterpartError):  # reading it says why
+        for place, event, value in json_events(path.name, file):
+            if event == "number":
+                return ""
+            if place == f"{_META}.model_name":
+                return str(value)
     return ""
 
 
@@ -65,7 +55,7 @@ def _innermost(file: IO[bytes], name: str) -> Iterator[tuple[list[str], dict[str
     """Yield each object of numbers with the keys that lead to it."""
     keys: list[str] = []
     numbers: dict[str, float] = {}
-    for event, value in ijson.basic_parse(BoundedJson(name, file), use_float=True):
+    for _place, event, value in json_events(name, file):
         if event == "number" and keys:
             numbers[keys[-1]] = value
         elif event == "map_key":

@@ -23,8 +23,9 @@ def read_parquet(path: Path, name: str, ids: Ids) -> Iterator[Block]:
                 raise CounterpartError(f"{name} has no column {some_of(missing)}. It needs direction, query, items.")
             wanted = ["direction", "query", "items", *(["scores"] if "scores" in columns else [])]
             for batch in file.iter_batches(batch_size=_rows_of(file), columns=wanted):
+                batch.validate(full=True)  # texts in UTF-8
                 yield from _batch_blocks(name, ids, batch)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+    except (ValueError, TypeError, pa.ArrowNotImplementedError) as error:
         reason = str(error).split("\n")[0][:100]
         raise CounterpartError(f"{name} is not readable Parquet of rankings ({reason}). Write it again.") from error
 

@@ -4,46 +4,67 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.errors import CounterpartError
-from counterpart_metrics import ranking_blocks
+from core.errors import CounterpartError, some_of
+from core.text import counted
+from counterpart_metrics import Rankings, ranking_blocks
 from counterpart_metrics.array_lists import opened_npz, read_npz
-from counterpart_metrics.ids import Ids
-from counterpart_metrics.ranking_blocks import Block, ranked_block
+from counterpart_metrics.arrays import NO_ITEM
+from counterpart_metrics.ids import Ids, Keys
+from counterpart_metrics.needed_lists import EVERYTHING, Needed, Needs
+from counterpart_metrics.ranking_blocks import Block
 from mitl.annotators.files import EMBEDDING_PARTS, adopt
 from mitl.models import Direction
 
-EMBEDDED_DEPTH = 1000  # length of the lists that are made of embeddings
 
-
-def read_lists_or_embeddings(path: Path, name: str, ids: Ids) -> Iterator[Block]:
+def read_lists_or_embeddings(path: Path, name: str, ids: Ids, needs: Needs = EVERYTHING) -> Iterator[Block]:
+    """Yield the lists of a file, or of its embeddings those that are needed."""
     with opened_npz(path, name) as arrays:
         embedded = set(arrays.files) >= set(EMBEDDING_PARTS)
-        yield from (_from_embeddings if embedded else read_npz)(path, name, ids)
+        yield from _from_embeddings(path, name, ids, needs) if embedded else read_npz(path, name, ids)
 
 
-def _from_embeddings(path: Path, name: str, ids: Ids) -> Iterator[Block]:
+def _from_embeddings(path: Path, name: str, ids: Ids, needs: Needs) -> Iterator[Block]:
     """Rank a gallery whose embeddings are all there, by inner products."""
     # Loading its compiled code takes a second, which only a search should cost.
-    from mitl.topk import topk_of_products
+    from counterpart_topk import topk_of_products
 
     arrays = adopt(path, {}).arrays
-    sides = {"images": ids.images, "captions": ids.captions}
-    for side, keys in sides.items():
-        given = arrays[f"{side[:-1]}_ids"]
-        if (missing := len(keys) - int((keys.find(given) >= 0).sum())) > 0:
-            raise CounterpartError(
-                f"{name} has no embedding of {missing} of {len(keys)} {side} of the gallery, which is ranked whole. "
-                "Embed them too."
-            )
-    for direction in Direction:
-        queries, items = ("images", "captions") if direction == Direction.IMAGE_TO_CAPTION else ("captions", "images")
-        asking, listed = arrays[f"{queries[:-1]}_ids"], arrays[f"{items[:-1]}_ids"]
-        depth = min(EMBEDDED_DEPTH, len(listed))
+    images, captions = (
+        _numbers_of(name, side, keys, arrays[f"{side[:-1]}_ids"])
+        for side, keys in (("images", ids.images), ("captions", ids.captions))
+    )
+    sides = (images, arrays["images"]), (captions, arrays["captions"])
+    for direction, needed in needs.items():
+        (asking, queries), (listed, items) = sides if direction == Direction.IMAGE_TO_CAPTION else sides[::-1]
+        chosen = _rows_of(asking, needed)
+        depth = min(needed.depth, len(listed))
         rows = max(1, ranking_blocks.SIZE // depth)
-        for start in range(0, len(asking), rows):
-            some = slice(start, start + rows)
-            places, scores = topk_of_products(arrays[queries][some], arrays[items], depth)
-            yield ranked_block(
-                name, direction.value, ids, asking[some], listed[places], places < 0, scores.astype(np.float64)
-            )
+        for start in range(0, len(chosen), rows):
+            some = chosen[start : start + rows]
+            places, scores = topk_of_products(queries[some], items, depth)
+            found = np.where(places < 0, NO_ITEM, listed[places])
+            yield Block(direction, Rankings(asking[some].astype(np.int64), found, scores.astype(np.float64)))
+
+
+def _rows_of(asking: NDArray[np.integer], needed: Needed) -> NDArray[np.intp]:
+    """Return the rows of the queries that are needed, in the order of their numbers."""
+    order = np.argsort(asking)
+    return order if needed.queries is None else order[np.isin(asking[order], needed.queries)]
+
+
+def _numbers_of(name: str, side: str, keys: Keys, given: NDArray) -> NDArray[np.integer]:
+    """Return the numbers of a side's ids. Raises CounterpartError unless they are those of the gallery."""
+    found = keys.find(given)
+    if unknown := given[found < 0].tolist():
+        raise CounterpartError(
+            f"{name} has {counted(len(unknown), 'id')} of {side} that the gallery does not have: "
+            f"{some_of(sorted(unknown))}. Use the ids of the collection, and leave out training images."
+        )
+    if missing := len(keys) - len(found):
+        raise CounterpartError(
+            f"{name} has no embedding of {missing} of {len(keys)} {side} of the gallery, which is ranked whole. "
+            "Embed them too."
+        )
+    return found

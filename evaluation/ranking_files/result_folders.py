@@ -13,8 +13,8 @@ from pathlib import Path
 from django.conf import settings
 
 from core.errors import CounterpartError
-from core.files import PART
-from core.zip_files import unpack
+from core.files.stored_files import PART
+from core.files.zip_files import unpack
 from counterpart_metrics.ids import Ids
 from counterpart_metrics.ranking_blocks import Block
 from evaluation.ranking_files.dataset_lists import SUFFIXES, dataset_lists

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from core.errors import CounterpartError, some_of
-from core.files import read_arrays
+from core.files.stored_files import read_arrays
 from counterpart_metrics import SCORED
 from counterpart_metrics.figures import Figure, average
+from counterpart_statistics.significance import randomisation_pvalues
 from dataset.models import Version
-from dataset.version_guards import kept_guards
+from dataset.versions.version_files import kept_guards
 from evaluation.models import Run, Score
 from evaluation.scores.boards import AVERAGE, PARTS, Board, Cell, Column, Row
 from evaluation.scores.scoring import Scored, Values
-from evaluation.significance import randomisation_pvalues
 from mitl.models import Direction
 
 LEVEL = 0.05  # of significance

@@ -1,7 +1,10 @@
 """Runs: register a model's rankings of a collection, mark suspicious ones, and read them again."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
@@ -13,18 +16,20 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.files import copy_file, local_copy, remove_file
+from core.files.stored_files import copy_file, local_copy, remove_file
 from core.progress import Progress, silent
+from core.text import trimmed
 from corpus.matches import known_pairs
 from corpus.models import Collection, Match
 from counterpart_metrics import METRICS, Qrels, Rankings
 from counterpart_metrics.arrays import DIRECTIONS
+from counterpart_metrics.needed_lists import EVERY_FIRST, EVERYTHING, Needs, joined, needs_of
 from counterpart_metrics.ranking_blocks import Block
 from counterpart_metrics.targets import Reading, Target
+from counterpart_statistics.suspicion import FEWEST, Watch
 from dataset.models import Version
 from evaluation.models import Run
 from evaluation.ranking_files import check_form, ids_of, stream_rankings
-from evaluation.scores.suspicion import FEWEST, Watch
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
 
@@ -33,13 +38,42 @@ MAX_MODEL = 80
 
 def check_model(name: str) -> str:
     """Return the name of a model without blanks at its ends. Raises CounterpartError if it is empty or too long."""
-    name = name.strip()
+    name = trimmed(name)
     if not name or len(name) > MAX_MODEL or not name.isprintable():
         raise CounterpartError(f"Invalid model name {name[:MAX_MODEL]!r}: use 1 to {MAX_MODEL} characters on one line.")
     return name
 
 
-def register_file(
+@dataclass(frozen=True)
+class OpenRun:
+    """Rankings on their way to scores: those of a run, or of one that is new and has no row.
+
+    ``read`` yields what is needed of them. Those of a new run are looked over while they are read; once all were read,
+    ``kept`` makes its row. ``path`` is the file to be stored with it.
+    """
+
+    run: Run
+    read: Callable[[Needs], Iterator[Block]]
+    path: Path | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the run has no row, or one of an earlier program that knows no rankings."""
+        return self.run.pk is None
+
+    def blocks(self, needs: Needs) -> Iterator[Block]:
+        """Yield what is needed of the rankings, once."""
+        if self.is_new:
+            return _looked_over(self, needs)
+        return self.read(needs) if needs else iter(())
+
+
+def open_run(run: Run, *, progress: Progress = silent) -> OpenRun:
+    """Return the rankings of a run. Reading raises CounterpartError if they were not kept, or were changed."""
+    return OpenRun(run, lambda needs: read_run(run, needs=needs, progress=progress))
+
+
+def open_file(
     collection: Collection,
     path: Path,
     *,
@@ -47,15 +81,15 @@ def register_file(
     model: str = "",
     by: User | None = None,
     progress: Progress = silent,
-) -> Run:
-    """Read a file of rankings through, store it, and return its run. The same file under the same name is one run.
+) -> OpenRun:
+    """Return the rankings of a file, of the run that has the same ones under the same name or of a new one.
 
     Args:
         file_name: the name whose suffix tells the form; that of ``path`` by default.
         model: name of the model; by default the file's, without its suffix.
 
     Raises:
-        CounterpartError: for what ``ranking_files.stream_rankings`` refuses, and an invalid name; nothing is stored.
+        CounterpartError: for an invalid name; reading, for what ``ranking_files.stream_rankings`` refuses.
     """
     file_name = file_name or path.name
     check_form(path, file_name)
@@ -63,29 +97,44 @@ def register_file(
     with path.open("rb") as content:
         sha256 = hashlib.file_digest(content, "sha256").hexdigest()
     if known := Run.objects.filter(collection=collection, model=model, sha256=sha256).exclude(file="").first():
-        return known
-    blocks = stream_rankings(path, ids_of(collection), name=file_name, progress=progress)
-    digest, marks = _look_over(collection, model, blocks)
+        return open_run(known, progress=progress)
     stored = f"runs/{collection.name}/{sha256}{Path(file_name).suffix.lower()}"
-    if not default_storage.exists(stored):
-        copy_file(path, stored)
-    # A run of an earlier program may lack its file.
-    return _register(
-        Run(
-            collection=collection,
-            model=model,
-            sha256=sha256,
-            file=stored,
-            file_name=file_name,
-            digest=digest,
-            marks=marks,
-            registered_by=by,
-        )
+    new = {"collection": collection, "model": model, "sha256": sha256, "registered_by": by}
+    return OpenRun(
+        Run(**new, file=stored, file_name=file_name),
+        lambda needs: stream_rankings(path, ids_of(collection), name=file_name, needs=needs, progress=progress),
+        path,
     )
 
 
-def register_annotators(version: Version) -> list[Run]:
-    """Return the runs of the annotators behind a version's rounds, by name; the rankings are their retrieved lists.
+def register_file(collection: Collection, path: Path, *, model: str = "", progress: Progress = silent) -> Run:
+    """Read a file of rankings through, store it, and return its run. Raises CounterpartError as ``open_file`` and its
+    reading do; nothing is stored then."""
+    opened = open_file(collection, path, model=model, progress=progress)
+    deque(opened.blocks({}), maxlen=0)
+    with kept([opened]) as (run,):
+        return run
+
+
+@contextmanager
+def kept(opened: Sequence[OpenRun]) -> Iterator[list[Run]]:
+    """Give the runs whose rankings were read, those that are new with their file and row, in the transaction of the
+    body: all of them, or after an error none."""
+    new = [one.run for one in opened if one.is_new]
+    try:
+        for one in opened:
+            if one.path and not default_storage.exists(one.run.file):
+                copy_file(one.path, one.run.file)
+        with transaction.atomic():
+            yield [_register(one.run) if one.is_new else one.run for one in opened]
+    except BaseException:
+        for run in new:
+            forget_file(run)
+        raise
+
+
+def open_annotators(version: Version) -> list[OpenRun]:
+    """Return the rankings of the annotators behind a version's rounds, by name: their retrieved lists.
 
     Raises CounterpartError for a version without rounds.
     """
@@ -93,16 +142,19 @@ def register_annotators(version: Version) -> list[Run]:
     latest = {retrieval.annotator.name: retrieval for retrieval in retrievals.order_by("annotator__name", "id")}
     if not latest:
         raise CounterpartError(f"Version {version} has no rounds and therefore no annotators. Pass --rankings FILE.")
-    return [_register_retrieval(version.collection, name, retrieval) for name, retrieval in latest.items()]
+    return [_open_retrieval(version.collection, name, retrieval) for name, retrieval in latest.items()]
 
 
-def read_run(run: Run, *, progress: Progress = silent) -> Iterator[Block]:
-    """Yield the rankings of a run in blocks. Raises CounterpartError if they were not kept, or were changed."""
+def read_run(run: Run, *, needs: Needs = EVERYTHING, progress: Progress = silent) -> Iterator[Block]:
+    """Yield the rankings of a run in blocks; of embeddings, what is needed.
+
+    Raises CounterpartError if they were not kept, or were changed.
+    """
     if run.retrieval is not None:
         yield from _retrieved(run.retrieval)
     elif run.file:
         ids = ids_of(run.collection)
-        yield from stream_rankings(local_copy(run.stored), ids, name=run.file_name, progress=progress)
+        yield from stream_rankings(local_copy(run.stored), ids, name=run.file_name, needs=needs, progress=progress)
     else:
         raise CounterpartError(f"The rankings of {run} were not kept. Register their file again.")
 
@@ -120,25 +172,17 @@ def _retrieved(retrieval: Retrieval) -> Iterator[Block]:
         yield Block(direction.value, Rankings(lists.queries[order], items, lists.scores[order].astype(np.float64)))
 
 
-def _register_retrieval(collection: Collection, name: str, retrieval: Retrieval) -> Run:
+def _open_retrieval(collection: Collection, name: str, retrieval: Retrieval) -> OpenRun:
     known = Run.objects.filter(collection=collection, model=name, sha256=retrieval.sha256).first()
     if known and known.retrieval_id:
-        return known
-    digest, marks = _look_over(collection, name, _retrieved(retrieval))
-    return _register(
-        Run(
-            collection=collection,
-            model=name,
-            sha256=retrieval.sha256,
-            retrieval=retrieval,
-            digest=digest,
-            marks=marks,
-        )
-    )
+        return open_run(known)
+    new = Run(collection=collection, model=name, sha256=retrieval.sha256, retrieval=retrieval)
+    return OpenRun(new, lambda _needs: _retrieved(retrieval))
 
 
-@transaction.atomic
 def _register(run: Run) -> Run:
+    if copies := _copies_of(run.collection, run.model, run.digest):
+        run.marks[Run.Mark.COPY.value] = some_of(copies)
     fields = ("file", "file_name", "retrieval", "digest", "marks", "registered_by")
     found, created = Run.objects.update_or_create(
         collection=run.collection,
@@ -151,23 +195,22 @@ def _register(run: Run) -> Run:
     return found
 
 
-def _look_over(collection: Collection, model: str, blocks: Iterator[Block]) -> tuple[str, dict[str, str]]:
-    """Read all rankings; return the digest of their lists and the marks of suspicion with their notes."""
+def _looked_over(opened: OpenRun, needs: Needs) -> Iterator[Block]:
+    """Yield all rankings of a new run; at their end note the digest of their lists and the marks of suspicion."""
+    run = opened.run
     watch = Watch()
-    original = Reading(model, original_target(collection, ["R-Precision"]))
-    for block in blocks:
+    original = Reading(run.model, original_target(run.collection, ["R-Precision"]))
+    for block in opened.read(joined(needs, EVERY_FIRST, needs_of([original]))):
         watch.add(list(DIRECTIONS).index(block.direction), block.rankings)
         original.add(block)
-    marks: dict[str, str] = {}
-    if _all_right(original):
-        marks[Run.Mark.ORIGINAL.value] = ""
-    if watch.constant:
-        marks[Run.Mark.CONSTANT.value] = ""
-    if watch.by_id:
-        marks[Run.Mark.BY_ID.value] = ""
-    if copies := _copies_of(collection, model, watch.digest):
-        marks[Run.Mark.COPY.value] = some_of(copies)
-    return watch.digest, marks
+        yield block
+    signs = {
+        Run.Mark.ORIGINAL: _all_right(original),
+        Run.Mark.CONSTANT: watch.constant,
+        Run.Mark.BY_ID: watch.by_id,
+    }
+    run.digest = watch.digest
+    run.marks = {mark.value: "" for mark, is_set in signs.items() if is_set}
 
 
 def _copies_of(collection: Collection, model: str, digest: str) -> list[str]:

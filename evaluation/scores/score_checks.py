@@ -7,7 +7,7 @@ from core.progress import Progress, silent, tracked
 from core.text import counted
 from counterpart_metrics import SCORED
 from dataset.models import Version
-from dataset.verification import Check
+from dataset.releases.verification import Check
 from evaluation.models import Run, Score
 from evaluation.scores.scoring import score, target_of
 

@@ -1,33 +1,37 @@
 """Score runs on versions: means over queries with their intervals, and the values of single queries for tests."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from django.db import transaction
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.files import StoredFile, write_arrays
+from core.files.stored_files import StoredFile, write_arrays
 from core.progress import Progress, silent, tracked
 from counterpart_metrics import SCORED, Qrels
 from counterpart_metrics.figures import Figure, figure_of
+from counterpart_metrics.needed_lists import needs_of
 from counterpart_metrics.policies import DEFAULT, Policies
 from counterpart_metrics.ranking_blocks import Block
 from counterpart_metrics.ranking_files import model_names
 from counterpart_metrics.targets import Reading, Target, Truncation
 from dataset.models import Version
-from dataset.version_files import load_positives
+from dataset.versions.version_files import load_positives
 from evaluation.auditing.score_guards import guard_scores
 from evaluation.models import Run, Score
 from evaluation.scores.runs import (
-    forget_file,
+    OpenRun,
+    kept,
+    open_annotators,
+    open_file,
+    open_run,
     original_target,
     read_run,
-    register_annotators,
-    register_file,
     target_of_collection,
 )
 from integrations.notifications import notify
@@ -69,60 +73,62 @@ def evaluate_version(
     Raises CounterpartError and stores nothing for rankings that cannot be read, lack a query with positives, or
     list an item twice among the ranks that count, and for files whose models would have one name.
     """
-    runs: list[Run] = []
-    try:
-        names = [model] if model else model_names(rankings)
-        with transaction.atomic():
-            for path, name in zip(rankings, names, strict=True):
-                runs.append(register_file(version.collection, path, model=name, progress=progress))
-            if not rankings:
-                runs = register_annotators(version)
-            target, original = targets_of(version)
-            every = tracked(runs, "models", progress, every=1)
-            scored = [score_run(run, version, target, original, progress=progress) for run in every]
-            guard_scores(version, progress=progress)
-            if policies == DEFAULT:
-                return scored
-            return [one for run in runs for one in score_rankings(run.model, read_run(run), [target], policies)[0]]
-    except BaseException:
-        for run in runs:
-            forget_file(run)
-        raise
-
-
-def score_run(run: Run, version: Version, target: Target, original: Target, *, progress: Progress = silent) -> Scored:
-    """Score a run on a version, and on the original matches of its queries, and store the figures. Raises
-    CounterpartError as ``score_rankings`` does."""
-    (scored,), (of_original,) = score_rankings(run.model, read_run(run, progress=progress), [target, original])
-    scored = replace(scored, run=run, original=of_original.figures)
-    _store(run, version, scored)
-    return scored
+    names = [model] if model else model_names(rankings)
+    files = [
+        open_file(version.collection, path, model=name, progress=progress)
+        for path, name in zip(rankings, names, strict=True)
+    ]
+    opened = files or open_annotators(version)
+    targets = targets_of(version)
+    every = tracked(opened, "models", progress, every=1)
+    found = [_scored_on(targets, one, policies) for one in every]
+    guard_scores(version, progress=progress)
+    stored = _store(opened, [{version: scored} for scored, *_ in found])
+    return stored if policies == DEFAULT else [one for _, *of_policies in found for one in of_policies]
 
 
 def score(run: Run, target: Target, *, progress: Progress = silent) -> Scored:
     """Score a run, and store nothing. Raises CounterpartError as ``score_rankings`` does."""
-    (scored,) = score_rankings(run.model, read_run(run, progress=progress), [target])[0]
+    reading = Reading(run.model, target)
+    ((scored,),) = score_rankings(read_run(run, needs=needs_of([reading]), progress=progress), [reading])
     return replace(scored, run=run)
 
 
-def score_rankings(
-    model: str, blocks: Iterable[Block], targets: Sequence[Target], policies: Policies = DEFAULT
-) -> list[list[Scored]]:
-    """Read rankings once and score them on each target; under a policy of intervals, at their highest and lowest.
+def score_rankings(blocks: Iterable[Block], readings: Sequence[Reading]) -> list[list[Scored]]:
+    """Read rankings once; return the figures of each reading; under a policy of intervals, at their highest and lowest.
 
     Raises CounterpartError for rankings that do not cover the queries, with their number, and as the policies do.
     """
-    readings = [Reading(model, target, policies) for target in targets]
     for block in blocks:
-        for reading in readings:
-            reading.add(block)
+        _add(block, readings)
+    return list(map(_figures, readings))
+
+
+def _scored_on(targets: Sequence[Target], opened: OpenRun, policies: Policies = DEFAULT) -> list[Scored]:
+    """Read rankings once; return their figures on the first target, with those of the second as ``original``, and where
+    the policies are no default ones, what these give. Raises CounterpartError as ``score_rankings`` does."""
+    readings = [Reading(opened.run.model, target) for target in targets]
+    others = [Reading(opened.run.model, targets[0], policies)] if policies != DEFAULT else []
+    every = [*readings, *others]
+    scored, original, *more = score_rankings(opened.blocks(needs_of(every)), every)
+    return [_with_original(scored, original), *chain.from_iterable(more)]
+
+
+def _with_original(scored: list[Scored], original: list[Scored]) -> Scored:
+    (one,), (of_original,) = scored, original  # the default policies leave no interval
+    return replace(one, original=of_original.figures)
+
+
+def _add(block: Block, readings: Iterable[Reading]) -> None:
+    for reading in readings:
+        reading.add(block)
+
+
+def _figures(reading: Reading) -> list[Scored]:
+    truncated = {Direction(one): cut for one, cut in reading.truncated.items()}
     return [
-        [
-            scored_from(name, {Direction(one): of for one, of in values.items()}, truncated)
-            for name, values in reading.values().items()
-        ]
-        for reading in readings
-        for truncated in [{Direction(one): cut for one, cut in reading.truncated.items()}]
+        scored_from(name, {Direction(one): of for one, of in values.items()}, truncated)
+        for name, values in reading.values().items()
     ]
 
 
@@ -153,23 +159,38 @@ def targets_of(version: Version) -> tuple[Target, Target]:
     return target, original_target(version.collection, SCORED, queries)
 
 
-def score_everywhere(run: Run, *, progress: Progress = silent) -> str:
-    """Score a run on every version of its collection; return a sentence that says where it was, and where not.
+def score_everywhere(opened: OpenRun) -> str:
+    """Score rankings on every version of their collection, and register their run; return a sentence that says where
+    it was scored, and where not.
 
-    Raises CounterpartError if there are versions and the run can be scored on none.
+    Raises CounterpartError and stores nothing if there are versions and the run can be scored on none.
     """
+    run = opened.run
     versions = run.collection.versions.order_by("released_at")
-    failures = {}
-    for version in versions:
-        try:
-            score_run(run, version, *targets_of(version), progress=progress)
-        except CounterpartError as error:
-            failures[version.name] = str(error)
-    done = [version.name for version in versions if version.name not in failures]
-    not_done = "".join(f" Not on {name}: {reason}" for name, reason in failures.items())
-    if failures and not done:
+    readings = {version: [Reading(run.model, target) for target in targets_of(version)] for version in versions}
+    refused: dict[Version, str] = {}
+    for block in opened.blocks(needs_of(chain.from_iterable(readings.values()))):
+        for version in readings.keys() - refused.keys():
+            with _noted(refused, version):
+                _add(block, readings[version])
+    done: dict[Version, Scored] = {}
+    for version in [one for one in readings if one not in refused]:
+        with _noted(refused, version):
+            done[version] = _with_original(*map(_figures, readings[version]))
+    not_done = "".join(f" Not on {version}: {refused[version]}" for version in readings if version in refused)
+    if refused and not done:
         raise CounterpartError(f"{run} can be scored on no version of {run.collection}.{not_done}")
-    return f"{run} is scored on {some_of(done) if done else 'no version yet'}.{not_done}"
+    _store([opened], [done])
+    return f"{run} is scored on {some_of(list(map(str, done))) if done else 'no version yet'}.{not_done}"
+
+
+@contextmanager
+def _noted(refused: dict[Version, str], version: Version) -> Iterator[None]:
+    """Note why a version refuses rankings; they may do for others."""
+    try:
+        yield
+    except CounterpartError as error:
+        refused[version] = str(error)
 
 
 def score_all_runs(version: Version, *, progress: Progress = silent) -> str:
@@ -178,15 +199,16 @@ def score_all_runs(version: Version, *, progress: Progress = silent) -> str:
     guard_scores(version, progress=progress)
     targets = targets_of(version)
     failures = []
-    done = 0
     runs = unscored(version)
     for run in tracked(runs, "models", progress, every=1):
+        opened = open_run(run, progress=progress)
         try:
-            score_run(run, version, *targets, progress=progress)
-            done += 1
+            scored, *_ = _scored_on(targets, opened)
         except CounterpartError as error:
             failures.append(f"{run}: {error}")
-    return " ".join([f"{done} of {len(runs)} runs are scored on {version}.", *failures])
+        else:
+            _store([opened], [{version: scored}])
+    return " ".join([f"{len(runs) - len(failures)} of {len(runs)} runs are scored on {version}.", *failures])
 
 
 def unscored(version: Version) -> list[Run]:
@@ -195,29 +217,45 @@ def unscored(version: Version) -> list[Run]:
     return [run for run in runs.select_related("collection", "retrieval") if run.has_lists]
 
 
-def _store(run: Run, version: Version, scored: Scored) -> None:
+def _store(opened: Sequence[OpenRun], found: Sequence[Mapping[Version, Scored]]) -> list[Scored]:
+    """Register the runs, and replace what is stored of each on the versions: all of them, or after an error nothing."""
+    files = [
+        {version: _stored_values(one.run, version, scored) for version, scored in of_run.items()}
+        for one, of_run in zip(opened, found, strict=True)
+    ]
+    with kept(opened) as runs:
+        for run, of_run, values in zip(runs, found, files, strict=True):
+            for version, scored in of_run.items():
+                _enter(run, version, scored, values[version])
+    return [replace(one, run=run) for run, of_run in zip(runs, found, strict=True) for one in of_run.values()]
+
+
+def _stored_values(run: Run, version: Version, scored: Scored) -> StoredFile:
+    """Write the values of single queries."""
     arrays = {
         f"{direction.value} {metric}": values
         for direction, metrics in scored.values.items()
         for metric, values in metrics.items()
     }
-    kept = write_arrays(f"runs/values/{run.pk}-{version.name}", **arrays) if arrays else StoredFile("", "")
-    with transaction.atomic():
-        Score.objects.filter(run=run, version=version).delete()
-        Score.objects.bulk_create(
-            Score(
-                run=run,
-                version=version,
-                metric=metric,
-                direction=direction,
-                values_file=kept.path,
-                values_sha256=kept.sha256,
-                original=on.value if (on := scored.original.get(direction, {}).get(metric)) and on.queries else None,
-                **vars(figure),
-            )
-            for direction, metrics in scored.figures.items()
-            for metric, figure in metrics.items()
-            if figure.queries
+    return write_arrays(f"runs/values/{run.sha256[:12]}-{version}", **arrays) if arrays else StoredFile("", "")
+
+
+def _enter(run: Run, version: Version, scored: Scored, values: StoredFile) -> None:
+    Score.objects.filter(run=run, version=version).delete()
+    Score.objects.bulk_create(
+        Score(
+            run=run,
+            version=version,
+            metric=metric,
+            direction=direction,
+            values_file=values.path,
+            values_sha256=values.sha256,
+            original=on.value if (on := scored.original.get(direction, {}).get(metric)) and on.queries else None,
+            **vars(figure),
         )
-        record("evaluated", run, actor="command", version=version.name)
-        notify("run.scored", f"/runs/{run.pk}", id=run.pk, model=run.model, version=version.name)
+        for direction, metrics in scored.figures.items()
+        for metric, figure in metrics.items()
+        if figure.queries
+    )
+    record("evaluated", run, actor="command", version=version.name)
+    notify("run.scored", f"/runs/{run.pk}", id=run.pk, model=run.model, version=version.name)

@@ -1,1 +1,1 @@
-"""Packing pairs into HITs and dealing gold controls: arrays in and out, no Django."""
+"""Designs of HITs, packing pairs into them and dealing gold controls: arrays in and out, no Django."""

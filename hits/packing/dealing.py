@@ -8,7 +8,7 @@ from itertools import cycle, islice
 import numpy as np
 
 from core.errors import CounterpartError
-from hits.designs import Design
+from hits.packing.designs import Design
 from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Sharing
 
 Pair = tuple[int, int]  # image, caption

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hits.designs import Design
+from hits.packing.designs import Design
 
 Codes = NDArray[np.int64]
 Sharing = Literal["avoid", "allow"]

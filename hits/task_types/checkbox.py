@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from hits.controls import Unlisted, original_pairs, unlisted_pairs
-from hits.designs import Design
 from hits.packing.dealing import draw_outside
+from hits.packing.designs import Design
 from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Plan
 from hits.pair_plans import PlanRequest, positive_controls
-from hits.question import Level
+from hits.question import Level, Wording
 from hits.task_types.task_type import Pooled, TaskType
-from hits.wording import Wording
 
 CAPTIONS = 10
 ASKED, MOST_TRUE = 5, 3  # images of a HIT that are asked about, and true captions of a control

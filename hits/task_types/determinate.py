@@ -5,12 +5,11 @@ from math import ceil
 
 import numpy as np
 
-from hits.designs import Design
+from hits.packing.designs import Design
 from hits.packing.plan import Plan, plan_alone
 from hits.pair_plans import PlanRequest
-from hits.question import Level
+from hits.question import Level, Wording
 from hits.task_types.task_type import TaskType
-from hits.wording import Wording
 
 
 def plan_captions(request: PlanRequest) -> Plan:

@@ -2,9 +2,8 @@
 a pair is the mean of three judges. A grade is stored as the level that is as good: 4 as level 1."""
 
 from hits.pair_plans import plan_pairs
-from hits.question import Level
+from hits.question import Level, Wording
 from hits.task_types.task_type import TaskType
-from hits.wording import Wording
 
 GRADES = {level: 5 - level for level in Level.values}
 

@@ -1,9 +1,8 @@
 """Is a sentence written correctly? The question of a spelling-and-grammar test, which the workers of Hodosh, Young and
 Hockenmaier (2013, section 2.3.2) passed before they wrote captions."""
 
-from hits.question import Level
+from hits.question import Level, Wording
 from hits.task_types.task_type import Question
-from hits.wording import Wording
 
 GRAMMAR = Question(
     name="grammar",

@@ -1,9 +1,8 @@
 """The four levels of ECCV Caption (section 3.2): one pair a screen, with reasons where the round asks for them."""
 
 from hits.pair_plans import plan_pairs
-from hits.question import Level
+from hits.question import WORDINGS, Level
 from hits.task_types.task_type import TaskType
-from hits.wording import WORDINGS
 
 LEVELS = TaskType(
     name="levels",

@@ -11,12 +11,11 @@ from django.db.models import Q
 
 from core.errors import CounterpartError
 from corpus.models import Match
-from hits.designs import Design
+from hits.packing.designs import Design
 from hits.packing.plan import NONE, Items, Plan, Sides
 from hits.pair_plans import PlanRequest
-from hits.question import Level
+from hits.question import Level, Wording
 from hits.task_types.task_type import TaskType
-from hits.wording import Wording
 
 CAPTIONS, FEWEST, MOST = 40, 5, 8
 SYSTEMS = {

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hits.designs import Design
+from hits.packing.designs import Design
 from hits.packing.plan import Plan
 from hits.pair_plans import PlanRequest
-from hits.wording import Wording
+from hits.question import Wording
 
 
 @dataclass(frozen=True)

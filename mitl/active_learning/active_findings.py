@@ -8,10 +8,10 @@ import numpy as np
 import scipy.stats
 
 from core.text import counted
-from mitl.charts import Spec
-from mitl.interval_charts import look_chart
+from counterpart_annotators.training.recall import Recalls
+from mitl.charts.drawing import Spec
+from mitl.charts.lines import look_chart
 from mitl.models import Direction
-from mitl.training.recall import Recalls
 
 LEVEL = 0.95
 FIRST = tuple(f"{direction.value} R@1" for direction in Direction)

@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from core.parameters import POSITIONAL, NamesField, Option, Parameters, choices
 from core.seeds import SeedField
 from corpus.models import Match
+from counterpart_annotators.selection import WEIGHTS
 from mitl.annotators import kinds
-from mitl.selection import WEIGHTS
 
 CORE_SET, RANDOM = "core-set", "random"
 SCORES = (*WEIGHTS, CORE_SET, RANDOM)

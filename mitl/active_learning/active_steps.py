@@ -1,10 +1,10 @@
 """The loop of active learning: train from scratch on the paired images, measure, choose the images to pair next.
 
-Jo et al. (``mitl.selection``), algorithm 1. A finished step is kept in a file, so that an interrupted run resumes.
+Jo et al. (``counterpart_annotators.selection``), algorithm 1. A finished step is kept in a file, so that an
+interrupted run resumes.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,24 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.files import remove_file, write_arrays
 from core.progress import Progress
 from core.seeds import derived_seed
+from counterpart_annotators.base import Arrays, EmbeddingAnnotator, StoredAnnotator
+from counterpart_annotators.checkpoints import Checkpoints
+from counterpart_annotators.encoding import Embeddings
+from counterpart_annotators.selection import core_set, hard_negative_scores
+from counterpart_annotators.training.learners import TrainingPlan, TrainingSet
+from counterpart_annotators.training.recall import Recalls, measure
 from mitl.active_learning.active_parameters import CORE_SET, RANDOM, ActiveParameters
 from mitl.active_learning.paired_images import one_caption_each
-from mitl.annotators import load, module_of
-from mitl.annotators.base import Arrays, EmbeddingAnnotator, Embeddings
-from mitl.checkpoints import Checkpoints
+from mitl.annotators import module_of, open_stored, weights_of
 from mitl.models import Annotator
-from mitl.selection import core_set, hard_negative_scores
-from mitl.training.learners import TrainingPlan, TrainingSet
-from mitl.training.recall import Recalls, measure
 
 Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Step:
+class ActiveStep:
     """Recalls after a training, and the places of the images that each score chooses next."""
 
     recalls: Recalls
@@ -67,14 +67,14 @@ class Scenario:
         first = self._step(f"{seed}-start", start, scores, seed, 0)
         return {score: [first.recalls, *self._further(score, start, first, seed)] for score in scores}
 
-    def _further(self, score: str, paired: Places, last: Step, seed: int) -> Iterator[Recalls]:
+    def _further(self, score: str, paired: Places, last: ActiveStep, seed: int) -> Iterator[Recalls]:
         for number in range(1, self.parameters.steps + 1):
             paired = np.sort(np.concatenate([paired, last.chosen[score]]))
             choosing = (score,) if number < self.parameters.steps else ()
             last = self._step(f"{seed}-{score}-{number}", paired, choosing, seed, number)
             yield last.recalls
 
-    def _step(self, name: str, paired: Places, scores: Sequence[str], seed: int, number: int) -> Step:
+    def _step(self, name: str, paired: Places, scores: Sequence[str], seed: int, number: int) -> ActiveStep:
         """Train, measure and choose, or load what was kept of it."""
         kept = Checkpoints(self.folder)
         self._trainings += 1
@@ -83,10 +83,10 @@ class Scenario:
             found = self._computed(name, paired, scores, seed, number)
             kept.save(name, **found)
         recalls = dict(zip(found["names"].tolist(), found["recalls"].tolist(), strict=True))
-        return Step(recalls, {score: found[f"chosen {score}"] for score in scores})
+        return ActiveStep(recalls, {score: found[f"chosen {score}"] for score in scores})
 
     def _computed(self, name: str, paired: Places, scores: Sequence[str], seed: int, number: int) -> Arrays:
-        from mitl.training.loop import repeatable  # imports torch, which --help should not
+        from counterpart_annotators.training.loop import repeatable  # imports torch, which --help should not
 
         planned = self.parameters.seeds * (1 + self.parameters.steps * len(self.parameters.score))
         label = f"training {self._trainings} of {planned}"
@@ -95,9 +95,12 @@ class Scenario:
             self.progress(f"{label}: {step}", done, total)
 
         kept = Checkpoints(self.folder / name)
-        plan = TrainingPlan(self.annotator.options, self.loss, seed, self.parameters.device, kept)
+        plan = TrainingPlan(
+            self.annotator.options, self.loss, seed, self.parameters.device, kept, weights_of=weights_of
+        )
         trained = module_of(self.annotator.kind).train(one_caption_each(self.lessons, paired), plan, progress)
-        with self._opened(trained.arrays) as opened, repeatable(seed):
+        opened = self._opened(trained.arrays)
+        with repeatable(seed):
             # Before the measurement, whose compiled code may change the number of threads, on which sums depend.
             embeddings = self._embeddings(opened, paired, scores, progress)
             recalls = self._measured(opened, len(paired), progress)
@@ -116,27 +119,17 @@ class Scenario:
                 " use another --kind."
             ) from error
 
-    @contextmanager
-    def _opened(self, arrays: Arrays) -> Iterator[EmbeddingAnnotator]:
-        """Open weights that are in the storage for just as long. Raises CounterpartError where it has no embeddings."""
-        stored = write_arrays(f"active_learning/{self.annotator.kind}", **arrays)
-        weighted = Annotator(
-            name=self.annotator.name,
-            kind=self.annotator.kind,
-            options=self.annotator.options,
-            checkpoint=stored.path,
-            checksum=stored.sha256,
-        )
-        try:
-            opened = load(weighted, self.parameters.device)
-            if not isinstance(opened, EmbeddingAnnotator):
-                raise CounterpartError(
-                    f"Annotators of kind {weighted.kind} with these options have ranked lists and no embeddings to"
-                    " choose by; use another --kind, such as vse."
-                )
-            yield opened
-        finally:
-            remove_file(stored)
+    def _opened(self, arrays: Arrays) -> EmbeddingAnnotator:
+        """Open weights. Raises CounterpartError where they have no embeddings."""
+        kind = self.annotator.kind
+        stored = StoredAnnotator(self.annotator.name, self.annotator.options, arrays)
+        opened = open_stored(kind, stored, self.parameters.device)
+        if not isinstance(opened, EmbeddingAnnotator):
+            raise CounterpartError(
+                f"Annotators of kind {kind} with these options have ranked lists and no embeddings to choose by; use"
+                " another --kind, such as vse."
+            )
+        return opened
 
     def _embeddings(
         self, opened: EmbeddingAnnotator, paired: Places, scores: Sequence[str], progress: Progress

@@ -9,15 +9,15 @@ from typing import Any
 from django.conf import settings
 
 from core.errors import CounterpartError
-from core.files import remove_stale
+from core.files.stored_files import remove_stale
 from core.progress import Progress, silent
 from corpus.models import Collection
+from counterpart_annotators.checkpoints import Checkpoints
 from mitl.active_learning.active_findings import Runs, figures_of
 from mitl.active_learning.active_parameters import ActiveParameters
 from mitl.active_learning.active_steps import Scenario
 from mitl.active_learning.paired_images import read_lessons, read_measured, split_to_measure
 from mitl.annotators import kind_of, kinds
-from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator
 from mitl.registration import settings_from
 from mitl.search.embeddings import check_device

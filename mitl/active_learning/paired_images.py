@@ -9,9 +9,10 @@ from core.errors import CounterpartError
 from core.text import counted
 from corpus.matches import known_pairs
 from corpus.models import Collection, Image, Match
+from counterpart_annotators.training.learners import TrainingSet
+from mitl.hosting.plain_rows import plain_captions, plain_images
 from mitl.search.tuning import SPLIT
 from mitl.training.examples import WORST_POSITIVE_GRADE, Validation, read_examples
-from mitl.training.learners import TrainingSet
 
 TEST = "test"
 
@@ -74,4 +75,9 @@ def read_measured(collection: Collection, split: str, positives: str) -> Trainin
             " pass --positives with another source, or --split with another split."
         )
     places = np.stack([np.searchsorted(side, column) for side, column in zip(ids, pairs.T, strict=True)], axis=1)
-    return TrainingSet(images, captions, places, np.ones(len(pairs), dtype=np.float32))
+    return TrainingSet(
+        plain_images(images),
+        plain_captions(captions, {image.pk: image.key for image in images}),
+        places,
+        np.ones(len(pairs), dtype=np.float32),
+    )

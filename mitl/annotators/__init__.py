@@ -1,35 +1,36 @@
 """Annotators by kind: what a kind declares, the module that does its work, and loading it.
 
-Every module and folder of this package but ``base`` is a kind of its name; an installed package adds one by an entry
-point ``counterpart.annotators``. What a kind declares is read without torch, OpenCV or nltk: a module that needs them
-is a folder, whose ``annotator`` is imported when the kind is used.
+Every module and folder of this package and of ``counterpart_annotators.kinds`` is a kind of its name; an installed
+package adds one by an entry point ``counterpart.annotators``. What a kind declares is read without torch, OpenCV or
+nltk: a module that needs them is a folder, whose ``annotator`` is imported when the kind is used.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from pkgutil import iter_modules
 from types import ModuleType
 from typing import Literal
 
 from core.errors import CounterpartError
-from mitl.annotators.base import OpenAnnotator
+from core.extensions import ANNOTATOR_GROUP, ANNOTATORS, modules_in
+from core.files.stored_files import StoredFile, read_arrays
+from counterpart_annotators.base import Arrays, OpenAnnotator, StoredAnnotator
+from counterpart_annotators.options import Options
+from mitl.hosting import purses
+from mitl.hosting.embedding_cache import EmbeddingCache
+from mitl.hosting.option_fields import Fields, fields_of
 from mitl.models import Annotator
-from mitl.options import Options
-from mitl.search.embeddings import EmbeddingCache
-
-GROUP = "counterpart.annotators"
 
 
 @dataclass(frozen=True)
-class Kind:
+class AnnotatorKind:
     """What a kind declares.
 
     Attributes:
-        options: its settings by name, with their defaults as ``initial`` (``mitl.options``).
+        declared: its options by name.
         checkpoint: whether it needs files.
         losses: names of its losses, the default first; empty without a choice.
         learns: whether it can be trained.
@@ -38,17 +39,22 @@ class Kind:
             with it, embeddings are kept for the next search.
     """
 
-    options: Options
+    declared: Options
     checkpoint: Literal["required", "optional", "none"]
     losses: tuple[str, ...]
     learns: bool
     cross_encoder: bool
     preprocessing: str | None
 
+    @cached_property
+    def options(self) -> Fields:
+        """Its options as form fields, the defaults as ``initial``."""
+        return fields_of(self.declared)
+
 
 def built_in() -> tuple[str, ...]:
-    """Return the names of the kinds of this package, in alphabetical order."""
-    return tuple(sorted(module.name for module in iter_modules(__path__) if module.name != "base"))
+    """Return the names of the kinds of this package and of counterpart-annotators, in alphabetical order."""
+    return tuple(sorted(_places()))
 
 
 def kinds() -> tuple[str, ...]:
@@ -56,11 +62,11 @@ def kinds() -> tuple[str, ...]:
     return tuple(sorted({*built_in(), *_installed()}))
 
 
-def kind_of(kind: str) -> Kind:
-    """Return what one of ``kinds`` declares (``mitl.annotators.base``)."""
+def kind_of(kind: str) -> AnnotatorKind:
+    """Return what one of ``kinds`` declares (``counterpart_annotators.base``)."""
     declared = _declared_in(kind)
-    return Kind(
-        options=getattr(declared, "OPTIONS", {}),
+    return AnnotatorKind(
+        declared=getattr(declared, "OPTIONS", {}),
         checkpoint=getattr(declared, "CHECKPOINT", "none"),
         losses=getattr(declared, "LOSSES", ()),
         learns=getattr(declared, "LEARNS", hasattr(declared, "train")),
@@ -84,8 +90,29 @@ def module_of(kind: str) -> ModuleType:
 
 def load(annotator: Annotator, device: str = "cpu") -> OpenAnnotator:
     """Load an annotator's weights, to work on ``cpu`` or ``cuda``. Raises CounterpartError if it has none."""
-    opened: OpenAnnotator = module_of(annotator.kind).open_annotator(annotator, device)
+    arrays = stored_arrays(annotator) if annotator.checkpoint or is_untrained(annotator) else {}
+    return open_stored(annotator.kind, StoredAnnotator(annotator.name, annotator.options, arrays, purses), device)
+
+
+def open_stored(kind: str, stored: StoredAnnotator, device: str = "cpu") -> OpenAnnotator:
+    """Open weights of one of ``kinds``, which need not be an annotator's."""
+    opened: OpenAnnotator = module_of(kind).open_annotator(stored, device)
     return opened
+
+
+def stored_arrays(annotator: Annotator) -> Arrays:
+    """Return the stored weights of an annotator. Raises CounterpartError if it has none yet."""
+    if not annotator.checkpoint:
+        raise CounterpartError(
+            f"it is not trained yet; run: manage.py train_annotator {annotator.name} --collection NAME"
+        )
+    return read_arrays(StoredFile(annotator.checkpoint, annotator.checksum))
+
+
+def weights_of(name: str) -> Arrays | None:
+    """Return the stored weights of the annotator of a name, None where there is no such annotator."""
+    annotator = Annotator.objects.filter(name=name).first()
+    return stored_arrays(annotator) if annotator else None
 
 
 def is_cross_encoder(annotator: Annotator) -> bool:
@@ -106,7 +133,7 @@ def open_cache(annotator: Annotator) -> EmbeddingCache:
 def _declared_in(kind: str) -> ModuleType:
     """Import and return the module or folder of a kind."""
     if kind in built_in():
-        return import_module(f"{__name__}.{kind}")
+        return import_module(f"{_places()[kind]}.{kind}")
     entry = _installed().get(kind)
     if entry is None:
         raise CounterpartError(f"No installed package provides annotators of kind {kind!r}; install it again.")
@@ -127,6 +154,11 @@ def _named(kind: str, place: str) -> Iterator[None]:
         ) from error
 
 
+def _places() -> dict[str, str]:
+    """Return the package of each built-in kind."""
+    return {name: package for package in ANNOTATORS for name in modules_in(package)}
+
+
 @cache
 def _installed() -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=GROUP)}
+    return {entry.name: entry for entry in entry_points(group=ANNOTATOR_GROUP)}

@@ -5,7 +5,6 @@ Embeddings: an ``.npz``, or a folder of ``.npy`` files, with ``image_ids`` (N,),
 [image id, ...]}}``, best first. Ids are the collection's own; they are compared as text.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from zipfile import BadZipFile
@@ -14,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
-from core.files import read_foreign_arrays
+from core.files.stored_files import read_foreign_arrays
 from core.text import counted
-from corpus.models import Caption, Image
-from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings, ListAnnotator, stored_arrays
-from mitl.models import Annotator, Direction
-from mitl.options import Settings
+from core.untrusted import read_json
+from counterpart_annotators.base import Adopted, Arrays, EmbeddingAnnotator, ListAnnotator, StoredAnnotator
+from counterpart_annotators.encoding import Embeddings
+from counterpart_annotators.options import Settings
+from counterpart_annotators.plain import TO_CAPTIONS, TO_IMAGES, PlainCaption, PlainImage
 
 CHECKPOINT = "required"
 EMBEDDING_PARTS = ("image_ids", "images", "caption_ids", "captions")
@@ -39,10 +39,10 @@ def adopt(path: Path, settings: Settings) -> Adopted:
     return Adopted(arrays)
 
 
-def open_annotator(annotator: Annotator, device: str) -> "KeyedEmbeddings | KeyedLists":
+def open_annotator(stored: StoredAnnotator, device: str) -> "KeyedEmbeddings | KeyedLists":
     """Return the annotator over the arrays of ``adopt``."""
-    arrays = stored_arrays(annotator)
-    return KeyedEmbeddings(annotator.name, arrays) if "images" in arrays else KeyedLists(annotator.name, arrays)
+    kind = KeyedEmbeddings if "images" in stored.arrays else KeyedLists
+    return kind(stored.name, stored.arrays)
 
 
 class KeyedEmbeddings(EmbeddingAnnotator):
@@ -54,11 +54,11 @@ class KeyedEmbeddings(EmbeddingAnnotator):
         self._name, self._arrays = name, arrays
         self._rows = {part: _places(arrays[part]) for part in ("image_ids", "caption_ids")}
 
-    def encode_images(self, images: Sequence[Image]) -> Embeddings:
+    def encode_images(self, images: Sequence[PlainImage]) -> Embeddings:
         """Raises CounterpartError for images that are not in the file."""
         return self._arrays["images"][self._rows_of("image", [image.key for image in images])]
 
-    def encode_captions(self, captions: Sequence[Caption]) -> Embeddings:
+    def encode_captions(self, captions: Sequence[PlainCaption]) -> Embeddings:
         """Raises CounterpartError for captions that are not in the file."""
         return self._arrays["captions"][self._rows_of("caption", [caption.key for caption in captions])]
 
@@ -82,30 +82,30 @@ class KeyedLists(ListAnnotator):
         self._name, self._arrays = name, arrays
 
     def lists_of(
-        self, direction: Direction, queries: Sequence[Image | Caption], items: Sequence[Image | Caption]
+        self, direction: str, queries: Sequence[PlainImage | PlainCaption], items: Sequence[PlainImage | PlainCaption]
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Raises CounterpartError for a query without a list, or a list with an item that is not in the gallery."""
-        rows = _places(self._arrays[f"{direction.value}_queries"])
+        rows = _places(self._arrays[f"{direction}_queries"])
         missing = [query.key for query in queries if query.key not in rows]
         if missing:
             raise CounterpartError(
-                f"{self._name} has no {direction.value} list for {counted(len(missing), 'query', 'queries')}:"
+                f"{self._name} has no {direction} list for {counted(len(missing), 'query', 'queries')}:"
                 f" {some_of(missing)}. Sample only queries that it has, or leave the annotator out."
             )
-        lists = self._arrays[f"{direction.value}_items"][[rows[query.key] for query in queries]]
+        lists = self._arrays[f"{direction}_items"][[rows[query.key] for query in queries]]
         places = self._places_in(items, lists, direction)
         ranks = np.arange(1, places.shape[1] + 1, dtype=np.float32)
         return places, np.where(places < 0, -np.inf, 1 / ranks).astype(np.float32)
 
     def _places_in(
-        self, items: Sequence[Image | Caption], lists: NDArray[np.str_], direction: Direction
+        self, items: Sequence[PlainImage | PlainCaption], lists: NDArray[np.str_], direction: str
     ) -> NDArray[np.int64]:
         place = {item.key: number for number, item in enumerate(items)} | {"": -1}
         keys, inverse = np.unique(lists, return_inverse=True)
         unknown = [str(key) for key in keys if str(key) not in place]
         if unknown:
             raise CounterpartError(
-                f"{self._name} ranks {len(unknown)} {direction.value} items that are not in the gallery:"
+                f"{self._name} ranks {len(unknown)} {direction} items that are not in the gallery:"
                 f" {some_of(unknown)}. Remove them from its lists, or import them."
             )
         return np.array([place[str(key)] for key in keys], dtype=np.int64)[inverse].reshape(lists.shape)
@@ -157,10 +157,10 @@ def _checked_vectors(vectors: NDArray, n: int, where: str) -> Embeddings:
 
 def _read_lists(path: Path) -> Arrays:
     try:
-        rankings = json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError) as error:
+        rankings = read_json(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise CounterpartError(f"{path} cannot be read as JSON: {error}.") from error
-    directions = [direction.value for direction in Direction]
+    directions = [TO_CAPTIONS, TO_IMAGES]
     if not isinstance(rankings, dict) or not set(directions) <= set(rankings):
         raise CounterpartError(f"{path} must be a JSON object with {' and '.join(directions)}.")
     arrays: Arrays = {}

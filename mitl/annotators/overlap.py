@@ -6,26 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from corpus.models import Caption, Image
-from mitl.annotators.base import PairScorer
-from mitl.models import Annotator
-from mitl.words import bags, inverse_frequencies, lengths, unit_rows, vocabulary
+from counterpart_annotators.base import PairScorer, StoredAnnotator
+from counterpart_annotators.plain import PlainCaption, PlainImage
+from counterpart_annotators.words import bags, inverse_frequencies, lengths, unit_rows, vocabulary
 
 
-def open_annotator(annotator: Annotator, device: str) -> "Overlap":
+def open_annotator(stored: StoredAnnotator, device: str) -> "OverlapScorer":
     """Return the annotator; it has no weights."""
-    return Overlap()
+    return OverlapScorer()
 
 
-class Overlap(PairScorer):
+class OverlapScorer(PairScorer):
     """Scores a pair by the cosine of the caption's and the image's IDF-weighted bags of words."""
 
     looks_at_pictures = False
 
-    def over(self, images: Sequence[Image], captions: Sequence[Caption]) -> "OverlapScores":
+    def over(self, images: Sequence[PlainImage], captions: Sequence[PlainCaption]) -> "OverlapScores":
         """Prepare to score any pair of a gallery; every caption's own image must be in it."""
-        place = {image.pk: row for row, image in enumerate(images)}
-        own = [place[caption.image_id] for caption in captions]
+        place = {image.key: row for row, image in enumerate(images)}
+        own = [place[caption.image] for caption in captions]
         return OverlapScores([caption.text for caption in captions], own, len(images))
 
 

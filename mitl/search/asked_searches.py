@@ -5,9 +5,9 @@ from dataclasses import replace
 from django.contrib.auth.models import User
 
 from core.errors import CounterpartError
-from core.jobs import open_once
 from core.models import Job
 from core.progress import Progress, silent
+from core.work.jobs import open_once
 from corpus.models import Collection, Gallery, Sample
 from mitl.models import Annotator, Retrieval
 from mitl.search.by_parts import retrieve_by_parts
@@ -15,7 +15,7 @@ from mitl.search.gallery import open_gallery
 from mitl.search.request import Cascade, Search
 from mitl.search.rerank import parse_steps
 from mitl.search.retrieval import retrieve
-from mitl.search_parameters import GallerySearchParameters
+from mitl.search.search_parameters import GallerySearchParameters
 
 TASK = "mitl.tasks.retrieve"
 

@@ -7,7 +7,7 @@ on the way is in the storage, in the folder of the search, so that whoever makes
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import groupby, islice
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -19,28 +19,27 @@ from numpy.typing import NDArray
 
 import corpus.models
 from core.errors import CounterpartError
-from core.files import Rows, StoredFile, local_copy, write_arrays
-from core.jobs import Cancelled, JobProgress, open_once
+from core.files.parts import Part
+from core.files.stored_files import Rows, StoredFile, local_copy, write_arrays
 from core.models import Job
-from core.parts import Part
 from core.progress import Progress, silent
-from corpus.found_rows import rows_of
-from corpus.item_parts import CAPTIONS, IMAGES, parts_of, parts_of_queries, parts_of_rows
+from core.work.jobs import Cancelled, JobProgress, open_once
+from corpus.galleries.found_rows import rows_of
+from corpus.galleries.item_parts import CAPTIONS, IMAGES, parts_of, parts_of_queries, parts_of_rows
 from corpus.models import Collection, Sample
+from counterpart_annotators.encoding import CHUNK, Embeddings
 from mitl.models import Annotator, Direction, Retrieval
-from mitl.search.embeddings import CHUNK, Embeddings
 from mitl.search.engines import Run, engine_of
-from mitl.search.gallery import Gallery, Places, open_gallery
+from mitl.search.gallery import Places, SearchGallery, open_gallery
 from mitl.search.gallery_embeddings import kept_in
-from mitl.search.plans import Plan, end_plan, remove_abandoned, remove_folder, store_array
+from mitl.search.plans import SearchPlan, end_plan, remove_abandoned, remove_folder, store_array
 from mitl.search.request import Search
 from mitl.search.retrieval import errors_of
 from mitl.search.store import find_retrieval, prefix_of_lists, store_retrieval
-from mitl.search.unit_leases import remove_leases
 from mitl.search.units import Encode, Scan, Unit, encoder_of, encoding_threads, read_embeddings
 
 if TYPE_CHECKING:  # torch takes seconds
-    from mitl.topk.ranking import Ranking
+    from counterpart_topk.ranking import Ranking
 
 Blocks = Callable[[], Iterator["Ranking"]]
 """Reads the lists of a direction anew, block after block of its queries."""
@@ -69,6 +68,13 @@ def open_retrieval(
 
     Raises CounterpartError as ``retrieve_by_parts`` does.
     """
+    return checked_opening(search, annotator, engine=engine, shards=shards, by=by)()
+
+
+def checked_opening(
+    search: Search, annotator: Annotator, *, engine: str, shards: int | None, by: User | None = None
+) -> Callable[[], Job]:
+    """Check a search as ``open_retrieval`` does, and return what opens its job."""
     gallery, device = search.gallery, search.device
     search = replace(search, device="cpu").checked()  # the workers' device, not that of this process
     with errors_of(annotator):
@@ -84,7 +90,7 @@ def open_retrieval(
     }
     how = {"device": device, "engine": engine, "shards": shards}
     title = f"Retrieve {annotator} over {gallery.listed or gallery.sample or gallery.collection}"
-    return open_once(title, TASK, same | how, lock=annotator, same=same, by=by)
+    return partial(open_once, title, TASK, same | how, lock=annotator, same=same, by=by)
 
 
 def retrieve_for(job: Job, progress: JobProgress) -> Retrieval:
@@ -242,7 +248,7 @@ class _Search:
 
     def results(self, folder: str, step: str, units: list[Unit]) -> list[StoredFile]:
         """Have units run that have no result, and return all results in order."""
-        plan = Plan(folder, units)
+        plan = SearchPlan(folder, units)
         if plan.missing():
             plan.write()
             self.run(plan, lambda done: self.progress(f"{self.annotator.name}: {step}", done, len(units)))
@@ -258,7 +264,7 @@ def _check(annotator: Annotator, shards: int | None) -> None:
     encoder_of(annotator)
 
 
-def _rows_a_part(gallery: Gallery, shards: int | None) -> int:
+def _rows_a_part(gallery: SearchGallery, shards: int | None) -> int:
     """Return the rows of a part: whole batches of an encoder, so that each is encoded in the same batch as ever."""
     longest = max(gallery.shape)
     return ROWS if shards is None else -(-longest // (max(shards, 1) * CHUNK)) * CHUNK
@@ -275,15 +281,13 @@ def _remove(search: Search, annotator: Annotator, rows: int) -> None:
     folder = _folder_of(search, annotator, rows)
     for step in STEPS:
         remove_folder(f"{folder}/{step}")
-    remove_leases(folder)
     if listed := search.gallery.listed:
-        for kept in (kept_in(listed, annotator, side) for side in (IMAGES, CAPTIONS)):
-            end_plan(kept)
-            remove_leases(kept)
+        for side in (IMAGES, CAPTIONS):
+            end_plan(kept_in(listed, annotator, side))
 
 
 def _arrays_of(
-    gallery: Gallery, direction: Direction, blocks: Blocks, actor: str, progress: Progress
+    gallery: SearchGallery, direction: Direction, blocks: Blocks, actor: str, progress: Progress
 ) -> dict[str, NDArray | Rows]:
     """Return one direction of what was found by ids, as ``store_lists`` names it, to be written block by block. Items
     beyond rows become rows."""

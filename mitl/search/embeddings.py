@@ -1,88 +1,20 @@
-"""Embeddings: computed in chunks, kept so that no search computes them twice, and searched exactly."""
+"""Embeddings, searched exactly."""
 
-import hashlib
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
-from django.conf import settings
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.files import remove_stale
 from core.progress import Progress, silent
-from corpus.models import Caption, Image
-from mitl.checkpoints import Checkpoints
-from mitl.models import Annotator, Direction
-from mitl.search.gallery import BothFound, Found, Gallery, Places
-
-CHUNK = 128  # rows given to an encoder at once
-PART = 1024  # rows: the most that an interruption loses
-
-Embeddings = NDArray[np.float32]
-Row = TypeVar("Row", Image, Caption)
-Encode = Callable[[Sequence[Row]], Embeddings]
-
-
-class EmbeddingCache:
-    """The embeddings that one annotator computed before, by its weights, settings and preprocessing, and by row.
-
-    Without ``preprocessing`` nothing is kept. Folders to which nothing was added for two weeks are removed.
-    """
-
-    def __init__(self, annotator: Annotator, preprocessing: str | None) -> None:
-        self._keeps = preprocessing is not None
-        self._made_by = json.dumps(
-            [annotator.kind, annotator.options, annotator.checksum, preprocessing], sort_keys=True
-        )
-
-    def part(self, rows: Sequence[Row], encode: Encode[Row]) -> Embeddings:
-        """Return the embeddings of at most ``PART`` rows: kept ones, or those that ``encode`` computes, kept now."""
-        if not self._keeps:
-            return encode(rows)
-        root = settings.VAR_DIR / "embeddings"
-        remove_stale(root)
-        kept = Checkpoints(root / hashlib.sha256(self._made_by.encode()).hexdigest())
-        name = self._name(rows)
-        found = kept.load(name)
-        if found is None:
-            found = {"embeddings": np.ascontiguousarray(encode(rows))}
-            kept.save(name, **found)
-        return found["embeddings"]
-
-    def _name(self, rows: Sequence[Row]) -> str:
-        """SHA-256 of the input: keys with the checksums of pictures, or with the texts of captions."""
-        read = [[row.key, row.sha256] if isinstance(row, Image) else [row.key, row.text] for row in rows]
-        return hashlib.sha256(json.dumps([type(rows[0]).__name__, read]).encode()).hexdigest()
-
-
-def encode_rows(
-    encode: Encode[Row], rows: Sequence[Row], cache: EmbeddingCache | None, step: str, progress: Progress
-) -> Embeddings:
-    """Return the embeddings of all rows; an interrupted encoding resumes after the last part in ``cache``."""
-    done = 0
-    parts = []
-
-    def in_chunks(part: Sequence[Row]) -> Embeddings:
-        chunks = []
-        for start in range(0, len(part), CHUNK):
-            if start:
-                progress(step, done + start, len(rows))
-            chunks.append(encode(part[start : start + CHUNK]))
-        return np.concatenate(chunks)
-
-    while done < len(rows):
-        part = rows[done : done + PART]
-        parts.append(cache.part(part, in_chunks) if cache else in_chunks(part))
-        done += len(part)
-        progress(step, done, len(rows))
-    return np.concatenate(parts)
-
+from counterpart_annotators.checkpoints import Checkpoints
+from counterpart_annotators.encoding import Embeddings
+from mitl.models import Direction
+from mitl.search.flat_index import flat_topk
+from mitl.search.gallery import BothFound, Places, SearchGallery
 
 MEMORY = 256 * 2**20  # bytes of scores
-FAISS_SPARE = 16  # places beyond the wanted ones, so that few lists end among near ties
 BOTH_WAYS = (Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE)
 
 
@@ -107,7 +39,7 @@ def refuse_faiss(engine: str, reason: str = "FAISS searches embeddings and this 
 def topk_of_embeddings(
     images: Embeddings,
     captions: Embeddings,
-    gallery: Gallery,
+    gallery: SearchGallery,
     k: int,
     *,
     engine: str = "blocked",
@@ -122,7 +54,7 @@ def topk_of_embeddings(
     Raises ValueError for embeddings that are not finite, or do not fit together.
     """
     # Importing torch takes seconds, which only a search should cost.
-    from mitl.topk import bidirectional_topk, topk_of_products
+    from counterpart_topk import bidirectional_topk, topk_of_products
 
     if engine == "blocked" and gallery.asks_all:
         both = bidirectional_topk(images, captions, k, device=device, progress=progress, store=kept)
@@ -135,51 +67,23 @@ def topk_of_embeddings(
         Direction.CAPTION_TO_IMAGE: (captions[gallery.caption_queries], images),
     }
     if engine == "faiss":
-        return {direction: _faiss_topk(*sides[direction], k) for direction in gallery.directions}
+        return {direction: flat_topk(*sides[direction], k, device) for direction in gallery.directions}
     return {
         direction: topk_of_products(*sides[direction], k, device=device, progress=progress)
         for direction in gallery.directions
     }
 
 
-def _faiss_topk(queries: Embeddings, items: Embeddings, k: int) -> Found:
-    """Search a flat index a little deeper than asked, and rank what it finds by float64 products.
-
-    Queries whose list float32 scores cannot decide are searched exactly, so the lists are those of the other engine.
-    """
-    # Imported here as torch is; loading both where one is used would cost each command a second.
-    import faiss
-
-    from mitl.topk import topk_of_products
-    from mitl.topk.products import Float32Products
-    from mitl.topk.ranking import Candidates, rank_candidates
-    from mitl.topk.sides import open_side
-
-    index: faiss.Index = faiss.IndexFlatIP(items.shape[1])
-    asking, asked = open_side(queries, "queries"), open_side(items, "items")
-    index.add(asked.values.astype(np.float32, copy=False))
-    depth = min(k + FAISS_SPARE, len(asked))
-    scores, places = index.search(asking.values.astype(np.float32, copy=False), depth)
-    candidates = Candidates(np.full(len(asking), depth), places.ravel().astype(np.int32), 0)
-    found = rank_candidates(asking, asked, candidates, k)
-    if depth < len(asked):
-        # An item that FAISS left out scores no more than its last one, but for the rounding errors of float32.
-        unsure = found.scores[:, -1] <= scores[:, -1] + Float32Products().margins(asking, asked)
-        if unsure.any():
-            found.places[unsure], found.scores[unsure] = topk_of_products(queries[unsure], items, k)
-    return found.places, found.scores
-
-
 def topk_of_blocks(
     block: Callable[[Places, Places], NDArray],
-    gallery: Gallery,
+    gallery: SearchGallery,
     k: int,
     *,
     memory: int = MEMORY,
     progress: Progress = silent,
 ) -> BothFound:
     """Search scores that are computed in blocks, from the places of images and of captions in the gallery."""
-    from mitl.topk import bidirectional_topk_of_scores, topk_of_scores
+    from counterpart_topk import bidirectional_topk_of_scores, topk_of_scores
 
     images, captions = np.arange(len(gallery.image_ids)), np.arange(len(gallery.caption_ids))
     if gallery.asks_all:

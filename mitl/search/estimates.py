@@ -5,8 +5,9 @@ from decimal import Decimal
 from time import perf_counter
 
 from core.text import counted
-from mitl.search.gallery import Gallery, Places
-from mitl.search.pair_scores import Pace, SampledPairs, Scoring
+from counterpart_annotators.base import Pace
+from mitl.search.gallery import Places, SearchGallery
+from mitl.search.pair_scores import SampledPairs, Scoring
 from mitl.search.request import CASCADE_DEPTH, Cascade
 
 FEWEST_TIMED = 3  # batches
@@ -112,7 +113,7 @@ def _some_batch(scoring: Scoring, number: int) -> tuple[Places, Places]:
     return scoring.pairs.part(start, start + scoring.batch_size)
 
 
-def most_pairs(gallery: Gallery, cascade_depth: int) -> int:
+def most_pairs(gallery: SearchGallery, cascade_depth: int) -> int:
     """Return how many pairs a cascade scores if no pair is in two lists."""
     return min(cascade_depth, gallery.depth) * (len(gallery.image_queries) + len(gallery.caption_queries))
 

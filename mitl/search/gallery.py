@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 import corpus.models
 from core.errors import CounterpartError, some_of
-from core.files import StoredFile, read_arrays, read_rows, write_arrays
+from core.files.stored_files import StoredFile, read_arrays, read_rows, write_arrays
 from core.text import counted
 from corpus.models import Caption, Collection, Image, Sample
+from counterpart_annotators.plain import PlainCaption, PlainImage
+from counterpart_metrics.ids import number_or_text
+from mitl.hosting.plain_rows import plain_captions, plain_images
 from mitl.models import Direction, Retrieval
 
 Places = NDArray[np.int64]
@@ -26,7 +29,7 @@ CHECKSUMS = 100_000  # hashed at once
 
 
 @dataclass(frozen=True)
-class Gallery:
+class SearchGallery:
     """The ids of the images and captions to search, ascending; queries are places among them.
 
     ``sample`` is where the queries come from; None: all are queries. Rows are read when they are first used: joining
@@ -46,14 +49,17 @@ class Gallery:
     listed: corpus.models.Gallery | None = None
 
     @cached_property
-    def images(self) -> list[Image]:
+    def images(self) -> list[PlainImage]:
         """Raises CounterpartError if the images of the collection changed meanwhile."""
-        return _same(list(_images(self.collection).only("collection", "key", "file", "sha256")), self.image_ids)
+        rows = list(_images(self.collection).only("collection", "key", "file", "sha256", "split"))
+        return plain_images(_same(rows, self.image_ids))
 
     @cached_property
-    def captions(self) -> list[Caption]:
-        """Raises CounterpartError if the captions of the collection changed meanwhile."""
-        return _same(list(_captions(self.collection).only("collection", "key", "text", "image_id")), self.caption_ids)
+    def captions(self) -> list[PlainCaption]:
+        """Raises CounterpartError if the captions or the images of the collection changed meanwhile."""
+        rows = list(_captions(self.collection).only("collection", "key", "text", "image_id"))
+        keys = dict(zip(self.image_ids.tolist(), (image.key for image in self.images), strict=True))
+        return plain_captions(_same(rows, self.caption_ids), keys)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -90,10 +96,10 @@ class Gallery:
         return len(self.image_queries) == len(self.image_ids) and len(self.caption_queries) == len(self.caption_ids)
 
     @property
-    def of_all(self) -> "Gallery":
+    def of_all(self) -> "SearchGallery":
         """The same gallery, asked by every image and every caption."""
         everything = np.arange(len(self.image_ids)), np.arange(len(self.caption_ids))
-        return Gallery(self.collection, None, self.image_ids, self.caption_ids, *everything, self.checksums)
+        return SearchGallery(self.collection, None, self.image_ids, self.caption_ids, *everything, self.checksums)
 
     @cached_property
     def digest(self) -> str:
@@ -108,7 +114,7 @@ class Gallery:
 
 def open_gallery(
     collection: Collection, sample: Sample | None = None, listed: corpus.models.Gallery | None = None
-) -> Gallery:
+) -> SearchGallery:
     """Read a collection's gallery; the queries are the sample's, or the whole gallery without one.
 
     ``listed``: a gallery beyond the collection's rows, to search in their place for the sample's queries.
@@ -130,7 +136,7 @@ def open_gallery(
     else:
         asked = (sample.images.all(), image_ids), (sample.captions.all(), caption_ids)
         queries = _places(sample, *asked[0]), _places(sample, *asked[1])
-    return Gallery(collection, sample, image_ids, caption_ids, *queries, checksums)
+    return SearchGallery(collection, sample, image_ids, caption_ids, *queries, checksums)
 
 
 def check_searchable(collection: Collection) -> None:
@@ -149,7 +155,7 @@ def check_searchable(collection: Collection) -> None:
     )
 
 
-def _open_listed(collection: Collection, sample: Sample | None, listed: corpus.models.Gallery) -> Gallery:
+def _open_listed(collection: Collection, sample: Sample | None, listed: corpus.models.Gallery) -> SearchGallery:
     if sample is None:
         raise CounterpartError(f"The gallery {listed} is searched for a sample's queries; pass --queries SAMPLE.")
     for what in (listed, sample):
@@ -160,7 +166,7 @@ def _open_listed(collection: Collection, sample: Sample | None, listed: corpus.m
     image_ids, checksums = _ids_and_checksums(sample.images.order_by("pk"))
     caption_ids = _ids(sample.captions.order_by("pk"))
     queries = np.arange(len(image_ids)), np.arange(len(caption_ids))
-    return Gallery(collection, sample, image_ids, caption_ids, *queries, checksums, listed)
+    return SearchGallery(collection, sample, image_ids, caption_ids, *queries, checksums, listed)
 
 
 # Where rows are read, "collection" is among only(): the related manager would fetch it again for every single one.
@@ -229,7 +235,7 @@ class RankedLists:
 BothLists = dict[Direction, RankedLists]
 
 
-def with_ids(gallery: Gallery, found: BothFound) -> BothLists:
+def with_ids(gallery: SearchGallery, found: BothFound) -> BothLists:
     """Return lists of places in the gallery as lists of ids."""
     return {
         direction: RankedLists(
@@ -265,14 +271,15 @@ def load_lists(retrieval: Retrieval, sample: Sample | None = None) -> BothLists:
     return {direction: _lists_of(retrieval, direction, queries) for direction, queries in asked.items() if len(queries)}
 
 
-def rankings_of(retrieval: Retrieval) -> dict[str, dict[str, list[str]]]:
-    """Return a retrieval's lists by direction and by the source data's ids, as ``evaluate --rankings`` reads them."""
+def rankings_of(retrieval: Retrieval) -> dict[str, dict[str, list[int | str]]]:
+    """Return a retrieval's lists by direction and by the source data's ids, as ``evaluate --rankings`` reads them:
+    queries are texts, as JSON requires, items numbers where they are written like numbers."""
     sides = retrieval.collection.images, retrieval.collection.captions
     images, captions = (dict(side.values_list("pk", "key").iterator()) for side in sides)
     keys = {Direction.IMAGE_TO_CAPTION: (images, captions), Direction.CAPTION_TO_IMAGE: (captions, images)}
     return {
         direction.value: {
-            keys[direction][0][query]: [keys[direction][1][item] for item in items if item]
+            keys[direction][0][query]: [number_or_text(keys[direction][1][item]) for item in items if item]
             for query, items in zip(ranked.queries.tolist(), ranked.items.tolist(), strict=True)
         }
         for direction, ranked in _stored_lists(retrieval).items()

@@ -12,14 +12,14 @@ from django.db import transaction
 
 from core.errors import CounterpartError
 from core.events import record
-from core.files import StoredFile, folders_in, remove_file
+from core.files.stored_files import StoredFile, folders_in, remove_file
 from core.progress import Progress, silent
-from corpus.item_parts import CAPTIONS, IMAGES, parts_of
+from corpus.galleries.item_parts import CAPTIONS, IMAGES, parts_of
 from corpus.models import Gallery
+from counterpart_annotators.encoding import CHUNK
 from mitl.models import Annotator
 from mitl.search.embedding_files import EmbeddingFiles, open_embedding_files
-from mitl.search.embeddings import CHUNK
-from mitl.search.plans import Plan, store_array
+from mitl.search.plans import SearchPlan, store_array
 from mitl.search.retrieval import errors_of
 from mitl.search.units import encoder_of, encoding_threads
 
@@ -31,13 +31,13 @@ def kept_in(gallery: Gallery, annotator: Annotator, side: str) -> str:
     or else what a search encodes here, in batches and by a number of threads that may change the last bits."""
     imported = _folder(gallery, annotator, side)
     encoded = _folder(gallery, annotator, side, CHUNK, encoding_threads())
-    return imported if Plan(imported, []).results() else encoded
+    return imported if SearchPlan(imported, []).results() else encoded
 
 
 def kept_embeddings(gallery: Gallery) -> list[StoredFile]:
     """Return the stored embeddings of a gallery, by all annotators."""
     made = folders_in(_root(gallery))
-    return [file for one in made for side in SIDES for file in Plan(f"{one}/{side}", []).results().values()]
+    return [file for one in made for side in SIDES for file in SearchPlan(f"{one}/{side}", []).results().values()]
 
 
 def import_embeddings(
@@ -85,7 +85,7 @@ def _store_side(
 ) -> None:
     """Store the parts of a side that are not there, and note them in ``written``."""
     folder = _folder(gallery, annotator, side)
-    before = Plan(folder, []).results()
+    before = SearchPlan(folder, []).results()
     for number, part in enumerate(parts_of(gallery)[side]):
         stored = store_array(f"{folder}/{number}", files.read(part.first, part.rows))
         if before.get(number) != stored:

@@ -6,8 +6,6 @@ Either the whole gallery is ranked for the queries, or the lists of another anno
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +13,10 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from core.text import counted
-from mitl.checkpoints import Checkpoints
+from counterpart_annotators.base import JointScores
+from counterpart_annotators.checkpoints import Checkpoints
 from mitl.models import Direction
-from mitl.search.gallery import BothFound, BothLists, Found, Gallery, Places, RankedLists
+from mitl.search.gallery import BothFound, BothLists, Found, Places, RankedLists, SearchGallery
 
 GROUP = 16  # batches: the most that an interruption loses
 
@@ -69,35 +68,11 @@ class ListedPairs:
         return images, captions
 
 
-class Pace(NamedTuple):
-    """How fast pairs are scored, measured on how many batches, and what a pair costs in money, if anything."""
-
-    pairs_a_second: float
-    batches: int
-    price: Decimal | None = None
-
-
-class JointScores:
-    """The scores of single pairs of one gallery: a base class."""
-
-    def pairs(self, images: Places, captions: Places) -> Scores:
-        """Score n pairs, given by their places in the gallery: image i with caption i, (n,).
-
-        Whichever side asks, all pairs of an image come together: ``images`` rises within a batch and over the
-        batches of a search, and for one image ``captions`` rises. Keeping the last image is enough to read each once.
-        """
-        raise NotImplementedError
-
-    def pace(self) -> Pace | None:
-        """Return the pace and price of the pairs scored before, if these are recorded; None to have it measured."""
-        return None
-
-
 @dataclass(frozen=True)
 class Scoring:
     """The pairs of a gallery to be scored, ``batch_size`` at a time, and where the finished ones are kept."""
 
-    gallery: Gallery
+    gallery: SearchGallery
     scores: JointScores
     pairs: SampledPairs | ListedPairs
     batch_size: int
@@ -165,7 +140,7 @@ def _batches(scoring: Scoring, images: Places, captions: Places, start: int, pro
         progress("scoring pairs", start + min(batch.stop, len(images)), len(scoring.pairs))
 
 
-def pairs_to_score(gallery: Gallery, first: BothLists | None) -> SampledPairs | ListedPairs:
+def pairs_to_score(gallery: SearchGallery, first: BothLists | None) -> SampledPairs | ListedPairs:
     """Return each query's pairs with the items of its list in ``first``, or with the whole gallery where it is None.
 
     Raises CounterpartError where there are no queries.
@@ -251,7 +226,7 @@ def _rank_lists(scoring: Scoring, lists: BothLists, depth: int, progress: Progre
     return found
 
 
-def _as_pairs(gallery: Gallery, direction: Direction, ranked: RankedLists) -> tuple[Places, Places]:
+def _as_pairs(gallery: SearchGallery, direction: Direction, ranked: RankedLists) -> tuple[Places, Places]:
     """Return the images and captions of lists, as places that broadcast to (Q, k); -1 pads shorter lists."""
     items = np.where(ranked.items == 0, -1, np.searchsorted(gallery.ids_of_items(direction), ranked.items))
     queries = gallery.asks(direction)[:, None]

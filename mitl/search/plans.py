@@ -16,7 +16,7 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from core.files import STALE_DAYS, StoredFile, files_in, folders_in, remove_file, write_file
+from core.files.stored_files import STALE_DAYS, StoredFile, files_in, folders_in, remove_file, write_file
 from core.progress import Progress, silent
 from mitl.search.units import UNITS, Unit
 
@@ -24,7 +24,7 @@ RESULT = re.compile(r"(\d+)-([0-9a-f]{64})\.npy")
 
 
 @dataclass(frozen=True)
-class Plan:
+class SearchPlan:
     """Some units of work and the folder of the storage where their results come together."""
 
     folder: str
@@ -61,11 +61,11 @@ class Plan:
         return sorted(set(range(len(self.units))) - self.results().keys())
 
 
-def open_plan(folder: str) -> Plan | None:
+def open_plan(folder: str) -> SearchPlan | None:
     """Return a stored plan; None if it was removed, as the search has ended."""
     try:
         with default_storage.open(_path(folder), "rb") as file:
-            return Plan(folder, UNITS.validate_json(file.read()))
+            return SearchPlan(folder, UNITS.validate_json(file.read()))
     except FileNotFoundError:
         return None
 

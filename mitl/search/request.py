@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import CounterpartError, some_of
+from counterpart_annotators.base import TOO_SLOW
 from mitl.annotators import is_cross_encoder
-from mitl.annotators.base import TOO_SLOW
 from mitl.models import Annotator
 from mitl.search.embeddings import check_device
-from mitl.search.gallery import Gallery
+from mitl.search.flat_index import check_faiss
+from mitl.search.gallery import SearchGallery
 from mitl.search.rerank import Steps, written
 
 ENGINES = ("blocked", "faiss")
-RUN_ON = ("local", "celery", "ray")
+RUN_ON = ("local", "ray")
 DEPTH = 25
 CASCADE_DEPTH = 100
 
@@ -35,14 +36,14 @@ class Search:
         gallery: what is searched, and the queries.
         depth: length of the lists; shorter where the gallery is smaller.
         engine: one of ENGINES; ``faiss`` only for annotators with embeddings.
-        device: where torch multiplies embeddings and scores pairs, ``cpu`` or ``cuda``.
+        device: where embeddings are multiplied and pairs scored, ``cpu`` or ``cuda``.
         cascade: cross-encoders score only the first places of these lists; other annotators search without it.
             None: cross-encoders score all pairs with a query on either side.
         rerank: steps that correct the scores of all annotators for hubs, and match, before lists are taken
             (``mitl.search.rerank``); only on the CPU, and not for cross-encoders. Empty: the plain search.
     """
 
-    gallery: Gallery
+    gallery: SearchGallery
     annotators: Sequence[Annotator]
     depth: int = DEPTH
     engine: str = "blocked"
@@ -74,13 +75,15 @@ class Search:
             check_rerank(self.rerank, self.annotators, engine=self.engine, device=self.device)
         most = self.gallery.depth
         search = replace(self, depth=min(self.depth, most))
+        if self.engine == "faiss":
+            check_faiss(self.device, search.depth)
         if self.cascade is None:
             return search
         check_cascade(self.cascade, self.annotators, search.depth)
         return replace(search, cascade=replace(self.cascade, depth=min(self.cascade.depth, most)))
 
 
-def fingerprint(annotator: Annotator, gallery: Gallery, cascade: Cascade | None = None, rerank: str = "") -> str:
+def fingerprint(annotator: Annotator, gallery: SearchGallery, cascade: Cascade | None = None, rerank: str = "") -> str:
     """SHA-256 of everything that decides what an annotator finds, except depth and engine: its kind, options and
     weights; gallery and queries; the same of a cascade's annotator, and its depth; all settings of a re-ranking."""
     parts = [json.dumps([annotator.kind, annotator.options, annotator.checksum], sort_keys=True), gallery.digest]

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
-from mitl.hubness.corrections import BETA, NEIGHBOURS, Csls, LogInvertedSoftmax
-from mitl.hubness.matching import scored_matching
-from mitl.hubness.score_blocks import MEMORY, Blocks, Transposed, best_places
+from counterpart_topk.hubness.corrections import BETA, NEIGHBOURS, Csls, LogInvertedSoftmax
+from counterpart_topk.hubness.matching import scored_matching
+from counterpart_topk.hubness.score_blocks import MEMORY, Blocks, Transposed, best_places
 from mitl.models import Direction
-from mitl.search.gallery import BothFound, Gallery
+from mitl.search.gallery import BothFound, SearchGallery
 
 Indices = NDArray[np.int64]
 
@@ -108,7 +108,7 @@ def _setting(step: str, text: str) -> tuple[str, float]:
     return key, number
 
 
-def topk_reranked(blocks: Blocks, gallery: Gallery, k: int, steps: Steps, progress: Progress) -> BothFound:
+def topk_reranked(blocks: Blocks, gallery: SearchGallery, k: int, steps: Steps, progress: Progress) -> BothFound:
     """Re-rank the scores of a gallery, and return the lists of its queries. Raises ValueError as ``rerank`` does."""
     sides = {Direction.IMAGE_TO_CAPTION: blocks, Direction.CAPTION_TO_IMAGE: Transposed(blocks)}
     return {

@@ -8,9 +8,9 @@ from typing import cast
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
+from counterpart_annotators.base import CrossEncoder
+from counterpart_annotators.checkpoints import Checkpoints
 from mitl import annotators
-from mitl.annotators.base import CrossEncoder, SearchContext
-from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator, Retrieval
 from mitl.search.estimates import Estimate, estimate
 from mitl.search.gallery import BothLists, load_lists, store_lists, with_ids
@@ -18,6 +18,7 @@ from mitl.search.pair_scores import Scoring
 from mitl.search.request import Search
 from mitl.search.rerank import topk_reranked
 from mitl.search.store import find_retrieval, open_checkpoints, prefix_of_lists, retrievals_of, store_retrieval
+from mitl.search.top_lists import SearchContext, find_top, scoring_of
 from mitl.search.tuning import Choice, choose_steps
 
 # Called with the cost of a cross-encoder's search before it starts; stops it by raising.
@@ -126,7 +127,7 @@ def _searched(search: Search, annotator: Annotator, context: SearchContext) -> B
         blocks = opened.scores(gallery.images, gallery.captions, cache=context.cache, progress=context.progress)
         return with_ids(gallery, topk_reranked(blocks, gallery, search.depth, search.rerank, context.progress))
     opened.check_pictures(gallery.images)
-    return with_ids(gallery, opened.topk(gallery, search.depth, context))
+    return with_ids(gallery, find_top(opened, gallery, search.depth, context))
 
 
 def _context(
@@ -156,7 +157,9 @@ def _estimated(search: Search, annotator: Annotator) -> Estimate:
     context = _context(search, annotator, _stored_first_lists(search), open_checkpoints(search, annotator))
     with errors_of(annotator):
         opened = cast(CrossEncoder, annotators.load(annotator, search.device))
-        return estimate(annotator.name, opened.scoring(search.gallery, context), search.cascade, device=search.device)
+        return estimate(
+            annotator.name, scoring_of(opened, search.gallery, context), search.cascade, device=search.device
+        )
 
 
 def _progress_of(annotator: Annotator, progress: Progress) -> Progress:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from core.parts import Part
+from core.files.parts import Part
 from core.progress import Progress, silent
-from mitl.topk import topk_of_products
-from mitl.topk.ranking import Ranking, empty_ranking, join
+from counterpart_topk import topk_of_products
+from counterpart_topk.ranking import Ranking, empty_ranking, join
 
 ENTRY = np.dtype([("place", "<i8"), ("score", "<f8")])
 """One entry of a stored ranking."""

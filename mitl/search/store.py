@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.events import record
-from core.files import StoredFile, remove_stale
+from core.files.stored_files import StoredFile, remove_stale
 from core.text import counted
 from corpus.models import Collection, Sample
-from mitl.checkpoints import Checkpoints
+from counterpart_annotators.checkpoints import Checkpoints
 from mitl.models import Annotator, Direction, Retrieval
-from mitl.search.gallery import BothLists, Gallery, load_lists, open_gallery
+from mitl.search.gallery import BothLists, SearchGallery, load_lists, open_gallery
 from mitl.search.request import DEPTH, Cascade, Search, fingerprint
 
 
@@ -79,7 +79,7 @@ def open_checkpoints(search: Search, annotator: Annotator) -> Checkpoints:
     return Checkpoints(root / hashlib.sha256(decides.encode()).hexdigest())
 
 
-def newest_retrieval(annotator: Annotator, gallery: Gallery, depth: int) -> Retrieval | None:
+def newest_retrieval(annotator: Annotator, gallery: SearchGallery, depth: int) -> Retrieval | None:
     """Return the last search for these queries, at least this deep, that the annotator as it is now has made.
 
     Without one, the last search of the whole gallery, whose lists are those of every sample. With or without a cascade
@@ -94,12 +94,12 @@ def newest_retrieval(annotator: Annotator, gallery: Gallery, depth: int) -> Retr
     return None
 
 
-def _fingerprint_now(retrieval: Retrieval, annotator: Annotator, gallery: Gallery) -> str:
+def _fingerprint_now(retrieval: Retrieval, annotator: Annotator, gallery: SearchGallery) -> str:
     first, depth = retrieval.cascade, retrieval.cascade_depth
     return fingerprint(annotator, gallery, Cascade(first, depth) if first and depth else None, retrieval.rerank)
 
 
-def newest_retrievals(annotators: Sequence[Annotator], gallery: Gallery, depth: int) -> list[Retrieval]:
+def newest_retrievals(annotators: Sequence[Annotator], gallery: SearchGallery, depth: int) -> list[Retrieval]:
     """Return each annotator's newest search for these queries that is at least this deep, made by it as it is now.
 
     Raises CounterpartError with the command to run where one is missing or less deep.
@@ -110,7 +110,7 @@ def newest_retrievals(annotators: Sequence[Annotator], gallery: Gallery, depth: 
     return [retrieval for retrieval in found.values() if retrieval is not None]
 
 
-def _how_to_make(lacking: list[Annotator], gallery: Gallery, depth: int) -> str:
+def _how_to_make(lacking: list[Annotator], gallery: SearchGallery, depth: int) -> str:
     shallow = {annotator.name: newest_retrieval(annotator, gallery, 1) for annotator in lacking}
     names = ", ".join(name if made is None else f"{name} ({made.depth} deep)" for name, made in shallow.items())
     queries = f" --queries {gallery.sample}" if gallery.sample else ""
@@ -128,7 +128,7 @@ class NewestLists:
     """The lists of several annotators over one gallery: ``lists[a]`` is annotator a's, all at least ``depth`` deep."""
 
     annotators: list[Annotator]
-    gallery: Gallery
+    gallery: SearchGallery
     depth: int
     lists: list[BothLists]
 

@@ -12,8 +12,9 @@ from core.progress import Progress, silent
 from core.text import counted
 from corpus.matches import known_pairs
 from corpus.models import Collection, Image, Match
-from mitl.annotators.base import OpenAnnotator
-from mitl.hubness.score_blocks import MEMORY, Blocks, Transposed
+from counterpart_annotators.base import OpenAnnotator
+from counterpart_topk.hubness.score_blocks import MEMORY, Blocks, Transposed
+from mitl.hosting.plain_rows import plain_captions, plain_images
 from mitl.search.rerank import Step, Steps, corrected, ranked, written
 
 SPLIT = "val"
@@ -60,19 +61,21 @@ def choose_steps(opened: OpenAnnotator, collection: Collection, steps: Steps, *,
 
 
 @dataclass(frozen=True)
-class Validation:
+class ValidationScores:
     """Scores of the split's images (rows) and captions (columns), and its original pairs as places (P, 2)."""
 
     blocks: Blocks
     positives: NDArray[np.int64]
 
 
-def validation_blocks(opened: OpenAnnotator, collection: Collection, *, progress: Progress = silent) -> Validation:
+def validation_blocks(
+    opened: OpenAnnotator, collection: Collection, *, progress: Progress = silent
+) -> ValidationScores:
     """Return an annotator's scores over the images of split ``val`` and their captions, with the original matches.
 
     Raises CounterpartError where the collection has no such split, or the annotator has no scores.
     """
-    images = list(collection.images.filter(split=SPLIT).only("collection", "key", "file", "sha256"))
+    images = list(collection.images.filter(split=SPLIT).only("collection", "key", "file", "sha256", "split"))
     captions = list(collection.captions.filter(image__split=SPLIT).only("collection", "key", "text", "image_id"))
     if not images or not captions:
         raise CounterpartError(
@@ -80,8 +83,9 @@ def validation_blocks(opened: OpenAnnotator, collection: Collection, *, progress
             f"{SPLIT!r}, on which settings are chosen; its splits are: {_splits(collection)}. Import that split too, "
             "or pass the settings instead of --tune."
         )
-    return Validation(
-        opened.scores(images, captions, progress=progress),
+    keys = {image.pk: image.key for image in images}
+    return ValidationScores(
+        opened.scores(plain_images(images), plain_captions(captions, keys), progress=progress),
         _places_of_pairs(
             known_pairs(collection, Match.ORIGINAL), [row.pk for row in images], [row.pk for row in captions]
         ),

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from core.errors import CounterpartError
-from core.files import StoredFile, local_copy
-from core.parts import Part
+from core.files.parts import Part
+from core.files.stored_files import StoredFile, local_copy
 from core.progress import Progress
-from corpus.item_parts import IMAGES, captions_of, images_of
+from corpus.galleries.item_parts import IMAGES, captions_of, images_of
+from counterpart_annotators.base import ComparingAnnotator, EmbeddingAnnotator
+from counterpart_annotators.encoding import encode_rows
 from mitl import annotators
-from mitl.annotators.base import ComparingAnnotator, EmbeddingAnnotator
+from mitl.hosting.plain_rows import plain_captions, plain_images
 from mitl.models import Annotator
-from mitl.search.embeddings import encode_rows
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,11 @@ class Encode:
         torch.set_num_threads(self.threads)
         try:
             if self.side == IMAGES:
-                images = images_of(self.items)
+                images = plain_images(images_of(self.items))
                 opened.check_pictures(images)
                 return encode_rows(opened.encode_images, images, None, "reading images", progress)
-            return encode_rows(opened.encode_captions, captions_of(self.items), None, "reading captions", progress)
+            captions = plain_captions(captions_of(self.items), {})
+            return encode_rows(opened.encode_captions, captions, None, "reading captions", progress)
         finally:
             torch.set_num_threads(before)
 

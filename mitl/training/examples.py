@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError
 from corpus.matches import known_pairs
 from corpus.models import Caption, Collection, Image
+from counterpart_annotators.training.learners import TrainingSet
+from mitl.hosting.plain_rows import plain_captions, plain_images
 from mitl.search.tuning import SPLIT
-from mitl.training.learners import TrainingSet
 
 BEST_GRADE, WORST_POSITIVE_GRADE = 1, 2
 LESSER_WEIGHT = 0.5  # ECCV Caption, eq. E.4
@@ -110,8 +111,8 @@ def _examples(
     sides = [np.unique(side, return_inverse=True) for side in np.concatenate([pairs[kept], others]).T]
     places = np.stack([side for _, side in sides], axis=1)
     return TrainingSet(
-        images=images[np.isin(image_ids, sides[0][0])].tolist(),
-        captions=captions[np.isin(_ids(captions), sides[1][0])].tolist(),
+        images=plain_images(images[np.isin(image_ids, sides[0][0])]),
+        captions=plain_captions(captions[np.isin(_ids(captions), sides[1][0])], {row.pk: row.key for row in images}),
         pairs=places[: kept.sum()],
         weights=weights[kept],
         validation=validation,

@@ -12,21 +12,21 @@ from django.db import transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.files import remove_stale, write_arrays
-from core.jobs import open_job
+from core.files.stored_files import remove_stale, write_arrays
 from core.models import Job
 from core.progress import Progress, silent
 from core.seeds import check_seed
 from core.text import counted
+from core.work.jobs import open_job
 from corpus.models import Collection, Match
-from mitl.annotators import kind_of, module_of
-from mitl.annotators.base import Arrays
-from mitl.checkpoints import Checkpoints
+from counterpart_annotators.base import Arrays
+from counterpart_annotators.checkpoints import Checkpoints
+from counterpart_annotators.training.learners import Epoch, TrainingPlan, TrainingSet
+from mitl.annotators import kind_of, module_of, weights_of
 from mitl.models import Annotator, Pool
 from mitl.registration import architecture
 from mitl.search.embeddings import check_device
 from mitl.training.examples import Validation, read_examples
-from mitl.training.learners import Epoch, TrainingPlan, TrainingSet
 from mitl.training.train_parameters import TrainParameters
 
 TASK = "mitl.tasks.train"
@@ -106,7 +106,9 @@ def _trained(
 ) -> Annotator:
     started = perf_counter()
     kept = _kept(annotator, wanted, device)
-    plan = TrainingPlan(annotator.options, wanted["loss"], wanted["seed"], device, kept, _Curve(annotator).add)
+    plan = TrainingPlan(
+        annotator.options, wanted["loss"], wanted["seed"], device, kept, _Curve(annotator).add, weights_of
+    )
     trained = module_of(annotator.kind).train(examples, plan, progress)
     sizes = {"images": len(examples.images), "pairs": len(examples.pairs)}
     spent = {"device": device, "seconds": round(perf_counter() - started, 1)}

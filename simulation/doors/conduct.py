@@ -7,7 +7,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from simulation.http_browser import Page
+from simulation.http_browser import Browser, Page
 from simulation.profiles import Profile
 
 TURNED_AWAY = (403, 409, 410)  # statuses of our page for workers who cannot work on this HIT
@@ -16,6 +16,12 @@ TURNED_AWAY = (403, 409, 410)  # statuses of our page for workers who cannot wor
 def is_sheet(page: Page) -> bool:
     """Whether it is our page with the pairs to judge."""
     return any("active_seconds" in form.fields for form in page.forms)
+
+
+def agreed(browser: Browser, page: Page) -> Page:
+    """Return the page behind a consent sheet, by agreeing to it; any other page as it is."""
+    form = next((form for form in page.forms if "sheet" in form.fields), None)
+    return page if form is None else browser.press(form, "consent", "yes", refusals=TURNED_AWAY)
 
 
 class Task(Protocol):

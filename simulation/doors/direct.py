@@ -27,7 +27,10 @@ class DirectDoor(OwnDoor):
 
     def take(self, person: int) -> "DirectTurn | None":
         worker = self._worker(person)
-        assignment = lease_seat(self._round, worker=worker) if worker else None
+        if worker is None:
+            return None
+        give_consent(worker, self._round)  # to what the sheet says now
+        assignment = lease_seat(self._round, worker=worker)
         return DirectTurn(self, assignment) if assignment else None
 
     def _worker(self, person: int) -> Worker | None:
@@ -35,7 +38,6 @@ class DirectDoor(OwnDoor):
         if person not in self._workers:
             name = f"{self._round.name}-{self._seed}-{person}"
             worker = worker_for(channel="simulation", external_id=name)
-            give_consent(worker, self._round)
             mark_simulated(worker)
             self._workers[person] = worker if join_round(self._round, worker) else None
         return self._workers[person]

@@ -12,7 +12,7 @@ from crowd.channels.base import ChannelError
 from crowd.channels.mturk.client import environment_of
 from crowd.offers import Offer, offer_of
 from hits.models import Round
-from simulation.doors.conduct import TURNED_AWAY
+from simulation.doors.conduct import TURNED_AWAY, agreed
 from simulation.http_browser import Browser, Detour, Page
 
 REFUSED = (409,)
@@ -96,7 +96,8 @@ class MTurkTask:
         return self.page.url.rsplit("/", 1)[-1]
 
     def open(self) -> Page:
-        return self.visitor.framed.fetch(self.page.frames[0], refusals=TURNED_AWAY)
+        page = self.visitor.framed.fetch(self.page.frames[0], refusals=TURNED_AWAY)
+        return agreed(self.visitor.framed, page)
 
     def save(self, sheet: Page, fields: dict[str, str]) -> Page:
         form = next(form for form in sheet.forms if "active_seconds" in form.fields)

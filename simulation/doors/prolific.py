@@ -12,7 +12,7 @@ from crowd.channels.base import ChannelError
 from crowd.channels.prolific.client import environment_of
 from crowd.channels.prolific.studies import time_limit_of
 from hits.models import Round
-from simulation.doors.conduct import TURNED_AWAY, is_sheet
+from simulation.doors.conduct import TURNED_AWAY, agreed, is_sheet
 from simulation.http_browser import Browser, Detour, Page, filled_in
 
 REFUSED = (409,)
@@ -38,12 +38,12 @@ class ProlificSite:
         """Return the id of this name, always the same and formed as Prolific's ids are."""
         return blake2b(name.encode(), digest_size=12).hexdigest()
 
-    def visit(self, worker_id: str) -> "Participant":
+    def visit(self, worker_id: str) -> "ProlificVisitor":
         """Sign a participant in whom every study admits."""
         browser = Browser(transport=self._transport)
         form = browser.fetch(f"{self.address}/sign-in").form_to("/register")
         browser.send(form, {"participant_id": worker_id})
-        return Participant(self, worker_id, browser)
+        return ProlificVisitor(self, worker_id, browser)
 
     def forward(self, by: timedelta) -> None:
         """Move the emulator's clock on."""
@@ -52,7 +52,7 @@ class ProlificSite:
 
 
 @dataclass(frozen=True)
-class Participant:
+class ProlificVisitor:
     """A participant with a browser: studies open in a tab of their own, beside Prolific's pages."""
 
     site: ProlificSite
@@ -78,7 +78,7 @@ class Participant:
 class Session:
     """A place in a study: Prolific's page about it, which opens ours."""
 
-    participant: Participant
+    participant: ProlificVisitor
     page: Page
 
     @property
@@ -88,9 +88,7 @@ class Session:
     def open(self) -> Page:
         """Open the study and consent to it, on the first visit."""
         browser = self.participant.browser
-        page = browser.send(self.page.form_to("/start"), refusals=(*TURNED_AWAY, 400, 404))
-        consent = next((form for form in page.forms if "sheet" in form.fields), None)
-        return page if consent is None else browser.press(consent, "consent", "yes", refusals=TURNED_AWAY)
+        return agreed(browser, browser.send(self.page.form_to("/start"), refusals=(*TURNED_AWAY, 400, 404)))
 
     def save(self, sheet: Page, fields: dict[str, str]) -> Page:
         form = next(form for form in sheet.forms if "active_seconds" in form.fields)

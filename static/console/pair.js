@@ -1,22 +1,18 @@
 /* The keys of a pair's page. Each presses what is already on the page; typing is left alone. */
 
-const typing = "textarea, select, input:not([type=checkbox], [type=radio])";
+import { onKeys } from "../keyboard.js";
 
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches(typing)) return;
-  const key = event.key.toLowerCase();
+onKeys((key) => {
   const note = document.getElementById("note");
-  if (key === "r" && note) {
-    event.preventDefault();
-    note.focus();
-    return;
-  }
+  if (key === "r" && note) return () => note.focus();
   const target = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
-  if (!target) return;
-  event.preventDefault();
-  target.click();
-  if (key === "e" && target.parentElement.open) document.getElementById("grounds").focus();
+  return target && (() => press(target));
 });
+
+function press(target) {
+  target.click();
+  if (target.dataset.key === "e" && target.parentElement.open) document.getElementById("grounds").focus();
+}
 
 // A second press while the first one is on its way would decide on a page that is gone.
 for (const form of document.querySelectorAll("form[method=post]")) {

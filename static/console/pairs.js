@@ -1,9 +1,10 @@
 /* The light table: keys that move between pairs and review them in place, the trail of a pair in a panel, and a box that
    selects every pair of the page. Without it, a pair's link leads to its own page, and boxes and buttons review. */
 
+import { onKeys } from "../keyboard.js";
+
 const form = document.querySelector("form[data-pairs]");
 const panel = document.getElementById("trail");
-const typing = "textarea, select, input:not([type=checkbox])";
 const told = document.querySelector("[data-trouble]");
 const reviews = form?.querySelector(".conclude");
 const UNREACHED = "Not saved: the server could not be reached. Try again.";
@@ -104,12 +105,11 @@ const review = (level) => {
 const keys = {
   j: () => step(1),
   k: () => step(-1),
-  arrowright: () => step(1),
-  arrowleft: () => step(-1),
-  arrowdown: () => stepDown(1),
-  arrowup: () => stepDown(-1),
+  ArrowRight: () => step(1),
+  ArrowLeft: () => step(-1),
+  ArrowDown: () => stepDown(1),
+  ArrowUp: () => stepDown(-1),
   t: toggleTrail,
-  escape: () => panel.hidePopover(),
   u: () => document.querySelector("[data-undo] button")?.click(),
   x: () => current?.querySelector("[name=pair]")?.click(),
   "?": () => form.querySelector(".keys-help summary").click(),
@@ -130,13 +130,7 @@ if (form) {
     const level = event.target.closest("[data-conclude]")?.dataset.conclude;
     if (level) review(level);
   });
-  document.addEventListener("keydown", (event) => {
-    const act = keys[event.key.toLowerCase()];
-    const closes = event.key === "Escape" && !panel.matches(":popover-open"); // Something else: the menu, a field.
-    if (!act || closes || event.ctrlKey || event.metaKey || event.altKey || event.target.matches(typing)) return;
-    event.preventDefault();
-    act();
-  });
+  onKeys((key) => (key === "Escape" && panel.matches(":popover-open") ? () => panel.hidePopover() : keys[key]));
   const reviewed = form.querySelector(`[data-pair="${CSS.escape(location.hash.slice(1))}"]`);
   if (reviewed) choose(reviewed); // Where the page returns after an undo.
 }

@@ -1,5 +1,7 @@
 /* The review page's keys. Each presses what is already on the page; typing a reason is left alone. */
 
+import { onKeys } from "../keyboard.js";
+
 const form = document.querySelector("form[action$='/decide/']");
 const targets = {
   c: "[name=votes_count][value=yes]",
@@ -8,17 +10,9 @@ const targets = {
   u: "[name=paid][value=no]",
 };
 
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && form) {
-    form.requestSubmit();
-    return;
-  }
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("textarea, input[type=text]")) return;
-  const key = event.key.toLowerCase();
-  if (key === "n") document.querySelector("[data-key=n]")?.click();
-  if (key === "r" && form) {
-    event.preventDefault();
-    form.elements.reason.focus();
-  }
-  if (key in targets) form?.querySelector(targets[key])?.click();
+onKeys((key) => {
+  if (key === "n") return () => document.querySelector("[data-key=n]")?.click();
+  if (key === "r") return form && (() => form.elements.reason.focus());
+  if (key === "Ctrl+Enter") return form && (() => form.requestSubmit());
+  return form && targets[key] && (() => form.querySelector(targets[key])?.click());
 });

@@ -1,6 +1,7 @@
 /* One screen of the form at a time (a pair, or what the type of task asks at once), the dots above it, the overview of
    all answers at the end; and the answer of one screen. */
 
+import { onKeysIn } from "../keyboard.js";
 import { loadNow } from "./pictures.js";
 
 /**
@@ -77,7 +78,10 @@ function card(pair, choose) {
   button.type = "button";
   button.className = "card-pair";
   number.textContent = pair.dataset.name.match(/\d+/);
+  sentence.className = "notranslate";
+  sentence.translate = false;
   sentence.dir = "auto";
+  sentence.lang = pair.querySelector(".notranslate").lang;
   said.className = "card-said";
   button.append(number, ...(picture ? [thumbnail(picture)] : []), sentence);
   item.append(button, said, choices(pair, choose));
@@ -199,8 +203,8 @@ export function troubleOf(screen) {
   const field = fieldOf(screen);
   const text = field?.value.trim();
   if (!text) return "";
-  const words = text.split(/\s+/).filter((word) => /\p{L}/u.test(word)).length;
-  const letters = text.match(/\p{Lo}/gu)?.length ?? 0; // of a script without spaces between words
+  const words = text.split(/\s+/).filter((word) => /(?!\p{DI})\p{L}/u.test(word)).length;
+  const letters = text.match(/(?!\p{DI})\p{Lo}/gu)?.length ?? 0; // of a script without spaces between words
   if (words < field.dataset.words && letters < field.dataset.letters) return "Write a whole sentence.";
   const same = [...field.form.querySelectorAll("textarea.written")].find((other) => isSame(other, field));
   return same ? `You wrote this for ${same.closest(".pair").dataset.name.toLowerCase()} too. Write another sentence.` : "";
@@ -231,14 +235,13 @@ export function letWrite(form, { written, save, next }) {
   form.addEventListener("change", (event) => {
     if (isOurs(event)) tell(screenOf(event));
   });
-  form.addEventListener("keydown", (event) => {
-    if (!isOurs(event) || event.isComposing) return;
-    if (event.key === "Escape") screenOf(event).querySelector("legend").focus();
-    if (event.key !== "Enter" || event.shiftKey) return;
-    event.preventDefault();
-    event.target.blur(); // its change event checks the sentence and saves it
-    if (troubleOf(screenOf(event))) event.target.focus();
-    else if (!event.repeat) next();
+  onKeysIn(form, "textarea.written", {
+    Escape: (field) => field.closest(".pair").querySelector("legend").focus(),
+    Enter: (field) => {
+      field.blur(); // its change event checks the sentence and saves it
+      if (troubleOf(field.closest(".pair"))) field.focus();
+      else next();
+    },
   });
 }
 

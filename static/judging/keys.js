@@ -1,5 +1,6 @@
-/* What each key does, and a swipe. Keys with a modifier belong to the browser. */
+/* What each key does, and a swipe. */
 
+import { onKeys } from "../keyboard.js";
 import { read, write } from "./drafts.js";
 
 const SWIPE = 60; // pixels
@@ -32,27 +33,18 @@ export function switchKeys(checkbox) {
 const isOff = () => document.documentElement.classList.contains("no-keys");
 
 /**
- * Call the action of each key pressed. `actions`: answer(key), which returns whether an answer has this key,
- * reason(number), previous, next, undo, zoom, report, help. Keys pressed in a field for words or a list of choices are that field's own.
+ * Call the action of each key pressed. `actions`: answer(key), which returns what the answer with this key does, if there
+ * is one, reason(number), previous, next, undo, zoom, report, help. While `paused`, only help and zoom go away again.
  */
 export function listen(actions, { paused }) {
-  addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.matches?.("select, textarea, input[type=text]")) return;
-    if (event.key.length === 1 && isOff()) return;
-    const act = actionOf(event.key, actions);
-    const isToggle = event.key === "?" || event.key.toLowerCase() === "z";
-    if (event.repeat || (paused() && !isToggle)) return;
-    const isAnswer = /^[0-9a-z]$/i.test(event.key) && actions.answer(event.key.toLowerCase());
-    if (!act && !isAnswer) return;
-    event.preventDefault();
-    if (!isAnswer) act();
+  onKeys((key) => {
+    if ((key.length === 1 && isOff()) || (paused() && key !== "?" && key !== "z")) return null;
+    return actions.answer(key) ?? actionOf(key, actions);
   });
 }
 
 function actionOf(key, actions) {
-  const letter = key.toLowerCase();
-  if (REASON_KEYS.includes(letter)) return () => actions.reason(REASON_KEYS.indexOf(letter));
+  if (REASON_KEYS.includes(key)) return () => actions.reason(REASON_KEYS.indexOf(key));
   return {
     ArrowLeft: actions.previous,
     ArrowRight: actions.next,
@@ -60,7 +52,7 @@ function actionOf(key, actions) {
     z: actions.zoom,
     r: actions.report,
     "?": actions.help,
-  }[key.length === 1 ? letter : key];
+  }[key];
 }
 
 /**

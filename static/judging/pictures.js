@@ -1,6 +1,8 @@
 /* Pictures: all loaded when the page opens, asked for again when they fail, and enlarged: under a lens, in their place by
    two fingers, or in the large view. */
 
+import { onKeys } from "../keyboard.js";
+
 const AT_ONCE = 3; // pictures loaded beside each other while the first is looked at
 const TRIES = 6; // by itself, after 2, 4, 8 ... seconds
 const LARGEST = 8; // times the size that fits the window
@@ -218,7 +220,6 @@ export function enlarger(dialog) {
   const large = view.querySelector("img");
   const words = dialog.querySelector(".zoom-words");
   const larger = dialog.querySelector("[data-zoom=in]");
-  const ways = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
   let small = null; // the picture in the page
 
   const { zoom, move, scale, wasMoved } = zoomable(view, large, (now) => {
@@ -234,11 +235,16 @@ export function enlarger(dialog) {
   }
 
   view.addEventListener("click", (event) => wasMoved() || zoom(scale() > 1 ? 0 : 2, event.clientX, event.clientY));
-  dialog.addEventListener("keydown", (event) => {
-    if (["+", "="].includes(event.key)) zoom(STEP);
-    if (event.key === "-") zoom(1 / STEP);
-    if (ways[event.key]) move(...ways[event.key].map((way) => way * ARROW));
-  });
+  const keys = {
+    "+": () => zoom(STEP),
+    "=": () => zoom(STEP),
+    "-": () => zoom(1 / STEP),
+    ArrowLeft: () => move(ARROW, 0),
+    ArrowRight: () => move(-ARROW, 0),
+    ArrowUp: () => move(0, ARROW),
+    ArrowDown: () => move(0, -ARROW),
+  };
+  onKeys((key) => keys[key], { within: dialog, repeats: true });
   larger.addEventListener("click", () => zoom(STEP));
   dialog.querySelector("[data-zoom=out]").addEventListener("click", () => zoom(1 / STEP));
   large.addEventListener("load", begin);

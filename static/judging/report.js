@@ -1,5 +1,7 @@
 /* Reports of a pair that has a problem of its own. The form carries their fields too, for pages without this script. */
 
+import { onKeysIn } from "../keyboard.js";
+
 /**
  * Bring the report of each pair to life; `send(place, report)` has it saved, `missing(text)` says what it lacks. Return
  * { open(pair), restore(pair, report) }.
@@ -10,13 +12,8 @@ export function layReports(pairs, { send, missing }) {
     if (!report) continue;
     report.button.hidden = false;
     report.button.addEventListener("click", () => sendOf(pair));
-    report.box.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") close(report);
-      if (event.key !== "Enter" || event.target !== report.note) return;
-      event.preventDefault(); // it would submit the whole form
-      event.stopPropagation();
-      sendOf(pair);
-    });
+    onKeysIn(report.box, "input", { Enter: () => sendOf(pair) }); // it would submit the whole form
+    onKeysIn(report.box, "*", { Escape: () => close(report) });
   }
 
   function sendOf(pair) {

@@ -1,5 +1,6 @@
 /* Turns the long form into one pair (or what its type of task asks at once) per screen. Without this script the form works as it stands. */
 
+import { onKeysIn } from "../keyboard.js";
 import { countActiveSeconds, secondsOn, showTimeLeft } from "./clock.js";
 import { asksReasons, isFinished, keepAlone, layDeck, letWrite, readAnswer, writeAnswer } from "./deck.js";
 import { deviceCopy, draftSaver, forgetOld, reportName, submitAgain } from "./drafts.js";
@@ -145,11 +146,10 @@ function choose(input) {
   first.focus();
 }
 
-/** Choose the answer that has this key; false if the screen has none. */
-function chooseKey(key) {
-  const input = deck.pair()?.querySelector(`.level input[data-key="${key}"]`);
-  if (input) choose(input);
-  return Boolean(input);
+/** What chooses the answer that has this key; null if the screen has none. */
+function answerOf(key) {
+  const input = deck.pair()?.querySelector(`.level input[data-key="${CSS.escape(key)}"]`);
+  return input ? () => choose(input) : null;
 }
 
 function chooseReason(number) {
@@ -213,15 +213,12 @@ letWrite(form, {
   save: (pair) => save(pair, readAnswer(pair)),
   next: advance,
 });
+onKeysIn(form, "input", { Enter: () => deck.show(deck.at() + 1) });
 form.addEventListener("pointerdown", () => (pointer = true));
 form.addEventListener("keydown", (event) => {
   pointer = false;
   // A key held down must not submit, and Enter in a radio would do so long before the end.
-  if (event.key === "Enter" && event.repeat) event.preventDefault();
-  if (event.key === "Enter" && event.target.matches("input")) {
-    event.preventDefault();
-    deck.show(deck.at() + 1);
-  }
+  if (event.key === "Enter" && (event.repeat || event.target.matches("input"))) event.preventDefault();
 });
 form.addEventListener("click", (event) => {
   // Arrow keys between radio buttons arrive here too.
@@ -261,7 +258,7 @@ for (const pair of pairs) {
 
 listen(
   {
-    answer: chooseKey,
+    answer: answerOf,
     reason: chooseReason,
     previous: () => deck.show(deck.at() - 1),
     next: () => deck.show(deck.at() + 1),

@@ -8,7 +8,7 @@ from django.conf import settings
 from annotation.models import Assignment
 from crowd.models import Visit
 
-KEPT = {"id", "assignment", "worker", "channel", "environment", "state"}  # names of other things as well
+KEPT = {"id", "assignment", "worker", "channel", "environment", "state", "sheet"}  # names of other things as well
 OF_VISITS = {field.name for field in Visit._meta.concrete_fields} - KEPT - {"posting", "content", "external_id"}
 WORD = re.compile(
     rf"\b({'|'.join(sorted(OF_VISITS))})\b|\bvisit__|\.visit\b|PlatformState|platform_state|external_posting"

@@ -12,8 +12,9 @@ import psycopg2
 import redis
 
 from tests.chaos.cuts import SPARED
+from tests.chaos.machine import Machine, own_disk
 from tests.ports import reserved_port
-from tests.services import postgres, redis_server
+from tests.services import own_postgres, redis_server, tcp_url
 
 ENGINES = ("sqlite", "postgresql")
 
@@ -29,12 +30,13 @@ def main() -> None:
     with ExitStack() as stack:
         folder = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         folder.mkdir(parents=True, exist_ok=True)
-        environment = stack.enter_context(environment_for(options.engine, folder))
+        machine = Machine(stack.enter_context(own_disk(folder / "var")))
+        environment = stack.enter_context(environment_for(options.engine, folder, machine))
         os.environ |= environment | {"PGAPPNAME": SPARED}
-        sys.exit(kill_and_check(folder, {**os.environ, "PGAPPNAME": "site"}, options))
+        sys.exit(kill_and_check(folder, {**os.environ, "PGAPPNAME": "site"}, machine, options))
 
 
-def kill_and_check(folder: Path, environment: dict[str, str], options: argparse.Namespace) -> int:
+def kill_and_check(folder: Path, environment: dict[str, str], machine: Machine, options: argparse.Namespace) -> int:
     import django
 
     django.setup()
@@ -42,7 +44,7 @@ def kill_and_check(folder: Path, environment: dict[str, str], options: argparse.
     from tests.chaos.run import migrate, run
 
     migrate()
-    outcome = run(folder, environment, kills=options.kills, seed=options.seed)
+    outcome = run(folder, environment, machine, kills=options.kills, seed=options.seed)
     print(text_of(outcome))
     print(dict(outcome.counts), file=sys.stderr)
     if options.report:
@@ -53,12 +55,14 @@ def kill_and_check(folder: Path, environment: dict[str, str], options: argparse.
 
 
 @contextmanager
-def environment_for(engine: str, folder: Path) -> Iterator[dict[str, str]]:
-    """Yield the variables of a site with a database, a broker and ports of its own."""
+def environment_for(engine: str, folder: Path, machine: Machine) -> Iterator[dict[str, str]]:
+    """Yield the variables of a site with a database, a broker and ports of its own. The server of PostgreSQL is the
+    run's own too, as it is restarted."""
     with ExitStack() as stack:
         database = broker = ""
         if engine == "postgresql":
-            database = stack.enter_context(own_database(stack.enter_context(postgres(folder))))
+            machine.server = stack.enter_context(own_postgres(folder))
+            database = stack.enter_context(own_database(tcp_url(machine.server.get_uri())))
             broker = stack.enter_context(own_broker(stack.enter_context(redis_server(folder))))
         yield {
             "DATABASE_URL": database,

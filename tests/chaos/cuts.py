@@ -1,21 +1,30 @@
 """Carries out the schedule: kills processes and cuts connections of one run, and of no other."""
 
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import psycopg2
 import redis
 
+from tests.chaos.machine import Machine
 from tests.chaos.processes import Site
-from tests.chaos.schedule import Cut
+from tests.chaos.schedule import SERVICES, Cut
 
 SPARED = "chaos"  # the name that the crowd's and the checker's own connections give to PostgreSQL
+LASTS = 4  # seconds of a wrong clock or a full disk while the crowd goes on
+LONGEST_WATCH = 10  # seconds that the killer waits for a call to the platform
 
 
 class Killer:
-    """``database`` and ``broker`` are URLs of the run's own databases of PostgreSQL and Redis; "" for none."""
+    """``database`` and ``broker`` are URLs of the run's own databases of PostgreSQL and Redis; "" for none.
+    ``is_calling`` says whether a worker is making a call to the platform just now."""
 
-    def __init__(self, site: Site, *, database: str = "", broker: str = "") -> None:
-        self._site, self._database, self._broker = site, database, broker
+    def __init__(
+        self, site: Site, machine: Machine, *, is_calling: Callable[[], bool], database: str = "", broker: str = ""
+    ) -> None:
+        self._site, self._machine, self._is_calling = site, machine, is_calling
+        self._database, self._broker = database, broker
         processes = site.processes
         self._ways: dict[str, Callable[[Cut], object]] = {
             "a web process": lambda cut: processes["web"].kill_child(cut.pick),
@@ -25,10 +34,48 @@ class Killer:
             "the emulator": lambda cut: processes["emulator"].kill(),
             "database connections": lambda cut: self._cut_database(),
             "broker connections": lambda cut: self._cut_broker(),
+            "the worker in an act of the platform": lambda cut: self._kill_in_an_act(),
+            "the database server": lambda cut: machine.restart_database(at_once=cut.pick < 0.5),
+            "the site's clock": lambda cut: self._set_clock(hours=-2 if cut.pick < 0.5 else 2),
+            "the disk": lambda cut: self._fill_disk(),
         }
+
+    @property
+    def unable(self) -> set[str]:
+        """The kinds of cuts that this engine or this machine does not allow."""
+        kinds = set() if self._database else set(SERVICES)
+        if not self._machine.disk:
+            kinds.add("the disk")
+        return kinds
 
     def strike(self, cut: Cut) -> None:
         self._ways[cut.kind](cut)
+
+    def _kill_in_an_act(self) -> None:
+        """Kill the worker while the platform may be acting on its call; after a while without a call, at any moment."""
+        end = time.monotonic() + LONGEST_WATCH
+        while not self._is_calling() and time.monotonic() < end:
+            time.sleep(0.002)
+        self._site.processes["worker"].kill()
+
+    def _set_clock(self, *, hours: int) -> None:
+        """Start the site with a wrong clock, let the crowd go on, and start it again with the right one."""
+        web = self._site.processes["web"]
+        web.kill(CLOCK_HOURS=str(hours))
+        self._site.wait()
+        time.sleep(LASTS)
+        web.kill()
+
+    def _fill_disk(self) -> None:
+        filler = Path(self._machine.disk) / "filler"
+        try:
+            with filler.open("wb", buffering=0) as file:
+                while file.write(bytes(1 << 20)):
+                    pass
+        except OSError:
+            time.sleep(LASTS)
+        finally:
+            filler.unlink(missing_ok=True)
 
     def _cut_database(self) -> None:
         with psycopg2.connect(self._database, application_name=SPARED) as server:

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.db import transaction
 
 from annotation.models import Assignment
-from core.jobs import open_job
+from core.work.jobs import open_job
 from dataset.jobs import release
 from hits.models import Item, Round
 from tests.factories import make_collection, make_round
@@ -43,7 +43,7 @@ def polarities() -> dict[int, str]:
 
 def releases(round: Round) -> Iterator[str]:
     """Open one more job that releases what is judged so far, each time one is asked for."""
-    boss, number = User.objects.create_user("boss"), 0
+    boss, number = User.objects.create_superuser("boss"), 0
     while True:
         if Assignment.objects.filter(hit__round=round, state=Assignment.State.ACCEPTED).exists():
             number += 1

@@ -7,12 +7,14 @@ That two hold one seat, or one worker two seats of a HIT, the database itself re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from decimal import Decimal
 from hashlib import sha256
 
+from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db import connection, transaction
-from django.db.models import Count
+from django.db import connection
+from django.db.models import Count, F, Q
 from django.utils import timezone
 
 from annotation.models import Assignment, Decision, Draft, Judgment, Payment
@@ -21,9 +23,10 @@ from annotation.work.grading import count_failures
 from core.models import Event, Job
 from crowd.models import Outbox
 from dataset.models import Version
-from dataset.verification import verify_version
+from dataset.releases.verification import verify_version
 from hits.models import Item, Round, Seat
 from tests.chaos.crowd import Sent
+from tests.transactions import taken_back
 
 State = Assignment.State
 GRADED = (State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
@@ -38,9 +41,9 @@ def violations(sent: Sequence[Sent], *, at_rest: bool = False) -> list[str]:
 
 @contextmanager
 def _unchanging() -> Iterator[None]:
-    """All queries see one state."""
+    """All queries see one state, and files may be read meanwhile: nothing is written."""
     is_first = not connection.in_atomic_block
-    with transaction.atomic():
+    with taken_back():
         if connection.vendor == "postgresql" and is_first:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -165,6 +168,17 @@ def leases() -> Iterator[str]:
     yield from (f"leases: a draft of assignment {one.assignment_id} is left" for one in drafts)
 
 
+def clocks() -> Iterator[str]:
+    """Leases that a wrong clock made too long and, where the database has a clock, work sent before it was taken."""
+    now = timezone.now()
+    too_long = Q(leased_at__gt=now) | Q(deadline__gt=now + timedelta(minutes=2 * settings.LEASE_MINUTES))
+    for one in Assignment.objects.filter(too_long, state=State.LEASED, outside_key=""):
+        yield f"clocks: assignment {one.pk} is leased from {one.leased_at} to {one.deadline}"
+    if connection.vendor == "postgresql":
+        for one in Assignment.objects.filter(submitted_at__lt=F("leased_at")):
+            yield f"clocks: assignment {one.pk} was submitted at {one.submitted_at} and taken at {one.leased_at}"
+
+
 def work() -> Iterator[str]:
     """Jobs that have not ended well, and calls to the platform that were not made."""
     yield from (f"work: job {one}: {one.message}" for one in Job.objects.exclude(state=Job.State.DONE))
@@ -174,4 +188,4 @@ def work() -> Iterator[str]:
 
 Check = Callable[[], Iterator[str]]
 ALWAYS: tuple[Check, ...] = (partial, doubled, too_many_votes, seats, controls, money, files)
-AT_REST: tuple[Check, ...] = (recounted_controls, versions, rows, leases, work)
+AT_REST: tuple[Check, ...] = (recounted_controls, versions, rows, leases, clocks, work)

@@ -21,10 +21,10 @@ class Process:
         self.deaths = 0  # not by us
         self._start()
 
-    def kill(self) -> None:
-        """Kill it with all its children, as a lack of memory does, and start it again."""
+    def kill(self, **variables: str) -> None:
+        """Kill it with all its children, as a lack of memory does, and start it again, with ``variables`` besides."""
         self.stop(signal.SIGKILL)
-        self._start()
+        self._start(**variables)
 
     def kill_child(self, pick: float) -> None:
         """Kill one of its children; the parent replaces it."""
@@ -53,10 +53,11 @@ class Process:
             os.killpg(self._running.pid, signal.SIGKILL)
             self._running.wait()
 
-    def _start(self) -> None:
+    def _start(self, **variables: str) -> None:
+        environment = self._environment | variables
         with self.log.open("ab") as log:
             self._running = subprocess.Popen(
-                self._command, env=self._environment, stdout=log, stderr=log, start_new_session=True
+                self._command, env=environment, stdout=log, stderr=log, start_new_session=True
             )
 
 
@@ -64,14 +65,14 @@ class Site:
     """Gunicorn with three processes, a Celery worker, its clock, and MTurk's emulator with a journal."""
 
     def __init__(self, folder: Path, *, environment: dict[str, str], seed: int) -> None:
-        web = [*PYTHON, "gunicorn", "--config", "config/gunicorn.py", "--workers", "3", "--log-level", "warning"]
+        web = [*PYTHON, "gunicorn", "--config", "tests/chaos/gunicorn.py", "--workers", "3", "--log-level", "warning"]
         web += ["--bind", environment["SITE_URL"].removeprefix("http://")]
         celery = [*PYTHON, "celery", "-A", "config"]
         beat = ["beat", "--pidfile=", "--schedule", str(folder / "beat"), "--loglevel", "WARNING"]
         port = environment["MTURK_EMULATOR_URL"].rsplit(":", 1)[1]
         journal = ["--journal", str(folder / "journal"), "--seed", str(seed), "--balance", "100000"]
         commands = {
-            "emulator": [*PYTHON, "emulators.mturk", "--port", port, *journal],
+            "emulator": [*PYTHON, "counterpart_emulators.mturk", "--port", port, *journal],
             "web": web,
             "worker": [*celery, "worker", "--concurrency", "1", "--loglevel", "WARNING"],
             "clock": [*celery, *beat],

@@ -17,6 +17,7 @@ def text_of(outcome: Outcome) -> str:
     kinds = "\n".join(f"| {kind} | {number} |" for kind, number in sorted(outcome.kinds.items()))
     others = len(outcome.found) - sum(outcome.of(kind) for kind in ("lost", "altered", "partial", "doubled"))
     deaths = ", ".join(f"{name} {number}" for name, number in outcome.deaths.items()) or "none"
+    unable = f"\nNot possible here: {', '.join(sorted(outcome.unable))}.\n" if outcome.unable else ""
     return f"""### {NAMES[outcome.engine]}
 
 {len(outcome.cuts)} kills and cuts, seed {outcome.seed}, in {outcome.seconds:.0f} seconds, {outcome.checking:.0f} of
@@ -25,9 +26,10 @@ them in checks; {date.today()}, Django {django.__version__}, {os.cpu_count()} co
 | killed or cut | times |
 |---|---|
 {kinds}
-
+{unable}
 | figure | |
 |---|---|
+| submissions refused | {counts["refused"]} |
 | submissions sent | {figures["sent"]} |
 | acknowledged | {figures["acknowledged"]} |
 | of them on the emulated platform | {counts["acknowledged on the platform"]} |

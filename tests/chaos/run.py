@@ -2,17 +2,18 @@
 
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
 from django.core.management import call_command
-from django.db import OperationalError, close_old_connections, connection
+from django.db import DatabaseError, OperationalError, close_old_connections, connection
 from django.utils import timezone
 
 from annotation.models import Assignment
-from core.jobs import STALE_AFTER
 from core.models import Job
+from core.work.jobs import STALE_AFTER
 from crowd.models import Outbox
 from crowd.sync import sync_round
 from crowd.tasks import reconcile
@@ -21,6 +22,7 @@ from tests.chaos.crowd import Crowd
 from tests.chaos.cuts import Killer
 from tests.chaos.ground import make_rounds, polarities, publish, releases
 from tests.chaos.invariants import violations
+from tests.chaos.machine import Machine
 from tests.chaos.processes import Site
 from tests.chaos.schedule import Cut, schedule
 
@@ -35,6 +37,7 @@ class Outcome:
     engine: str
     seed: int
     cuts: list[Cut]
+    unable: set[str]  # kinds of cuts that this machine or engine does not allow
     seconds: float = 0.0
     checking: float = 0.0  # of these seconds
     counts: Counter[str] = field(default_factory=Counter)
@@ -51,18 +54,18 @@ class Outcome:
         return sum(line.startswith(f"{kind}:") for line in self.found)
 
 
-def run(folder: Path, environment: dict[str, str], *, kills: int, seed: int) -> Outcome:
+def run(folder: Path, environment: dict[str, str], machine: Machine, *, kills: int, seed: int) -> Outcome:
     """Start the site in ``folder`` with an empty, migrated database, kill it ``kills`` times, and check."""
     database, broker = environment["DATABASE_URL"], environment["REDIS_URL"]
-    outcome = Outcome(connection.vendor, seed, schedule(kills=kills, seed=seed, services=bool(broker)))
     browser, mturk = make_rounds(hits=60 + 5 * kills, posted=20 + kills)
     site = Site(folder, environment=environment, seed=seed)
+    killer = Killer(site, machine, is_calling=_is_calling, database=database, broker=broker)
+    outcome = Outcome(connection.vendor, seed, schedule(kills=kills, seed=seed, without=killer.unable), killer.unable)
     try:
         site.wait()
         publish(browser, mturk)
         crowd = Crowd(site.address, polarities())
-        killer, begun = Killer(site, database=database, broker=broker), time.monotonic()
-        jobs = releases(browser)
+        begun, jobs = time.monotonic(), releases(browser)
         with crowd.working(browser, mturk, workers=6, turkers=2, seed=seed):
             _wait_for_work(crowd)
             for cut in outcome.cuts:
@@ -90,6 +93,13 @@ def run(folder: Path, environment: dict[str, str], *, kills: int, seed: int) -> 
         "calls": Outbox.objects.count(),
     }
     return outcome
+
+
+def _is_calling() -> bool:
+    close_old_connections()
+    with suppress(DatabaseError):
+        return Outbox.objects.filter(state=Outbox.State.SENDING).exists()
+    return False
 
 
 def _wait_for_work(crowd: Crowd, *, seconds: float = 300) -> None:

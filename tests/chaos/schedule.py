@@ -1,5 +1,6 @@
 """What is killed, and when: the same for the same seed."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from random import Random
 
@@ -12,8 +13,12 @@ WEIGHTS = {
     "the emulator": 2,
     "database connections": 5,
     "broker connections": 3,
+    "the worker in an act of the platform": 2,
+    "the database server": 1,
+    "the site's clock": 1,
+    "the disk": 1,
 }
-SERVICES = ("database connections", "broker connections")  # SQLite and its broker are files
+SERVICES = ("database connections", "broker connections", "the database server")  # SQLite and its broker are files
 SHORTEST, LONGEST = 0.3, 3.5  # seconds between two
 
 
@@ -27,9 +32,9 @@ class Cut:
     pick: float
 
 
-def schedule(*, kills: int, seed: int, services: bool) -> list[Cut]:
-    """Draw ``kills`` cuts; without ``services`` only processes are killed."""
+def schedule(*, kills: int, seed: int, without: Collection[str] = ()) -> list[Cut]:
+    """Draw ``kills`` cuts, of all kinds but those ``without`` which the machine or the engine can do."""
     rng = Random(seed)
-    weights = {kind: weight for kind, weight in WEIGHTS.items() if services or kind not in SERVICES}
+    weights = {kind: weight for kind, weight in WEIGHTS.items() if kind not in without}
     kinds = rng.choices([*weights], [*weights.values()], k=kills)
     return [Cut(n, kind, rng.uniform(SHORTEST, LONGEST), rng.random()) for n, kind in enumerate(kinds, 1)]

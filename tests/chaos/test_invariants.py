@@ -1,6 +1,7 @@
 """The checker of the kills reports every fault that is planted."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.core.files.storage import default_storage
@@ -118,6 +119,14 @@ FAULTS_AT_REST = {
     "a lease is past its deadline": (
         "leases",
         lambda: Assignment.objects.filter(state="leased").update(deadline=timezone.now()),
+    ),
+    "a lease begins in the future": (
+        "clocks",
+        lambda: Assignment.objects.filter(state="leased").update(leased_at=timezone.now() + timedelta(hours=2)),
+    ),
+    "a lease is too long": (
+        "clocks",
+        lambda: Assignment.objects.filter(state="leased").update(deadline=timezone.now() + timedelta(hours=2)),
     ),
     "a submission is not graded": (
         "leases",

@@ -15,7 +15,7 @@ def version_of(project: Path) -> str:
 
 
 def test_the_client_has_the_version_of_the_site():
-    assert version_of(ROOT / "client/pyproject.toml") == version_of(ROOT / "pyproject.toml")
+    assert version_of(ROOT / "packages/client/pyproject.toml") == version_of(ROOT / "pyproject.toml")
 
 
 @pytest.mark.slow

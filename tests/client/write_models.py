@@ -16,7 +16,7 @@ from datamodel_code_generator import (
     generate,
 )
 
-MODELS = Path(__file__).resolve().parents[2] / "client/counterpart_client/models.py"
+MODELS = Path(__file__).resolve().parents[2] / "packages/client/counterpart_client/models.py"
 HEADER = '"""What the site answers: written by tests/client/write_models.py from the description of its API."""'
 
 
@@ -39,7 +39,7 @@ def models() -> str:
         use_field_description=True,
         custom_file_header=HEADER,
         formatters=[Formatter.RUFF_CHECK, Formatter.RUFF_FORMAT],
-        settings_path=MODELS.parents[2],
+        settings_path=MODELS.parents[3],
     )
     return f"{written}\n"
 

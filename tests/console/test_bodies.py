@@ -4,7 +4,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from core.middleware import LARGEST_BODY
+from core.web.middleware import LARGEST_BODY
 
 TOO_MUCH = {"note": "x" * LARGEST_BODY}
 

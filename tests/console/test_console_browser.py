@@ -1,13 +1,14 @@
 """The staff's pages in a real browser: accessibility, keys, live progress, no sideways scroll on a phone."""
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Payment, Worker, WorkerIdentity
-from annotation.people.qualification_tests import Plan, make_test
+from annotation.people.qualification_tests import QualificationPlan, make_test
 from console.charts.measured_charts import measure_chart
 from core.models import Job
 from core.progress import silent
@@ -97,8 +98,8 @@ DIFFERENCES = [
 
 
 def log_in(page: Page, site_url: str) -> Page:
-    session = client_of("admin").cookies["sessionid"].value
-    page.context.add_cookies([{"name": "sessionid", "value": session, "url": site_url}])
+    session = client_of("admin").cookies[settings.SESSION_COOKIE_NAME].value
+    page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": site_url}])
     return page
 
 
@@ -115,7 +116,7 @@ def staged(site, platform) -> Site:
     site.version.rounds.add(site.round)
     evaluate_version(site.version)
     Run.objects.update(marks={"by_id": ""})
-    make_test("first", collection=make_collection("tested", pictures=True), plan=Plan(1, 1, 2), actor="x")
+    make_test("first", collection=make_collection("tested", pictures=True), plan=QualificationPlan(1, 1, 2), actor="x")
     measure_chart(Round.objects.get(name="done"), "workers", "", progress=silent)
     measure_chart(site.version, "positives", "", progress=silent)
     return site

@@ -57,9 +57,9 @@ def test_a_request_counts_one_of_many_large_figures_and_shows_others_as_they_wer
         found = [turn.kept(key, lambda: "new", answer_sets=sets) for key in "abc"]
         return [one and one.figures for one in found]
 
-    assert counted(kept_figures.Turn()) == [None, None, "old"]
-    assert counted(kept_figures.Turn(turn=True)) == ["new", None, "old"]
+    assert counted(kept_figures.CountingTurn()) == [None, None, "old"]
+    assert counted(kept_figures.CountingTurn(turn=True)) == ["new", None, "old"]
     cache.delete("a")
-    assert counted(kept_figures.Turn(at_once=True)) == ["new", "new", "new"]
+    assert counted(kept_figures.CountingTurn(at_once=True)) == ["new", "new", "new"]
     cache.clear()
-    assert counted(kept_figures.Turn(), sets=kept_figures.MANY - 1) == ["new", "new", "new"]
+    assert counted(kept_figures.CountingTurn(), sets=kept_figures.MANY - 1) == ["new", "new", "new"]

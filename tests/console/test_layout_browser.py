@@ -13,11 +13,11 @@ from annotation.models import Assignment, Payment, Worker
 from console.charts.measured_charts import measure_chart
 from console.jobs import chart
 from console.pairs.light_table import COLUMNS, VIEWS
-from core import jobs
 from core.events import record_each
 from core.models import Job
 from core.progress import silent
-from dataset.reviews import Conclusion, conclude
+from core.work import jobs
+from dataset.reviews.reviews import Conclusion, conclude
 from dataset.verdicts import aggregate_round
 from hits.models import Item, Round, Seat
 from mitl.models import Pool, Proposal

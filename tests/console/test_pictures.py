@@ -6,7 +6,7 @@ from django.core.files.storage import default_storage
 from PIL import Image as Picture
 
 from corpus.models import Image, Match
-from corpus.pictures import store_picture
+from corpus.pictures.stored_pictures import store_picture
 from tests.factories import make_collection, picture
 
 
@@ -24,60 +24,60 @@ def large(db):
     return image
 
 
-def test_the_whole_picture_is_streamed_as_it_was_stored(member, large):
-    answer = member.get(f"/pictures/{large.pk}/")
+def test_the_whole_picture_is_streamed_as_it_was_stored(researcher, large):
+    answer = researcher.get(f"/pictures/{large.pk}/")
     assert answer["Content-Type"] == "image/jpeg"
     assert content(answer) == picture(size=(1000, 500))
 
 
 @pytest.mark.parametrize("query", ["", "?size=320"])
-def test_a_picture_that_was_changed_in_the_storage_is_not_served(member, large, query):
+def test_a_picture_that_was_changed_in_the_storage_is_not_served(researcher, large, query):
     default_storage.save(large.file, ContentFile(picture("red", size=(1000, 500))))
-    assert member.get(f"/pictures/{large.pk}/{query}").status_code == 404
+    assert researcher.get(f"/pictures/{large.pk}/{query}").status_code == 404
 
 
-def test_a_changed_picture_is_replaced_when_it_is_imported_again(member, large):
+def test_a_changed_picture_is_replaced_when_it_is_imported_again(researcher, large):
     default_storage.save(large.file, ContentFile(b"x" * default_storage.size(large.file)))
     store_picture("zoo", large.key, "0.jpg", picture(size=(1000, 500)))
-    assert content(member.get(f"/pictures/{large.pk}/")) == picture(size=(1000, 500))
+    assert content(researcher.get(f"/pictures/{large.pk}/")) == picture(size=(1000, 500))
 
 
-def test_a_thumbnail_is_a_small_jpeg(member, large):
-    answer = member.get(f"/pictures/{large.pk}/?size=320")
+def test_a_thumbnail_is_a_small_jpeg(researcher, large):
+    answer = researcher.get(f"/pictures/{large.pk}/?size=320")
     assert Picture.open(BytesIO(content(answer))).size == (320, 160)
     assert "private" in answer["Cache-Control"]
 
 
-def test_a_thumbnail_is_made_once(member, large, settings):
-    member.get(f"/pictures/{large.pk}/?size=160")
+def test_a_thumbnail_is_made_once(researcher, large, settings):
+    researcher.get(f"/pictures/{large.pk}/?size=160")
     (made,) = (settings.FILE_CACHE / "thumbnails").iterdir()
     before = made.stat().st_mtime_ns
-    member.get(f"/pictures/{large.pk}/?size=160")
+    researcher.get(f"/pictures/{large.pk}/?size=160")
     assert made.stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize("size", ["1", "100000", "-320", "big"])
-def test_only_our_own_sizes_are_made(member, large, size):
-    assert member.get(f"/pictures/{large.pk}/?size={size}").status_code == 404
+def test_only_our_own_sizes_are_made(researcher, large, size):
+    assert researcher.get(f"/pictures/{large.pk}/?size={size}").status_code == 404
 
 
 @pytest.mark.parametrize("query", ["", "?size=320"])
-def test_a_picture_without_a_file_is_not_found(member, query, db, settings):
+def test_a_picture_without_a_file_is_not_found(researcher, query, db, settings):
     settings.MEDIA_ROOT.mkdir()  # no file is no name in the storage, which would be the folder itself
     image = make_collection(images=1).images.get()
-    assert member.get(f"/pictures/{image.pk}/{query}").status_code == 404
+    assert researcher.get(f"/pictures/{image.pk}/{query}").status_code == 404
 
 
-def test_a_file_that_is_not_surely_a_picture_is_never_shown_as_a_page(member, large):
+def test_a_file_that_is_not_surely_a_picture_is_never_shown_as_a_page(researcher, large):
     large.file = default_storage.save("images/evil.html", ContentFile(b"<script>"))
     large.save()
-    assert member.get(f"/pictures/{large.pk}/")["Content-Type"] == "application/octet-stream"
+    assert researcher.get(f"/pictures/{large.pk}/")["Content-Type"] == "application/octet-stream"
 
 
-def test_a_pictures_page_shows_what_other_sources_associate_with_it(member, large):
+def test_a_pictures_page_shows_what_other_sources_associate_with_it(researcher, large):
     elsewhere = Image.objects.create(collection=large.collection, key="9", file_name="9.jpg")
     other = elsewhere.captions.create(collection=large.collection, key="9", text="a caption from elsewhere")
     Match.objects.create(collection=large.collection, image=large, caption=other, source="cxc", score=3.5)
-    text = member.get(f"/images/{large.pk}/").content.decode()
+    text = researcher.get(f"/images/{large.pk}/").content.decode()
     assert "a caption from elsewhere" in text
     assert "3.50" in text

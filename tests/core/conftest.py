@@ -3,8 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
-from core import jobs
-from core.jobs import open_job
+from core.work import jobs
+from core.work.jobs import open_job
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from core.jobs import job as job_task
 from core.models import Event, Job
+from core.work.jobs import job as job_task
 
 State = Job.State
 
@@ -23,7 +23,7 @@ def verbs(job):
     return list(Event.objects.filter(subject=f"core.job:{job.pk}").order_by("id").values_list("verb", flat=True))
 
 
-@job_task("farm.tasks.count_once")
+@job_task("farm.tasks.count_once", needs=("hits.launch_round",))
 def count_once(job, progress):
     progress("counting", job.params["sheep"], None)
     return f"{job.params['sheep']} sheep."

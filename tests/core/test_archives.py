@@ -5,8 +5,8 @@ import tarfile
 
 import pytest
 
-from core.archives import checked_manifest, extract, new_archive
 from core.errors import CounterpartError
+from core.files.archives import checked_manifest, extract, new_archive
 
 
 @pytest.fixture

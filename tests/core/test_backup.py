@@ -14,12 +14,12 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
-from core import archives
-from core import backup as module
-from core.archives import checked_manifest
-from core.backup import back_up, restore
 from core.errors import CounterpartError
-from core.files import write_file
+from core.files import archives
+from core.files import backup as module
+from core.files.archives import checked_manifest
+from core.files.backup import back_up, restore
+from core.files.stored_files import write_file
 from core.models import Event
 from corpus.models import Collection, Image
 from mitl.models import ChatPurse, ChatRequest

@@ -4,28 +4,53 @@ import os
 import signal
 import subprocess
 import sys
+from argparse import SUPPRESS, ArgumentParser
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command, load_command_class
-from django.db import OperationalError, ProgrammingError
+from django.core.management import CommandError, call_command, get_commands, load_command_class
+from django.db import InterfaceError, OperationalError, ProgrammingError
 
 import manage
+from tests.project.test_docs import OURS
+
+BUSY = "The database is busy ({}). Another program is writing, or holds its connections: run"
+FULL = "The disk of the database is full ({}). Free some space, then run"
+NEW = "The database does not have what this program needs ({}). Run migrate first, then"
+AWAY = "The database cannot be reached ({}). Check DATABASE_URL and that its server runs, then run"
+READ_ONLY = "The database is read-only ({}). Copy it to storage that can be written, then run"
+OTHER = "The database refused ({}). Correct that, then run"
 
 
 @pytest.mark.parametrize(
-    "error", [OperationalError("no such table: hits_round"), ProgrammingError("relation does not exist\nLINE 1")]
+    ("error", "told"),
+    [
+        (OperationalError("database is locked"), BUSY),
+        (OperationalError("canceling statement due to lock timeout"), BUSY),
+        (OperationalError("deadlock detected"), BUSY),
+        (OperationalError('connection to server at "::1" failed: FATAL:  sorry, too many clients already'), BUSY),
+        (OperationalError("database or disk is full"), FULL),
+        (OperationalError('could not extend file "base/1": No space left on device'), FULL),
+        (OperationalError("no such table: hits_round"), NEW),
+        (OperationalError("no such column: hits_round.name"), NEW),
+        (ProgrammingError('relation "hits_round" does not exist\nLINE 1'), NEW),
+        (OperationalError("unable to open database file"), AWAY),
+        (OperationalError('connection to server at "::1", port 5432 failed: Connection refused'), AWAY),
+        (OperationalError('connection to server at "::1" failed: FATAL:  database "x" does not exist'), AWAY),
+        (InterfaceError("connection already closed"), AWAY),
+        (OperationalError("attempt to write a readonly database"), READ_ONLY),
+        (OperationalError("out of memory"), OTHER),
+    ],
 )
-def test_a_database_that_cannot_be_used_is_told_in_one_line(db, monkeypatch, error):
+def test_each_trouble_of_the_database_has_a_sentence_of_its_own(db, monkeypatch, error, told):
     def fail(rows: object, name: str) -> None:
         raise error
 
     monkeypatch.setattr("hits.models.RoundQuerySet.named", fail)
-    with pytest.raises(
-        CommandError, match=r"^The database could not be used \(.*\)\. If it is new, run migrate"
-    ) as told:
+    with pytest.raises(CommandError) as refused:
         call_command("close", "round-1", skip_checks=True)
-    assert "\n" not in str(told.value)
+    line = f"{told} the command again. --traceback shows the details."
+    assert str(refused.value) == line.format(" ".join(str(error).split()))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +58,7 @@ def test_a_database_that_cannot_be_used_is_told_in_one_line(db, monkeypatch, err
     [
         (OSError(28, "No space left on device", "/var/x"), r"No space left on device: /var/x\. Free some space, then"),
         (OSError(2, "No such file", "/proc/x"), r"No such file: /proc/x\. Check that the path exists and that you may"),
-        (OSError(111, "Connection refused"), r"Connection refused\. Correct that, then"),
+        (OSError(111, "Connection refused"), r"Connection refused\. Correct that, then run"),
     ],
 )
 def test_what_the_system_refuses_is_told_in_one_line_with_a_remedy(db, monkeypatch, error, told):
@@ -111,6 +136,16 @@ def test_help_shows_a_commands_own_options_and_not_those_of_django(capsys):
     shown = capsys.readouterr().out
     assert "--json" in shown
     assert not [option for option in ("--verbosity", "--settings", "--traceback", "--skip-checks") if option in shown]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_help_shows_every_option_that_a_command_adds(name):
+    command = load_command_class(get_commands()[name], name)
+    own = ArgumentParser()
+    command.add_arguments(own)
+    shown = command.create_parser("manage.py", name).format_help().split()
+    added = [option for action in own._actions for option in action.option_strings if action.help != SUPPRESS]
+    assert [option for option in added if not {option, f"{option},"}.intersection(shown)] == []
 
 
 def test_options_of_django_are_accepted(db, monkeypatch, capsys):

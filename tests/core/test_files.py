@@ -1,10 +1,13 @@
 """Arrays in files: written whole or block by block to the same bytes, and read in part."""
 
+import os
+import time
+
 import numpy as np
 import pytest
 
-from core import files
-from core.files import Rows, read_arrays, read_rows, write_arrays
+from core.files import stored_files as files
+from core.files.stored_files import Rows, read_arrays, read_rows, write_arrays
 
 MATRIX = np.arange(60, dtype=np.int64).reshape(20, 3)
 
@@ -40,3 +43,13 @@ def test_all_rows_are_those_of_the_whole_array(stored):
 def test_an_array_of_another_name_is_an_error(stored):
     with pytest.raises(KeyError):
         read_rows(stored, "none")
+
+
+def test_folders_that_nobody_added_to_for_long_are_removed(tmp_path):
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+    long_ago = time.time() - 15 * 24 * 3600
+    os.utime(tmp_path / "old", (long_ago, long_ago))
+    assert files.remove_stale(tmp_path) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+    assert files.remove_stale(tmp_path / "nowhere") == 0

@@ -4,7 +4,7 @@ import pytest
 from django.db import transaction
 from django.db.transaction import TransactionManagementError
 
-from core.fixed_queries import FixedQuery
+from core.database.fixed_queries import FixedQuery
 from hits.models import HIT, Round
 from tests.factories import make_round
 

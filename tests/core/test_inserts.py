@@ -6,9 +6,9 @@ from django.db import IntegrityError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core import inserts
-from core.inserts import insert_rows
-from core.jobs import Cancelled
+from core.database import inserts
+from core.database.inserts import insert_rows
+from core.work.jobs import Cancelled
 from corpus.models import Caption, Collection, Image, Match
 from tests.factories import make_collection
 

@@ -8,10 +8,10 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from config.celery import app
-from core import jobs
 from core.errors import CounterpartError
-from core.jobs import cancel, finish, open_job, open_once, resend_stale_jobs, running
 from core.models import Event, Job
+from core.work import jobs
+from core.work.jobs import cancel, finish, open_job, open_once, resend_stale_jobs, running
 from tests.at_once import at_once
 from tests.core.farm import State, age, count_once, state_of, verbs
 
@@ -77,10 +77,10 @@ def test_progress_within_a_long_transaction_is_seen_and_the_job_can_be_cancelled
     job = Job.objects.create(title="Release", task="farm.tasks.release")
     with running(job.pk) as progress, transaction.atomic():
         User.objects.create_user("half done")
-        progress("releasing", 1, 2)
+        progress("writing pairs", 1, 2)
         seen, asked = at_once(lambda: Job.objects.get(pk=job.pk).step, lambda: cancel(job, actor="bo"))
-        assert (seen, asked) == ("releasing", True)
-        progress("releasing", 2, 2)
+        assert (seen, asked) == ("writing pairs", True)
+        progress("writing pairs", 2, 2)
     assert state_of(job) == State.CANCELLED
     assert not User.objects.exists()
 

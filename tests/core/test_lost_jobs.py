@@ -8,10 +8,10 @@ import pytest
 from celery.signals import worker_shutting_down
 from django.utils import timezone
 
-from core import jobs
 from core.errors import CounterpartError
-from core.jobs import Cancelled, cancel, finish, resend_stale_jobs, running
 from core.models import Job
+from core.work import jobs
+from core.work.jobs import Cancelled, cancel, finish, resend_stale_jobs, running
 from tests.core.farm import State, age, count_once, state_of, verbs
 
 pytestmark = pytest.mark.usefixtures("sent")

@@ -1,14 +1,14 @@
 """Pages while the database cannot be reached."""
 
 from collections.abc import Callable
-from errno import ENOSPC
+from errno import ENOSPC, EROFS
 
 import pytest
 from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 
 from annotation.models import Judgment
-from core.middleware import BodyLimit
+from core.web.middleware import BodyLimit
 from tests.annotation.answering import address, leased
 from tests.factories import make_round
 
@@ -46,6 +46,16 @@ def test_a_full_disk_is_told_with_503_and_by_its_name(visitor, db, monkeypatch, 
     assert answer.status_code == 503
     assert "The disk is full" in answer.text
     assert "please tell who runs the study" in answer.text
+
+
+@pytest.mark.parametrize(
+    "error", [OperationalError("attempt to write a readonly database"), OSError(EROFS, "Read-only file system")]
+)
+def test_storage_that_is_read_only_is_named_with_503(visitor, db, monkeypatch, error):
+    monkeypatch.setattr("annotation.judging.home.joined_round", failing(error))
+    answer = visitor.get("/judge/join/any/")
+    assert answer.status_code == 503
+    assert "The site is read-only" in answer.text
 
 
 def test_a_database_that_is_lost_outside_a_view_is_told_too(visitor, db, monkeypatch):

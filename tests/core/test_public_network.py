@@ -7,9 +7,9 @@ from threading import Thread
 
 import pytest
 
-from core import public_network
 from core.errors import CounterpartError
-from core.public_network import fetch, is_public
+from core.web import public_network
+from core.web.public_network import fetch, is_public
 
 
 class Pages(BaseHTTPRequestHandler):
@@ -64,13 +64,18 @@ def test_a_redirect_into_a_private_network_is_refused(site, monkeypatch):
     places = {"127.0.0.1": "127.0.0.1", "localhost": "10.0.0.1"}
     found = lambda host, port, *how, **more: [(socket.AF_INET, 1, 6, "", (places[host], port))]  # noqa: E731
     monkeypatch.setattr(public_network.socket, "getaddrinfo", found)
-    with pytest.raises(CounterpartError, match="localhost is in a private network"):
+    with pytest.raises(CounterpartError, match="localhost is no host of the public internet"):
         fetch(f"{site}/inside", at_most=5)
 
 
 def test_this_computer_is_refused(server):
-    with pytest.raises(CounterpartError, match="127.0.0.1 is in a private network"):
+    with pytest.raises(CounterpartError, match="127.0.0.1 is no host of the public internet"):
         fetch(f"{server}/ok", at_most=5)
+
+
+def test_a_name_that_leads_nowhere_is_refused_in_the_words_for_one_of_a_private_network(server):
+    with pytest.raises(CounterpartError, match="nothing.invalid is no host of the public internet"):
+        fetch("http://nothing.invalid/ok", at_most=5)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +108,26 @@ def test_an_answer_that_takes_too_long_is_not_waited_for(site, monkeypatch):
         ("2002:7f00:1::", False),
         ("64:ff9b::a00:1", False),
         ("64:ff9b::5db8:d822", True),
+        ("::ffff:93.184.216.34", True),
+        ("3ffe::1", True),
+        ("64:ff9b:1::a9fe:a9fe", False),
+        ("64:ff9b:1:a9fe:0:a9fe::", False),
+        ("::7f00:1", False),
+        ("::ffff:0:10.0.0.1", False),
+        ("2001:4860::5efe:10.0.0.1", False),
+        ("2001:4860::200:5efe:10.0.0.1", False),
+        ("fe80::5efe:93.184.216.34", False),
+        ("fe80::1%1", False),
+        ("fec0::1", False),
+        ("ff0e::1", False),
+        ("4000::1", False),
+        ("2001:0:a00:1::1", False),
+        ("2001:2::1", False),
+        ("2001:db8::1", False),
+        ("2002:5db8:d822::", False),
+        ("3fff::1", False),
+        ("5f00::1", False),
+        ("::", False),
     ],
 )
 def test_public_addresses_are_told_from_private_ones(address, public):

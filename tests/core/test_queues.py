@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from config.celery import app
 from core.models import Job
-from core.queues import Load, loads, queue_of
+from core.work.queues import Load, loads, queue_of
 
 State = Job.State
 

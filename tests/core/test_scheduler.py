@@ -7,9 +7,9 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from config.celery import app
-from core import scheduler
 from core.models import Heartbeat
-from core.scheduler import Clock, leads
+from core.work import scheduler
+from core.work.scheduler import Clock, leads
 from tests.at_once import at_once
 
 
@@ -83,4 +83,4 @@ def test_of_clocks_that_start_at_once_one_leads(transactional_db):
 
 
 def test_the_settings_name_this_clock():
-    assert app.conf.beat_scheduler == "core.scheduler:Clock"
+    assert app.conf.beat_scheduler == "core.work.scheduler:Clock"

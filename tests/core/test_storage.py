@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
-from core.files import read_foreign_arrays, whole_file, write_file
+from core.files.stored_files import read_foreign_arrays, whole_file, write_file
 
 
 class Breaking(ContentFile):

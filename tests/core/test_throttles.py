@@ -6,7 +6,7 @@ import pytest
 from django.core.cache import cache
 from django.test import RequestFactory
 
-from core.throttles import Throttle, client_address
+from core.web.throttles import Throttle, client_address
 
 LIMIT = Throttle("JOINS_PER_HOUR")
 

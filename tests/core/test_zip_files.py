@@ -7,9 +7,9 @@ from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile, ZipInfo
 
 import pytest
 
-from core import zip_files
 from core.errors import CounterpartError
-from core.zip_files import unpack
+from core.files import zip_files
+from core.files.zip_files import unpack
 
 
 def packed(path: Path, files: dict[str, bytes]) -> Path:

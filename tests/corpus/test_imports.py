@@ -138,27 +138,6 @@ def test_a_name_that_cannot_be_a_folder_is_refused(db, path, name):
         imported(path, line(), name=name)
 
 
-def test_a_file_that_changes_between_its_readings_is_noticed(db, path, monkeypatch):
-    monkeypatch.setattr("corpus.imports.pictures_stored", lambda *_, **__: Vanishing(path))
-    with pytest.raises(CounterpartError, match=r"changed while it was read \(1 caption missing\)"):
-        imported(path, line(1), line(2))
-    assert not Collection.objects.exists()
-
-
-class Vanishing:
-    """Takes the second caption away while the pictures would be stored."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __enter__(self):
-        jsonl(self.path, line(1))
-        return {}
-
-    def __exit__(self, *_):
-        return False
-
-
 def test_progress_is_told_of_checking_and_writing(db, path):
     told = []
     imported(path, line(1), line(2), progress=lambda step, done, total: told.append((step, done)))

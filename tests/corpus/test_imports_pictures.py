@@ -8,10 +8,10 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
-from core.storage import WholeFileStorage
+from core.files.storage import WholeFileStorage
 from corpus.imports import import_collection, import_pictures
 from corpus.models import Caption, Collection, Image
-from corpus.pictures import open_picture
+from corpus.pictures.stored_pictures import open_picture
 from tests.core.test_storage import Breaking
 from tests.corpus.files import jsonl, line, picture_folder, written
 from tests.factories import picture

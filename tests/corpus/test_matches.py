@@ -136,7 +136,7 @@ def test_a_file_name_that_two_images_share_names_neither(zoo, path):
         ("image,caption,grade\n0,3,5\n", "matches, line 2: the grade '5' is not 1, 2, 3 or 4."),
         ("image,caption\n0,3\n0\n", "matches, line 3: 1 field, but the header has 2."),
         ("image,caption\n0,\n", "matches, line 2: the caption has no id."),
-        ('{"0": [1, 2', "matches is cut short or not JSON"),
+        ('{"0": [1, 2', "matches is not valid JSON"),
         ('{"0": 3}', "matches, entry 1: '0' does not map to a list of ids."),
         ('{"0": [null]}', "matches, entry 1: an item of '0' has no id."),
     ],

@@ -5,6 +5,7 @@ from collections import defaultdict
 from datetime import timedelta
 from decimal import Decimal
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from crowd.channels.base import Arrival, ChannelError, Listed, Listing
@@ -110,3 +111,8 @@ class FakePlatform:
 
     def withdraw(self, external_id, *, environment):
         self._take("withdraw", external_id)
+
+
+def robin() -> User:
+    """A person of the staff."""
+    return User.objects.get_or_create(username="robin")[0]

@@ -3,14 +3,13 @@
 from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
 from annotation.money.ledger import balances
 from annotation.people.admission import pairs_seen
+from annotation.people.consent import write_words
 from core.models import Event
-from crowd.arrivals import TWO_PEOPLE
-from crowd.seats import places_missing
+from crowd.posting.seats import places_missing
+from crowd.visits.arrivals import TWO_PEOPLE
 from hits.models import Seat
 from tests.annotation.answering import as_form, right_answers
-from tests.crowd.session_fakes import agree, enter, made, start, start_without_hit, sync, there, work
-
-__all__ = ["made", "there"]
+from tests.crowd.session_fakes import agree, enter, start, start_without_hit, sync, work
 
 
 def test_the_address_loses_the_id_of_the_person(client, made, there):
@@ -35,6 +34,15 @@ def test_an_answer_to_an_outdated_consent_sheet_is_asked_again(client, made, the
     there.come("S1", "P1")
     assert client.post(enter(client), {"consent": "yes", "sheet": "0"}).status_code == 422
     assert not Assignment.objects.exists()
+
+
+def test_a_sheet_that_changes_while_the_platform_is_asked_is_shown_again(client, made, there, monkeypatch):
+    there.come("S1", "P1")
+    words = dict.fromkeys(("researchers", "payment_terms", "contact"), "Changed.")
+    monkeypatch.setattr(there, "confirm", lambda *_: write_words(made, actor="kim", **words) or True)
+    page = agree(client, enter(client))
+    assert (page.status_code, "Changed." in page.text) == (422, True)
+    assert (Assignment.objects.count(), Worker.objects.get().consents.count()) == (0, 0)
 
 
 def test_the_same_session_goes_on_with_the_same_hit(client, made, there):

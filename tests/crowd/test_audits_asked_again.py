@@ -1,7 +1,6 @@
 """Queries of an audit whose work is rejected, excluded, given back or not finished in time are asked again until each
 is judged whole: an audit whose workers choose what is left out would be no random draw."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -12,12 +11,10 @@ from annotation.review.decisions import decide, reject
 from core.progress import silent
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from hits.models import Round, Seat
-from tests.crowd import platform
-from tests.crowd.prolific_rehearsal import Rehearsal, rehearsal, robin, sync
+from tests.crowd.fakes import robin
+from tests.crowd.platform import sync
 from tests.evaluation.worlds import SMALL, known_pool
 from tests.hits.pools import pack
-
-__all__ = ["rehearsal"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
@@ -25,9 +22,9 @@ QUERIES, SHARE = 14, 0.5
 REASON = "All answers are the same. " * 5
 
 
-def published_audit(channel: str, commit) -> Round:
+def published_audit(commit) -> Round:
     made = pack("audit", known_pool(images=QUERIES), design=SMALL, judge="audit", audit_share=SHARE, reward=Decimal(2))
-    options = {"channel": channel, "environment": "emulator", "expected_minutes": Decimal(8), "skip_missing": True}
+    options = {"channel": "mturk", "environment": "emulator", "expected_minutes": Decimal(8), "skip_missing": True}
     with commit(execute=True):
         call_command("publish", "audit", **options)
     made.refresh_from_db()
@@ -58,75 +55,27 @@ def check_whole(made: Round) -> None:
     assert {(one.missing, one.estimate.n_audited) for one in found} == {(0, QUERIES * SHARE)}
 
 
-@pytest.fixture
-def mturk(settings) -> Iterator[platform.Rehearsal]:
-    with platform.rehearsing(settings) as made:
-        yield made
-
-
-def is_rejected(there: Rehearsal, made: Round, commit) -> None:
-    fails_the_controls(there, made, commit)
-    rule_on_flagged(made, commit, rejected=True)
-
-
-def is_excluded(there: Rehearsal, made: Round, commit) -> None:
-    fails_the_controls(there, made, commit)
-    rule_on_flagged(made, commit, rejected=False)
-
-
-def fails_the_controls(there: Rehearsal, made: Round, commit) -> None:
-    with commit(execute=True):
-        there.work(wrong=True)
-    sync(made, commit)
-
-
-def gives_back(there: Rehearsal, made: Round, commit) -> None:
-    with commit(execute=True):
-        submission, person, _ = there.open()
-        there.give_back(submission, person)
-
-
-def runs_out_of_time(there: Rehearsal, made: Round, commit) -> None:
-    with commit(execute=True):
-        there.open()
-    there.later(hours=2)
-
-
-def test_queries_of_an_audit_are_asked_again_on_prolific_until_each_is_judged_whole(rehearsal, commit):
-    made = published_audit("prolific", commit)
-    for goes_astray in (is_rejected, is_excluded, gives_back, runs_out_of_time):
-        goes_astray(rehearsal, made, commit)
-        sync(made, commit)
-        open_seats = Seat.objects.filter(round=made, state=Seat.State.OPEN).count()
-        assert (unasked(made), rehearsal.study().free) == (set(), open_seats)
-    while Seat.objects.filter(round=made, state=Seat.State.OPEN).exists():
-        with commit(execute=True):
-            rehearsal.work()
-    sync(made, commit)
-    check_whole(made)
-
-
-def test_queries_of_an_audit_are_asked_again_on_mturk_until_each_is_judged_whole(mturk, commit):
-    made = published_audit("mturk", commit)
-    rejected, excluded, returned, abandoned, *_ = mturk.hits()
+def test_queries_of_an_audit_are_asked_again_until_each_is_judged_whole(rehearsal, commit):
+    made = published_audit(commit)
+    rejected, excluded, returned, abandoned, *_ = rehearsal.hits()
     for hit in (rejected, excluded):
-        mturk.work(hit, mturk.worker(), wrong_controls=True)
-        platform.sync(made, commit)
+        rehearsal.work(hit, rehearsal.worker(), wrong_controls=True)
+        sync(made, commit)
         rule_on_flagged(made, commit, rejected=hit == rejected)
     for hit in (returned, abandoned):
-        worker = mturk.worker()
-        assignment = mturk.accept(hit, worker)
-        mturk.open_page(hit, assignment, worker)
+        worker = rehearsal.worker()
+        assignment = rehearsal.accept(hit, worker)
+        rehearsal.open_page(hit, assignment, worker)
         if hit == returned:
-            mturk.world.return_assignment(assignment, worker)
-    mturk.later(hours=2)
-    platform.sync(made, commit)
+            rehearsal.world.return_assignment(assignment, worker)
+    rehearsal.later(hours=2)
+    sync(made, commit)
     assert unasked(made) == set()
-    mturk.later(days=8)  # by then every HIT has expired that nobody took
-    platform.sync(made, commit)
+    rehearsal.later(days=8)  # by then every HIT has expired that nobody took
+    sync(made, commit)
     live = list(made.postings.filter(state="live").values_list("external_id", flat=True))
     assert (unasked(made), len(live)) == (set(), made.hits.count())
     for hit in live:
-        mturk.work(hit, mturk.worker())
-    platform.sync(made, commit)
+        rehearsal.work(hit, rehearsal.worker())
+    sync(made, commit)
     check_whole(made)

@@ -6,31 +6,29 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Draft, Report, Worker
+from annotation.people.consent import current_sheet, write_words
 from annotation.people.workers import exclude
 from annotation.work.leases import expire_leases
 from core.models import Event
 from crowd.channels.base import Listed
-from crowd.claims import purge_claims
-from crowd.intake import take_in
 from crowd.models import Posting
 from crowd.sync import keep
+from crowd.visits.claims import purge_claims
+from crowd.visits.intake import take_in
 from hits.models import Round
 from tests.at_once import at_once
-from tests.crowd.framing import claims, confirm, enter, frame_of, post_hit, save, serve_mturk
+from tests.crowd.framing import claims, confirm, enter, frame_of, post_hit, save
 from tests.factories import make_round
 
 FROM = {"REMOTE_ADDR": "203.0.113.7"}
 
 
-@pytest.fixture(autouse=True)
-def mturk(monkeypatch):
-    serve_mturk(monkeypatch)
-    cache.clear()
+pytestmark = pytest.mark.usefixtures("framed")
 
 
 @pytest.fixture
-def posting(db) -> Posting:
-    posting = post_hit(make_round().hits.get())
+def posting(posting) -> Posting:
+    cache.clear()
     Round.objects.update(rehearsal=False)
     return posting
 
@@ -113,6 +111,24 @@ def test_consent_is_noted_when_the_platform_confirms_the_work(stranger, posting)
     confirm(claim)
     take_in(claim.pk)
     assert Worker.objects.get().consented_at
+
+
+def test_the_next_hit_after_a_change_of_the_sheet_shows_it_and_each_consent_is_to_what_was_shown(stranger, db):
+    made = make_round(hits=2)
+    posting, other = (post_hit(hit, f"HIT{hit.number}") for hit in made.hits.all())
+    first = current_sheet(made)
+    save(stranger, posting)
+    write_words(made, actor="kim", researchers="Kim's lab", payment_terms="", contact="")
+    changed, address = current_sheet(made), frame_of(claims(other, assignment="SECOND"))
+    assert "What you agree to has changed" in stranger.get(address).text
+    assert enter(stranger, posting)  # who has begun goes on
+    assert stranger.post(address, {"consent": "yes", "sheet": first.pk}).status_code == 200
+    assert Assignment.objects.count() == 1
+    assert stranger.post(address, {"consent": "yes", "sheet": changed.pk}).status_code == 302
+    for claim in Assignment.objects.order_by("pk"):
+        confirm(claim)
+        take_in(claim.pk)
+    assert [one.sheet for one in Worker.objects.get().consents.all()] == [first, changed]
 
 
 @pytest.mark.service

@@ -1,13 +1,13 @@
-"""The commands are thin wrappers; what they start is tested in tests/emulators."""
+"""The commands are thin wrappers; what they start is tested in packages/emulators/tests."""
 
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command, load_command_class
 
-from emulators import command
-from emulators.mturk.__main__ import PROGRAM as MTURK
-from emulators.prolific.__main__ import PROGRAM as PROLIFIC
+from counterpart_emulators import command
+from counterpart_emulators.mturk.__main__ import PROGRAM as MTURK
+from counterpart_emulators.prolific.__main__ import PROGRAM as PROLIFIC
 
 
 @pytest.mark.parametrize(

@@ -14,22 +14,19 @@ from django.utils import timezone
 from annotation.models import Assignment, Decision, Payment, Rejection, Worker
 from annotation.money.payments import PAID_BESIDE, mark_paid, owe, owe_bonus
 from annotation.people.consent import give_consent
-from annotation.people.receipts import receipt_of
 from annotation.people.workers import worker_for
 from annotation.work.leases import lease_for_visitor
-from crowd import endings, sessions
-from crowd.arrivals import TWO_PEOPLE
+from crowd import endings
 from crowd.channels.base import Listed
 from crowd.endings import Act
 from crowd.models import Posting, Visit
-from crowd.seats import answer_sets_due, places_missing
+from crowd.posting.seats import answer_sets_due, places_missing
+from crowd.visits import sessions
+from crowd.visits.arrivals import TWO_PEOPLE
 from hits.prices import cents
 from integrations.models import Notification
-from tests.crowd.session_fakes import made, there
-from tests.crowd.test_sessions import staff
+from tests.crowd.fakes import robin
 from tests.transactions import taken_back
-
-__all__ = ["made", "there"]
 
 FROZEN = json.loads(Path(__file__).with_name("endings.json").read_text())
 LONG_AGO = timezone.now() - timedelta(hours=2)
@@ -72,7 +69,7 @@ def answered(posting: Posting, state: str = "accepted") -> Assignment:
     assignment = given(posting)
     assignment.seat.state = "filled"
     assignment.seat.save()
-    return put(assignment, state, submitted_at=LONG_AGO, receipt=receipt_of(assignment))
+    return put(assignment, state, submitted_at=LONG_AGO, receipt=assignment.receipt_code)
 
 
 def decided(assignment: Assignment, *, votes_count: bool = True) -> Assignment:
@@ -99,7 +96,7 @@ def came(posting: Posting) -> None:
     assignment = decided(given(posting), votes_count=False)
     assignment.seat.state = "open"
     assignment.seat.save()
-    fields = {"seat": None, "has_hit": False, "receipt": receipt_of(assignment), "submitted_at": LONG_AGO}
+    fields = {"seat": None, "has_hit": False, "receipt": assignment.receipt_code, "submitted_at": LONG_AGO}
     owe(put(assignment, "excluded", **fields))
 
 
@@ -121,7 +118,7 @@ def refused(posting: Posting) -> None:
     assignment = answered(posting, "excluded")
     assignment.seat.state = "open"
     assignment.seat.save()
-    Rejection.objects.create(assignment=assignment, by=staff(), grounds="random", reason="r", evidence="e")
+    Rejection.objects.create(assignment=assignment, by=robin(), grounds="random", reason="r", evidence="e")
 
 
 def stranger(posting: Posting) -> None:
@@ -136,7 +133,7 @@ def silent(posting: Posting) -> None:
 def proposed(posting: Posting) -> None:
     assignment = answered(posting, "flagged")
     words = {"grounds": "random", "reason": "r", "evidence": "e"}
-    Rejection.objects.create(assignment=assignment, by=staff(), needs_second=True, **words)
+    Rejection.objects.create(assignment=assignment, by=robin(), needs_second=True, **words)
 
 
 HERE = {

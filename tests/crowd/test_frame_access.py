@@ -17,17 +17,9 @@ from tests.annotation.answering import leased
 from tests.crowd.framing import ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk
 from tests.factories import make_assignment, make_round
 
+pytestmark = pytest.mark.usefixtures("framed")
+
 KNOWN = {"channel": "mturk", "environment": "emulator", "external_id": "AWORKERONE"}
-
-
-@pytest.fixture(autouse=True)
-def mturk(monkeypatch):
-    serve_mturk(monkeypatch)
-
-
-@pytest.fixture
-def posting(db) -> Posting:
-    return post_hit(make_round().hits.get())
 
 
 def pages_of(client: Client, posting: Posting) -> dict:

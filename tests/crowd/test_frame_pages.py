@@ -8,21 +8,13 @@ import pytest
 from annotation.models import Assignment, Draft, Judgment, Report, Worker, WorkerIdentity
 from annotation.work.answers import decode_answers, drafted_answers, places_of
 from core.models import Event
-from crowd.models import Posting, Visit
-from tests.crowd.framing import FRAME, ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk
+from crowd.models import Visit
+from tests.crowd.framing import FRAME, ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save
 from tests.factories import make_round
 
+pytestmark = pytest.mark.usefixtures("framed")
+
 PREVIEW = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
-
-
-@pytest.fixture(autouse=True)
-def mturk(monkeypatch):
-    serve_mturk(monkeypatch)
-
-
-@pytest.fixture
-def posting(db) -> Posting:
-    return post_hit(make_round().hits.get())
 
 
 def fields_sent(page: str) -> dict[str, str]:
@@ -132,13 +124,6 @@ def test_drafts_are_kept_and_shown_again(stranger, posting):
     assert re.findall(r'name="(level-\d)" value="(\d)"[^>]* checked', again) == [("level-2", "3")]
     stranger.post(url + "draft/", {"place": "2"})
     assert not Draft.objects.exists()
-
-
-@pytest.mark.parametrize("form", [{}, {"place": "9"}, {"place": "1", "level-1": "8"}])
-def test_a_malformed_draft_is_refused_in_one_line(stranger, posting, form):
-    answer = stranger.post(enter(stranger, posting) + "draft/", form)
-    assert answer.status_code == 422
-    assert "\n" not in answer.json()["error"]
 
 
 def test_pictures_have_links_of_their_own(stranger, posting):

@@ -4,10 +4,10 @@ import pytest
 
 from annotation.money.payments import owe_bonus
 from core.models import Event
+from crowd.calls.funds import ask_funds, note_funds, noted_funds, shortages, still_to_fund
 from crowd.channels.base import ChannelError
-from crowd.funds import ask_funds, note_funds, noted_funds, shortages, still_to_fund
 from crowd.models import Posting
-from crowd.publication import publish_round
+from crowd.posting.publication import publish_round
 from tests.annotation.money.moneyed import accepted, posted
 from tests.factories import make_collection, make_round
 

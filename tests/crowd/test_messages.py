@@ -7,13 +7,11 @@ from django.utils import timezone
 
 from annotation.models import Assignment, WorkerIdentity
 from core.errors import CounterpartError
+from crowd.calls.outbox import deliver_due
 from crowd.messages import write_once, write_to
 from crowd.models import Message, Outbox
-from crowd.outbox import deliver_due
-from tests.crowd.platform import published, rehearsal, sync
+from tests.crowd.platform import published, sync
 from tests.factories import make_worker
-
-__all__ = ["rehearsal"]
 
 WORDS = {"subject": "Thank you", "text": "Your notes helped."}
 

@@ -3,13 +3,16 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotation.models import Payment
+from annotation.money.payments import withdraw
 from core.errors import CounterpartError
 from core.models import Event
-from crowd import outbox
+from crowd.calls import outbox
+from crowd.calls.outbox import LOST_AFTER, MAX_ATTEMPTS, deliver, deliver_due, put, send_again, take_wanted
+from crowd.calls.single_payments import settle
 from crowd.channels.base import ChannelError
 from crowd.models import Outbox, Posting
-from crowd.outbox import LOST_AFTER, MAX_ATTEMPTS, deliver, deliver_due, put, send_again
-from crowd.single_payments import settle
+from tests.annotation.money.moneyed import accepted, posted
 from tests.factories import make_round
 
 State = Outbox.State
@@ -193,6 +196,50 @@ def test_a_late_sender_does_not_overwrite_what_its_successor_did(call, platform,
     deliver(call.pk)
     call.refresh_from_db()
     assert call.state == State.SENDING
+
+
+@pytest.fixture
+def payment(db, platform) -> Payment:
+    """A reward that is owed on a platform, its call written down and not yet made."""
+    accepted(posted())
+    take_wanted()
+    return Payment.objects.get()
+
+
+@pytest.mark.parametrize(
+    ("failure", "mark"),
+    [
+        (None, Payment.Call.NONE),
+        (ChannelError("Throttled", reached=False), Payment.Call.NONE),
+        (ChannelError("No such account", reached=False, permanent=True), Payment.Call.NONE),
+        (ChannelError("Lost", reached=True), Payment.Call.UNDER_WAY),
+    ],
+    ids=["made", "put off", "refused", "unclear"],
+)
+def test_a_payment_is_under_way_while_the_platform_may_be_making_it(payment, platform, failure, mark):
+    def pay(paid, *, token):
+        assert Payment.objects.get().call == Payment.Call.UNDER_WAY
+        if failure:
+            raise failure
+
+    platform.pay = pay
+    assert deliver(Outbox.objects.get(call=Outbox.Call.PAY).pk) == (failure is None)
+    assert Payment.objects.get().call == mark
+
+
+def test_a_payment_whose_call_was_put_off_can_be_withdrawn(payment, platform):
+    platform.failures = [ChannelError("Throttled", reached=False)]
+    deliver(Outbox.objects.get(call=Outbox.Call.PAY).pk)
+    assert withdraw(payment.assignment, actor="robin")
+
+
+def test_a_call_that_is_wanted_again_while_it_is_made_stays_wanted(payment, platform):
+    def want(paid, *, token):
+        Payment.objects.update(call=Payment.Call.WANTED)
+
+    platform.pay = want
+    assert deliver(Outbox.objects.get(call=Outbox.Call.PAY).pk)
+    assert Payment.objects.get().call == Payment.Call.WANTED
 
 
 def test_only_an_unclear_payment_can_be_settled(call):

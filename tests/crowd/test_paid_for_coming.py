@@ -7,8 +7,8 @@ from annotation.models import Assignment
 from annotation.work.standing import standing_of
 from annotation.work.worker_records import record_of, workers_of
 from core.progress import silent
-from dataset.provenance import provenance_of
-from evaluation.answer_sets import AnswersParameters, read_answers
+from dataset.releases.provenance import provenance_of
+from evaluation.answered import AnswersParameters, read_answers
 from tests.annotation.cast import answer
 from tests.factories import make_round, make_worker
 

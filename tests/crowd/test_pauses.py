@@ -10,8 +10,8 @@ from annotation.work.standing import standing_of
 from annotation.work.submissions import submit_answers
 from core.models import Event
 from crowd.models import Outbox, Posting, Visit
-from crowd.pauses import pause_round, resume_round
-from crowd.publication import close_round
+from crowd.posting.pauses import pause_round, resume_round
+from crowd.posting.publication import close_round
 from hits.models import Round, Seat
 from tests.annotation.answering import right_answers
 from tests.crowd.prolific_rehearsal import published, rehearsal, sync
@@ -125,7 +125,7 @@ def test_the_commands_say_what_came_of_it(made, rehearsal):
     rehearsal.fault(kind="status", status=503, body="json", operation="move_study", times=9)
     assert "is being paused" in call_command("pause", made.name)
     Seat.objects.update(state="filled")
-    assert "has no HIT left" in call_command("resume", made.name)
+    assert "No HIT is left for visitors" in call_command("resume", made.name)
 
 
 def test_a_paused_round_of_the_browser_pool_leases_no_hit_until_it_is_resumed(db):

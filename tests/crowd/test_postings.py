@@ -4,10 +4,10 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment
+from crowd.calls.outbox import MAX_ATTEMPTS, deliver_due, send_failed_again
 from crowd.channels.base import ChannelError
 from crowd.models import Outbox, Posting, Visit
-from crowd.outbox import MAX_ATTEMPTS, deliver_due, send_failed_again
-from crowd.postings import (
+from crowd.posting.postings import (
     close_postings,
     dispose_of_finished,
     late_rounds,
@@ -16,14 +16,12 @@ from crowd.postings import (
     postings_for,
     work_to_look_at,
 )
-from crowd.publication import close_round, publish_round
+from crowd.posting.publication import close_round, publish_round
 from hits.models import Round
 from tests.annotation.money.moneyed import accepted, flagged, posted
 from tests.crowd.fakes import FakePlatform
-from tests.crowd.platform import published, rehearsal
+from tests.crowd.platform import published
 from tests.factories import make_round, make_worker
-
-__all__ = ["rehearsal"]
 
 
 @pytest.fixture

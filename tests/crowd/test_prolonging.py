@@ -9,9 +9,7 @@ from django.utils import timezone
 
 from core.models import Event
 from crowd.models import Outbox, Posting
-from tests.crowd.platform import published, rehearsal, sync
-
-__all__ = ["rehearsal"]
+from tests.crowd.platform import published, sync
 
 
 def prolong(made, capsys, *options: str) -> dict:

@@ -3,13 +3,16 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.money.wages import Expectation
 from annotation.work.leases import lease_seat
+from annotation.work.standing import standing_of
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Image
 from crowd.models import Outbox, Posting
-from crowd.publication import close_round, join_link, publish_round, quote
+from crowd.posting.publication import can_close, close_round, join_link, publish_round, quote
 from hits.models import Round
+from tests.annotation.cast import answer
 from tests.factories import make_collection, make_round, make_worker
 
 
@@ -74,7 +77,7 @@ def test_losing_the_race_to_publish_is_ordinary(db, monkeypatch):
     def somebody_is_faster(round, channel, missing):
         Round.objects.update(published_at="2026-01-01T00:00Z", channel="browser")
 
-    monkeypatch.setattr("crowd.publication._preflight", somebody_is_faster)
+    monkeypatch.setattr("crowd.posting.publication._preflight", somebody_is_faster)
     assert publish_round(made, actor="robin").published_at.year == 2026
     assert not Event.objects.filter(verb="published").exists()
 
@@ -160,6 +163,41 @@ def test_closing_twice_is_told_once(db):
 def test_a_draft_cannot_be_closed(db):
     with pytest.raises(CounterpartError, match="was never published"):
         close_round(draft(), actor="robin")
+
+
+@pytest.fixture
+def judged(db):
+    """A draft whose pairs were judged elsewhere, with a second HIT that nobody judged."""
+    made = draft(hits=2)
+    answer(made.hits.first(), 1, 4)
+    return made
+
+
+def test_a_draft_that_was_judged_elsewhere_is_closed_once_and_costs_nothing(judged):
+    for _ in range(2):
+        assert close_round(judged, actor="robin").state == "closed"
+    assert Event.objects.filter(verb="closed").count() == 1
+    assert not can_close(judged)
+    standing = standing_of(judged)
+    assert (standing.filled, standing.wanted, standing.expected_cost) == (1, 2, 0)
+
+
+def test_a_draft_that_was_closed_is_published_no_more(judged):
+    close_round(judged, actor="robin")
+    with pytest.raises(CounterpartError, match="was closed on"):
+        publish_round(judged, actor="robin")
+    judged.refresh_from_db()
+    assert (judged.state, judged.published_at, judged.channel) == ("closed", None, "")
+
+
+def test_who_publishes_a_draft_that_is_closed_meanwhile_is_told(judged, monkeypatch):
+    def check(*given, **more):
+        close_round(Round.objects.get(), actor="sam")
+        return Expectation(seconds=None)
+
+    monkeypatch.setattr("crowd.posting.publication.check_publishable", check)
+    with pytest.raises(CounterpartError, match="was closed on"):
+        publish_round(judged, actor="robin")
 
 
 def test_the_join_link_has_the_rounds_secret_and_the_sites_address(db, settings):

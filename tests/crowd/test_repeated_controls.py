@@ -7,7 +7,7 @@ from annotation.people.consent import give_consent
 from annotation.people.workers import worker_for
 from annotation.work.leases import lease_seat
 from annotation.work.submissions import submit_answers
-from crowd.intake import take_in
+from crowd.visits.intake import take_in
 from hits.models import Control, Item, Round
 from tests.annotation.answering import right_answers
 from tests.annotation.controlling import settle

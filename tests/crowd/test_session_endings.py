@@ -12,16 +12,14 @@ from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
 from annotation.review.decisions import decide, reject
 from core.errors import CounterpartError
 from crowd import endings
-from crowd.arrivals import SESSION_LIFE
 from crowd.models import Outbox, Posting
-from crowd.publication import close_round
+from crowd.posting.publication import close_round
 from crowd.sync import rounds_to_sync
+from crowd.visits.arrivals import SESSION_LIFE
 from hits.models import Seat
 from tests.annotation.answering import as_form, right_answers
-from tests.crowd.session_fakes import agree, enter, made, start, start_without_hit, sync, there, work
-from tests.crowd.test_sessions import staff
-
-__all__ = ["made", "there"]
+from tests.crowd.fakes import robin
+from tests.crowd.session_fakes import agree, enter, start, start_without_hit, sync, work
 
 REASON = "The answers are the same for every pair, whatever the pictures show, and took four seconds in all. " * 2
 
@@ -31,11 +29,11 @@ def only() -> Assignment:
 
 
 def pay(assignment: Assignment) -> None:
-    decide(assignment, votes_count=True, paid=True, reason="They have finished.", by=staff())
+    decide(assignment, votes_count=True, paid=True, reason="They have finished.", by=robin())
 
 
 def turn_down(assignment: Assignment) -> None:
-    reject(assignment, grounds="random", reason=REASON, evidence="4 seconds", by=staff())
+    reject(assignment, grounds="random", reason=REASON, evidence="4 seconds", by=robin())
 
 
 def calls(there) -> list[str]:
@@ -48,7 +46,7 @@ def test_a_session_that_lands_after_a_bonus_is_asked_about_until_it_is_returned(
         work(client, there, listed="expired")
     sync(made, commit)
     with commit(execute=True):
-        decide(only(), votes_count=counts, paid=True, reason="They have finished.", by=staff())
+        decide(only(), votes_count=counts, paid=True, reason="They have finished.", by=robin())
     there.come("S1", "P1", "submitted")
     sync(made, commit)
     assert (only().state, only().problem) == ("flagged", endings.LANDED)
@@ -85,7 +83,7 @@ def test_a_session_without_a_hit_that_lands_after_its_time_is_told_as_it_stands_
     sync(made, commit)
     assert (only().state, only().problem) == ("flagged", endings.LANDED_LATE)
     with commit(execute=True):
-        decide(only(), votes_count=False, paid=True, reason="They came.", by=staff())
+        decide(only(), votes_count=False, paid=True, reason="They came.", by=robin())
     sync(made, commit)
     assert [(one.kind, one.state) for one in Payment.objects.all()] == [("reward", "paid")]
 
@@ -164,7 +162,7 @@ def test_answers_that_come_after_a_person_has_decided_change_nothing(client, mad
     sheet = start(client, there)
     there.come("S1", "P1", "submitted")
     sync(made, commit)
-    decide(only(), votes_count=False, paid=True, reason="They came.", by=staff())
+    decide(only(), votes_count=False, paid=True, reason="They came.", by=robin())
     page = client.post(sheet, as_form(only(), right_answers(only()))).text
     assert "Your answers were not submitted here" in page
     assert (only().state, Judgment.objects.count()) == ("excluded", 0)

@@ -4,7 +4,6 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -13,21 +12,17 @@ from annotation.money.ledger import balance_of, balances
 from annotation.money.payments import PAID_BESIDE, owe_bonus
 from annotation.review.decisions import decide, reject
 from core.errors import CounterpartError
-from crowd import endings, sessions
+from crowd import endings
 from crowd.models import Posting, Visit
-from crowd.postings import post_open_seats
-from crowd.publication import close_round
+from crowd.posting.postings import post_open_seats
+from crowd.posting.publication import close_round
+from crowd.visits import sessions
 from hits.models import Round, Seat
 from tests.annotation.answering import as_form, right_answers
-from tests.crowd.session_fakes import made, start, sync, there, work
+from tests.crowd.fakes import robin
+from tests.crowd.session_fakes import start, sync, work
 from tests.factories import make_round
 from tests.transactions import locked_in_order
-
-__all__ = ["made", "there"]
-
-
-def staff() -> User:
-    return User.objects.get_or_create(username="robin")[0]
 
 
 def test_a_round_is_one_posting_with_a_place_for_each_seat(made, there):
@@ -67,7 +62,7 @@ def test_who_has_answered_in_a_session_that_ended_is_paid_by_a_person(client, ma
     assignment = Assignment.objects.get()
     assert (assignment.state, assignment.problem) == ("flagged", endings.ENDED)
     with commit(execute=True):
-        decide(assignment, votes_count=True, paid=True, reason="They have finished.", by=staff())
+        decide(assignment, votes_count=True, paid=True, reason="They have finished.", by=robin())
     sync(made, commit)
     paid = Payment.objects.get(state="paid")
     assert (paid.kind, paid.reason, paid.amount) == ("bonus", PAID_BESIDE, Decimal("0.65"))
@@ -95,10 +90,10 @@ def test_work_that_the_platform_settles_in_its_own_way_is_for_a_person_and_paid_
     assignment = Assignment.objects.get()
     assert (assignment.state, assignment.problem) == ("flagged", endings.SETTLED)
     with pytest.raises(CounterpartError, match="settled by its platform"):
-        reject(assignment, grounds="random", evidence="x", by=staff(), reason="All the same. " * 9)
+        reject(assignment, grounds="random", evidence="x", by=robin(), reason="All the same. " * 9)
     with commit(execute=True):
         owe_bonus(assignment, amount=Decimal("0.40"), reason="The rest of your pay.", actor="robin")
-        decide(assignment, votes_count=True, paid=True, reason="Part was paid there.", by=staff())
+        decide(assignment, votes_count=True, paid=True, reason="Part was paid there.", by=robin())
     for _ in range(2):
         sync(made, commit)
     assert Assignment.objects.get().state == "accepted"
@@ -113,7 +108,7 @@ def test_a_submission_without_answers_is_for_a_person(client, made, there, commi
     sync(made, commit)
     assignment = Assignment.objects.get()
     assert (assignment.state, assignment.problem) == ("flagged", endings.UNANSWERED)
-    decide(assignment, votes_count=False, paid=True, reason="The page had failed.", by=staff())
+    decide(assignment, votes_count=False, paid=True, reason="The page had failed.", by=robin())
     sync(made, commit)
     assert Payment.objects.get().state == "paid"
     assert Posting.objects.get().max_assignments == 3
@@ -137,7 +132,7 @@ def test_excluded_votes_are_paid_and_ask_for_one_more_place(client, made, there,
     sync(made, commit)
     assert Posting.objects.get().max_assignments == 2
     with commit(execute=True):
-        decide(assignment, votes_count=False, paid=True, reason="Controls failed.", by=staff())
+        decide(assignment, votes_count=False, paid=True, reason="Controls failed.", by=robin())
     sync(made, commit)
     assert (Posting.objects.get().max_assignments, Payment.objects.get().state) == (3, "paid")
     assert sync(made, commit).asked_for == 0
@@ -149,7 +144,7 @@ def test_a_rejection_needs_a_long_reason_and_its_place_is_free_by_itself(client,
         work(client, there, wrong=True)
     assignment = Assignment.objects.get()
     sync(made, commit)
-    words = {"grounds": "random", "evidence": "All ones.", "by": staff()}
+    words = {"grounds": "random", "evidence": "All ones.", "by": robin()}
     with pytest.raises(CounterpartError, match="at least 100 characters"):
         reject(assignment, reason="Random answers.", **words)
     with commit(execute=True):

@@ -17,17 +17,15 @@ from annotation.money.ledger import balances
 from annotation.review.decisions import decide
 from core.errors import CounterpartError
 from core.models import Event
+from counterpart_emulators.marketplace import Refusal
 from crowd import tasks
 from crowd.channels import platform
 from crowd.channels.base import ChannelError
 from crowd.models import Posting, Visit
 from crowd.sync import rounds_to_sync, sync_round
 from crowd.tasks import sync_one, sync_rounds
-from emulators.marketplace import Refusal
-from tests.crowd.platform import published, rehearsal, rehearsing, sync
+from tests.crowd.platform import published, rehearsing, sync
 from tests.factories import make_round
-
-__all__ = ["rehearsal"]
 
 
 def test_an_honest_submission_is_stored_accepted_and_paid_once(rehearsal, commit):

@@ -21,8 +21,8 @@ from django.utils import timezone
 
 from annotation.models import Judgment, Payment
 from annotation.money.ledger import balances
-from core.jobs import open_job
 from core.models import Job
+from core.work.jobs import open_job
 from crowd.differences import find_differences
 from crowd.models import Outbox
 from hits.models import Round

@@ -10,12 +10,12 @@ from django.core.files.storage import default_storage
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Collection, Match, Sample
-from dataset.credits import Credits
 from dataset.models import Version
-from dataset.release import release as release_described
-from dataset.release_parameters import ReleaseParameters
+from dataset.releases.credits import Credits
+from dataset.releases.release import release as release_described
+from dataset.releases.release_parameters import ReleaseParameters
 from dataset.verdicts import aggregate_round
-from dataset.version_files import load_positives
+from dataset.versions.version_files import load_positives
 from mitl.models import Direction
 from tests.annotation.cast import answer, sample_of
 from tests.factories import make_round

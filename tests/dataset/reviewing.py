@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 
 from dataset.models import Review
-from dataset.reviews import Conclusion, conclude
+from dataset.reviews.reviews import Conclusion, conclude
 
 LEVEL, EXCLUDED, KEPT = Review.Conclusion.LEVEL, Review.Conclusion.EXCLUDED, Review.Conclusion.KEPT
 

@@ -8,10 +8,10 @@ from django.core.management import call_command
 
 from core.errors import CounterpartError
 from corpus.models import Match
-from dataset.changes import designs_of
 from dataset.models import Version
+from dataset.releases.verification import verify_version
 from dataset.turns import TurnParameters, next_name, take_turn, turn_of
-from dataset.verification import verify_version
+from dataset.versions.changes import designs_of
 from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
 from mitl.models import Annotator, Pool

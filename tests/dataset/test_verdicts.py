@@ -7,13 +7,14 @@ from annotation.models import Assignment, Worker
 from core.errors import CounterpartError
 from core.models import Event
 from core.progress import silent
-from dataset.aggregation import METHODS, conclude
-from dataset.judgment_rows import judgment_rows
+from counterpart_statistics.aggregation import METHODS, conclude
+from dataset.judged.answer_tables import votes_of
+from dataset.judged.released_rows import judgment_rows
+from dataset.judged.released_tables import read_answers, votes_among
 from dataset.models import Aggregation, Verdict
-from dataset.release_parameters import AggregateParameters
-from dataset.released_votes import read_votes
-from dataset.rendering import render_judgments
-from dataset.verdicts import aggregate_round, votes_of
+from dataset.releases.release_parameters import AggregateParameters
+from dataset.verdicts import aggregate_round
+from dataset.versions.rendering import render_judgments
 from hits.models import Control
 from tests.annotation.cast import answer, candidates, propose
 from tests.commands import output_of
@@ -114,7 +115,7 @@ def test_a_release_and_aggregate_never_differ(tmp_path):
     for hit in judged.hits.all():
         for seat, worker in enumerate(workers, 1):
             answer(hit, *(levels.randint(1, 4) for _ in range(4)), seat=seat, worker=worker)
-    released = read_votes(render_judgments(judgment_rows([judged], key="secret"), tmp_path, silent))
+    released = votes_among(read_answers(render_judgments(judgment_rows([judged], key="secret"), tmp_path, silent)))
     for method in METHODS:
         aggregate_round(judged, method=method)
         columns = ("image__key", "caption__key", "level", "distribution", "confidence", "votes")
@@ -136,7 +137,7 @@ def test_a_release_and_aggregate_never_differ(tmp_path):
 def test_votes_on_retired_controls_tell_nothing_about_workers(round, tmp_path):
     answer(round.hits.get(), 1, 4)
     Control.objects.filter(polarity="positive").update(state="retired")
-    released = read_votes(render_judgments(judgment_rows([round], key="secret"), tmp_path, silent))
+    released = votes_among(read_answers(render_judgments(judgment_rows([round], key="secret"), tmp_path, silent)))
     for votes in (votes_of(round), released):
         assert sorted(votes["control"]) == ["", "", "negative"]
 
@@ -171,5 +172,5 @@ def test_the_number_of_queries_does_not_grow_with_the_round(django_assert_max_nu
     large = make_round(hits=12, candidates=4)
     for hit in large.hits.all():
         answer(hit, 1, 2, 3, 4)
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(21):
         aggregate_round(large)

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from dataset.models import Version
-from hits.designs import Design
 from hits.models import Round
+from hits.packing.designs import Design
 from mitl.pooling import pool_proposals
 from mitl.registration import add_annotator
 from mitl.search.gallery import open_gallery

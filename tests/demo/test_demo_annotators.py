@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from core.errors import CounterpartError
+from counterpart_annotators.base import CrossEncoder
+from counterpart_statistics.rank_agreement import first_place_ranks
 from demo import demo_annotators
 from demo.collection import make_demo_collection
 from demo.demo_annotators import ANNOTATORS, add_demo_annotators, train_demo_annotators
 from mitl.annotators import kind_of, load
-from mitl.annotators.base import CrossEncoder
-from mitl.rank_agreement import first_place_ranks
 from mitl.registration import add_annotator, read_export
 from mitl.search.gallery import open_gallery
 
@@ -48,7 +48,8 @@ def test_adding_them_twice_changes_nothing(db):
 @pytest.mark.slow
 def test_each_finds_far_more_than_chance_and_no_two_find_the_same(db):
     gallery = open_gallery(make_demo_collection("unseen", images=50, seed=5), None)
-    own = np.searchsorted(gallery.image_ids, [caption.image_id for caption in gallery.captions])
+    keys = [image.key for image in gallery.images]
+    own = np.array([keys.index(caption.image) for caption in gallery.captions])
     first = {}
     for annotator in add_demo_annotators():
         scores = scores_of(annotator, gallery)

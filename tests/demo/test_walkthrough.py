@@ -12,9 +12,9 @@ from annotation.models import Judgment
 from annotation.money.wages import fair_reward, timing_of
 from annotation.work.standing import standing_of
 from corpus.models import Caption, Image
-from dataset.changes import Cause, changes_between
 from dataset.models import Verdict, Version
-from dataset.verification import verify_version
+from dataset.releases.verification import verify_version
+from dataset.versions.changes import Cause, changes_between
 from demo.management.commands.demo import table
 from demo.savings import savings
 from demo.walkthrough import DOUBTFUL, JUDGED, LOGIN, OPEN, REVIEWED, VERSION, demonstrate, make_login
@@ -24,7 +24,7 @@ from hits.models import Round
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
 from tests.crawling import broken_links
-from tests.metrics.as_the_site import assert_as_the_site
+from tests.evaluation.scores.as_the_site import assert_as_the_site
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from evaluation.estimation import probabilities
+from counterpart_statistics.estimation import probabilities
 
 
 @pytest.fixture(scope="package", autouse=True)

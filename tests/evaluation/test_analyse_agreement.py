@@ -4,8 +4,8 @@ from django.core.management import CommandError
 
 from annotation.models import Judgment, Worker
 from corpus.models import Collection
-from dataset.reviews import undo
-from evaluation.agreement import krippendorff_alpha
+from counterpart_statistics.agreement import krippendorff_alpha
+from dataset.reviews.reviews import undo
 from hits.models import Control, Round
 from hits.question import Level
 from mitl.models import Proposal

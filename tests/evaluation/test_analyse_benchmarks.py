@@ -54,8 +54,8 @@ def test_it_prints_writes_and_draws(tmp_path):
         ("model,one,two\na,1\nb,1,2\n", "has 1 row without 3 cells, for example row 2"),
         ("model,one,two\na,1,x\nb,1,2\n", "is not a number"),
         ("model,one,one\na,1,2\nb,1,2\n", "repeats 1 name: one"),
-        ("", "Cannot read the scores"),
-        (None, "Cannot read the scores"),
+        ("", "is empty"),
+        (None, "Cannot read .*scores.csv"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(tmp_path, content, problem):

@@ -8,8 +8,8 @@ from django.core.management import CommandError
 from sklearn.metrics import brier_score_loss
 
 from annotation.models import Judgment
+from counterpart_statistics.estimation import folds_of, match_probability, pair_features
 from evaluation.auditing.whole_queries import whole_queries
-from evaluation.estimation import folds_of, match_probability, pair_features
 from tests.evaluation.analysing import analyse, figures_of
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack
@@ -36,7 +36,7 @@ def by_hand(whole, listing):
     pairs = queries.asked & whole.audited[:, None]
     features = pair_features(queries.ranks[listing], queries.scores[listing], queries.depth)
     labels = np.where(pairs, queries.gains > 0, np.nan)
-    folds = folds_of(queries.images, seed=whole.round.seed)
+    folds = folds_of(queries.images, seed=whole.seed)
     return labels[pairs], match_probability(features, labels, folds)[pairs]
 
 

@@ -7,9 +7,9 @@ from django.core.management import CommandError, call_command
 from scipy.stats import kendalltau, skew
 
 from corpus.models import Match, Sample
+from counterpart_statistics.rank_agreement import first_place_ranks, rank_correlations
 from evaluation.analyses import subjects
 from mitl.models import Direction
-from mitl.rank_agreement import first_place_ranks, rank_correlations
 from mitl.search.gallery import load_lists
 from tests.evaluation.analysing import analyse, table_of
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample

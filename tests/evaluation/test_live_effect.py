@@ -8,7 +8,7 @@ from django.core.management import CommandError
 
 from annotation.models import Assignment, Judgment
 from core.errors import CounterpartError
-from evaluation.live_effect import EffectParameters, measure_effect, saving_of
+from evaluation.live_effect import EffectParameters, measure_effect
 from evaluation.scores.runs import register_file
 from hits.models import Item, Round
 from mitl.models import Direction, Retrieval
@@ -75,13 +75,13 @@ def test_hits_count_in_packing_order_and_a_gap_holds_back_what_comes_later(round
 @pytest.mark.slow
 def test_intervals_narrow_as_judgments_arrive_and_hold_the_last_score(round):
     judge_all(round)
-    moments = measure_effect(round).moments
+    moments = measure_effect(round).looks
     widths = [moment.look.high - moment.look.low for moment in moments]
     assert all((after <= before + 1e-9).all() for before, after in zip(widths, widths[1:], strict=False))
     last = moments[-1].look.scores
     assert all((one.look.low <= last + 1e-9).all() and (one.look.high >= last - 1e-9).all() for one in moments)
-    assert np.isnan(moments[0].tau)
-    assert all(-1 <= moment.tau <= 1 for moment in moments[1:] if not np.isnan(moment.tau))
+    assert moments[0].tau is None
+    assert all(-1 <= moment.tau <= 1 for moment in moments[1:] if moment.tau is not None)
 
 
 def test_hits_of_which_no_picture_did_load_are_looked_at_with_the_next_ones():
@@ -90,7 +90,7 @@ def test_hits_of_which_no_picture_did_load_are_looked_at_with_the_next_ones():
     judge(second)
     skipped = judge(first)
     Judgment.objects.filter(assignment=skipped).delete()
-    assert [moment.look.hits for moment in measure_effect(made, EffectParameters(looks=2)).moments] == [2]
+    assert [moment.look.hits for moment in measure_effect(made, EffectParameters(looks=2)).looks] == [2]
 
 
 def test_a_hit_counts_only_when_every_seat_is_filled():
@@ -119,25 +119,25 @@ def test_a_replay_tells_where_the_round_could_have_stopped_and_what_that_saves(r
         Assignment.objects.filter(pk=done.pk).update(leased_at=leased)
     effect = measure_effect(round, EffectParameters(margin=0.5, looks=100))
     stop = effect.settled_at
-    assert 1 < stop.look.hits < effect.n_hits
+    assert 1 < stop.look.hits < effect.units
     assert stop.at == START + timedelta(minutes=stop.look.hits - 1)
-    saved = saving_of(effect)
-    assert saved.answer_sets == saved.hits == effect.n_hits - stop.look.hits
+    saved = effect.saving
+    assert saved.answer_sets == saved.hits == effect.units - stop.look.hits
     assert saved.dollars == round.seat_cost * saved.answer_sets
     # Nothing before that look would have been settled.
-    assert not any(moment.is_settled for moment in effect.moments if moment.look.hits < stop.look.hits)
+    assert not any(moment.is_settled for moment in effect.looks if moment.look.hits < stop.look.hits)
 
 
 @pytest.mark.slow
 def test_other_methods_are_given_only_the_votes_of_the_hits_that_count(round):
     judge_all(round)
     some = measure_effect(round, EffectParameters(method="dawid-skene", looks=2))
-    half = some.moments[0].look.hits
+    half = some.looks[0].look.hits
     later = Judgment.objects.filter(item__hit__number__gt=half)
     later.update(level=3)
     again = measure_effect(round, EffectParameters(method="dawid-skene", looks=2))
-    np.testing.assert_allclose(some.moments[0].look.scores, again.moments[0].look.scores)
-    assert not np.allclose(some.moments[1].look.scores, again.moments[1].look.scores)
+    np.testing.assert_allclose(some.looks[0].look.scores, again.looks[0].look.scores)
+    assert not np.allclose(some.looks[1].look.scores, again.looks[1].look.scores)
 
 
 @pytest.mark.slow

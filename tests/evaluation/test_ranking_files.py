@@ -175,7 +175,7 @@ def test_a_run_whose_lists_of_an_image_and_a_caption_are_mixed_is_refused_with_t
     ("name", "content", "message"),
     [
         ("a.json", '{"i2t": {', r"a.json is not valid JSON \(parse error: premature EOF\)\. Write"),
-        ("a.json", '{"i2t":' + "[" * 100_000, "a.json has lists or objects in more than 1,000 levels"),
+        ("a.json", '{"i2t":' + "[" * 100_000, "a.json has lists or objects in more than 100 levels"),
         ("a.json", "[]", 'a.json has neither "i2t" nor "t2i"'),
         ("a.json", '{"top": {}}', 'has neither "i2t" nor "t2i"'),
         ("a.json", '{"i2t": [1]}', '"i2t" of a.json is not an object of query'),

@@ -135,7 +135,7 @@ def test_ids_that_both_sides_have_need_a_direction_in_the_name(mteb):
         ({"default": {"test": {"1": {"99": 1}}}}, r"lacks 1 id of ZooA_predictions.json \(i2t\): 99. Use the ids"),
         ({"default": {"test": {"image-1": {"caption-99": 1}}}}, "lacks 1 id of ZooA_predictions.json .i2t.: 99"),
         ({"default": {"test": {"7": {"8": 1}}}}, "The gallery lacks 2 ids of ZooA_predictions.json"),
-        ({"default": {"test": {"1": {"10": float("nan")}}}}, "is not valid JSON .*Scores have to be numbers, not NaN"),
+        ({"default": {"test": {"1": {"10": float("nan")}}}}, "is not valid JSON"),
         ({"default": {"test": {"1": {"10": "high"}}}}, "ZooA_predictions.json has 'high' in place of a score"),
         ({"default": {"test": {"1": ["10"]}}}, "ZooA_predictions.json has 'array' in place of a score"),
         (["10"], "ZooA_predictions.json has 'array' in place of a score"),

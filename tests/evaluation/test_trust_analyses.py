@@ -10,12 +10,13 @@ from django.core.management import CommandError
 from annotation.models import Assignment, Judgment
 from corpus.models import Match
 from counterpart_metrics import recall_at_k
+from counterpart_statistics.completeness import NEVER, RIGHT, Beyond, Parts
+from counterpart_statistics.judged.control_votes import VotesOnControls, votes_on_controls
+from counterpart_statistics.random_pairs import ControlVotes, Estimate, learn_from_controls
+from dataset.judged.released_tables import numbered_answers
 from dataset.models import Version
 from evaluation.analyses.completeness_analysis import _doubt, measure_completeness
-from evaluation.completeness import NEVER, Beyond, Parts
-from evaluation.control_votes import VotesOnControls, votes_on_controls
-from evaluation.judged_pairs import load_judged_pairs
-from evaluation.random_pairs import ControlVotes, Estimate, learn_from_controls
+from evaluation.judged_versions import judged_lists
 from hits.models import Control
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
@@ -104,14 +105,13 @@ def test_bias_is_printed_as_tables_and_written_as_csv(version, tmp_path):
 
 
 def test_a_reviewed_level_holds_for_bias(version):
-    judged = load_judged_pairs(version)[I2T]
-    assert set(judged.levels.tolist()) == {1, 2, 4}
-    assert judged.qrels.gains[judged.levels == 2].tolist() == [0.5] * int((judged.levels == 2).sum())
+    assert set(judged_lists(version)[I2T].qrels.gains.tolist()) == {1.0, 0.5, 0.0}
 
 
-def test_completeness_tells_what_was_found_what_there_is_and_its_estimates(version):
+def test_completeness_tells_what_was_found_what_there_is_and_its_estimates(version, monkeypatch):
+    monkeypatch.setattr("counterpart_statistics.judged.control_votes.vote_errors", lambda *_: RIGHT)
     found = json.loads(analyse("completeness", "v1", "--truth", "truth", "--json"))["directions"]
-    judged = load_judged_pairs(version)
+    judged = judged_lists(version)
     for one, direction in zip(found, Direction, strict=True):
         assert one["found"] == judged[direction].qrels.matches.sum()
         assert one["truth"] == Match.objects.filter(source="truth").count()
@@ -164,6 +164,14 @@ def test_an_interval_wider_than_the_estimate_is_none_and_capture_recapture_no_bo
     assert (tmp_path / "found.svg").stat().st_size > 1_000
 
 
+def test_where_pairs_have_one_vote_matches_among_pairs_that_nobody_judged_are_not_estimable(version, tmp_path):
+    """Ten workers whose controls are right may err on one candidate of ten, as far as one set each tells."""
+    parts = json.loads(analyse("completeness", "v1", "--json"))["directions"][0]["by_parts"]
+    assert (parts["estimable"], parts["total"], parts["listed"], parts["outside"]) == (False, None, None, None)
+    assert parts["reason"].endswith("Pack with --replication 3.")
+    assert parts["judged"]["low"] < parts["judged"]["value"] <= parts["judged"]["high"]
+
+
 def released(made) -> Version:
     return release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made], partial=True)
 
@@ -181,7 +189,7 @@ def test_votes_that_do_not_count_are_not_in_the_estimate_but_may_be_matches():
     careless = Assignment.objects.filter(judgments__in=negatives.filter(item__control=yes_sayer))
     positives.filter(assignment__in=careless).update(level=4)
     counting = negatives.filter(assignment__state="accepted")
-    votes = votes_on_controls(released(made))
+    votes = votes_on_controls(numbered_answers(released(made)))
     assert sum(votes.counted.yes) == 0
     assert sum(votes.counted.votes) == counting.count()
     assert sum(votes.every.yes) == negatives.filter(item__control=found).exclude(assignment__in=careless).count()
@@ -201,7 +209,7 @@ def test_a_random_pair_that_was_retired_as_a_control_is_one_that_matches():
     positive = made.controls.filter(polarity=Control.Polarity.POSITIVE, items__isnull=False).first()
     Judgment.objects.filter(item__control=positive).update(level=4)
     made.controls.filter(pk=positive.pk).update(state=Control.State.RETIRED)
-    votes = votes_on_controls(released(made)).counted
+    votes = votes_on_controls(numbered_answers(released(made))).counted
     assert sum(votes.yes) == Judgment.objects.filter(item__control=control).count()
     assert votes.missed == 0  # a known match that was retired is none
 
@@ -223,7 +231,9 @@ def test_what_would_make_an_estimate_one_depends_on_what_is_wide():
         outer = Estimate(0.0, 0.0, outside * rate)
         ends = zip(parts.judged, parts.listed, outer, strict=True)
         return _doubt(
-            parts._replace(outside=outer, total=Estimate(*map(sum, ends))), beyond, VotesOnControls(votes, votes, [])
+            parts._replace(outside=outer, total=Estimate(*map(sum, ends))),
+            beyond,
+            VotesOnControls(votes, votes, [], RIGHT),
         )
 
     # Up to 5% of 1,000 pairs may be 50 matches: ln(40) / 0.0504 = 73 pairs without a yes, 20 doubled twice.

@@ -9,12 +9,12 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import Judgment
-from core.files import write_file
+from core.files.stored_files import write_file
 from counterpart_metrics import SCORED
 from dataset.models import Version
 from evaluation.models import Run, Score
 from evaluation.scores.scoring import evaluate_version
-from hits.designs import Design
+from hits.packing.designs import Design
 from tests.annotation.cast import answer
 from tests.commands import output_of
 from tests.dataset.releasing import release_version

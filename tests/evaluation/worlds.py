@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Judgment
 from corpus.models import Match
-from hits.designs import Design
 from hits.models import HIT, Round
+from hits.packing.designs import Design
 from mitl.models import Pool
 from mitl.pooling import pool_proposals
 from tests.annotation.cast import answer

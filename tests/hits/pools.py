@@ -5,8 +5,8 @@ import numpy as np
 from core.progress import Progress, silent
 from corpus.models import Collection
 from hits.models import Round
-from hits.round_parameters import PackParameters
-from hits.rounds import pack_round
+from hits.rounds.packed_rounds import pack_round
+from hits.rounds.round_parameters import PackParameters
 from mitl.models import Pool
 from mitl.search.gallery import RankedLists, load_lists, store_lists
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.urls import reverse
 
-from hits.rounds import OF_PAIRS, figures_of
+from hits.rounds.packed_rounds import OF_PAIRS, figures_of
 from tests.annotation.task_types.rounds import draft_of
 
 pytestmark = pytest.mark.django_db

@@ -4,10 +4,10 @@ import pytest
 from django.db.models import Count
 
 from core.errors import CounterpartError
-from hits.designs import Design
 from hits.judge_designs import JudgeDesign, audited_queries, guard_share, queries_of
 from hits.models import Item
-from hits.rounds import figures_of
+from hits.packing.designs import Design
+from hits.rounds.packed_rounds import figures_of
 from mitl.models import Direction
 from tests.evaluation.worlds import SMALL, known_pool
 from tests.hits.pools import mirror_of, pack, pool_of

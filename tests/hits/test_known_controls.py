@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from corpus.models import Match
-from dataset.packing_replay import check_packing
-from hits import rounds
-from hits.designs import Design
+from dataset.releases.packing_replay import check_packing
 from hits.models import Round
+from hits.packing.designs import Design
 from hits.pair_plans import newest_of
-from hits.rounds import figures_of
+from hits.rounds.packed_rounds import figures_of
 from mitl.models import Pool
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
 from tests.hits.pools import pack
@@ -101,8 +100,10 @@ def test_a_source_that_comes_later_does_not_change_how_a_round_is_packed_again()
 
 @pytest.mark.django_db
 def test_a_round_that_was_packed_before_this_rule_is_packed_again_by_the_old_one(monkeypatch):
-    newest = newest_of
-    monkeypatch.setattr(rounds, "newest_of", lambda held: {k: v for k, v in newest(held).items() if k != "matches"})
+    def without_matches(held):
+        return {name: newest for name, newest in newest_of(held).items() if name != "matches"}
+
+    monkeypatch.setattr("hits.rounds.packed_rounds.newest_of", without_matches)
     old = pack("old", pool_with_originals(16), design=SMALL)
     monkeypatch.undo()
     assert controls(old, "negative") & set(Match.objects.values_list("image", "caption"))

@@ -31,6 +31,14 @@ def test_pack_prints_what_the_round_holds_and_costs(db, capsys, small):
     assert figures["plan_hash"] == Round.objects.get().plan_hash
 
 
+def test_pack_says_at_once_where_a_round_costs_more_than_its_ceiling(db, capsys, small):
+    pool_of(37)
+    printed = pack(capsys, "r", "--pool", "pool", "--design", small, "--ceiling", "7")
+    said = "above the ceiling: mturk by $0.80, prolific by $2.80: publish refuses the round there. (set_ceiling r 9.80)"
+    assert said in printed.splitlines()
+    assert "above" not in pack(capsys, "q", "--pool", "pool", "--design", small, "--ceiling", "9.80")
+
+
 def test_every_option_reaches_the_round(db, capsys, small):
     pool_of(40)
     given = "--reward 1.40 --reasons --replication 2 --top-up 3 --ceiling 60 --seed 5 --sharing allow"

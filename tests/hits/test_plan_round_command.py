@@ -5,8 +5,8 @@ import json
 import pytest
 from django.core.management import call_command
 
-from core import jobs
 from core.models import Job
+from core.work import jobs
 from hits.models import Round
 from mitl.models import Pool
 from tests.factories import make_annotator, make_collection

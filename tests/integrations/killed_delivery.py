@@ -10,7 +10,7 @@ import django
 
 def main(pk: str) -> None:
     django.setup()
-    from core import public_network
+    from core.web import public_network
     from integrations import deliveries
 
     post = public_network.post

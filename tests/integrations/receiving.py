@@ -10,7 +10,7 @@ import pytest
 from django.db import transaction
 from django.db.models import F
 
-from core import public_network
+from core.web import public_network
 from integrations import notifications
 from integrations.models import Delivery, Webhook
 

@@ -10,10 +10,10 @@ from django.core import mail
 from django.db import transaction
 from django.utils import timezone
 
-from core import public_network
 from core.errors import CounterpartError
 from core.models import Event
-from core.public_network import post
+from core.web import public_network
+from core.web.public_network import post
 from integrations import deliveries, notifications
 from integrations.deliveries import WAITS, deliver, purge_notifications, send_again, send_due
 from integrations.models import Delivery, Notification, Webhook
@@ -73,7 +73,7 @@ def test_a_failure_is_tried_again_seven_times_at_the_given_times(webhook, delive
 
 def test_only_the_first_failure_is_tried_again_without_the_clock(webhook, delivery, receiver, commit, monkeypatch):
     sent: list[dict[str, object]] = []
-    monkeypatch.setattr(task, "apply_async", lambda **how: sent.append(how))
+    monkeypatch.setattr(task, "apply_async", lambda args, *_, **how: sent.append({"args": args, **how}))
     receiver.mode = 500
     for _ in range(2):
         with commit(execute=True):
@@ -126,14 +126,19 @@ def test_an_address_that_moves_into_a_private_network_gets_nothing(webhook, deli
     assert asked.count("hooks.example.org") == 1  # what was checked is what was connected to
     moved = tell(webhook)
     deliver(moved.pk)
-    assert outcome(moved) == ("waiting", 1, None, "It cannot be reached: hooks.example.org is in a private network.")
+    assert outcome(moved) == (
+        "waiting",
+        1,
+        None,
+        "It cannot be reached: hooks.example.org is no host of the public internet.",
+    )
     assert len(receiver.sent) == 1
 
 
 def test_this_computer_gets_nothing(webhook, delivery, receiver, monkeypatch):
     monkeypatch.undo()
     deliver(delivery.pk)
-    assert outcome(delivery)[3] == "It cannot be reached: 127.0.0.1 is in a private network."
+    assert outcome(delivery)[3] == "It cannot be reached: 127.0.0.1 is no host of the public internet."
     assert receiver.sent == []
 
 

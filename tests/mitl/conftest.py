@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 
 from corpus.models import Collection
@@ -14,14 +13,3 @@ def colours(db) -> Collection:
 def few(db) -> Collection:
     """A coloured collection that is learned from in no time, and badly."""
     return make_coloured_collection(train_each=2)
-
-
-@pytest.fixture(scope="session")
-def numbers(shared):
-    """The arrays of one of the annotators' fixtures, by its name."""
-
-    def load(name: str) -> dict[str, np.ndarray]:
-        with np.load(shared / "fixtures" / "annotators" / f"{name}.npz") as arrays:
-            return dict(arrays)
-
-    return load

@@ -4,7 +4,7 @@ import zlib
 
 import numpy as np
 
-from mitl.annotators.base import ComparingAnnotator, EmbeddingAnnotator
+from counterpart_annotators.base import ComparingAnnotator, EmbeddingAnnotator
 
 OPTIONS: dict = {}
 CHECKPOINT = "none"

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.gallery_imports import import_gallery
+from corpus.galleries.gallery_imports import import_gallery
 from corpus.models import Collection, Gallery
 from mitl.models import Annotator
 from mitl.registration import add_annotator

@@ -6,7 +6,8 @@ import numpy as np
 import torch
 
 from corpus.models import Collection
-from mitl.annotators.base import CrossEncoder, JointScores
+from counterpart_annotators.base import CrossEncoder, JointScores
+from mitl.hosting.plain_rows import plain_captions, plain_images
 
 CROSS_ENCODER = True
 OPTIONS: dict = {}
@@ -66,7 +67,7 @@ class Bilinear(CrossEncoder, JointScores):
 def brute_force(collection: Collection, *, coarse: bool = False) -> np.ndarray:
     """All scores, an image a row, one pair at a time."""
     annotator = Bilinear(1, coarse=coarse).ready(
-        list(collection.images.order_by("pk")), list(collection.captions.order_by("pk"))
+        plain_images(collection.images.order_by("pk")), plain_captions(collection.captions.order_by("pk"), {})
     )
     shape = len(annotator._images), len(annotator._captions)
     return np.array(

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from mitl.checkpoints import Checkpoints
-from mitl.topk import bidirectional_topk
-from mitl.topk.sweep import STRIP
+from counterpart_annotators.checkpoints import Checkpoints
+from counterpart_topk import bidirectional_topk
+from counterpart_topk.sweep import STRIP
 
 IMAGES, CAPTIONS, DIMENSIONS = 20_000, 10_000, 32
 K = 10

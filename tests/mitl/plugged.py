@@ -2,10 +2,11 @@
 
 from importlib.metadata import EntryPoint
 
+from core.extensions import ANNOTATOR_GROUP
 from mitl import annotators
 
 
 def plug_in(monkeypatch, **modules: str) -> None:
     """Make each module, by its dotted name, a kind of annotator, beside those that are there."""
-    entries = {kind: EntryPoint(kind, module, annotators.GROUP) for kind, module in modules.items()}
+    entries = {kind: EntryPoint(kind, module, ANNOTATOR_GROUP) for kind, module in modules.items()}
     monkeypatch.setattr(annotators, "_installed", lambda: entries)

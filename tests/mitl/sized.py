@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from mitl.annotators.base import Adopted
-from mitl.options import Text, number
+from counterpart_annotators.base import Adopted
+from counterpart_annotators.options import number, text
 
-OPTIONS = {"dim": number(128, "length of the embeddings"), "mood": Text("calm", "its mood")}
+OPTIONS = {"dim": number(128, "length of the embeddings"), "mood": text("calm", "its mood")}
 CHECKPOINT = "required"
 
 

@@ -3,7 +3,7 @@ import pytest
 from django.core.management import call_command
 
 from core.errors import CounterpartError
-from core.files import StoredFile, read_arrays
+from core.files.stored_files import StoredFile, read_arrays
 from mitl.annotators import load
 from mitl.models import Annotator
 from mitl.registration import add_annotator, export_annotator

@@ -1,23 +1,26 @@
 """What a GPU computes is what the processor computes: vectors, training, and searches, alone and on a Ray cluster.
 
-Needs a GPU that torch finds; the last test needs Ray, too.
+Needs a GPU that torch finds; FAISS's searches need requirements-gpu.txt, too, and the last test Ray.
 """
 
 import numpy as np
 import pytest
 import torch
 
-from mitl.annotators import kind_of, module_of
-from mitl.annotators.base import CrossEncoder
+from coloured import QUICK, SMALL, gallery, learned_once
+from counterpart_annotators.base import CrossEncoder
+from counterpart_topk import bidirectional_topk
+from mitl.annotators import kind_of, load
 from mitl.models import Annotator
 from mitl.registration import add_annotator
+from mitl.search import flat_index
 from mitl.search.by_parts import retrieve_by_parts
-from mitl.topk import bidirectional_topk
+from mitl.search.request import ENGINES
 from mitl.training.trainer import train_annotator
 from tests.factories import make_collection, make_sample
-from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, gallery, learned_once
-from tests.mitl.annotators.transformers import TINY
+from tests.mitl.annotators.learned import annotator_of
 from tests.mitl.searches import add_embeddings, retrieve, search
+from tiny_transformers import TINY
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")]
 
@@ -29,9 +32,9 @@ SETTINGS = {"vse": RECURRENT, "pvse": RECURRENT | {"embeddings": 2}, "pcme": PRO
 CLOSE = 2e-3  # cuDNN rounds the terms of convolutions to ten bits
 
 
-def vectors_and_scores(annotator, collection) -> list[np.ndarray]:
+def vectors_and_scores(annotator) -> list[np.ndarray]:
     """The embeddings of both sides, or the scores of all pairs."""
-    images, captions = gallery(collection)
+    images, captions = gallery()
     if isinstance(annotator, CrossEncoder):
         pairs = np.indices((len(images), len(captions))).reshape(2, -1)
         ready = annotator.ready(images, captions)
@@ -40,11 +43,11 @@ def vectors_and_scores(annotator, collection) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("kind", SETTINGS)
-def test_an_annotator_computes_there_what_it_computes_on_the_processor(colours, kind):
+def test_an_annotator_computes_there_what_it_computes_on_the_processor(kind):
     settings = SETTINGS[kind]
-    row = annotator_of(kind, learned_once(kind, colours, loss=kind_of(kind).losses[0], **settings), **settings)
-    here, there = (module_of(kind).open_annotator(row, device) for device in ("cpu", "cuda"))
-    for ours, theirs in zip(vectors_and_scores(here, colours), vectors_and_scores(there, colours), strict=True):
+    row = annotator_of(kind, learned_once(kind, loss=kind_of(kind).losses[0], **settings), **settings)
+    here, there = (load(row, device) for device in ("cpu", "cuda"))
+    for ours, theirs in zip(vectors_and_scores(here), vectors_and_scores(there), strict=True):
         np.testing.assert_allclose(theirs, ours, atol=CLOSE * np.abs(ours).max())
 
 
@@ -80,11 +83,14 @@ def brought(zoo, tmp_path) -> Annotator:
 
 
 @pytest.mark.parametrize("sampled", [False, True])
-def test_a_retrieval_is_the_same_file(zoo, brought, sampled):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_retrieval_is_the_same_file(zoo, brought, sampled, engine):
+    if engine == "faiss" and [*flat_index.installed_packages()] != [flat_index.GPU_PACKAGE]:
+        pytest.skip("needs requirements-gpu.txt")
     sample = make_sample(zoo) if sampled else None
     made = []
     for device in ("cpu", "cuda"):
-        retrieval = retrieve(zoo, annotators=[brought], sample=sample, depth=9, device=device)[0]
+        retrieval = retrieve(zoo, annotators=[brought], sample=sample, depth=9, engine=engine, device=device)[0]
         made.append(retrieval.sha256)
         retrieval.delete()
     assert made[0] == made[1]

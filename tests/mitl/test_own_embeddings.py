@@ -41,6 +41,6 @@ def test_the_lines_of_the_page_make_a_file_that_is_searched(tmp_path, monkeypatc
         call_command(*command)
     found = rankings_of(Retrieval.objects.get())
     assert {image: captions[:2] for image, captions in found["i2t"].items()} == {
-        str(image): [str(10 * image), str(10 * image + 1)] for image in range(1, 7)
+        str(image): [10 * image, 10 * image + 1] for image in range(1, 7)
     }
-    assert all(images[0] == caption[:-1] for caption, images in found["t2i"].items())
+    assert all(images[0] == int(caption[:-1]) for caption, images in found["t2i"].items())

@@ -3,8 +3,8 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from core.errors import CounterpartError
-from core.jobs import Cancelled
 from core.models import Event
+from core.work.jobs import Cancelled
 from corpus.models import Sample
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.pooling import pool_proposals

@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from core.models import Event
@@ -108,6 +109,7 @@ def test_broken_embeddings_are_refused(db, tmp_path, changed, message):
     with pytest.raises(CounterpartError, match=message):
         add_annotator("theirs", kind="files", checkpoint=write_embeddings(tmp_path / "e.npz", **changed))
     assert not Annotator.objects.exists()
+    assert not default_storage.exists("annotators")
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"not arrays at all"])

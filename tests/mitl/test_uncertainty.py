@@ -5,8 +5,8 @@ import pytest
 
 from core.errors import CounterpartError
 from corpus.models import Match
+from counterpart_annotators import encoding
 from mitl.item_uncertainty import count_positives, kept_uncertainty, measure_uncertainty
-from mitl.search import embeddings
 from mitl.search.gallery import open_gallery
 from tests.factories import make_annotator, make_collection
 from tests.mitl import unsure
@@ -25,7 +25,7 @@ def zoo(db):
 
 
 def test_each_item_gets_its_number_in_the_order_of_the_gallery(annotator, zoo, monkeypatch):
-    monkeypatch.setattr(embeddings, "CHUNK", 4)
+    monkeypatch.setattr(encoding, "CHUNK", 4)
     found = measure_uncertainty(annotator, open_gallery(zoo, None))
     assert found.images.tolist() == list(range(11))
     assert found.captions.tolist() == [1] * 22
@@ -53,7 +53,7 @@ def test_progress_is_told_to_the_last_item(annotator, zoo):
     told = []
     measure_uncertainty(annotator, open_gallery(zoo, None), progress=lambda *where: told.append(where))
     assert told == [("reading images", 11, 11), ("reading captions", 22, 22)]
-    assert embeddings.CHUNK >= 22
+    assert encoding.CHUNK >= 22
 
 
 def test_an_annotator_that_is_always_sure_is_refused(zoo):

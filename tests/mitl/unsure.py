@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mitl.annotators.base import OpenAnnotator
+from counterpart_annotators.base import OpenAnnotator
 
 OPTIONS: dict = {}
 CHECKPOINT = "none"
@@ -14,9 +14,6 @@ def open_annotator(annotator, device):
 
 class Doubter(OpenAnnotator):
     looks_at_pictures = False
-
-    def topk(self, gallery, k, context):
-        raise NotImplementedError
 
     def uncertainty_of_images(self, images):
         return np.array([float(image.key) for image in images], np.float32)

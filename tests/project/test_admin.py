@@ -1,12 +1,13 @@
+from django.contrib import admin
 from django.contrib.auth.models import Permission, User
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from annotation.models import Payment, WorkerIdentity
 from annotation.work.grading import accept
 from annotation.work.leases import lease_seat
 from annotation.work.submissions import mark_submitted
+from crowd.calls.outbox import put
 from crowd.models import Outbox, Posting
-from crowd.outbox import put
 from tests.factories import make_round, make_worker
 
 SANDBOX = {"channel": "mturk", "environment": "sandbox"}
@@ -55,6 +56,17 @@ def test_not_even_a_superuser_adds_rows_by_hand(db):
     client = client_with(superuser=True)
     refused = [client.get(f"/admin/{model}/add/").status_code for model in LISTS]
     assert refused == [403] * len(LISTS)
+
+
+def test_no_account_role_or_password_and_no_row_but_a_description_is_changed_in_the_admin(db):
+    client = client_with(superuser=True)
+    request = RequestFactory().get("/admin/")
+    request.user = User.objects.get()
+    kinds = {model._meta.label: one.get_model_perms(request) for model, one in admin.site._registry.items()}
+    shown = {"add": False, "change": False, "delete": False, "view": True}
+    assert [label for label, allowed in kinds.items() if allowed != shown] == ["corpus.Collection"]  # its description
+    assert not {"auth", "axes"} & {label.partition(".")[0] for label in kinds}
+    assert client.get("/admin/password_change/").headers["Location"] == "/password/"
 
 
 def test_only_superusers_see_who_a_worker_is(db):

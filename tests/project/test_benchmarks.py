@@ -2,17 +2,23 @@
 
 import ast
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from benchmarks.judging_crowd import Visitor, join
-from crowd.publication import join_link
+from crowd.posting.publication import join_link
 from tests.factories import make_round
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-OURS = {path.parent.name for path in ROOT.glob("*/apps.py")} | {"benchmarks", "config", "emulators", "tests"}
+OURS = {path.parent.name for path in ROOT.glob("*/apps.py")} | {
+    "benchmarks",
+    "config",
+    "tests",
+    *(path.parent.name for path in ROOT.glob("packages/*/*/__init__.py")),
+}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").rglob("*.py")), ids=lambda path: path.stem)
@@ -28,7 +34,8 @@ def test_what_a_benchmark_imports_exists(path):
 
 
 def _exists(module: str, name: str) -> bool:
-    return hasattr(import_module(module), name) or (ROOT / module.replace(".", "/") / f"{name}.py").exists()
+    found = import_module(module)
+    return hasattr(found, name) or (hasattr(found, "__path__") and find_spec(f"{module}.{name}") is not None)
 
 
 @pytest.mark.django_db(transaction=True)

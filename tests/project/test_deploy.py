@@ -12,11 +12,11 @@ from prometheus_client.registry import CollectorRegistry
 
 from config.settings import QUEUES
 from console.prometheus import Work
-from core.version import software_version
+from core.site.version import software_version
 from tests.project.deployed import ROOT, documented_settings, options_of
 
 BASE = ROOT / "deploy/base"
-FOLDERS = [BASE, ROOT / "deploy/autoscaled"]
+FOLDERS = [BASE, ROOT / "deploy/autoscaled", ROOT / "deploy/gpu"]
 THREADS = {"OMP_NUM_THREADS", "NUMBA_NUM_THREADS"}
 
 
@@ -56,6 +56,15 @@ def test_the_image_is_that_of_this_version():
     (image,) = yaml.safe_load((BASE / "kustomization.yaml").read_text())["images"]
     assert image["newTag"] == software_version()
     assert {container["image"] for container in containers() if "image" in container} == {image["name"]}
+
+
+def test_the_overlay_for_gpus_changes_workers_of_searches_alone():
+    made = yaml.safe_load((ROOT / "deploy/gpu/kustomization.yaml").read_text())
+    (patch,), (image,) = made["patches"], made["images"]
+    assert patch["target"] == {"kind": "Deployment", "name": "worker-retrieval"}
+    changes = {change["path"].split("/containers/0/")[1]: change["value"] for change in yaml.safe_load(patch["patch"])}
+    assert changes == {"image": image["name"], "resources/limits/nvidia.com~1gpu": 1}
+    assert image["newTag"] == f"{software_version()}-gpu"
 
 
 def test_every_setting_is_a_documented_one_and_none_is_a_secret():

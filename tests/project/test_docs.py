@@ -8,6 +8,8 @@ from django.apps import apps
 from django.core.management import get_commands, load_command_class
 from django.urls import resolve
 
+from core import extensions
+
 ROOT = Path(__file__).resolve().parents[2]
 APPS = {config.name for config in apps.get_app_configs() if not config.name.startswith(("django", "axes", "csp"))}
 OURS = sorted(name for name, app in get_commands().items() if app in APPS)
@@ -19,7 +21,7 @@ def text_of(*names: str) -> str:
 
 
 def test_every_variable_that_the_settings_read_is_documented():
-    readers = ["config/settings.py", "core/environment.py", *map(str, (ROOT / "crowd/channels").rglob("*.py"))]
+    readers = ["config/settings.py", "core/site/environment.py", *map(str, (ROOT / "crowd/channels").rglob("*.py"))]
     read = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', text_of(*readers)))
     documented = set(re.findall(r"`([A-Z_0-9]+)`", text_of("docs/operators.md")))
     assert read - documented == set()
@@ -58,3 +60,19 @@ def test_every_command_has_a_page_or_says_why_not():
     addresses = re.findall(r"`(/[^`]*)`", "".join(page for _command, page, _why in rows))
     for address in addresses:
         resolve(address.replace("NAME", "x").replace("NUMBER", "1"))
+
+
+DESCRIBED_IN = {
+    "COLLECTION_READERS": "docs/researchers.md",
+    "JUDGMENT_READERS": "docs/researchers.md",
+    "RANKING_READERS": "docs/researchers.md",
+    "EXPORT_FORMATS": "docs/researchers.md",
+    "TASK_TYPES": "docs/task-types.md",
+}
+EXTENSIONS = [(kind, name) for kind in DESCRIBED_IN for name in getattr(extensions, kind)]
+
+
+@pytest.mark.parametrize(("kind", "name"), EXTENSIONS)
+def test_every_format_and_type_of_task_is_described(kind, name):
+    page = DESCRIBED_IN[kind]
+    assert re.search(rf"`[^`]*{re.escape(name)}\b[^`]*`", text_of(page)), f"describe `{name}` of {kind} in {page}"

@@ -1,18 +1,20 @@
 """One definition of gain: the table of docs/metrics.md is what the code does."""
 
+import doctest
 import re
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from counterpart_annotators.kinds.vlm import questions
+from counterpart_statistics.selection.pooled_queries import GAINS
 from dataset.exports.columns import COLUMNS
 from dataset.exports.statements import labels
 from dataset.exports.tables import NUMBERS, with_labels
-from evaluation.judged_pairs import WEIGHTS
-from mitl.annotators.vlm import questions
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/metrics.md").read_text()
+PATH = Path(__file__).resolve().parents[2] / "docs/metrics.md"
+PAGE = PATH.read_text()
 TABLE = PAGE.partition("| pair of a version | `graded` | gain |\n|---|---|---|\n")[2].partition("\n\n")[0]
 ROWS = [[cell.strip() for cell in row.strip("|").split("|")] for row in TABLE.splitlines()]
 
@@ -30,7 +32,11 @@ def test_the_graded_label_of_an_export_is_that_of_the_page(pair, graded, gain):
 def test_the_gains_of_levels_are_those_of_the_page():
     by_level = [float(gain) for pair, _graded, gain in ROWS if "merged" not in pair]
     assert len(ROWS) == 7
-    assert by_level == list(WEIGHTS.values()) == list(questions.WEIGHTS) == [1.0, 0.5, 0.0, 0.0]
+    assert by_level == list(GAINS) == list(questions.WEIGHTS) == [1.0, 0.5, 0.0, 0.0]
+
+
+def test_the_examples_on_the_page_run():
+    assert doctest.testfile(str(PATH), module_relative=False).failed == 0
 
 
 def test_card_and_croissant_call_the_gain_half_of_the_graded_label():

@@ -45,6 +45,7 @@ def test_a_method_that_the_worker_overrides_or_calls_takes_the_same_parameters(m
     [
         (gthread.TConn, "self.parser"),
         (gthread.TConn, "self.sock"),
+        (SocketUnreader, "self.sock.recv("),
         (Message, "self._expected_100_continue"),
         (gthread.ThreadWorker, "_DEFER"),
     ],

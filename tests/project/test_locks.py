@@ -22,21 +22,21 @@ from annotation.work.answers import save_draft
 from annotation.work.grading import accept
 from annotation.work.leases import bind_seat, lease_seat
 from annotation.work.submissions import submit_answers
-from core.jobs import open_once
+from core.work.jobs import open_once
 from corpus.matches import seal_source
 from corpus.models import Collection
+from crowd.calls.delivery import mark_extended, mark_over, mark_posted, mark_rejected
 from crowd.channels.base import Listed
-from crowd.delivery import mark_extended, mark_over, mark_posted, mark_rejected
-from crowd.intake import take_in
 from crowd.messages import write_to_round
 from crowd.models import Posting, Visit
 from crowd.outages import pay_for_outage
-from crowd.postings import post_open_seats
+from crowd.posting.postings import post_open_seats
 from crowd.sync import keep
-from dataset.cases import open_cases
+from crowd.visits.intake import take_in
 from dataset.jobs import start_export
 from dataset.models import Version
-from dataset.reviews import second, undo
+from dataset.reviews.cases import open_cases
+from dataset.reviews.reviews import second, undo
 from dataset.verdicts import aggregate_round
 from evaluation.jobs import start_scoring_run
 from evaluation.models import Run

@@ -29,13 +29,14 @@ OF_EVERY_APP = {
     "jobs",
     "models",
     "resources",
+    "schemas",
     "tasks",
     "urls",
     "views",
 }
 # Modules of one part in different places: a base class or errors of their package, a format that is read and written.
 # A kind of annotator that is a folder has its work in ``annotator``, its own network and loss in these.
-SAME_PART = {"annotator", "loss", "network", "base", "coco", "errors", "files"}
+SAME_PART = {"annotator", "loss", "network", "base", "coco", "errors", "files", "progress"}
 # A command or a model of a subject has the subject's name; a folder of a platform's has its words.
 OF_A_SUBJECT = ("management/commands", "annotation/models", "crowd/models", "mturk", "prolific")
 
@@ -43,7 +44,8 @@ OF_A_SUBJECT = ("management/commands", "annotation/models", "crowd/models", "mtu
 def test_no_two_modules_have_the_same_name():
     found = defaultdict(list)
     root = Path(settings.BASE_DIR)
-    for path in (path for app in (*APPS, "config", "emulators", "metrics") for path in (root / app).rglob("*.py")):
+    folders = [*map(root.joinpath, (*APPS, "config")), *root.glob("packages/*/counterpart_*")]
+    for path in (path for folder in folders for path in folder.rglob("*.py")):
         place = path.relative_to(root).as_posix()
         if "migrations" not in path.parts and not any(f"{folder}/" in place for folder in OF_A_SUBJECT):
             found[path.stem].append(place)

@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from config.logs import JsonFormatter
-from core.jobs import finish
 from core.models import Heartbeat, Job
 from core.tasks import heartbeat
+from core.work.jobs import finish
 from tests.factories import make_round
 
 
@@ -79,7 +79,7 @@ def lines():
     handler = logging.Handler()
     handler.setFormatter(JsonFormatter())
     handler.emit = lambda record: found.append(json.loads(handler.format(record)))
-    loggers = [logging.getLogger(name) for name in ("requests", "core.jobs")]
+    loggers = [logging.getLogger(name) for name in ("requests", "core.work.jobs")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.addHandler(handler)

@@ -13,10 +13,12 @@ from unittest.mock import patch
 import psycopg2
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache.backends.locmem import LocMemCache
 from django.core.management.base import SystemCheckError
 from django.db import ConnectionHandler, OperationalError, close_old_connections, connection
 
-from core.environment import database, kept_secrets
+from core.site import version
+from core.site.environment import database, kept_secrets
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,6 +33,14 @@ def test_nothing_set_runs_on_sqlite_for_this_machine_alone(tmp_path):
     settings = start(tmp_path)
     assert settings["DATABASES"]["default"]["ENGINE"] == "django.db.backends.sqlite3"
     assert settings["ALLOWED_HOSTS"] == ["127.0.0.1", "localhost"]  # and to no host of the tests
+
+
+def test_an_upgraded_site_does_not_read_what_an_older_version_cached(tmp_path, monkeypatch):
+    cache = LocMemCache("upgraded", start(tmp_path, REDIS_URL="redis://cache/0")["CACHES"]["default"])
+    cache.set("figures", 1)
+    assert cache.get("figures") == 1
+    monkeypatch.setattr(version, "software_version", lambda: "9.9.9")
+    assert cache.get("figures") is None
 
 
 def test_a_database_url_selects_postgresql(tmp_path):
@@ -98,7 +108,7 @@ def test_a_database_that_cannot_be_reached_is_told_in_one_line(tmp_path):
         [sys.executable, "manage.py", "migrate"], cwd=ROOT, env=environment, capture_output=True, text=True
     )
     assert (outcome.returncode, outcome.stderr.count("\n")) == (1, 1)
-    assert outcome.stderr.startswith("The database of DATABASE_URL could not be used: ")
+    assert outcome.stderr.startswith("The database cannot be reached (connection to server at ")
 
 
 def test_a_folder_of_the_database_that_cannot_be_made_is_left_to_the_first_query(db, tmp_path):

@@ -4,14 +4,21 @@ import os
 import socket
 import subprocess
 import sys
-from contextlib import closing
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
+from hashlib import sha256
 from http.client import HTTPConnection
 from pathlib import Path
+from shutil import copy
 from time import monotonic, sleep
 
 import pytest
 
-from config.web_worker import Arrival
+from config import web_worker
+from config.web_worker import ArrivingRequest, PacedSocket
+from core.web.middleware import RETRY_AFTER, UPLOADS_OF_ONE
+from counterpart_client import Client, http_calls
 from tests.ports import reserved_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,10 +32,9 @@ START = (
 )
 
 
-@pytest.fixture(scope="module")
-def port(tmp_path_factory):
-    """The port of a site with one process, served as everywhere."""
-    environment = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path_factory.mktemp("var")), "WEB_CONCURRENCY": "1"}
+@contextmanager
+def served(environment: dict[str, str]) -> Iterator[int]:
+    """Yield the port of a site with one process, served as everywhere."""
     command = [sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--bind"]
     with (
         reserved_port() as port,
@@ -39,6 +45,16 @@ def port(tmp_path_factory):
             sleep(0.2)
         yield port
         process.terminate()
+
+
+def environment_in(folder: Path) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "VAR_DIR": str(folder), "WEB_CONCURRENCY": "1"}
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory):
+    with served(environment_in(tmp_path_factory.mktemp("var"))) as port:
+        yield port
 
 
 def answers(port: int) -> bool:
@@ -147,7 +163,7 @@ def test_headers_without_an_end_are_not_collected(sent):
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(sent)
-        arrival = Arrival(deadline=monotonic() + 60)
+        arrival = ArrivingRequest(deadline=monotonic() + 60)
         arrival.receive(ours)
         assert (arrival.is_lost, arrival.is_ready) == (True, False)
 
@@ -156,7 +172,7 @@ def test_a_request_that_is_late_is_not_received_to_its_end():
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(b"GET / HTTP/1.1\r\n\r\n")
-        arrival = Arrival(deadline=monotonic())
+        arrival = ArrivingRequest(deadline=monotonic())
         arrival.receive(ours)
         assert not arrival.is_ready
 
@@ -172,7 +188,7 @@ def test_a_request_that_is_late_is_not_received_to_its_end():
 def test_a_client_is_told_once_to_send_a_small_body_if_it_asks(start, expect, told_so):
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        arrival = Arrival(deadline=monotonic() + 60)
+        arrival = ArrivingRequest(deadline=monotonic() + 60)
         for part in (f"{start}\r\nExpect: {expect}\r\nContent-Length: 2\r\n", "\r\n", "a", "b"):
             assert not arrival.is_ready
             theirs.sendall(part.encode())
@@ -186,6 +202,120 @@ def test_a_request_whose_length_cannot_be_read_has_arrived_and_is_not_collected(
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(b"POST / HTTP/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\na")
-        arrival = Arrival(deadline=monotonic() + 60)
+        arrival = ArrivingRequest(deadline=monotonic() + 60)
         arrival.receive(ours)
         assert (arrival.is_ready, arrival.is_large, arrival.is_endless) == (True, True, True)
+
+
+TOKENS = """
+from django.contrib.auth.models import Group, User
+from console.api.access_tokens import make_token
+for name in ("ana", "bo"):
+    user = User.objects.create_user(name)
+    user.groups.add(Group.objects.get(name="researcher"))
+    print("token", make_token(user, "a program", ["data:write"])[1])
+"""
+
+
+def manage(environment: dict[str, str], *words: str) -> str:
+    command = [sys.executable, "manage.py", *words]
+    return subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def tokens_and_port(django_db_setup, migrated, tmp_path_factory):
+    """The tokens of two accounts, and the port of their site."""
+    environment = environment_in(tmp_path_factory.mktemp("var"))
+    if migrated.exists():
+        copy(migrated, Path(environment["VAR_DIR"]) / "counterpart.sqlite3")
+    manage(environment, "migrate", "--verbosity", "0")
+    printed = manage(environment, "shell", "--verbosity", "0", "--command", TOKENS)
+    with served(environment) as port:
+        yield [line.split()[1] for line in printed.splitlines() if line.startswith("token ")], port
+
+
+def begin_upload(port: int, token: str, size: int, content: bytes = b"") -> socket.socket:
+    """Begin to send a file of ``size`` bytes, which has this ``content``."""
+    digest = b64encode(sha256(content).digest()).decode()
+    head = f"POST /api/v1/uploads?name=a HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
+    head += f"Idempotency-Key: a\r\nContent-Digest: sha-256=:{digest}:\r\nContent-Type: application/octet-stream\r\n"
+    return send(port, f"{head}Content-Length: {size}\r\n\r\n")
+
+
+def stall(port: int, token: str) -> socket.socket:
+    client = begin_upload(port, token, 400_000_000)
+    with suppress(OSError):  # refused already
+        client.sendall(b"x" * 300_000)
+    return client
+
+
+def is_refused(client: socket.socket) -> bool:
+    """Whether an upload is answered 503 with a time to wait; False for one that is waited for."""
+    try:
+        answer = client.recv(4096).decode()
+    except TimeoutError:
+        return False
+    assert "HTTP/1.1 503 Service Unavailable" in answer
+    assert f"Retry-After: {RETRY_AFTER}" in answer
+    return True
+
+
+@pytest.mark.slow
+def test_stalled_uploads_stop_neither_the_site_nor_the_uploads_of_others(tokens_and_port, tmp_path, monkeypatch):
+    (token, other), port = tokens_and_port
+    stalled = [stall(port, token) for _ in range(5 * THREADS)]
+    held = [client for client in stalled if not is_refused(client)]
+    assert len(held) == UPLOADS_OF_ONE
+    assert [answers(port) for _ in range(3)] == [True] * 3
+    assert told(send(port, "GET /judge/join/none/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")) == "HTTP/1.1 404 Not Found"
+
+    content = b"y" * 400_000  # at 100 kB a second
+    honest = begin_upload(port, other, len(content), content)
+    for _ in range(8):
+        honest.sendall(content[:50_000])
+        sleep(0.5)
+    assert told(honest) == "HTTP/1.1 201 Created"
+
+    waits = []
+
+    def hang_up(seconds: float) -> None:
+        waits.append(seconds)
+        for client in held:
+            client.close()
+        sleep(1)
+
+    monkeypatch.setattr(http_calls, "sleep", hang_up)
+    file = tmp_path / "pictures.zip"
+    file.write_bytes(b"z" * 400_000)
+    with Client(f"http://127.0.0.1:{port}", token=token) as client:
+        assert client.upload(file).size == 400_000
+    assert waits == [RETRY_AFTER]
+
+
+@pytest.mark.slow
+def test_an_upload_that_comes_too_slowly_is_given_up(tokens_and_port):
+    (token, _), port = tokens_and_port
+    client = stall(port, token)
+    client.settimeout(0.5)
+    answer = b""
+    until = monotonic() + web_worker.PATIENCE + 30
+    while not answer and monotonic() < until:
+        with suppress(TimeoutError):
+            client.sendall(b"x")
+            answer = client.recv(4096)
+    assert answer.startswith(b"HTTP/1.1 408 Request Timeout")
+
+
+@pytest.mark.parametrize(("least", "is_given_up"), [(10, False), (11, True)])
+def test_a_large_body_may_come_at_the_least_rate_and_no_slower(monkeypatch, least, is_given_up):
+    """Two parts, each waited for 20 of at most 30 seconds, have 400 bytes, which is 10 a second of 40."""
+    clock = iter([0, 20, 20, 40])
+    monkeypatch.setattr(web_worker, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(web_worker, "LEAST", least)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(b"x" * 400)
+        paced = PacedSocket(ours)
+        paced.recv(200)
+        with pytest.raises(TimeoutError) if is_given_up else nullcontext():
+            paced.recv(200)

@@ -5,7 +5,7 @@ import gzip
 from django.conf import settings
 from django.templatetags.static import static
 
-from core.environment import fingerprint
+from core.site.environment import fingerprint
 
 TAKES_GZIP = {"HTTP_ACCEPT_ENCODING": "gzip"}
 

@@ -1,9 +1,11 @@
-"""Crowds whose members see and click exactly, but for what a test changes."""
+"""Crowds whose members see and click exactly, but for what a test changes; and the emulator that they go to."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+
+from tests.crowd.platform import Rehearsal, rehearsing
 
 EXACT = {
     "confusion": [[1.0 if row == column else 0.0 for column in range(4)] for row in range(4)],
@@ -22,3 +24,11 @@ def profile(tmp_path) -> Callable[..., str]:
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def there(transactional_db, live_server, settings) -> Iterator[Rehearsal]:
+    """MTurk's emulator, with our site running beside it."""
+    settings.SITE_URL = live_server.url
+    with rehearsing(settings) as made:
+        yield made

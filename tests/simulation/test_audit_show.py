@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import Judgment, Payment
 from evaluation.asking.greedy_rounds import why_stopped
 from hits.models import Round, Seat
+from tests.commands import figures_printed
 from tests.conftest import client_of
 from tests.crowd.killing import Killer
 from tests.crowd.prolific_rehearsal import Rehearsal, check_books, rehearsing
@@ -34,13 +35,6 @@ def there(live_server, settings):
         yield made
 
 
-def run(name: str, *arguments: str, **options: object) -> dict:
-    """Run a command; what it prints as JSON."""
-    out = StringIO()
-    call_command(name, *arguments, **options, json=True, stdout=out)
-    return json.loads(out.getvalue())
-
-
 def pack(name: str, folder, **options: object) -> Round:
     run_pack(folder, name, **options)
     return Round.objects.get(name=name)
@@ -50,7 +44,7 @@ def run_pack(folder, name: str, **options: object) -> dict:
     """Pack a round; what the command prints."""
     design = folder / "small.json"
     design.write_text(json.dumps(SMALL.as_json()))
-    return run("pack", name, pool="pool", design=str(design), seed=4, reward="2.00", **options)
+    return figures_printed("pack", name, pool="pool", design=str(design), seed=4, reward="2.00", **options)
 
 
 def work_killed_once(made: Round, killed: str, **options: object) -> None:
@@ -79,21 +73,21 @@ def end(made: Round, there: Rehearsal) -> None:
 
 
 def estimates_of(name: str) -> list[dict]:
-    return [{**one, "estimand": ""} for one in run("estimate", name)["estimates"]]
+    return [{**one, "estimand": ""} for one in figures_printed("estimate", name)["estimates"]]
 
 
 def failure_of(version: str) -> str:
     """What ``verify`` says where it fails."""
     try:
-        run("verify", version)
+        figures_printed("verify", version)
     except CommandError as error:
         return str(error)
     return ""
 
 
-@pytest.mark.parametrize(("crowd", "killed"), [("simulation", STORED), ("pages", STORED), ("prolific", PAID)])
+@pytest.mark.parametrize(("crowd", "killed"), [("simulation", STORED), ("prolific", PAID)])
 def test_an_audit_says_the_same_whoever_judged_it_and_whatever_was_killed(
-    crowd, killed, there, live_server, tmp_path, profile, monkeypatch
+    crowd, killed, there, tmp_path, profile, monkeypatch
 ):
     monkeypatch.setattr("simulation.doors.platform_door.SYNC_EVERY", 8)
     pool = known_pool(images=QUERIES)
@@ -102,14 +96,14 @@ def test_an_audit_says_the_same_whoever_judged_it_and_whatever_was_killed(
     channel = platform if crowd == "prolific" else {"channel": "browser"}
     call_command("publish", "audit", expected_minutes=Decimal(8), skip_missing=True, stdout=StringIO(), **channel)
     made.refresh_from_db()
-    work_killed_once(made, killed, profile=profile(), through_http=live_server.url if crowd == "pages" else None)
+    work_killed_once(made, killed, profile=profile())
     if crowd == "prolific":
         end(made, there)
     found = estimates_of("audit")
     assert {(one["kind"], one["n_audited"], one["missing"]) for one in found} == {("estimated", QUERIES * SHARE, 0)}
     judge_all(published(pack("witness", tmp_path, judge="audit", audit_share=SHARE)))
     assert found == estimates_of("witness")
-    run("release", "v1", collection="zoo", queries=pool.sample.name, rounds="audit")
+    figures_printed("release", "v1", collection="zoo", queries=pool.sample.name, rounds="audit")
     assert not failure_of("v1")
 
 
@@ -118,7 +112,7 @@ def test_verify_diff_exports_and_the_leaderboard_know_an_audit(tmp_path):
     judge_all(published(pack("audit", tmp_path, judge="audit", audit_share=SHARE)))
     judge_all(published(pack("all", tmp_path)))
     for version, round in (("v1", "audit"), ("v2", "all")):
-        run("release", version, collection="zoo", queries="queries", rounds=round)
+        figures_printed("release", version, collection="zoo", queries="queries", rounds=round)
         call_command("evaluate", version=version, stdout=StringIO(), stderr=StringIO())
         assert not failure_of(version)
     audit = Round.objects.get(name="audit")
@@ -127,7 +121,7 @@ def test_verify_diff_exports_and_the_leaderboard_know_an_audit(tmp_path):
         assert failure_of("v1") == "Version v1 does not verify: packing."
         Round.objects.filter(pk=audit.pk).update(seed=audit.seed, summary=audit.summary)
     assert not failure_of("v1")
-    found = run("diff", "v1", "v2")
+    found = figures_printed("diff", "v1", "v2")
     assert found["designs"] == {
         "v1": {"audit": {"judge": "audit", "share": SHARE, "greedy": False, "policy": 1, "seed": 4}},
         "v2": {},
@@ -155,7 +149,7 @@ def test_a_greedy_round_stops_by_its_own_rule_and_is_released_with_its_guard(tmp
     stopped = re.search(r"About (\d+)% of the matches are found", why_stopped(made))
     assert int(stopped.group(1)) >= 80
     call_command("close", "greedy", stdout=StringIO())
-    run("release", "v1", collection="zoo", queries=pool.sample.name, rounds="greedy")
+    figures_printed("release", "v1", collection="zoo", queries=pool.sample.name, rounds="greedy")
     call_command("evaluate", version="v1", stdout=StringIO(), stderr=StringIO())
     assert not failure_of("v1")
     call_command("export", "v1", format="judgments-long", out=tmp_path / "out", stdout=StringIO())

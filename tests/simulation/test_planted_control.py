@@ -51,8 +51,3 @@ def test_careless_workers_neither_retire_a_sound_control_nor_keep_a_wrong_one(op
     flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED)
     assert flagged.exists()
     assert not flagged.filter(control_failures=0).exists()
-
-
-def test_a_round_without_a_wrong_control_retires_none(opened, profile):
-    simulate(opened, profile, careless_workers=0.3)
-    assert not ControlRuling.objects.exists()

@@ -1,4 +1,4 @@
-"""Rounds on Prolific's emulator, played over HTTP by a simulated crowd of every conduct; one of them whole."""
+"""A whole round on Prolific's emulator, played over HTTP by a simulated crowd of every conduct."""
 
 import json
 from collections import Counter
@@ -11,21 +11,18 @@ from django.core.management import call_command
 from annotation.models import Assignment, Judgment, Payment
 from annotation.money.ledger import balances
 from annotation.review.decisions import decide
-from crowd.arrivals import NOTHING_LEFT
 from crowd.differences import find_differences
 from crowd.models import Outbox
+from crowd.visits.arrivals import NOTHING_LEFT
 from hits.models import Round
-from hits.round_parameters import PackParameters
-from hits.rounds import pack_round
-from simulation.simulated_rounds import simulate_round
+from hits.rounds.packed_rounds import pack_round
+from hits.rounds.round_parameters import PackParameters
 from simulation.simulated_workers import reviewing_user
 from tests.crowd.prolific_rehearsal import Rehearsal, rehearsing
-from tests.factories import make_collection, make_round
+from tests.factories import make_collection
 from tests.hits.pools import pool_of
 
 pytestmark = pytest.mark.slow
-
-CONDUCTS = ("returns", "abandons", "double_clicks", "stale_tabs", "lost_codes", "second_devices")
 
 
 @pytest.fixture
@@ -79,27 +76,6 @@ def check(made: Round, there: Rehearsal) -> None:
     assert {*finished.values_list("pk", flat=True)} - {*for_nothing} == set(sets)
     assert all(sizes[pk] == count for pk, count in sets.items())
     assert set(Counter(Judgment.objects.values_list("worker", "image", "caption")).values()) <= {1}
-
-
-def test_every_seat_is_filled_through_the_participants_site_and_paid(there, profile):
-    made = publish(make_round(hits=4, replication=2, published=False, reward="2.00"))
-    figures = simulate_round(made, workers=4, profile=profile())
-    end(made, there)
-    assert (figures["submitted"], figures["accepted"], figures["seats still open"]) == (8, 8, 0)
-    assert figures["refused"] == figures["turned away"] == figures["not taken in yet"] == 0
-    check(made, there)
-
-
-@pytest.mark.parametrize("conduct", CONDUCTS)
-def test_a_crowd_that_often_strays_fills_every_seat_and_the_books_balance(there, profile, conduct):
-    made = publish(make_round(hits=3, published=False, reward="2.00"))
-    figures = simulate_round(made, workers=12, profile=profile(**{conduct: 0.5}), seed=3)
-    late = Assignment.objects.filter(state="flagged").count()
-    assert (figures["waiting for review"], figures["submitted"]) == (late, late + figures["accepted"])
-    assert bool(late) == (conduct in ("abandons", "returns"))  # some had answered everything
-    end(made, there)
-    assert figures["seats still open"] == 0
-    check(made, there)
 
 
 def test_a_whole_round_ends_with_every_answer_stored_once_and_everybody_paid_once(there, capsys):

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
+from annotation.models import Assignment, Judgment, WorkerIdentity
 from core.errors import CounterpartError
 from hits.models import Round, Seat
 from simulation.simulated_rounds import simulate_round
@@ -14,14 +14,6 @@ from tests.crowd.platform_books import check_both_sides, check_judgments
 from tests.factories import make_round, put_on_platform
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def there(transactional_db, live_server, settings):
-    """The emulator, with our site running beside it."""
-    settings.SITE_URL = live_server.url
-    with rehearsing(settings) as made:
-        yield made
 
 
 def publish(**options) -> Round:
@@ -34,28 +26,6 @@ def publish(**options) -> Round:
 def end(made: Round) -> None:
     call_command("close", made.name, stdout=StringIO())
     call_command("sync", made.name, stdout=StringIO())
-
-
-def test_every_seat_is_filled_through_the_workers_site_and_paid(there, profile):
-    made = publish(hits=4, replication=2)
-    figures = simulate_round(made, workers=4, profile=profile())
-    end(made)
-    assert (figures["submitted"], figures["accepted"], figures["seats still open"]) == (8, 8, 0)
-    assert figures["refused"] == figures["turned away"] == figures["not taken in yet"] == 0
-    check_both_sides(made, there)
-    check_judgments(made)
-
-
-def test_who_fails_the_controls_is_replaced_by_somebody_else(there, profile):
-    made = publish(hits=3)
-    figures = simulate_round(made, workers=8, profile=profile(misreading_workers=0.5), seed=1)
-    end(made)
-    assert figures["excluded"] > 0
-    assert figures["accepted"] == 3
-    assert Payment.objects.filter(state="paid").count() == figures["submitted"]
-    for hit in made.hits.all():
-        assert hit.assignments.values("worker").distinct().count() == hit.assignments.count()
-    check_both_sides(made, there)
 
 
 @pytest.mark.parametrize("conduct", ["double_clicks", "stale_tabs"])

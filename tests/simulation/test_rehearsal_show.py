@@ -10,9 +10,9 @@ from django.core.management import call_command
 from annotation.models import Assignment, Judgment, Payment
 from crowd.models import Posting, Visit
 from hits.models import Round
-from hits.round_parameters import PackParameters
-from hits.rounds import pack_round
-from tests.crowd.platform import Rehearsal, rehearsing
+from hits.rounds.packed_rounds import pack_round
+from hits.rounds.round_parameters import PackParameters
+from tests.crowd.platform import Rehearsal
 from tests.crowd.platform_books import Books, check_both_sides, check_judgments
 from tests.factories import make_collection
 from tests.hits.pools import pool_of
@@ -20,13 +20,6 @@ from tests.hits.pools import pool_of
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 HITS, VOTES, IMAGES = 8, 2, 20
-
-
-@pytest.fixture
-def there(live_server, settings):
-    settings.SITE_URL = live_server.url
-    with rehearsing(settings) as made:
-        yield made
 
 
 @pytest.fixture

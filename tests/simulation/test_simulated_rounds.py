@@ -2,7 +2,7 @@ import pytest
 
 from annotation.models import Admission, Assignment, Decision, Judgment, Worker, WorkerIdentity
 from core.errors import CounterpartError
-from crowd.publication import close_round
+from crowd.posting.publication import close_round
 from hits.models import Control, Round
 from simulation.simulated_rounds import simulate_round
 from tests.annotation.cast import answer as say_levels

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hits.task_types import LEVELS
+from hits.task_types.levels import LEVELS
 from simulation.profiles import load_profile
 from simulation.simulated_workers import answer_hit, make_crowd
 from simulation.truth import Seen

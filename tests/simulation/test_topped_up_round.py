@@ -7,7 +7,7 @@ import pytest
 from annotation.models import Judgment
 from annotation.work.disputes import disputed_pairs
 from hits.models import Round, Seat, TopUp
-from hits.top_ups import plan_again
+from hits.rounds.top_ups import plan_again
 from simulation.simulated_rounds import simulate_round
 from tests.hits.pools import pack, pool_of
 

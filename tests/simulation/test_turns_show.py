@@ -1,7 +1,6 @@
 """The show of greedy rounds: planned on pages, answered by a simulated crowd, stopped by their rule, released, and
 followed by two turns."""
 
-import json
 from hashlib import sha256
 from io import StringIO
 
@@ -18,8 +17,9 @@ from evaluation.asking.greedy_rounds import why_stopped
 from hits.models import Round
 from mitl.models import Annotator, Pool
 from mitl.registration import add_annotator
+from tests.commands import figures_printed
 from tests.conftest import client_of
-from tests.console.rounds.test_rounds import ORDER
+from tests.console.rounds.orders import ORDER
 from tests.factories import make_collection, make_sample, picture
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -49,14 +49,6 @@ def world(tmp_path, monkeypatch) -> None:
         for number, caption in enumerate(zoo.captions.order_by("pk"))
         if topics[place] == topics[number]
     )
-
-
-def run(name: str, *arguments: str, **options: object) -> dict:
-    """Run a command; what it prints as JSON."""
-    out = StringIO()
-    call_command(name, *arguments, **options, json=True, stdout=out)
-    told: dict = json.loads(out.getvalue())
-    return told
 
 
 def done(client: Client, url: str, fields: dict) -> None:
@@ -112,7 +104,7 @@ def test_a_greedy_round_and_two_turns_of_it(world, profile):
     first = answer_and_close(researcher, "first", profile)
     assert "of the matches are found" in why_stopped(first)
     before = release(admin, "v1", "first")
-    guards = run("estimate", "first", "--metric", "mAP@R")["guards"]
+    guards = figures_printed("estimate", "first", "--metric", "mAP@R")["guards"]
     assert {row["model"] for row in guards} == {"near", "far"}
 
     done(researcher, "/rounds/first/turn/", {"name": "second", "audit_share": "0.4", "ceiling": "900"})
@@ -130,7 +122,7 @@ def test_a_greedy_round_and_two_turns_of_it(world, profile):
     assert [pool_of(last, name)["beyond"] for name in ("second", "third")] == ["v1", "v2"]
     counts = [version.manifest["counts"]["positives"] for version in (before, after, last)]
     assert counts == sorted(set(counts))  # each turn finds more
-    told = run("diff", "v1", "v3")
+    told = figures_printed("diff", "v1", "v3")
     assert told["causes"]["round added"] == told["changed_pairs"]
     assert [told["designs"]["v3"][name].get("turn") for name in ("first", "second", "third")] == [None, 2, 3]
     assert first.pool != second.pool

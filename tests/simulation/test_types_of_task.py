@@ -1,12 +1,10 @@
-"""The simulated crowd works on rounds of every type of task, directly, through the pages and at an emulator."""
+"""The simulated crowd works on rounds of every type of task, directly and through the pages."""
 
-from io import StringIO
 from itertools import combinations
 from math import log
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 
 from annotation.models import Assignment, Judgment
 from core.errors import CounterpartError
@@ -17,9 +15,8 @@ from simulation.profiles import load_profile
 from simulation.simulated_rounds import simulate_round
 from simulation.simulated_workers import answer_hit, make_crowd
 from simulation.truth import true_levels
-from tests.annotation.task_types.rounds import EVERY_TYPE, draft_of, open_round
-from tests.annotation.task_types.test_preference import make_study
-from tests.crowd.platform import rehearsing
+from tests.annotation.task_types.preference_study import make_study
+from tests.annotation.task_types.rounds import EVERY_TYPE, open_round
 
 PAIRLESS = ["caption", "determinate", "preference"]
 
@@ -117,20 +114,5 @@ def test_an_unknown_truth_is_refused_and_changes_nothing(transactional_db):
 def test_the_pages_take_every_type(transactional_db, live_server, profile, task):
     made = open_round(task)
     figures = simulate_round(made, workers=12, profile=profile(), through_http=live_server.url)
-    assert figures["seats still open"] == 0
-    assert Judgment.objects.count() == Item.objects.filter(hit__round=made).count()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task", ["caption", "determinate"])
-def test_an_emulator_takes_sentences_and_captions_alone(transactional_db, live_server, settings, profile, task):
-    settings.SITE_URL = live_server.url
-    with rehearsing(settings):
-        made = draft_of(task)
-        call_command("publish", made.name, channel="mturk", environment="emulator", stdout=StringIO())
-        made.refresh_from_db()
-        figures = simulate_round(made, workers=12, profile=profile())
-        call_command("close", made.name, stdout=StringIO())
-        call_command("sync", made.name, stdout=StringIO())
     assert figures["seats still open"] == 0
     assert Judgment.objects.count() == Item.objects.filter(hit__round=made).count()

@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 
 from annotation.work.written_captions import as_lines, captions_of, counts_of
 from core.commands import ActCommand
-from core.files import whole_file
+from core.files.stored_files import whole_file
 from core.progress import TerminalBar
 from hits.models import Round
 

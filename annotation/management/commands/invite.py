@@ -9,6 +9,7 @@ from annotation.models import Invitation
 from annotation.people.invitations import make_invitations, revoke_invitations
 from core.errors import CounterpartError
 from core.progress import TerminalBar
+from core.untrusted import whole_number
 from hits.models import Round
 from hits.round_commands import RoundCommand
 
@@ -41,6 +42,7 @@ def _row(invitation: Invitation) -> dict[str, object]:
 
 def _numbers(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not parts or any(not (part.isascii() and part.isdigit() and len(part) < 19) for part in parts):
+    numbers = [number for number in map(whole_number, parts) if number is not None]
+    if not parts or len(numbers) < len(parts):
         raise CounterpartError(f"Invalid numbers {text!r}: write them with commas between, as in 3,4,7.")
-    return [int(part) for part in parts]
+    return numbers

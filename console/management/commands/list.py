@@ -1,11 +1,14 @@
 """list [THINGS]: what there is."""
 
+from collections.abc import Sequence
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from console.inventory import counts, listed
-from console.inventory_rows import THINGS
+from console.inventory_rows import THINGS, Figures
 from core.commands import ActCommand
 from core.progress import TerminalBar
 
@@ -24,15 +27,17 @@ class Command(ActCommand):
         rows = listed(things)
         if options["json"]:
             return {things: rows}
-        return table(rows) if rows else f"There are no {things} yet. Make one with {THINGS[things].made_by}."
+        thing = THINGS[things]
+        return table(rows, thing.columns) if rows else f"There are no {things} yet. Make one with {thing.made_by}."
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """Return rows of the same names as aligned columns, numbers to the right."""
-    names = list(rows[0])
-    cells = [[f"{row[name]:,}" if isinstance(row[name], int) else str(row[name]) for name in names] for row in rows]
+def table(rows: list[Figures], columns: Sequence[str]) -> str:
+    """Return columns of rows, such as ``state`` or ``progress.open``, aligned, numbers to the right."""
+    values = [[reduce(getitem, column.split("."), row) for column in columns] for row in rows]
+    cells = [[f"{value:,}" if isinstance(value, int) else str(value or "none") for value in line] for line in values]
+    names = [column.rpartition(".")[2] for column in columns]
     widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
-    right = [all(isinstance(row[name], int) for row in rows) for name in names]
+    right = [all(isinstance(value, int) for value in column) for column in zip(*values, strict=True)]
     lines = (
         "  ".join(
             cell.rjust(width) if numbers else cell.ljust(width)

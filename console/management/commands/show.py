@@ -1,9 +1,10 @@
-"""show THING NAME: the state of one thing, its counts, and what it waits for."""
+"""show THING NAME: what the API says of one thing: its state, its counts, and what a round waits for."""
 
 from typing import Any
 
 from django.core.management.base import CommandParser
 
+from annotation.platforms import Hold
 from console.inventory import shown, singular
 from console.inventory_rows import THINGS
 from core.commands import ActCommand
@@ -11,7 +12,7 @@ from core.progress import TerminalBar
 
 
 class Command(ActCommand):
-    help = "Show one thing: its state, its counts, and what it waits for."
+    help = "Show one thing as the API does: its state, its counts, and what a round waits for."
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,6 +24,8 @@ class Command(ActCommand):
         figures = shown(options["thing"], options["name"])
         if options["json"]:
             return figures
+        if "waits_for" in figures:
+            figures["waits_for"] = " ".join(str(Hold(**one)) for one in figures["waits_for"]) or "nothing"
         return {name: _plain(value) for name, value in figures.items()}
 
 
@@ -30,4 +33,4 @@ def _plain(value: Any) -> Any:
     """Names in one line; rows stay rows; "none" where there are none."""
     if isinstance(value, list) and not (value and isinstance(value[0], dict)):
         return ", ".join(map(str, value)) or "none"
-    return value
+    return "none" if value in ("", None) else value

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.template.defaultfilters import filesizeformat
 
-from core.backup import back_up
 from core.commands import ActCommand
+from core.files.backup import back_up
 from core.progress import TerminalBar
 
 

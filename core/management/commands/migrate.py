@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.commands import migrate
 
-from core.upgrades import refuse_old_database
+from core.database.upgrades import refuse_old_database
 
 
 class Command(migrate.Command):

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from core.backup import occupied, restore
 from core.commands import ActCommand
 from core.errors import CounterpartError
+from core.files.backup import occupied, restore
 from core.progress import TerminalBar
 from core.text import counted
 

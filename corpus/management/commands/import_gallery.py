@@ -7,7 +7,7 @@ from core.commands import ActCommand
 from core.progress import TerminalBar
 from core.text import counted
 from corpus.collection_parameters import GalleryParameters
-from corpus.gallery_imports import import_gallery
+from corpus.galleries.gallery_imports import import_gallery
 from corpus.models import Collection
 
 

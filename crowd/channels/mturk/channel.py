@@ -9,7 +9,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
 from annotation.models import Exclusion, Payment, Rejection
-from crowd.channels.base import Arrival, Bonus, ChannelError, Listing, Standing
+from crowd.channels.base import Arrival, Bonus, ChannelError, ListedPosting, Listing
 from crowd.channels.marketplaces import foreign_address, id_on, only_value
 from crowd.channels.mturk import hits, payments, qualifications
 from crowd.channels.mturk.client import (
@@ -109,7 +109,7 @@ class MTurkChannel:
             for answer in answers
         }
 
-    def standing(self, environment: str) -> Sequence[Standing]:
+    def standing(self, environment: str) -> Sequence[ListedPosting]:
         return hits.standing(client_for(environment))
 
     def bonuses(self, posting: Posting) -> Sequence[Bonus]:

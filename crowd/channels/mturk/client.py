@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from core.environment import env, is_local
+from core.site.environment import env, is_local
 from crowd.channels.base import ChannelError
 from crowd.channels.marketplaces import invalid, is_near
 

@@ -9,13 +9,14 @@ from xml.sax.saxutils import escape
 
 from django.conf import settings
 from django.urls import reverse
-from django.utils import timezone
 
-from crowd.channels.base import ChannelError, Listed, Listing, Standing
+from core import clock
+from crowd.channels.base import ChannelError, Listed, ListedPosting, Listing
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
 from crowd.channels.mturk.qualifications import answered_type, exclusion_type, shut_out_of_siblings
 from crowd.models import Posting, Visit
 from crowd.offers import Offer, offer_of
+from crowd.study_states import There
 from hits.models import Round
 from hits.prices import cents
 
@@ -39,6 +40,7 @@ STATUSES = {
     "Rejected": Visit.State.REJECTED,
 }
 OVER = ("Reviewable", "Reviewing", "Disposed")
+STATES = {"Assignable": There.OPEN, "Unassignable": There.FULL, **dict.fromkeys(OVER, There.OVER)}
 MASTERS = {"production": "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "sandbox": "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"}
 APPROVED, APPROVAL_RATE, LOCALE = "00000000000000000040", "000000000000000000L0", "00000000000000000071"
 
@@ -121,6 +123,7 @@ def collect(client: Any, posting: Posting) -> Listing:
     except ChannelError:
         # The submissions are stored all the same; a second answer of these workers is flagged.
         logger.exception("workers of posting %s could not be shut out of its HIT's other postings", posting.pk)
+    there = STATES.get(hit["HITStatus"], There.UNKNOWN)
     return Listing(
         status=hit["HITStatus"],
         max_assignments=hit["MaxAssignments"],
@@ -128,16 +131,17 @@ def collect(client: Any, posting: Posting) -> Listing:
         is_over=hit["HITStatus"] in OVER and not hit["NumberOfAssignmentsPending"],
         expires_at=hit["Expiration"],
         assignments=list(listed.values()),
+        there=There.FULL if there is There.OVER and len(listed) >= hit["MaxAssignments"] else there,
     )
 
 
-def standing(client: Any) -> list[Standing]:
+def standing(client: Any) -> list[ListedPosting]:
     """List the HITs of the account, without deleted ones."""
     with told_as_channel_errors():
         pages = client.get_paginator("list_hits").paginate(PaginationConfig={"PageSize": 100})
         hits = [hit for page in pages for hit in page["HITs"]]
     return [
-        Standing(
+        ListedPosting(
             external_id=hit["HITId"],
             token=hit.get("RequesterAnnotation", ""),
             terms_id=hit["HITTypeId"],
@@ -188,7 +192,7 @@ def _requirement(type_id: str, comparator: str, *, guard: str = "Accept", **valu
 
 def _posted_before(client: Any, posting: Posting, token: str) -> dict[str, Any] | None:
     """Return the HIT that an earlier call posted, if that was so long ago that MTurk has forgotten its token."""
-    if timezone.now() - posting.created_at < TOKEN_LIFE:
+    if clock.now() - posting.created_at < TOKEN_LIFE:
         return None
     hits = (hit for page in client.get_paginator("list_hits").paginate() for hit in page["HITs"])
     return next((hit for hit in hits if hit.get("RequesterAnnotation") == token), None)

@@ -9,12 +9,13 @@ from typing import Any
 
 from annotation.models import Assignment, Exclusion, Payment, Rejection
 from annotation.money.wages import fair_reward
-from crowd.channels.base import Arrival, Bonus, ChannelError, Listing, Outcome, Standing
+from crowd.channels.base import Arrival, Bonus, ChannelError, ListedPosting, Listing, Outcome
 from crowd.channels.marketplaces import foreign_address, id_on, only_value
 from crowd.channels.prolific import groups, hooks, money, payments, studies, submissions
 from crowd.channels.prolific.client import DESCRIPTIONS, NAMES, ProlificError, client_for, environment_of
 from crowd.channels.prolific.workspaces import workspace_of
 from crowd.models import Message, Posting, Visit
+from crowd.study_states import There
 from hits.models import Round
 from hits.prices import FeeSchedule
 
@@ -86,8 +87,8 @@ class ProlificChannel:
     def longest_session(self, posting: Posting) -> timedelta:
         return timedelta(minutes=studies.time_limit_of(posting.round)) + SLACK
 
-    def pause(self, posting: Posting, *, paused: bool) -> None:
-        studies.pause(client_for(posting.environment), posting.external_id, paused=paused)
+    def pause(self, posting: Posting, *, paused: bool) -> There:
+        return studies.pause(client_for(posting.environment), posting.external_id, paused=paused)
 
     def publish(self, posting: Posting, *, token: str) -> None:
         studies.publish(client_for(posting.environment), posting, token=token)
@@ -114,7 +115,7 @@ class ProlificChannel:
         """Prolific carries no answers."""
         return {}
 
-    def standing(self, environment: str) -> Sequence[Standing]:
+    def standing(self, environment: str) -> Sequence[ListedPosting]:
         return studies.standing(client_for(environment))
 
     def bonuses(self, posting: Posting) -> Sequence[Bonus]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from core.environment import env, is_local
+from core.site.environment import env, is_local
+from core.untrusted import whole_number
 from crowd.channels.base import ChannelError
 from crowd.channels.marketplaces import invalid, is_near
 
@@ -215,4 +216,5 @@ def _detail(reply: "httpx.Response") -> str:
 
 def _pause(reply: "httpx.Response") -> timedelta:
     named = reply.headers.get("Retry-After", "")
-    return timedelta(seconds=int(named)) if named.isdigit() else THROTTLED_PAUSE
+    seconds = whole_number(named, below=10**6)
+    return THROTTLED_PAUSE if seconds is None else timedelta(seconds=seconds)

@@ -5,7 +5,7 @@ import hmac
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 
-from core.environment import env
+from core.site.environment import env
 from crowd.channels.base import ChannelError
 from crowd.channels.prolific.client import Client
 from crowd.channels.prolific.workspaces import workspace_of

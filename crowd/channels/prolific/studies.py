@@ -5,16 +5,17 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from crowd.channels.base import ChannelError, Outcome, Standing
+from core import clock
+from crowd.channels.base import ChannelError, ListedPosting, Outcome
 from crowd.channels.prolific.client import Client, ProlificError
 from crowd.channels.prolific.groups import exclusion_group
 from crowd.channels.prolific.money import check_currency, longest_minutes, major, minor
 from crowd.channels.prolific.workspaces import project_of
 from crowd.models import Posting
 from crowd.offers import Offer, offer_of
+from crowd.study_states import There
 from hits.models import Round
 
 ADDRESS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -26,7 +27,14 @@ CODES = {
     Outcome.NO_WORK: ("OTHER", REVIEW),
     Outcome.NO_CONSENT: ("NO_CONSENT", RETURN),
 }
-STOPPABLE, FULL = ("ACTIVE", "PAUSED"), ("AWAITING REVIEW", "COMPLETED")
+STOPPABLE, ENDED = ("ACTIVE", "PAUSED"), ("AWAITING REVIEW", "COMPLETED")
+STATES = {
+    "UNPUBLISHED": There.DRAFT,
+    "SCHEDULED": There.SCHEDULED,
+    "PUBLISHING": There.STARTING,
+    "ACTIVE": There.OPEN,
+    "PAUSED": There.PAUSED,
+}
 BLOCKED, APPROVAL_RATE = "participant_group_blocklist", "approval_rate"
 
 
@@ -64,7 +72,7 @@ def publish(client: Client, posting: Posting, *, token: str) -> None:
     if study["status"] in ("UNPUBLISHED", "PUBLISHING", "SCHEDULED"):
         raise ProlificError(f"Prolific lists the study as {study['status']}; it is read again.", reached=True)
     posting.external_id, posting.status = study["id"], study["status"]
-    posting.posted_at = parse_datetime(study.get("published_at") or "") or timezone.now()
+    posting.posted_at = parse_datetime(study.get("published_at") or "") or clock.now()
 
 
 def extend(client: Client, posting: Posting) -> None:
@@ -83,17 +91,29 @@ def stop(client: Client, study_id: str) -> str:
     return status
 
 
-def pause(client: Client, study_id: str, *, paused: bool) -> None:
-    """Let nobody take a place for a while, or take places again. Repeating it changes nothing."""
+def state_of(status: str, *, free: int) -> There:
+    """Return how a study with this status and so many free places stands: Prolific names full and stopped ones
+    alike."""
+    if status in ENDED:
+        return There.STOPPED if free > 0 else There.FULL
+    return STATES.get(status, There.UNKNOWN)
+
+
+def pause(client: Client, study_id: str, *, paused: bool) -> There:
+    """Let nobody take a place for a while, or take places again; return how the study stands then. Repeating it changes
+    nothing."""
     come_from, action = ("ACTIVE", "PAUSE") if paused else ("PAUSED", "START")
-    if client.get(f"studies/{study_id}/")["status"] == come_from:
-        client.post(f"studies/{study_id}/transition/", {"action": action})
+    study = client.get(f"studies/{study_id}/")
+    status = study["status"]
+    if status == come_from:
+        status = client.post(f"studies/{study_id}/transition/", {"action": action})["status"]
+    return state_of(status, free=study["total_available_places"] - study["places_taken"])
 
 
-def standing(client: Client) -> list[Standing]:
+def standing(client: Client) -> list[ListedPosting]:
     """List the studies of the account, of all rounds and people."""
     return [
-        Standing(
+        ListedPosting(
             external_id=study["id"],
             token=study.get("internal_name") or "",
             terms_id="",

@@ -3,16 +3,17 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from annotation.models import Assignment, Rejection
+from core import clock
 from crowd.channels.base import Arrival, ChannelError, Listed, Listing, Outcome
 from crowd.channels.prolific.client import Client, ProlificError
-from crowd.channels.prolific.studies import FULL, code_of
+from crowd.channels.prolific.studies import ENDED, code_of, state_of
 from crowd.models import Posting, Visit
 
 WORKING = ("RESERVED", "ACTIVE")
+WITHDRAWN = ("REJECTED", "RETURNED")
 PROCESSING = "PROCESSING"  # fleeting: what it was before or will be is read later
 STATES = {
     "AWAITING REVIEW": Visit.State.SUBMITTED,
@@ -61,7 +62,8 @@ def collect(client: Client, posting: Posting) -> Listing:
     rows = client.rows("submissions/", study=posting.external_id, page_size=PAGE)
     pending = sum(row["status"] in (*WORKING, PROCESSING) for row in rows)
     declined = code_of(posting, Outcome.NO_CONSENT)
-    is_over = posting.round.state == "closed" and study["status"] in FULL and not pending
+    is_over = posting.round.state == "closed" and study["status"] in ENDED and not pending
+    free = study["total_available_places"] - study["places_taken"]
     return Listing(
         status=study["status"],
         max_assignments=study["total_available_places"],
@@ -69,7 +71,9 @@ def collect(client: Client, posting: Posting) -> Listing:
         is_over=is_over,
         expires_at=None,
         assignments=[_listed(row, declined) for row in rows],
-        takes_visitors=study["status"] == "ACTIVE",
+        there=state_of(study["status"], free=free),
+        free=free,
+        freed=sum(row["status"] in WITHDRAWN and row.get("completed_at") is not None for row in rows),
     )
 
 
@@ -119,7 +123,7 @@ def _listed(row: dict[str, Any], declined: str) -> Listed:
         status=state,
         submitted_at=completed,
         auto_approval_at=completed + APPROVED_AFTER if completed and state == Visit.State.SUBMITTED else None,
-        decided_at=timezone.now() if state in (Visit.State.APPROVED, Visit.State.REJECTED) else None,
+        decided_at=clock.now() if state in (Visit.State.APPROVED, Visit.State.REJECTED) else None,
         content="",
         has_declined=row.get("study_code") == declined,
     )

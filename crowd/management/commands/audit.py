@@ -6,8 +6,8 @@ from django.core.management.base import CommandParser
 
 from core.progress import TerminalBar
 from crowd import channels
+from crowd.calls.outbox import deliver_due
 from crowd.differences import find_differences, repair
-from crowd.outbox import deliver_due
 from hits.models import Round
 from hits.round_commands import RoundCommand
 

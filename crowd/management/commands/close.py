@@ -5,13 +5,16 @@ from typing import Any
 from annotation.models import Assignment
 from annotation.work.standing import standing_of
 from core.progress import TerminalBar
-from crowd.publication import close_round
+from crowd.posting.publication import close_round
 from hits.models import Round
 from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
-    help = "Close a round: no seat is leased any more, but leased ones may still be submitted."
+    help = (
+        "Close a round: no seat is leased any more, but leased ones may still be submitted. A draft can be closed once "
+        "it has judgments that were given elsewhere."
+    )
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
         round = close_round(round, actor="close")

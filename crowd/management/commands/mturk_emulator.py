@@ -1,4 +1,4 @@
-"""Start MTurk's emulator, as ``python -m emulators.mturk`` does."""
+"""Start MTurk's emulator, as ``python -m counterpart_emulators.mturk`` does."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from emulators.inputs import InputError
-from emulators.mturk.__main__ import PROGRAM
+from counterpart_emulators.inputs import InputError
+from counterpart_emulators.mturk.__main__ import PROGRAM
 
 
 class Command(ActCommand):

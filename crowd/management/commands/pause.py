@@ -3,8 +3,8 @@
 from typing import Any
 
 from core.progress import TerminalBar
-from crowd.outbox import deliver_due
-from crowd.pauses import pause_round, posting_of_whole
+from crowd.calls.outbox import deliver_due
+from crowd.posting.pauses import pause_round, posting_of_whole
 from hits.models import Round
 from hits.round_commands import RoundCommand
 

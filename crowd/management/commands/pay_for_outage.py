@@ -8,6 +8,7 @@ from annotation.models import Assignment
 from core.commands import person_named
 from core.errors import CounterpartError
 from core.progress import TerminalBar
+from core.untrusted import whole_number
 from crowd.models import Visit
 from crowd.outages import pay_for_outage
 from hits.models import Round
@@ -31,7 +32,7 @@ class Command(RoundCommand):
 
 def _work(round: Round, key: str) -> Assignment:
     work = Assignment.objects.filter(hit__round=round)
-    begun = work.filter(outside_key="", pk=int(key) if key.isdecimal() and len(key) < 19 else 0)
+    begun = work.filter(outside_key="", pk=whole_number(key) or 0)
     listed = work.filter(visit__in=Visit.objects.listed().filter(external_id=key))
     if found := listed.first() or begun.first():
         return found

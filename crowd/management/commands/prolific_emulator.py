@@ -1,7 +1,7 @@
-"""Start Prolific's emulator, as ``python -m emulators.prolific`` does."""
+"""Start Prolific's emulator, as ``python -m counterpart_emulators.prolific`` does."""
 
+from counterpart_emulators.prolific.__main__ import PROGRAM
 from crowd.management.commands import mturk_emulator
-from emulators.prolific.__main__ import PROGRAM
 
 
 class Command(mturk_emulator.Command):

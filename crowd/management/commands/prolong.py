@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from core.progress import TerminalBar
+from crowd.calls.outbox import deliver_due
 from crowd.models import Outbox
-from crowd.outbox import deliver_due
-from crowd.postings import prolong_postings
+from crowd.posting.postings import prolong_postings
 from hits.models import Round
 from hits.round_commands import RoundCommand
 

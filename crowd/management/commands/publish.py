@@ -10,13 +10,14 @@ from core.errors import CounterpartError
 from core.progress import TerminalBar
 from core.text import counted
 from crowd import channels
+from crowd.calls.outbox import deliver_due, send_failed_again, send_waiting
 from crowd.channels import listed_as
 from crowd.models import Outbox, Posting
 from crowd.offers import Offer
-from crowd.outbox import deliver_due, send_failed_again, send_waiting
-from crowd.publication import join_link, missing_pictures, publish_round, quote
-from crowd.publish_parameters import AdmissionParameters, PublishParameters, TimeParameters
+from crowd.posting.publication import join_link, publish_round, quote
+from crowd.posting.publish_parameters import AdmissionParameters, PublishParameters, TimeParameters
 from hits.models import Round
+from hits.rounds.packed_rounds import missing_pictures
 
 
 class Command(ActCommand):

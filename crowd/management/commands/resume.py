@@ -3,8 +3,9 @@
 from typing import Any
 
 from core.progress import TerminalBar
-from crowd.outbox import deliver_due
-from crowd.pauses import posting_of_whole, resume_round
+from crowd.calls.outbox import deliver_due
+from crowd.posting.halts import halts_of
+from crowd.posting.pauses import resume_round
 from hits.models import Round
 from hits.round_commands import RoundCommand
 
@@ -15,9 +16,5 @@ class Command(RoundCommand):
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
         round = resume_round(round, actor="resume")
         deliver_due(round, progress=progress)
-        posting = posting_of_whole(round)
-        if posting and not posting.wants_visitors:
-            return f"Round {round} has no HIT left, so visitors come once there is one."
-        if posting and posting.paused_at:
-            return f"Round {round} is being resumed; the call is tried again until the platform has taken it."
-        return f"Round {round} gives out HITs again."
+        halts = [halt.text for halt in halts_of([round])[round.pk]]
+        return " ".join([f"Round {round} is resumed.", *halts]) if halts else f"Round {round} gives out HITs again."

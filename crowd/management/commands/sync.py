@@ -4,7 +4,7 @@ from typing import Any
 
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from crowd.outbox import send_waiting
+from crowd.calls.outbox import send_waiting
 from crowd.sync import sync_round
 from hits.models import Round
 from hits.round_commands import RoundCommand

@@ -7,9 +7,9 @@ from django.core.management.base import CommandParser
 from annotation.people.workers import mask_workers
 from core.commands import person_named
 from core.progress import TerminalBar
+from crowd.calls.outbox import deliver_due
 from crowd.messages import write_to_round
 from crowd.models import Message, Outbox
-from crowd.outbox import deliver_due
 from hits.models import Round
 from hits.round_commands import RoundCommand
 

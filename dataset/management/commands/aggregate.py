@@ -2,7 +2,7 @@ from typing import Any
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from dataset.release_parameters import AggregateParameters
+from dataset.releases.release_parameters import AggregateParameters
 from dataset.verdicts import aggregate
 
 

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from corpus.models import Collection
-from dataset.cleanup import suggest_clean_up
+from dataset.reviews.cleanup import suggest_clean_up
 
 
 class Command(ActCommand):

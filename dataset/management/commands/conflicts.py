@@ -3,8 +3,8 @@ from typing import Any
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from corpus.models import Sample
-from dataset.conflicts import conflicts_of, merge_counts, preview, send_to_review
-from dataset.release_parameters import ConflictsParameters
+from dataset.releases.release_parameters import ConflictsParameters
+from dataset.reviews.conflicts import conflicts_of, merge_counts, preview, send_to_review
 from hits.models import Round
 
 

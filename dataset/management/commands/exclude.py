@@ -10,7 +10,7 @@ from core.text import counted
 from corpus.input_files import lines
 from corpus.models import Collection
 from dataset.models import Review, Subject
-from dataset.reviews import Conclusion, conclude
+from dataset.reviews.reviews import Conclusion, conclude
 
 
 class Command(ActCommand):

@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from dataset.judgment_import import import_judgments
+from dataset.outside_judgments.judgment_import import import_judgments
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from hits.models import Round
 

@@ -2,8 +2,8 @@ from typing import Any
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from dataset.release import release
-from dataset.release_parameters import ReleaseParameters
+from dataset.releases.release import release
+from dataset.releases.release_parameters import ReleaseParameters
 
 SOURCES = {
     "images": "images for caption queries",

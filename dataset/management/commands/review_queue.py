@@ -2,7 +2,7 @@ from typing import Any
 
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from dataset.cases import check_queue, refresh_queue
+from dataset.reviews.cases import check_queue, refresh_queue
 from hits.models import Round
 from hits.round_commands import RoundCommand
 

@@ -5,7 +5,7 @@ from typing import Any
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from dataset.turns import TurnParameters, take_turn, turn_of
-from hits.rounds import figures_of
+from hits.rounds.packed_rounds import figures_of
 
 
 class Command(ActCommand):

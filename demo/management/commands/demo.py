@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from crowd.publication import join_link
+from crowd.posting.publication import join_link
 from demo.local_site import free_port, serve
 from demo.savings import savings
 from demo.walkthrough import (

@@ -9,7 +9,7 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from evaluation.analyses import Findings, parameters_of, subjects, write_table
-from mitl.charts import check_chart_path, write_chart
+from mitl.charts.drawing import check_chart_path, write_chart
 
 
 class Command(ActCommand):

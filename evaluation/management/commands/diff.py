@@ -5,11 +5,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
-from core.files import whole_file
+from core.files.stored_files import whole_file
 from core.progress import TerminalBar
 from core.text import counted
-from dataset.changes import Cause, Change, changes_between, count_causes, designs_of
 from dataset.models import Version
+from dataset.versions.changes import Cause, Change, changes_between, count_causes, designs_of
 from evaluation.scores.score_checks import score_changes, score_table
 
 SHOWN = 3  # pairs of each cause that are printed

@@ -9,7 +9,7 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from dataset.models import Version
-from dataset.version_guards import kept_guards
+from dataset.versions.version_files import kept_guards
 from evaluation.auditing.score_guards import guard_table
 from evaluation.ranking_files import packed_folders
 from evaluation.scores.benchmark_scores import ORDER, evaluate_benchmarks

@@ -1,31 +1,27 @@
 """plan NAME: what audits would cost and tell, from a round that was judged, or from priors on a pool."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.money.wages import was_played
 from core.commands import ActCommand
+from core.errors import CounterpartError
 from core.progress import TerminalBar
-from evaluation.designing.audit_options import (
-    AuditOptions,
-    Design,
-    Terms,
-    audit_options,
-    cheapest_of,
-    first_hits_of,
-    front_of,
-    terms_of,
-)
-from evaluation.designing.plan_basis import PlanBasis, Side, basis_of, is_judged, planned_round
-from evaluation.designing.predictions import Compared, beside_real, keep_for
+from counterpart_statistics.auditing.audit_designs import AuditDesign, front_of
+from counterpart_statistics.auditing.plan_basis import DirectionBasis
+from evaluation.analyses import text_table
+from evaluation.designing.audit_options import AuditOptions
+from evaluation.designing.compared_designs import ComparedDesigns
+from evaluation.designing.predictions import keep_for
+from evaluation.designing.round_bases import basis_of, is_judged, planned_round
 from hits.models import Round
 from mitl.models import Direction
 
+HEADS = ["design", "judgments", "queries", "HITs", "cost", "hours", "matches", "width", ""]
 PARTS = (0.5, 0.8, 0.9, 0.95)
-"""Parts of the matches whose judgments are told."""
+"""Parts of the matches whose judgments are shown."""
 
 
 class Command(ActCommand):
@@ -46,54 +42,46 @@ class Command(ActCommand):
         round = planned_round(options["name"])
         kept = Round.objects.select_related("pool").named(options["keep"]) if options["keep"] else None
         basis = basis_of(round, parameters.prior, merge=parameters.merge, progress=progress)
-        terms = terms_of(round, parameters.reward)
-        designs = audit_options(basis, terms, grid=parameters.grid)
-        found = cheapest_of(designs, parameters.metric, parameters.width) if parameters.width else None
-        compared = beside_real(round, basis)
+        compared = ComparedDesigns(round, basis, parameters)
+        if parameters.width and compared.cheapest is None:
+            raise CounterpartError(
+                f"No design of the grid reaches a width of {parameters.width:g}; the least is "
+                f"{compared.least_width:.3f}. Wish for a wider interval; --grid compares more designs."
+            )
         if kept:
             keep_for(kept, basis, actor="command")
         if options["json"]:
-            return _figures(round, basis, terms, designs, found, compared)
-        lines = [*_told_basis(round, basis, terms), *_told_designs(designs, basis, terms, parameters.metric)]
-        if found:
-            lines += ["", "The cheapest that is narrow enough:", _line(found, parameters.metric, is_best=True)]
-        lines += _told_comparison(compared)
-        if compared and was_played(round):
-            lines.append("Programs did some or all of the work: its hours and matches say nothing of people.")
+            return _figures(compared)
+        lines = [*_basis_lines(compared), *_design_lines(compared), *_real_lines(compared)]
         return "\n".join([*lines, *([f"The prediction is kept with round {kept}."] if kept else [])])
 
 
-def _figures(
-    round: Round,
-    basis: PlanBasis,
-    terms: Terms,
-    designs: Sequence[Design],
-    found: Design | None,
-    compared: Sequence[Compared],
-) -> dict[str, Any]:
+def _figures(compared: ComparedDesigns) -> dict[str, Any]:
+    basis, terms = compared.basis, compared.terms
     sides = {
         name: asdict(side.outlook.matches) | {"yes": side.yes, "curve": side.curve, "no_curve": side.no_curve}
         for name, side in basis.sides.items()
     }
     return {
-        "pilot": None if basis.prior else round.name,
-        "pool": round.pool.name,
+        "pilot": None if basis.prior else compared.round.name,
+        "pool": compared.round.pool.name,
         "basis": str(basis),
         **({"prior": asdict(basis.prior)} if basis.prior else {}),
         "minutes": terms.seconds / 60,
         "wage": terms.wage,
         "matches": sides,
-        "designs": [one.row() for one in designs],
-        "first_hits": asdict(first_hits_of(basis, terms)),
-        **({"cheapest": found.row()} if found else {}),
-        **({"beside_real": [one.row() for one in compared]} if compared else {}),
+        "designs": [one.row() for one in compared.designs],
+        "first_hits": asdict(compared.first_hits),
+        **({"cheapest": compared.cheapest.row()} if compared.cheapest else {}),
+        **({"beside_real": [one.row() for one in compared.real]} if compared.real else {}),
     }
 
 
-def _told_basis(round: Round, basis: PlanBasis, terms: Terms) -> Iterator[str]:
+def _basis_lines(compared: ComparedDesigns) -> Iterator[str]:
+    basis, terms = compared.basis, compared.terms
     yield f"The plan rests on {basis}."
-    judged = round.pool.rounds.exclude(published_at=None).first()
-    if basis.prior and judged and is_judged(judged):
+    judged = next(filter(is_judged, compared.round.pool.rounds.all()), None)
+    if basis.prior and judged:
         yield f"Round {judged} of this pool is judged: `plan {judged}` rests on its judgments."
     yield (
         f"A HIT pays ${terms.reward} and takes {terms.seconds / 60:.1f} minutes, {terms.source}: ${terms.wage} an hour."
@@ -102,43 +90,52 @@ def _told_basis(round: Round, basis: PlanBasis, terms: Terms) -> Iterator[str]:
         matches = side.outlook.matches
         yield (
             f"{Direction(name).label}: {matches.value:,.0f} matches among {side.outlook.pairs:,} pairs "
-            f"({matches.low:,.0f} to {matches.high:,.0f}). {side.no_curve or _told_curve(side)}"
+            f"({matches.low:,.0f} to {matches.high:,.0f}). {side.no_curve or _curve_text(side)}"
         )
 
 
-def _told_curve(side: Side) -> str:
-    """Tell the share of the judgments that find the most probable half, and more, of the matches."""
+def _curve_text(side: DirectionBasis) -> str:
+    """Return the share of the judgments that find the most probable half, and more, of the matches."""
     total = side.curve[-1][1]
     needed = [(part, next(share for share, found in side.curve if found >= part * total)) for part in PARTS]
-    told = ", ".join(f"{part:.0%} of them from {share:.0%}" for part, share in needed)
-    return f"In the order of their probabilities: {told} of the judgments."
+    shares = ", ".join(f"{part:.0%} of them from {share:.0%}" for part, share in needed)
+    return f"In the order of their probabilities: {shares} of the judgments."
 
 
-def _told_designs(designs: Sequence[Design], basis: PlanBasis, terms: Terms, metric: str) -> Iterator[str]:
+def _design_lines(compared: ComparedDesigns) -> Iterator[str]:
+    metric = compared.options.metric
     yield ""
     yield f"Designs; widths are those of the widest 95% interval of {metric}, * marks those that no other beats."
-    heads = ("judgments", 10), ("queries", 9), ("HITs", 8), ("cost", 12), ("hours", 8), ("matches", 9), ("width", 8)
-    yield f"{'design':<8}" + "".join(f"{head:>{wide}}" for head, wide in heads)
-    best = front_of(designs, metric)
-    for one in designs:
-        yield _line(one, metric, is_best=one in best)
-    first = first_hits_of(basis, terms)
+    best = front_of(compared.designs, metric)
+    yield text_table(HEADS, [[*_cells(one, metric), "*" if one in best else ""] for one in compared.designs])
+    first = compared.first_hits
     yield (
         f"--judge first-hits asks {first.pairs:,} pairs in {first.hits:,} HITs for ${first.cost:,.2f}: R@1 of the "
         "pool's annotators as from all pairs, nothing else."
     )
-
-
-def _line(one: Design, metric: str, *, is_best: bool) -> str:
-    return (
-        f"{one.design:<8}{one.share:>10.0%}{f'× {one.spread:g}':>9}{one.hits:>8,}{f'${one.cost:,.2f}':>12}"
-        f"{one.hours:>8,.1f}{one.matches:>9,.0f}{one.widest(metric):>8.3f}{' *' if is_best else ''}"
-    )
-
-
-def _told_comparison(compared: Sequence[Compared]) -> Iterator[str]:
-    if compared:
+    if compared.cheapest:
         yield ""
-        yield f"{'Predicted beside real':<42}{'predicted':>12}{'real':>12}"
-    for one in compared:
-        yield f"{one.name:<42}{one.predicted_text:>12}{one.real_text:>12}"
+        yield "The cheapest that is narrow enough:"
+        yield text_table(HEADS[:-1], [_cells(compared.cheapest, metric)])
+
+
+def _cells(one: AuditDesign, metric: str) -> list[str]:
+    return [
+        one.design,
+        f"{one.share:.0%}",
+        f"× {one.spread:g}",
+        f"{one.hits:,}",
+        f"${one.cost:,.2f}",
+        f"{one.hours:,.1f}",
+        f"{one.matches:,.0f}",
+        f"{one.widest(metric):.3f}",
+    ]
+
+
+def _real_lines(compared: ComparedDesigns) -> Iterator[str]:
+    if compared.real:
+        yield ""
+        rows = [[one.name, one.predicted_text, one.real_text] for one in compared.real]
+        yield text_table(["Predicted beside real", "predicted", "real"], rows)
+    if compared.was_played:
+        yield "Programs did some or all of the work: its hours and matches say nothing of people."

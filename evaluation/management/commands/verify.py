@@ -5,7 +5,7 @@ from django.core.management.base import CommandError, CommandParser
 from core.commands import ActCommand, as_json
 from core.progress import TerminalBar
 from dataset.models import Version
-from dataset.verification import Check, verify_version
+from dataset.releases.verification import Check, verify_version
 from evaluation.scores.score_checks import check_scores
 
 

@@ -6,11 +6,12 @@ from typing import Any
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from core.text import counted
+from counterpart_statistics.auditing.replay_effects import ModelScores, Spread, effects_of
 from evaluation.analyses import shown, text_table
 from evaluation.designing.finished_rounds import FinishedRound
-from evaluation.designing.policy_effects import Spread, effects_of, policy_row, savings_of
-from evaluation.designing.what_if import SCORED, ModelScores, Replayed, WhatIfParameters, what_if
+from evaluation.designing.what_if import SCORED, Replayed, WhatIfParameters, policy_row, savings_of, what_if
 from hits.models import Round
+from mitl.models import Direction
 
 COLUMNS = {"queries": ",.0f", "judgments": ",.0f", "hits": ",.0f", "cost": ",.2f", "matches": ",.0f"}
 """The figures of a table of policies with their formats; shares follow."""
@@ -78,16 +79,16 @@ def _savings(judge: str, replays: Sequence[Replayed]) -> list[str]:
 
 
 def _effects(judge: str, replays: Sequence[Replayed], metrics: Sequence[str]) -> Iterator[list[str]]:
-    for one in effects_of(replays):
+    for one in effects_of([one.scores for one in replays]):
         if one.metric in metrics:
             cells = [_cell(one.tau, ".2f"), _cell(one.bias, ".4f"), _cell(one.centred, ".4f")]
-            yield [judge, one.metric, one.direction.label, one.kind, *cells]
+            yield [judge, one.metric, Direction(one.direction).label, one.kind, *cells]
 
 
 def _model(one: ModelScores) -> list[str]:
     estimate = one.estimated.estimate if one.estimated else None
     values = [one.full, one.counted, *((estimate.value, estimate.low, estimate.high) if estimate else (None,) * 3)]
-    return [one.model, one.metric, one.direction.label, *(shown(value, ".3f") for value in values)]
+    return [one.model, one.metric, Direction(one.direction).label, *(shown(value, ".3f") for value in values)]
 
 
 def _cell(spread: Spread, form: str) -> str:

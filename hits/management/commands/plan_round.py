@@ -7,9 +7,9 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.models import Round
-from hits.pipeline import run_pipeline, start_pipeline
-from hits.round_parameters import RoundParameters
-from hits.rounds import figures_of
+from hits.rounds.packed_rounds import figures_of
+from hits.rounds.pipeline import run_pipeline, start_pipeline
+from hits.rounds.round_parameters import RoundParameters
 
 
 class Command(ActCommand):

@@ -7,7 +7,7 @@ Captions' weighted bags are projected onto their ``dim`` largest singular direct
 ridge regression predicts the mean projection of an image's captions from its picture.
 """
 
-from mitl.options import choice, number
+from counterpart_annotators.options import choice, number
 
 OPTIONS = {
     "image": choice("patches", "features of pictures", ("patches", "histogram")),

@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from core.errors import CounterpartError, some_of
-from core.files import read_foreign_arrays
+from core.files.stored_files import read_foreign_arrays
 from core.progress import Progress
 from core.text import counted
-from corpus.models import Caption, Image
-from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings, stored_arrays
+from counterpart_annotators.base import Adopted, Arrays, EmbeddingAnnotator, StoredAnnotator
+from counterpart_annotators.encoding import Embeddings
+from counterpart_annotators.options import Settings
+from counterpart_annotators.plain import PlainCaption, PlainImage
+from counterpart_annotators.training.learners import Trained, TrainingPlan, TrainingSet
+from counterpart_annotators.training.loop import repeatable
+from counterpart_annotators.training.recall import measure
+from counterpart_annotators.words import bags, inverse_frequencies, unit_rows, vocabulary
 from mitl.annotators.embedding.patches import CHUNK, HEIGHT, PICTURE_FEATURES, WIDTH, Pictures, read_pictures
-from mitl.models import Annotator
-from mitl.options import Settings
-from mitl.training.learners import Trained, TrainingPlan, TrainingSet
-from mitl.training.loop import repeatable
-from mitl.training.recall import measure
-from mitl.words import bags, inverse_frequencies, unit_rows, vocabulary
 
 Floats = NDArray[np.float32]
 
@@ -37,11 +37,11 @@ class LearnedEmbedding(EmbeddingAnnotator):
         self._arrays = arrays
         self._places = {str(word): place for place, word in enumerate(arrays["words"])}
 
-    def encode_images(self, images: Sequence[Image]) -> Embeddings:
+    def encode_images(self, images: Sequence[PlainImage]) -> Embeddings:
         """Return unit rows (N, dim). Raises CounterpartError for an image without a readable picture."""
         return self.embed_pictures(read_pictures(images))
 
-    def encode_captions(self, captions: Sequence[Caption]) -> Embeddings:
+    def encode_captions(self, captions: Sequence[PlainCaption]) -> Embeddings:
         """Return unit rows (M, dim); zeros for a caption without known words."""
         return self.embed_texts([caption.text for caption in captions])
 
@@ -58,9 +58,9 @@ class LearnedEmbedding(EmbeddingAnnotator):
         return _unit(unit_rows(counts) @ self._arrays["text_map"])
 
 
-def open_annotator(annotator: Annotator, device: str) -> LearnedEmbedding:
-    """Load the annotator. Raises CounterpartError if it has no weights yet."""
-    return LearnedEmbedding(annotator.options, stored_arrays(annotator))
+def open_annotator(stored: StoredAnnotator, device: str) -> LearnedEmbedding:
+    """Load the annotator."""
+    return LearnedEmbedding(stored.options, stored.arrays)
 
 
 def adopt(path: Path, settings: Settings) -> Adopted:

@@ -11,9 +11,8 @@ from PIL import Image as Pillow
 from torch import Tensor
 from torch.nn import functional
 
-from corpus.models import Image
-from corpus.pictures import open_picture
-from mitl.annotators.base import Arrays
+from counterpart_annotators.base import Arrays
+from counterpart_annotators.plain import PlainImage
 
 WIDTH, HEIGHT = 96, 72
 CHUNK = 64
@@ -34,9 +33,9 @@ class PictureFeatures(Protocol):
         """Return one row per picture, (N, F)."""
 
 
-def read_pictures(images: Sequence[Image]) -> Pictures:
+def read_pictures(images: Sequence[PlainImage]) -> Pictures:
     """Return the images' pictures, (N, HEIGHT, WIDTH, 3). Raises CounterpartError for one without a readable file."""
-    small = (open_picture(image).resize((WIDTH, HEIGHT), Pillow.Resampling.BOX) for image in images)
+    small = (image.open().resize((WIDTH, HEIGHT), Pillow.Resampling.BOX) for image in images)
     return np.stack([np.asarray(picture) for picture in small])
 
 

@@ -7,7 +7,7 @@ each is a query of one direction. The shares are those that tell held-out matche
 An own caption moves neither its image nor itself: it is known to match, and tells nothing new.
 """
 
-from mitl.options import Text
+from counterpart_annotators.options import text
 
-OPTIONS = {"of": Text("", "annotator whose embeddings of images and captions are moved")}
+OPTIONS = {"of": text("", "annotator whose embeddings of images and captions are moved")}
 LEARNS = True

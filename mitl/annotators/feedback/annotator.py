@@ -9,13 +9,13 @@ from scipy import sparse
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
-from corpus.models import Caption, Image
+from counterpart_annotators.base import Arrays, ComparingAnnotator, EmbeddingAnnotator, StoredAnnotator
+from counterpart_annotators.encoding import Cache, Embeddings
+from counterpart_annotators.options import Settings
+from counterpart_annotators.plain import PlainCaption, PlainImage
+from counterpart_annotators.training.learners import Trained, TrainingPlan, TrainingSet
 from mitl.annotators import load, open_cache
-from mitl.annotators.base import Arrays, ComparingAnnotator, EmbeddingAnnotator, Embeddings, stored_arrays
 from mitl.models import Annotator
-from mitl.options import Settings
-from mitl.search.embeddings import EmbeddingCache
-from mitl.training.learners import Trained, TrainingPlan, TrainingSet
 
 TOWARDS, AWAY = (0.0, 0.25, 0.5, 1.0, 2.0), (0.0, 0.25, 0.5)
 """Shares that are tried: of the mean of the matches, and of the mean of the rejected items."""
@@ -39,35 +39,37 @@ class Feedback(EmbeddingAnnotator):
             for side in ("image", "caption")
         }
 
-    def encode_images(self, images: Sequence[Image]) -> Embeddings:
+    def encode_images(self, images: Sequence[PlainImage]) -> Embeddings:
         """Return rows (N, D), moved."""
         return self._moved("image", self._base.encode_images(images), images)
 
-    def encode_captions(self, captions: Sequence[Caption]) -> Embeddings:
+    def encode_captions(self, captions: Sequence[PlainCaption]) -> Embeddings:
         """Return rows (M, D), moved."""
         return self._moved("caption", self._base.encode_captions(captions), captions)
 
     def encode(
         self,
-        images: Sequence[Image],
-        captions: Sequence[Caption],
+        images: Sequence[PlainImage],
+        captions: Sequence[PlainCaption],
         *,
-        cache: EmbeddingCache | None = None,
+        cache: Cache | None = None,
         progress: Progress = silent,
     ) -> tuple[Embeddings, Embeddings]:
         """Return both sides, moved, from the embeddings that are kept of the other annotator."""
         rows, columns = self._base.encode(images, captions, cache=self._cache, progress=progress)
         return self._moved("image", rows, images), self._moved("caption", columns, captions)
 
-    def _moved(self, side: str, embeddings: Embeddings, rows: Sequence[Image] | Sequence[Caption]) -> Embeddings:
+    def _moved(
+        self, side: str, embeddings: Embeddings, rows: Sequence[PlainImage] | Sequence[PlainCaption]
+    ) -> Embeddings:
         moves, still = self._moves[side], np.zeros(embeddings.shape[-1], np.float32)
         moved = np.stack([moves.get(row.key, still) for row in rows])
         return embeddings + (moved if embeddings.ndim == 2 else moved[:, None])
 
 
-def open_annotator(annotator: Annotator, device: str) -> Feedback:
-    """Load the annotator. Raises CounterpartError if it is not trained yet, or ``opened`` does."""
-    return Feedback(_base(annotator.options), stored_arrays(annotator), device)
+def open_annotator(stored: StoredAnnotator, device: str) -> Feedback:
+    """Load the annotator. Raises CounterpartError as ``opened`` does."""
+    return Feedback(_base(stored.options), stored.arrays, device)
 
 
 def opened(base: Annotator, device: str = "cpu") -> EmbeddingAnnotator:
@@ -122,9 +124,9 @@ class _Judged:
     def of(cls, examples: TrainingSet, images: Floats, captions: Floats) -> "_Judged":
         pairs = np.concatenate([examples.pairs, examples.rejected])
         matches = np.arange(len(pairs)) < len(examples.pairs)
-        image_ids = np.array([image.pk for image in examples.images])
-        own = np.array([caption.image_id for caption in examples.captions])
-        others = image_ids[pairs[:, 0]] != own[pairs[:, 1]]
+        image_keys = np.array([image.key for image in examples.images])
+        own = np.array([caption.image for caption in examples.captions])
+        others = image_keys[pairs[:, 0]] != own[pairs[:, 1]]
         several = [side if side.ndim == 3 else side[:, None] for side in (images, captions)]
         return cls(several[0], several[1], pairs[others], matches[others])
 

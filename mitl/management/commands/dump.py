@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.errors import CounterpartError
-from core.files import whole_file
+from core.files.stored_files import whole_file
 from core.progress import TerminalBar
 from mitl.models import Retrieval
 from mitl.search.gallery import rankings_of

@@ -6,9 +6,9 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from counterpart_annotators.words import UNLIKELY_BELOW
 from mitl.models import Pool
 from mitl.pooling import prefilter_pool
-from mitl.words import UNLIKELY_BELOW
 
 
 class Command(ActCommand):

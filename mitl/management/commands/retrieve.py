@@ -6,21 +6,21 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
+from core import clock
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.models import Job
 from core.progress import TerminalBar
 from mitl.models import Annotator, Retrieval
 from mitl.search.asked_searches import search_of
-from mitl.search.by_parts import open_retrieval, retrieve_by_parts
+from mitl.search.by_parts import checked_opening, retrieve_by_parts
 from mitl.search.estimates import Estimate
 from mitl.search.request import Search
 from mitl.search.rerank import written
 from mitl.search.retrieval import estimate_retrieval, retrieve
+from mitl.search.search_parameters import RetrieveParameters
 from mitl.search.tuning import Choice
-from mitl.search_parameters import RetrieveParameters
 
 LONG = 3600  # seconds above which a search starts only with --yes
 
@@ -38,13 +38,13 @@ class Command(ActCommand):
         self, progress: TerminalBar, *, parameters: RetrieveParameters, json: bool = False, **options: Any
     ) -> str | dict[str, Any]:
         if parameters.wait and parameters.engine_on == "local":
-            raise CounterpartError("--wait needs --engine-on celery or ray.")
+            raise CounterpartError("--wait needs --engine-on ray.")
         search = search_of(parameters)
         if parameters.estimate:
             return _estimates(estimate_retrieval(search), as_figures=json)
 
         tried: dict[str, Choice] = {}
-        started = timezone.now()
+        started = clock.now()
         if parameters.by_parts:
             how: dict[str, Any] = {"engine": parameters.engine_on, "shards": parameters.shards}
             if parameters.engine_on != "local" and not parameters.wait:
@@ -76,10 +76,11 @@ class Command(ActCommand):
             raise CounterpartError(_too_long(estimate))
 
 
-@transaction.atomic
 def _open_all(search: Search, **how: Any) -> list[Job]:
     """Open the jobs of all annotators, or none."""
-    return [open_retrieval(search, annotator, **how) for annotator in search.annotators]
+    openings = [checked_opening(search, annotator, **how) for annotator in search.annotators]
+    with transaction.atomic():
+        return [opening() for opening in openings]
 
 
 def _opened(jobs: list[Job], *, as_figures: bool) -> str | dict[str, Any]:

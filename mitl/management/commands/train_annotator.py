@@ -6,7 +6,7 @@ from typing import Any
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from corpus.models import Collection
-from mitl.training.learners import in_order
+from counterpart_annotators.training.learners import in_order
 from mitl.training.train_parameters import TrainParameters
 from mitl.training.trainer import train_annotator
 

@@ -1,8 +1,8 @@
-"""Where the units of a search by parts run: in this process, in Celery workers, or on a Ray cluster.
+"""Where the units of a search by parts run: in this process, or on a Ray cluster.
 
 Each module is an engine. ``check()`` raises CounterpartError where it cannot be used here. ``connected()`` yields the
 function ``run(plan, tell)``, which returns when every unit of a stored plan has its result. ``tell`` is called with the
-number of results, at least every second or as often as a unit advances; it may raise ``core.jobs.Cancelled``. All
+number of results, at least every second or as often as a unit advances; it may raise ``core.work.jobs.Cancelled``. All
 engines come to the same bytes, and raise what a unit raises.
 """
 
@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import Protocol, cast
 
-from mitl.search.plans import Plan
+from mitl.search.plans import SearchPlan
 
 
 class Tell(Protocol):
@@ -20,7 +20,7 @@ class Tell(Protocol):
     def __call__(self, done: int) -> None: ...
 
 
-Run = Callable[[Plan, Tell], None]
+Run = Callable[[SearchPlan, Tell], None]
 
 
 class Engine(Protocol):

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager, nullcontext
 
 from mitl.search.engines import Run, Tell
-from mitl.search.plans import Plan
+from mitl.search.plans import SearchPlan
 
 
 def check() -> None:
@@ -15,7 +15,7 @@ def connected() -> AbstractContextManager[Run]:
     return nullcontext(_run)
 
 
-def _run(plan: Plan, tell: Tell) -> None:
+def _run(plan: SearchPlan, tell: Tell) -> None:
     """Run every unit that has no result yet."""
     for number in plan.missing():
         done = len(plan.results())

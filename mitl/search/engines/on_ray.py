@@ -18,7 +18,7 @@ from django.conf import settings
 
 from core.errors import CounterpartError
 from mitl.search.engines import Run, Tell
-from mitl.search.plans import Plan, open_plan
+from mitl.search.plans import SearchPlan, open_plan
 
 OLDEST = (2, 52)  # before it, a page in a browser could run code on a cluster (CVE-2025-62593)
 PAUSE = 0.5  # seconds between two looks at whether the search is still wanted
@@ -74,7 +74,7 @@ class _Actors:
     def __init__(self) -> None:
         self._actors: list[Any] = []
 
-    def run(self, plan: Plan, tell: Tell) -> None:
+    def run(self, plan: SearchPlan, tell: Tell) -> None:
         """Have every unit run that has no result yet, at most AHEAD an actor at a time."""
         import ray
 
@@ -97,7 +97,7 @@ class Runner:
     """What runs in a process of the cluster. It keeps the plan that it is at, as the process does the annotator."""
 
     def __init__(self) -> None:
-        self._plan: Plan | None = None
+        self._plan: SearchPlan | None = None
 
     def run(self, folder: str, number: int) -> None:
         """Run a unit; nothing where the search has ended."""
@@ -107,7 +107,7 @@ class Runner:
             self._plan.run(number)
 
 
-def _started(plan: Plan, wait: Callable[[], None]) -> list[Any]:
+def _started(plan: SearchPlan, wait: Callable[[], None]) -> list[Any]:
     """Start as many actors as the cluster has processors or, for work on GPUs, GPUs. ``wait`` is called meanwhile.
 
     Raises CounterpartError where there is no place for them, or none comes: Ray tries for ever.

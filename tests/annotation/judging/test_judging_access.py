@@ -1,7 +1,9 @@
 """Who may see and do what with which link, and the pictures behind it."""
 
 import re
+import sys
 
+from django.conf import settings
 from django.core import signing
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -13,7 +15,7 @@ from annotation.people.receipts import verify_code
 from annotation.people.workers import renew_links
 from annotation.work.answers import places_of
 from corpus.models import Image
-from corpus.pictures import store_picture
+from corpus.pictures.stored_pictures import store_picture
 from hits.models import Item
 from tests.annotation.answering import address, home_of, leased, submit
 from tests.factories import make_collection, make_round, make_worker, picture
@@ -85,7 +87,7 @@ def test_a_new_link_leads_to_the_same_work_and_its_receipt_is_genuine(stranger, 
 
 
 def test_a_browser_that_remembers_a_void_link_is_a_strangers(stranger, made):
-    stranger.cookies["worker"] = links.worker_token(consented := make_worker(), made)
+    stranger.cookies[settings.WORKER_COOKIE_NAME] = links.worker_token(consented := make_worker(), made)
     assert "again" in stranger.get(f"/judge/join/{made.join_key}/").text
     renew_links(consented, by="robin")
     assert stranger.get(f"/judge/join/{made.join_key}/").context["known"] is None
@@ -118,6 +120,18 @@ def test_pages_are_private_and_tell_no_other_site_their_address(stranger, assign
     assert response["Referrer-Policy"] == "no-referrer"
     assert response["X-Frame-Options"] == "DENY"
     assert "script-src 'self'" in response["Content-Security-Policy"]
+
+
+def test_an_answer_runs_no_code_of_the_api(stranger, assignment):
+    stranger.get(address("task", assignment))  # loads the addresses of the site
+    run = set()
+    sys.setprofile(lambda frame, *_: run.add(frame.f_globals.get("__name__", "")))
+    try:
+        submit(stranger, assignment)
+    finally:
+        sys.setprofile(None)
+    assert "annotation.work.submissions" in run
+    assert {name for name in run if name.startswith("console.")} == set()
 
 
 # Pictures

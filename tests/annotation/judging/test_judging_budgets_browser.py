@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Judgment
 from corpus.models import Image
-from corpus.pictures import store_picture
+from corpus.pictures.stored_pictures import store_picture
 from hits.models import Round
 from tests.annotation.judging.test_judging_browser import at, saved, stored, take
 from tests.browser import press

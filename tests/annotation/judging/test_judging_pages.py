@@ -11,7 +11,7 @@ from annotation.models import Assignment, Draft, Judgment, Worker
 from annotation.people.workers import exclude
 from annotation.work.answers import Answer, places_of, save_draft
 from annotation.work.leases import expire_leases, lease_seat
-from crowd.publication import close_round
+from crowd.posting.publication import close_round
 from hits.models import Round
 from tests.annotation.answering import address, home_of, leased, lost, right_answers, shown, submit
 from tests.factories import make_round, make_worker

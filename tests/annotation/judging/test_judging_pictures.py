@@ -12,7 +12,7 @@ from PIL import Image as Pillow
 
 from annotation.models import Assignment
 from corpus.models import Image
-from corpus.pictures import store_picture
+from corpus.pictures.stored_pictures import store_picture
 from tests.annotation.answering import address, leased
 from tests.factories import make_round
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Admission, TestAttempt, Worker
-from annotation.people.qualification_tests import Plan, make_test
+from annotation.people.qualification_tests import QualificationPlan, make_test
 from annotation.people.receipts import completion_code
 from annotation.work.leases import lease_seat
 from annotation.work.submissions import submit_answers
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def made() -> Round:
     """A round with one place, one HIT a worker and a test of three pairs."""
     made = make_round(hits=3)
-    test = make_test("first", collection=made.pool.collection, plan=Plan(2, 1, 3), actor="x")
+    test = make_test("first", collection=made.pool.collection, plan=QualificationPlan(2, 1, 3), actor="x")
     Admission.objects.create(round=made, capacity=1, per_worker=1, test=test)
     made.refresh_from_db()
     return made
@@ -82,7 +82,7 @@ def test_without_javascript_the_test_is_a_long_form(open_page, made):
 
 def test_practice_says_after_each_answer_whether_it_is_right_and_why(page):
     made = make_round()
-    practice = make_test("easy", collection=made.pool.collection, plan=Plan(1, 1, 2), actor="x")
+    practice = make_test("easy", collection=made.pool.collection, plan=QualificationPlan(1, 1, 2), actor="x")
     Admission.objects.create(round=made, practice=practice)
     page.goto(home_of(make_worker(), made))
     page.get_by_role("link", name="Practise with 2 questions").click()

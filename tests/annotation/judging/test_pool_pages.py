@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.judging.links import Home, read_worker_token
 from annotation.models import Admission, Assignment, Exclusion, Judgment, Participant, TestAttempt, Worker
 from annotation.people.admission import join_round
-from annotation.people.qualification_tests import Plan, make_test
+from annotation.people.qualification_tests import QualificationPlan, make_test
 from annotation.people.receipts import completion_code
 from hits.models import Round
 from tests.annotation.answering import agreement, home_of, leased, submit
@@ -31,7 +31,7 @@ def limit(made: Round, **terms: object) -> Round:
 @pytest.fixture
 def tested(made) -> Round:
     """The round with a test of three pairs, all of which are needed."""
-    test = make_test("first", collection=made.pool.collection, plan=Plan(2, 1, 3), actor="x")
+    test = make_test("first", collection=made.pool.collection, plan=QualificationPlan(2, 1, 3), actor="x")
     return limit(made, test=test)
 
 

@@ -8,11 +8,11 @@ from django.utils.html import strip_tags
 from annotation.models import Admission, Draft, Participant, TestAttempt
 from annotation.people.admission import make_admission, pairs_seen
 from annotation.people.best_levels import Best, set_best
-from annotation.people.qualification_tests import Plan, make_test
+from annotation.people.qualification_tests import QualificationPlan, make_test
 from annotation.work.leases import lease_seat
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.publication import publish_round
+from crowd.posting.publication import publish_round
 from hits.models import Item, Round
 from tests.annotation.answering import home_of
 from tests.factories import make_collection, make_round, make_worker
@@ -22,7 +22,7 @@ from tests.factories import make_collection, make_round, make_worker
 def made(db) -> Round:
     """A round that offers a practice of three pairs."""
     made = make_round(hits=3)
-    practice = make_test("easy", collection=made.pool.collection, plan=Plan(2, 1, 3), actor="x")
+    practice = make_test("easy", collection=made.pool.collection, plan=QualificationPlan(2, 1, 3), actor="x")
     Admission.objects.create(round=made, practice=practice)
     return made
 
@@ -131,7 +131,7 @@ def test_nobody_who_joined_judges_a_pair_of_the_practice_in_a_hit(made):
 
 
 def test_a_practice_that_shows_answers_of_the_test_is_refused(made):
-    same = make_test("same", collection=made.pool.collection, plan=Plan(2, 1, 3), actor="x")
+    same = make_test("same", collection=made.pool.collection, plan=QualificationPlan(2, 1, 3), actor="x")
     with pytest.raises(CounterpartError, match="3 items of the test same would be answered in the practice easy"):
         make_admission(test=same, practice=made.admission.practice)
 
@@ -139,7 +139,7 @@ def test_a_practice_that_shows_answers_of_the_test_is_refused(made):
 @pytest.mark.parametrize("use", ["test", "practice"])
 def test_a_round_that_asks_for_pairs_of_its_test_is_not_published(db, use):
     draft = make_round(published=False)
-    shown = make_test("shown", collection=draft.pool.collection, plan=Plan(2, 1, 3), actor="x")
+    shown = make_test("shown", collection=draft.pool.collection, plan=QualificationPlan(2, 1, 3), actor="x")
     item = Item.objects.filter(hit__round=draft).first()
     shown.items.filter(place=1).update(image=item.image, caption=item.caption)
     with pytest.raises(CounterpartError, match="ask for 1 pair of the test shown, and nobody judges a pair twice"):

@@ -9,9 +9,9 @@ from annotation.models import Assignment
 from annotation.work.grading import accept, flag
 from annotation.work.leases import claim, lease_seat
 from annotation.work.submissions import mark_submitted
+from crowd.calls.outbox import deliver_due
 from crowd.models import Posting
-from crowd.outbox import deliver_due
-from crowd.publication import publish_round
+from crowd.posting.publication import publish_round
 from hits.models import Round, Seat
 from tests.factories import make_round, make_worker
 

@@ -16,11 +16,11 @@ from annotation.review.decisions import decide
 from annotation.work.leases import expire_leases, lease_seat, return_assignment
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.delivery import mark_closed, mark_over, mark_posted
+from crowd.calls.delivery import mark_closed, mark_over, mark_posted
+from crowd.calls.outbox import deliver_due
 from crowd.models import Posting
-from crowd.outbox import deliver_due
-from crowd.postings import post_open_seats
-from crowd.publication import close_round, publish_round
+from crowd.posting.postings import post_open_seats
+from crowd.posting.publication import close_round, publish_round
 from hits.models import Round
 from tests.annotation.money.moneyed import UNPAID, accepted, begin, flagged, pooled, posted
 from tests.factories import make_round, make_worker

@@ -18,12 +18,12 @@ from annotation.work.grading import accept
 from annotation.work.leases import expire_leases, return_assignment
 from annotation.work.repair import free_orphaned_seats
 from core.errors import CounterpartError
+from crowd.calls.delivery import mark_closed, mark_over, mark_rejected
+from crowd.calls.outbox import deliver_due, send_again
 from crowd.channels.base import ChannelError
-from crowd.delivery import mark_closed, mark_over, mark_rejected
 from crowd.models import Outbox, Posting, Visit
-from crowd.outbox import deliver_due, send_again
-from crowd.postings import post_open_seats
-from crowd.publication import close_round
+from crowd.posting.postings import post_open_seats
+from crowd.posting.publication import close_round
 from tests.annotation.money.moneyed import UNPAID, accepted, begin, flagged, pooled, posted, submit
 
 STEPS = 45

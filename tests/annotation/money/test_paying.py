@@ -12,10 +12,10 @@ from annotation.work.leases import lease_seat, move
 from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
-from crowd import outbox
+from crowd.calls import outbox
+from crowd.calls.outbox import MAX_ATTEMPTS, deliver, take_wanted
 from crowd.channels.base import ChannelError
 from crowd.models import Outbox
-from crowd.outbox import MAX_ATTEMPTS, deliver, take_wanted
 from hits.models import Round
 from tests.annotation.money.moneyed import accepted, posted
 from tests.factories import make_round, make_worker, put_on_platform

@@ -210,7 +210,7 @@ def test_what_is_no_such_list_is_refused(made):
     for text in ("", "name,sum\nann,1\n", "worker,amount\nann,1\n", "\0"):
         with pytest.raises(CounterpartError, match="lacks the columns"):
             mark_wages(made, text, actor="robin")
-    with pytest.raises(CounterpartError, match="Line 1 cannot be read as CSV"):
+    with pytest.raises(CounterpartError, match="The list of payments, line 1: not valid CSV"):
         mark_wages(made, "w" * 200_000 + "\n1,2\n", actor="robin")
 
 

@@ -12,7 +12,7 @@ from annotation.money.wages import TOP_UP, pay_shortfall, shortfall_of
 from annotation.people.erasure import forget_worker
 from annotation.people.workers import mark_simulated
 from core.errors import CounterpartError
-from crowd.outbox import deliver_due
+from crowd.calls.outbox import deliver_due
 from tests.annotation.money.moneyed import accepted, flagged, pooled, posted
 
 

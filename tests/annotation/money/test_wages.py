@@ -9,7 +9,7 @@ from annotation.money.wages import PILOT_SIZE, check_wage, fair_reward, pilot_of
 from annotation.people.workers import mark_simulated
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.publication import publish_round
+from crowd.posting.publication import publish_round
 from hits.models import Round
 from tests.factories import make_assignment, make_collection, make_round, put_on_platform
 

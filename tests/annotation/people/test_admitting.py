@@ -7,12 +7,12 @@ from django.utils import timezone
 
 from annotation.models import Admission, Assignment, Exclusion, Participant, TestItem, Worker
 from annotation.people.admission import NotAdmittedError, join_round, make_admission, permit_of
-from annotation.people.qualification_tests import Plan, answer_test, make_test
+from annotation.people.qualification_tests import QualificationPlan, answer_test, make_test
 from annotation.work.leases import expire_leases, lease_seat, return_assignment
 from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.publication import publish_round
+from crowd.posting.publication import publish_round
 from hits.models import Item, Round
 from tests.at_once import at_once
 from tests.factories import make_assignment, make_round, make_worker
@@ -32,7 +32,7 @@ def finish(assignment: Assignment) -> Assignment:
 def asking(made: Round) -> Round:
     """The round, with a test before its first HIT."""
     collection = made.pool.collection
-    return limit(made, test=make_test("first", collection=collection, plan=Plan(1, 1, 2), actor="x"))
+    return limit(made, test=make_test("first", collection=collection, plan=QualificationPlan(1, 1, 2), actor="x"))
 
 
 def answer(made: Round, worker: Worker, *, rightly: bool = True, number: int = 1) -> None:

@@ -4,7 +4,7 @@ import pytest
 from django.utils.html import strip_tags
 
 from annotation.people.best_levels import Best, set_best
-from annotation.people.qualification_tests import Plan, answer_test, make_test
+from annotation.people.qualification_tests import QualificationPlan, answer_test, make_test
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Match
@@ -13,7 +13,7 @@ from tests.factories import make_collection, make_worker
 
 @pytest.fixture
 def first(db):
-    return make_test("first", collection=make_collection(pictures=True), plan=Plan(2, 2, 3), actor="x")
+    return make_test("first", collection=make_collection(pictures=True), plan=QualificationPlan(2, 2, 3), actor="x")
 
 
 def test_a_drawn_pair_has_the_level_that_the_sources_with_levels_agree_on(db):
@@ -24,7 +24,7 @@ def test_a_drawn_pair_has_the_level_that_the_sources_with_levels_agree_on(db):
         for source, grade in (("a", 1 + number % 2), ("b", 1))
     ]
     Match.objects.bulk_create(graded)
-    made = make_test("first", collection=zoo, plan=Plan(2, 1, 3), actor="x")
+    made = make_test("first", collection=zoo, plan=QualificationPlan(2, 1, 3), actor="x")
     agreed = {one.caption_id for one in graded if one.grade == 1} - {one.caption_id for one in graded if one.grade == 2}
     for item in made.items.all():
         assert item.best_level == (1 if item.polarity == "positive" and item.caption_id in agreed else None)

@@ -5,11 +5,16 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import ConsentSheet, Worker
-from annotation.people.consent import current_sheet, give_consent, has_agreed, untold, write_words
+from annotation.models import Admission, Assignment, ConsentSheet, TestAttempt, Worker
+from annotation.people.consent import NotAgreedError, current_sheet, give_consent, has_agreed, untold, write_words
+from annotation.people.erasure import forget_worker
+from annotation.people.qualification_tests import QualificationPlan, make_test
+from annotation.work.leases import lease_seat
 from core.errors import CounterpartError
 from core.models import Event
-from tests.annotation.answering import agreement
+from hits.models import Round
+from simulation.doors.direct import DirectDoor
+from tests.annotation.answering import address, agreement, home_of, submit
 from tests.factories import make_round, make_worker
 
 
@@ -55,7 +60,7 @@ def test_a_worker_agrees_to_each_version_once(db, settings):
 
 def test_joining_stores_the_version_that_was_shown(join):
     joined(join)
-    assert has_agreed(Worker.objects.get(), current_sheet())
+    assert has_agreed(Worker.objects.get())
 
 
 def test_a_form_with_an_older_version_is_shown_the_current_one(join, settings, stranger):
@@ -78,7 +83,7 @@ def test_who_agreed_to_an_older_version_is_asked_again(join, settings):
     assert "has changed since" in client.get(join).text
     assert client.post(join, {"again": "yes"}).status_code == 422
     assert client.post(join, {**agreement(), "again": "yes"}).status_code == 302
-    assert has_agreed(Worker.objects.get(), current_sheet())
+    assert has_agreed(Worker.objects.get())
 
 
 def test_the_join_page_states_the_hourly_wage_of_the_stated_time(db, stranger):
@@ -123,3 +128,105 @@ def test_a_worker_of_two_rounds_agrees_once_to_the_sheet_of_each(db):
     write_words(rounds[0], actor="kim", **WORDS)
     agreed = [give_consent(worker, round) for round in (*rounds, *rounds)]
     assert agreed == [True, True, False, False]
+
+
+# A sheet that changes while people work
+
+OTHERWISE = WORDS | {"payment_terms": "Every Monday."}
+
+
+@pytest.fixture
+def begun(db) -> Round:
+    """A round of three HITs with words of its own."""
+    begun = make_round(hits=3)
+    write_words(begun, actor="kim", **WORDS)
+    return begun
+
+
+@pytest.fixture
+def worker(begun) -> Worker:
+    """Somebody who agreed to its sheet."""
+    worker = make_worker(consented=False)
+    give_consent(worker, begun)
+    return worker
+
+
+def take(client: Client, worker: Worker, made: Round, **form: object):
+    return client.post(home_of(worker, made) + "take/", form, follow=True)
+
+
+def agreement_to(made: Round) -> dict[str, object]:
+    return {"consent": "yes", "sheet": current_sheet(made).pk}
+
+
+def test_the_next_hit_after_a_change_shows_the_sheet_and_opens_once_it_is_agreed_to(begun, worker, stranger):
+    write_words(begun, actor="kim", **OTHERWISE)
+    page = take(stranger, worker, begun)
+    assert "What you agree to has changed" in page.text
+    assert "Every Monday." in page.text
+    assert not Assignment.objects.exists()
+    assert 'id="judging"' in take(stranger, worker, begun, **agreement_to(begun)).text
+    assert [one.sheet for one in worker.consents.all()][-1] == current_sheet(begun)
+
+
+def test_a_hit_that_is_open_when_the_sheet_changes_is_finished_without_a_question(begun, worker, stranger):
+    held = lease_seat(begun, worker=worker)
+    write_words(begun, actor="kim", **OTHERWISE)
+    assert lease_seat(begun, worker=worker) == held
+    assert stranger.get(address("task", held)).status_code == 200
+    assert submit(stranger, held).status_code == 302
+    with pytest.raises(NotAgreedError):
+        lease_seat(begun, worker=worker)
+
+
+def test_a_form_with_the_sheet_before_agrees_to_nothing(begun, worker, stranger):
+    write_words(begun, actor="kim", **OTHERWISE)
+    form = agreement_to(begun)
+    write_words(begun, actor="kim", **OTHERWISE | {"payment_terms": "Never."})
+    assert "Never." in take(stranger, worker, begun, **form).text
+    assert (Assignment.objects.count(), worker.consents.count()) == (0, 1)
+
+
+def test_a_sheet_that_is_changed_back_after_another_one_was_agreed_to_is_shown_again(begun, worker):
+    write_words(begun, actor="kim", **OTHERWISE)
+    assert not has_agreed(worker, begun)
+    give_consent(worker, begun)
+    write_words(begun, actor="kim", **WORDS)
+    assert not has_agreed(worker, begun)
+    assert give_consent(worker, begun)
+    assert has_agreed(worker, begun)
+
+
+@pytest.mark.parametrize(("words", "counts"), [(WORDS, True), (OTHERWISE, False)])
+def test_the_consent_of_another_round_counts_where_its_sheet_is_the_same(begun, worker, words, counts):
+    other = make_round(begun.pool.collection, name="other")
+    write_words(other, actor="kim", **words)
+    assert has_agreed(worker, other) == counts
+
+
+def test_what_was_agreed_to_before_a_worker_was_forgotten_does_not_count(begun, worker):
+    forget_worker(worker.pseudonym, actor="kim")
+    worker.refresh_from_db()
+    assert not has_agreed(worker, begun)
+    with pytest.raises(NotAgreedError):
+        lease_seat(begun, worker=worker)
+
+
+def test_test_and_practice_wait_for_the_agreement_and_a_try_that_was_shown_is_stored(begun, worker, stranger):
+    test = make_test("easy", collection=begun.pool.collection, plan=QualificationPlan(1, 1, 2, 2), actor="kim")
+    Admission.objects.create(round=begun, test=test, practice=test)
+    home = home_of(worker, begun)
+    assert [stranger.get(home + name).status_code for name in ("test/", "practice/")] == [200, 200]
+    write_words(begun, actor="kim", **OTHERWISE)
+    assert [stranger.get(home + name).status_code for name in ("test/", "practice/")] == [302, 302]
+    stranger.post(home + "test/", {"level-1": "1", "level-2": "1", "number": "1"})
+    assert TestAttempt.objects.count() == 1
+
+
+def test_simulated_workers_agree_to_a_sheet_that_changes_under_way(begun):
+    door = DirectDoor(begun, None, seed=0)
+    assert door.take(0)
+    write_words(begun, actor="kim", **OTHERWISE)
+    assert door.take(1)
+    Assignment.objects.update(state="returned")
+    assert door.take(0)

@@ -113,6 +113,7 @@ def test_every_column_of_text_is_declared_free_or_known_to_hold_no_words_about_p
         and field.name not in (*getattr(model, "free_text", ()), *getattr(model, "personal_text", ()))
     }
     assert columns == {
+        "core.Job.asked",
         "core.Job.params",
         "hits.Round.design",
         "hits.Round.summary",

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
@@ -70,12 +71,19 @@ def test_the_join_link_knows_who_was_here_before(stranger, made):
 
 def test_the_cookie_is_hidden_from_scripts_and_other_sites(stranger, made):
     consent(stranger, made)
-    cookie = stranger.cookies["worker"]
+    cookie = stranger.cookies[settings.WORKER_COOKIE_NAME]
     assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", "/judge/")
 
 
+def test_the_cookie_of_before_still_tells_who_was_here(stranger, made):
+    consent(stranger, made)
+    before = stranger.cookies.pop(settings.WORKER_COOKIE_NAME).value
+    stranger.cookies["worker"] = before
+    assert f"Continue as {Worker.objects.get().pseudonym}" in stranger.get(join_page(made)).text
+
+
 def test_a_forged_cookie_is_nobody(stranger, made):
-    stranger.cookies["worker"] = "forged"
+    stranger.cookies[settings.WORKER_COOKIE_NAME] = "forged"
     assert "Welcome back" not in stranger.get(join_page(made)).text
 
 
@@ -117,8 +125,9 @@ def test_nothing_left_says_so_and_offers_another_look(stranger, made, assignment
 
 
 def test_a_worker_without_consent_gets_no_hit(stranger, made):
-    response = stranger.post(home_of(make_worker(consented=False), made) + "take/")
-    assert (response.status_code, Assignment.objects.count()) == (410, 0)
+    response = stranger.post(home_of(make_worker(consented=False), made) + "take/", follow=True)
+    assert "Read it and agree to go on" in response.text
+    assert not Assignment.objects.exists()
 
 
 def test_a_closed_round_still_shows_the_receipts(stranger, made, assignment, django_capture_on_commit_callbacks):
@@ -159,5 +168,5 @@ def test_a_long_history_takes_no_more_queries(stranger, made, assignment, django
         other = make_round(made.pool.collection, name=f"more-{Round.objects.count()}")
         done = leased(other, worker=assignment.worker)
         Assignment.objects.filter(pk=done.pk).update(state="accepted", receipt="r", submitted_at=timezone.now())
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(14):
         assert stranger.get(home_of(assignment.worker, made)).status_code == 200

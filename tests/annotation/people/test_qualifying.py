@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from annotation.models import QualificationTest, TestAttempt, TestItem
-from annotation.people.qualification_tests import Plan, answer_test, make_test, tries_of
+from annotation.people.qualification_tests import QualificationPlan, answer_test, make_test, tries_of
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Caption, Image, Match
@@ -13,7 +13,7 @@ from hits.models import Control, Item
 from tests.at_once import at_once
 from tests.factories import make_collection, make_round, make_worker
 
-PLAN = Plan(positives=3, negatives=2, pass_mark=4)
+PLAN = QualificationPlan(positives=3, negatives=2, pass_mark=4)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_pair_that_any_source_matches_is_no_negative(zoo):
             Match.objects.create(collection=zoo, image=image, caption=caption, source="cxc")
     for seed in range(20):
         with suppress(CounterpartError):
-            make_test(f"t{seed}", collection=zoo, plan=Plan(1, 1, 2, seed=seed), actor="x")
+            make_test(f"t{seed}", collection=zoo, plan=QualificationPlan(1, 1, 2, seed=seed), actor="x")
     negatives = TestItem.objects.filter(polarity="negative")
     assert {item.caption for item in negatives} == {keep}
 
@@ -75,7 +75,7 @@ def test_the_same_seed_draws_the_same_pairs_whatever_the_rows_keys(zoo):
     tests = [make_test(c.name, collection=c, plan=PLAN, actor="x") for c in (zoo, other)]
     drawn = [list(t.items.values_list("image__key", "caption__key", "polarity")) for t in tests]
     assert drawn[0] == drawn[1]
-    other_seed = make_test("more", collection=zoo, plan=Plan(3, 2, 4, seed=1), actor="x")
+    other_seed = make_test("more", collection=zoo, plan=QualificationPlan(3, 2, 4, seed=1), actor="x")
     assert list(other_seed.items.values_list("image__key", "caption__key", "polarity")) != drawn[0]
 
 
@@ -99,7 +99,9 @@ def test_of_an_image_in_hits_another_caption_is_taken(zoo):
     for place, (image, caption) in enumerate(taken.items(), 50):
         Item.objects.get_or_create(hit=made.hits.get(), image=image, caption=caption, defaults={"place": place})
         Caption.objects.create(collection=zoo, image=image, key=f"other-{image.pk}", text="Another.")
-    drawn = make_test("later", collection=zoo, plan=Plan(3, 1, 4), actor="x").items.filter(polarity="positive")
+    drawn = make_test("later", collection=zoo, plan=QualificationPlan(3, 1, 4), actor="x").items.filter(
+        polarity="positive"
+    )
     assert not {caption.pk for caption in taken.values()} & set(drawn.values_list("caption", flat=True))
 
 
@@ -114,7 +116,7 @@ def test_making_it_again_changes_nothing_and_another_of_its_name_is_refused(test
     assert make_test("first", collection=zoo, plan=PLAN, actor="x") == test
     assert TestItem.objects.count() == 5
     with pytest.raises(CounterpartError, match="There is a test first already"):
-        make_test("first", collection=zoo, plan=Plan(3, 2, 5), actor="x")
+        make_test("first", collection=zoo, plan=QualificationPlan(3, 2, 5), actor="x")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ def test_making_it_again_changes_nothing_and_another_of_its_name_is_refused(test
 )
 def test_a_test_that_says_nothing_is_refused(numbers, said):
     with pytest.raises(CounterpartError, match=said):
-        Plan(*numbers)
+        QualificationPlan(*numbers)
 
 
 # Taking

@@ -51,7 +51,9 @@ def test_a_button_pressed_twice_objects_once_and_complains_of_nothing(rejection)
     assert Event.objects.filter(verb="appealed").count() == 1
 
 
-@pytest.mark.parametrize(("text", "message"), [("  ", "is empty"), ("x" * 4097, "shorten it to 4,096"), ("\x1b", "U")])
+@pytest.mark.parametrize(
+    ("text", "message"), [("  ", "is empty"), ("x" * 4097, "shorten it to 4,096"), ("No.\x1b", r"U\+001B")]
+)
 def test_an_appeal_needs_fit_words(rejection, text, message):
     with pytest.raises(CounterpartError, match=message):
         appeal(rejection, text=text, actor="worker:x")

@@ -3,15 +3,15 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.models import Assignment, Decision, Payment
+from annotation.models import Admission, Assignment, Decision, Payment
 from annotation.money.payments import mark_paid
 from annotation.review.decisions import decide
 from annotation.work.grading import accept, flag
-from annotation.work.leases import expire_leases, lease_seat
-from annotation.work.submissions import mark_submitted, receipt_of
+from annotation.work.leases import claim, expire_leases, lease_seat
+from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.publication import close_round
+from crowd.posting.publication import close_round
 from hits.models import Round, Seat
 from tests.annotation.money.moneyed import UNPAID, accepted, flagged
 from tests.annotation.money.moneyed import submit as submitted
@@ -34,16 +34,16 @@ def test_a_submission_gets_a_receipt_and_keeps_its_seat(db):
     assignment = lease_seat(make_round(), worker=make_worker())
     receipt = mark_submitted(assignment, active_seconds=240)
     stored = Assignment.objects.get()
-    assert receipt == stored.receipt == receipt_of(stored)
+    assert receipt == stored.receipt == stored.receipt_code
     assert (stored.state, stored.active_seconds, seat_of(stored)) == (State.SUBMITTED, 240, Seat.State.TAKEN)
     assert stored.submitted_at is not None
 
 
 def test_receipts_differ_and_are_bound_to_the_secret(db, settings):
     one = submitted(make_round())
-    before = receipt_of(one)
+    before = one.receipt_code
     settings.SECRET_KEY = "another secret"
-    assert receipt_of(one) != before
+    assert one.receipt_code != before
     assert len(before) <= Assignment._meta.get_field("receipt").max_length
 
 
@@ -60,12 +60,24 @@ def test_an_expired_lease_may_still_be_submitted_while_its_seat_is_free(db):
     assert (Assignment.objects.get().state, seat_of(assignment)) == (State.SUBMITTED, Seat.State.TAKEN)
 
 
-def test_an_expired_lease_is_lost_once_its_worker_took_the_hit_anew(db):
+def test_an_expired_lease_is_lost_once_its_worker_took_the_hit_again(db):
     made, worker = make_round(replication=2), make_worker()
     late = expired(lease_seat(made, worker=worker))
     assert lease_seat(made, worker=worker)
     Seat.objects.filter(pk=late.seat_id).update(state=Seat.State.OPEN)
     assert mark_submitted(late, active_seconds=1) is None
+    assert (Assignment.objects.get(pk=late.pk).state, seat_of(late)) == (State.EXPIRED, Seat.State.OPEN)
+
+
+def test_an_expired_lease_is_lost_once_its_worker_has_as_many_hits_as_one_may(db):
+    made, worker = make_round(hits=2), make_worker()
+    Admission.objects.create(round=made, per_worker=1)
+    late = expired(lease_seat(made, worker=worker))
+    other = Seat.objects.exclude(pk=late.seat_id).get()
+    assert claim(other.pk)
+    Assignment.objects.create(seat=other, hit=other.hit, worker=worker, deadline=timezone.now())
+    assert mark_submitted(late, active_seconds=1) is None
+    assert (Assignment.objects.get(pk=late.pk).state, seat_of(late)) == (State.EXPIRED, Seat.State.OPEN)
 
 
 def test_work_on_a_closed_round_may_still_be_submitted_and_accepted(db):

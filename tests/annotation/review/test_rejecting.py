@@ -23,10 +23,10 @@ from annotation.review.decisions import (
 )
 from core.errors import CounterpartError
 from core.models import Event
+from crowd.calls.outbox import deliver_due, make_wanted_calls
 from crowd.channels.base import ChannelError
 from crowd.models import Outbox, Posting, Visit
-from crowd.outbox import deliver_due, make_wanted_calls
-from crowd.platform_postings import gives_reward
+from crowd.posting.platform_postings import gives_reward
 from hits.models import Seat
 from tests.annotation.money.moneyed import UNPAID, WORDS, accepted, flagged, pooled, posted
 
@@ -118,7 +118,7 @@ def calls_in_source(word: str) -> dict[str, list[str]]:
 def test_only_the_act_of_rejecting_makes_a_rejection_and_only_a_decision_calls_it():
     assert set(calls_in_source("Rejection.objects.create(")) == {"annotation/review/decisions.py"}
     assert set(calls_in_source("want_call(rejection")) == {"annotation/review/decisions.py"}
-    assert set(calls_in_source("store_call(Outbox.Call.REJECT")) == {"crowd/outbox.py"}
+    assert set(calls_in_source("store_call(Outbox.Call.REJECT")) == {"crowd/calls/outbox.py"}
     assert set(calls_in_source("reject(")) == {"annotation/review/decisions.py"}
 
 

@@ -3,6 +3,7 @@
 from hits.models import Item, Round
 from hits.task_types import TASK_TYPES
 from tests.annotation.answering import SURE, shown
+from tests.annotation.task_types.preference_study import make_study, study_pool
 from tests.factories import make_collection, make_round
 from tests.hits.boxes import pack_boxes
 from tests.hits.captions import pack_captions
@@ -28,8 +29,6 @@ def open_round(task: str) -> Round:
 
 
 def _made(task: str) -> Round:
-    from tests.annotation.task_types.test_preference import make_study, study_pool
-
     match task:
         case "levels":
             return make_round()

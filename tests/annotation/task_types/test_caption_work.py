@@ -15,13 +15,13 @@ from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
 from corpus.imports import import_collection
 from corpus.models import Caption, Collection
-from dataset.cases import refresh_queue, reported_pairs
-from dataset.judgment_import import import_judgments
+from dataset.outside_judgments.judgment_import import import_judgments
+from dataset.releases.verification import verify_version
+from dataset.reviews.cases import refresh_queue, reported_pairs
 from dataset.verdicts import aggregate_round
-from dataset.verification import verify_version
-from dataset.version_files import stored_sha256
+from dataset.versions.version_files import stored_sha256
 from hits.models import Round
-from hits.task_types import CAPTION
+from hits.task_types.caption_writing import CAPTION
 from tests.annotation.answering import address, leased, shown
 from tests.dataset.releasing import release_version
 from tests.evaluation.analysing import analyse

@@ -11,9 +11,9 @@ from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
 from corpus.models import Collection, Image, Sample
 from hits.models import Round
-from hits.pipeline import check_parameters
-from hits.plan_estimates import estimate_plan
-from hits.round_parameters import RoundParameters
+from hits.rounds.pipeline import check_parameters
+from hits.rounds.plan_estimates import estimate_plan
+from hits.rounds.round_parameters import RoundParameters
 from mitl.models import Pool, Retrieval
 from tests.annotation.answering import shown
 from tests.corpus.files import picture_folder
@@ -64,6 +64,7 @@ def test_written_captions_are_appended_and_searched(capsys, bare, folder, person
     call_command("import_collection", "zoo", str(folder / "written.jsonl"), "--format=jsonl", "--append", "--json")
     assert json.loads(capsys.readouterr().out) == {
         "collection": "zoo",
+        "language": "",
         "captions_added": 8,
         "captions_there": 0,
         "images_added": 0,

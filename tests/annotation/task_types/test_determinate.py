@@ -12,8 +12,8 @@ from annotation.models import Assignment, Decision, Judgment
 from annotation.work.answers import Answer
 from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
-from dataset.cases import disagreements
-from dataset.judgment_import import import_judgments
+from dataset.outside_judgments.judgment_import import import_judgments
+from dataset.reviews.cases import disagreements
 from dataset.verdicts import aggregate_round
 from hits.models import Control, Item, Round, Seat
 from tests.annotation.answering import address, leased

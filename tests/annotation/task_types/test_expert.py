@@ -10,7 +10,7 @@ from corpus.models import Match
 from dataset.models import Verdict
 from dataset.verdicts import aggregate_round
 from hits.models import Item, Round, Seat
-from hits.task_types import EXPERT
+from hits.task_types.expert import EXPERT
 from tests.annotation.answering import address, as_form, leased, right_answers
 from tests.annotation.judging.test_judging_browser import at, stored, take
 from tests.browser import press

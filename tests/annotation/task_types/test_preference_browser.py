@@ -5,8 +5,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Report
 from tests.annotation.judging.test_judging_browser import at, stored, take
+from tests.annotation.task_types.preference_study import make_study, study_pool
 from tests.annotation.task_types.rounds import open_round
-from tests.annotation.task_types.test_preference import make_study, study_pool
 from tests.browser import accessible, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

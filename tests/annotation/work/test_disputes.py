@@ -11,7 +11,7 @@ from annotation.work.repair import repair
 from annotation.work.retirement import retire
 from core.models import Event
 from hits.models import HIT, Item, Round, Seat, TopUp
-from hits.top_ups import pack_top_up, plan_again
+from hits.rounds.top_ups import pack_top_up, plan_again
 from tests.annotation.cast import candidates
 from tests.annotation.disagreeing import make_topped_up, vote
 from tests.at_once import at_once
@@ -183,8 +183,8 @@ def test_a_round_that_cannot_be_topped_up_keeps_the_others_from_nothing(disputed
     for level in (YES, NO):
         vote(other.hits.get(), level)
 
-    def fail_for_the_first(round, *args, **options):
-        return 1 / 0 if round == disputed else pack_top_up(round, *args, **options)
+    def fail_for_the_first(added, *args, **options):
+        return 1 / 0 if added.round == disputed else pack_top_up(added, *args, **options)
 
     monkeypatch.setattr("annotation.work.disputes.pack_top_up", fail_for_the_first)
     assert repair()["added HITs"] == 1

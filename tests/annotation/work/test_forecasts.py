@@ -7,7 +7,7 @@ from django.utils import timezone
 from annotation.models import Assignment
 from annotation.work.forecasts import forecast_of, waits
 from annotation.work.standing import standing_of
-from crowd.publication import close_round
+from crowd.posting.publication import close_round
 from hits.models import Round
 from tests.annotation.cast import answer
 from tests.console.conftest import answer_rightly, answer_wrongly

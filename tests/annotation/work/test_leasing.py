@@ -4,12 +4,12 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment
+from annotation.people.consent import NotAgreedError
 from annotation.work import leases as leasing
 from annotation.work.leases import expire_leases, extend_lease, lease_seat, return_assignment
 from annotation.work.submissions import mark_submitted
-from core.errors import CounterpartError
 from core.models import Event
-from crowd.publication import close_round
+from crowd.posting.publication import close_round
 from hits.models import HIT, Item, Round, Seat
 from tests.factories import make_assignment, make_collection, make_round, make_worker
 
@@ -101,7 +101,7 @@ def test_a_running_lease_survives_the_closing_of_its_round(db):
 
 
 def test_a_worker_without_consent_gets_no_seat(db):
-    with pytest.raises(CounterpartError, match="has not consented yet. Ask for consent"):
+    with pytest.raises(NotAgreedError, match="has not agreed to the sheet of round .*. Ask for consent"):
         lease_seat(make_round(), worker=make_worker(consented=False))
     assert Seat.objects.get().state == Seat.State.OPEN
 
@@ -228,7 +228,7 @@ def test_who_comes_back_after_the_deadline_leases_anew(db):
 def test_leasing_takes_as_many_queries_however_long_the_round(db, django_assert_num_queries, hits):
     made, worker = make_round(hits=hits), make_worker()
     mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(15):
         lease_seat(made, worker=worker)
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Draft, Judgment
 from annotation.work.answers import places_of
 from annotation.work.submissions import submit_answers
-from crowd.intake import take_in
+from crowd.visits.intake import take_in
 from tests.annotation.answering import address, leased, right_answers, submit
 from tests.crowd.framing import claimed, confirm
 from tests.factories import make_round

@@ -7,7 +7,7 @@ from django.core.management import call_command
 
 from annotation.models import Assignment, Judgment
 from annotation.people.admission import join_round
-from annotation.work import pair_status
+from annotation.work import standstill
 from annotation.work.disputes import top_up
 from annotation.work.leases import lease_seat
 from annotation.work.pair_status import PairStatus, status_of, unfinished_pairs
@@ -45,6 +45,7 @@ def test_votes_are_counted_by_what_they_wait_for(db):
         "Being judged or graded: 2 of 5 votes.",
         "Waiting for review, as a control was wrong or something else has to be decided: 1.",
         "Waiting for a worker: 1 of 5 votes.",
+        "No worker has joined yet: more workers are needed, by the join link.",
     )
 
 
@@ -60,9 +61,12 @@ def test_an_answer_set_without_a_vote_on_the_pair_is_told(db):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"published_at": None}, "The round is a draft: publish it."),
-        ({"closed_at": "2026-11-01T00:00Z"}, "The round is closed: no vote can come."),
-        ({"ceiling": "0.64"}, "The ceiling of $0.64 is reached: raise it with set_ceiling."),
+        ({"published_at": None}, "It is a draft: publish it. (publish round-1 --channel browser)"),
+        ({"closed_at": "2026-11-01T00:00Z"}, "It was closed with 1 answer set missing: nothing more comes."),
+        (
+            {"ceiling": "0.64"},
+            "The ceiling of $0.64 is reached, with 1 answer set to come. (set_ceiling round-1 0.65)",
+        ),
     ],
 )
 def test_what_keeps_workers_away_is_told(db, change, reason):
@@ -79,7 +83,11 @@ def test_workers_who_have_all_met_a_pair_of_its_hit_are_told(db):
     vote(made.hits.get(number=2), YES, worker=worker)
     met = Item.objects.get(hit__number=2, control__polarity="positive")
     Item.objects.filter(hit__number=1, control__polarity="positive").update(image=met.image, caption=met.caption)
-    assert status(made).reasons[1].startswith("Every worker who joined (1) has judged a pair of its HIT")
+    assert (
+        status(made)
+        .reasons[1]
+        .startswith("No worker who joined can take an open HIT (1 with a pair of each seen before)")
+    )
     join_round(made, make_worker())
     assert len(status(made).reasons) == 1
 
@@ -88,7 +96,7 @@ def test_who_joined_a_round_is_not_told_to_have_met_a_pair_when_the_last_seat_go
     made = make_round()
     worker = make_worker()
     join_round(made, worker)
-    monkeypatch.setattr(pair_status, "is_affordable", lambda round: bool(lease_seat(round, worker=worker)))
+    monkeypatch.setattr(standstill, "queue_has_stopped", lambda: bool(lease_seat(made, worker=worker)))
     assert status(made).reasons == ("Waiting for a worker: 1 of 1 votes.",)
 
 
@@ -153,4 +161,4 @@ def test_the_command_tells_it(db, capsys):
     call_command("pair_status", "round-1", *keys, json=True)
     figures = json.loads(capsys.readouterr().out)
     assert (figures["wanted"], figures["open"], figures["finished"]) == (1, 1, False)
-    assert figures["reasons"] == [{"reason": "Waiting for a worker: 1 of 1 votes."}]
+    assert figures["reasons"][0] == {"reason": "Waiting for a worker: 1 of 1 votes."}

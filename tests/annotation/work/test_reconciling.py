@@ -47,7 +47,7 @@ def test_everything_that_a_crash_leaves_behind_is_healed(db, platform):
 
 def test_a_stale_job_is_sent_again(db, monkeypatch, django_capture_on_commit_callbacks):
     sent = []
-    monkeypatch.setattr("core.jobs.send", sent.append)
+    monkeypatch.setattr("core.work.jobs.send", sent.append)
     job = Job.objects.create(title="pack", task="hits.tasks.pack", heartbeat_at=LONG_AGO)
     with django_capture_on_commit_callbacks(execute=True):
         assert reconcile()["stale jobs"] == 1

@@ -7,8 +7,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from core.models import Event, Job
 from mitl.annotators import kind_of, kinds
+from mitl.hosting.option_fields import ServerText
 from mitl.models import Annotator
-from mitl.options import ServerText
 from tests.console.collections.test_imports import zipped_as
 
 pytestmark = pytest.mark.django_db

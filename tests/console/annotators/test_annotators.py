@@ -34,60 +34,60 @@ def test_the_overlap_of_an_empty_pool_is_empty(db):
     assert overlap(make_pool(make_sample(make_collection()))).annotators == []
 
 
-def test_examples_show_the_lists_in_their_order(member, site):
-    answer = member.get("/annotators/overlap/")
+def test_examples_show_the_lists_in_their_order(researcher, site):
+    answer = researcher.get("/annotators/overlap/")
     ranked = load_lists(site.retrieval)[Direction.CAPTION_TO_IMAGE]
     shown = [[place.item.pk for place in example.places] for example in answer.context["t2i"]]
     assert np.array_equal(shown, ranked.items[:4, :5])
     assert [example.query.pk for example in answer.context["t2i"]] == ranked.queries[:4].tolist()
 
 
-def test_examples_mark_the_pairs_that_the_collection_has_already(member, site):
-    for example in member.get("/annotators/overlap/").context["i2t"]:
+def test_examples_mark_the_pairs_that_the_collection_has_already(researcher, site):
+    for example in researcher.get("/annotators/overlap/").context["i2t"]:
         own = {caption.pk for caption in example.query.captions.all()}
         assert [place.own for place in example.places] == [place.item.pk in own for place in example.places]
 
 
-def test_examples_go_on_from_a_later_query(member, site):
+def test_examples_go_on_from_a_later_query(researcher, site):
     ranked = load_lists(site.retrieval)[Direction.IMAGE_TO_CAPTION]
-    shown = member.get("/annotators/overlap/?from=4").context["i2t"]
+    shown = researcher.get("/annotators/overlap/?from=4").context["i2t"]
     assert [example.query.pk for example in shown] == ranked.queries[4:8].tolist()
 
 
-def test_a_number_of_five_thousand_digits_gets_a_page(member, site):
-    assert member.get(f"/annotators/overlap/?from={'9' * 5_000}").status_code == 200
+def test_a_number_of_five_thousand_digits_gets_a_page(researcher, site):
+    assert researcher.get(f"/annotators/overlap/?from={'9' * 5_000}").status_code == 200
 
 
-def test_the_search_that_is_asked_for_is_shown(member, site):
+def test_the_search_that_is_asked_for_is_shown(researcher, site):
     newer = make_retrieval(site.retrieval.annotator, site.retrieval.sample, seed=1)
     shown = [
-        member.get(f"/annotators/overlap/{asked}").context["shown"]
+        researcher.get(f"/annotators/overlap/{asked}").context["shown"]
         for asked in ("", f"?retrieval={site.retrieval.pk}", f"?retrieval={newer.pk}")
     ]
     assert shown == [newer, site.retrieval, newer]
 
 
-def test_a_search_says_how_it_was_re_ranked(member, site):
+def test_a_search_says_how_it_was_re_ranked(researcher, site):
     Retrieval.objects.filter(pk=site.retrieval.pk).update(rerank="csls:k=10")
-    assert "blocked, csls:k=10" in member.get("/annotators/overlap/").content.decode()
+    assert "blocked, csls:k=10" in researcher.get("/annotators/overlap/").content.decode()
 
 
-def test_lists_that_are_gone_are_told_in_one_line(member, site):
+def test_lists_that_are_gone_are_told_in_one_line(researcher, site):
     default_storage.delete(site.retrieval.file)
-    assert "is missing from the storage" in member.get("/annotators/overlap/").content.decode()
+    assert "is missing from the storage" in researcher.get("/annotators/overlap/").content.decode()
 
 
-def test_an_annotator_without_a_search_says_how_to_start_one(member, db):
+def test_an_annotator_without_a_search_says_how_to_start_one(researcher, db):
     make_annotator("fresh")
-    assert "retrieve COLLECTION --annotators fresh" in member.get("/annotators/fresh/").content.decode()
+    assert "retrieve COLLECTION --annotators fresh" in researcher.get("/annotators/fresh/").content.decode()
 
 
-def test_a_pool_shows_who_proposed_what(member, db):
+def test_a_pool_shows_who_proposed_what(researcher, db):
     sample = make_sample(make_collection())
     retrieval = make_retrieval(make_annotator(), sample)
     image = sample.collection.images.first()
     make_pool(sample, [retrieval], pairs=[(image, sample.collection.captions.last())])
-    (annotator,) = member.get("/pools/pool/").context["annotators"]
+    (annotator,) = researcher.get("/pools/pool/").context["annotators"]
     assert annotator == (retrieval.annotator, [(retrieval.annotator, 1, 1.0, 10)], 1)
 
 

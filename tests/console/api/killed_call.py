@@ -24,7 +24,7 @@ def main(moment: str, path: str, token: str, key: str, body: str) -> None:
     from django.conf import settings
     from django.test import Client
 
-    from core import jobs
+    from core.work import jobs
 
     settings.ALLOWED_HOSTS = ["testserver"]
     if moment == "before":

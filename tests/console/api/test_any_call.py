@@ -20,7 +20,7 @@ EXAMPLES = 12  # of each call
 def token(transactional_db, settings, monkeypatch) -> str:
     settings.API_CALLS_PER_MINUTE = 10**9
     monkeypatch.setattr("console.api.bearer.WRONG_TOKENS", 10**9)
-    monkeypatch.setattr("core.jobs.send", lambda job: None)  # the jobs wait
+    monkeypatch.setattr("core.work.jobs.send", lambda job: None)  # the jobs wait
     make_site()
     person = User.objects.create_user(username="robin")
     person.groups.add(Group.objects.get(name="admin"))

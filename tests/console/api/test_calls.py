@@ -104,12 +104,23 @@ def test_too_many_calls_in_a_minute_are_refused(caller, settings, monkeypatch):
     assert caller.get("/me")["Retry-After"] == "45"
 
 
-def test_too_many_wrong_tokens_are_refused_from_their_address_alone(caller):
-    right, caller.text = caller.text, caller.text[:-10] + "A" * 10
-    assert {caller.get("/me", REMOTE_ADDR="192.0.2.1").status_code for _ in range(20)} == {401}
+def wrong_tokens(right: str) -> list[str]:
+    """Twenty with the identifier of the right one, twenty of which each has another, and twenty of no form."""
+    same = [f"{right[:-20]}{number:020}" for number in range(20)]
+    others = [f"cp_{number:08}{right[11:]}" for number in range(20)]
+    return [*same, *others, *(f"guess-{number}" for number in range(20))]
+
+
+def test_wrong_tokens_are_counted_by_address_and_a_right_one_still_passes(caller):
+    right = caller.text
+    statuses = []
+    for caller.text in wrong_tokens(right):  # noqa: B020  the caller tries one after the other
+        statuses.append(caller.get("/me", REMOTE_ADDR="192.0.2.1").status_code)
+    assert statuses == [401] * 20 + [429] * 40
+    assert caller.get("/me", REMOTE_ADDR="192.0.2.1")["Retry-After"] == "900"
+    assert caller.get("/me", REMOTE_ADDR="192.0.2.2").status_code == 401
     caller.text = right
-    assert caller.get("/me", REMOTE_ADDR="192.0.2.1").status_code == 429
-    assert caller.get("/me", REMOTE_ADDR="192.0.2.2").status_code == 200
+    assert caller.get("/me", REMOTE_ADDR="192.0.2.1").status_code == 200
 
 
 def test_without_the_cache_nobody_is_limited(caller, monkeypatch):
@@ -117,7 +128,7 @@ def test_without_the_cache_nobody_is_limited(caller, monkeypatch):
         def __getattr__(self, name):
             raise ConnectionError("the cache is lost")
 
-    monkeypatch.setattr("console.api.bearer.cache", Lost())
+    monkeypatch.setattr("core.web.throttles.cache", Lost())
     assert caller.get("/me").status_code == 200
     caller.text = caller.text[:-10] + "A" * 10
     assert caller.get("/me").status_code == 401

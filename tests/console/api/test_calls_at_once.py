@@ -34,7 +34,7 @@ BODY = {
 def caller(transactional_db, monkeypatch) -> Caller:
     if connection.vendor == "sqlite":
         pytest.skip("needs PostgreSQL")
-    monkeypatch.setattr("core.jobs.send", lambda job: None)  # the jobs wait
+    monkeypatch.setattr("core.work.jobs.send", lambda job: None)  # the jobs wait
     make_collection(images=8)
     make_annotator()
     person = User.objects.create_user(username="robin")

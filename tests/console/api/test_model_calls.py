@@ -10,9 +10,9 @@ from django.core.management import call_command
 from console.leaderboard.benchmark_boards import figures_path, measure_rankings
 from console.uploads import stored_upload
 from core.errors import CounterpartError
-from core.files import write_json
+from core.files.stored_files import write_json
+from core.files.upload_files import needed_uploads
 from core.models import Job
-from core.upload_files import needed_uploads
 from evaluation.jobs import register
 from evaluation.models import Run, Score
 from tests.console.api.calls import Caller, caller_for
@@ -111,7 +111,7 @@ def test_rankings_that_cannot_be_read_fail_the_job_and_leave_no_run(caller, site
         ({"upload": "../../secret.json"}, 422, "There is no upload"),
         ({"upload": "0" * 64 + "-clip.pdf"}, 422, "Invalid upload"),
         ({"model": "a\nb"}, 422, "Invalid model name"),
-        ({"model": "a\0"}, 422, "model: String should match"),
+        ({"model": "a\0"}, 422, "a NUL character"),
         ({"collection": "none"}, 404, ""),
         ({"path": "/etc/passwd"}, 422, "path: Extra inputs"),
     ],

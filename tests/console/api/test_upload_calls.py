@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from console.uploads import start_with_sent, stored_upload
 from core.errors import CounterpartError
-from core.files import files_in, local_copy
+from core.files.stored_files import files_in, local_copy
+from core.files.upload_files import remove_unused_uploads
 from core.models import Job
-from core.upload_files import remove_unused_uploads
 from integrations.models import KeptAnswer
 from tests.console.api.calls import API, Caller, caller_for
 from tests.console.api.s3 import served_objects
@@ -127,7 +127,7 @@ def test_unused_files_go_after_a_day(caller, monkeypatch):
     start_with_sent("Import", "none", {}, {"captions": used}, by=caller.token.owner)
     assert remove_unused_uploads() == 0
     later = timezone.now() + timedelta(hours=25)
-    monkeypatch.setattr("core.upload_files.timezone.now", lambda: later)
+    monkeypatch.setattr("core.files.upload_files.timezone.now", lambda: later)
     assert remove_unused_uploads() == 1
     assert stored_upload(used)
     with pytest.raises(CounterpartError):

@@ -10,7 +10,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from core.files import write_file
+from core.files.stored_files import write_file
 from core.models import Job
 from dataset.exports.downloads import make_download
 from dataset.jobs import release as release_job
@@ -34,8 +34,8 @@ def caller_as(person, role: str, *scopes: str) -> Caller:
 
 @pytest.fixture
 def caller(person, site) -> Caller:
-    """A program of somebody without a role."""
-    return caller_for(person, "dataset:read")
+    """A program of a reviewer."""
+    return caller_as(person, "reviewer", "dataset:read")
 
 
 @pytest.fixture
@@ -189,7 +189,9 @@ def test_a_file_that_was_changed_after_the_release_is_not_sent_and_its_place_is_
 def test_judgments_are_sent_once_the_rounds_of_a_version_are_closed(caller, site):
     response = caller.get(f"{FILES}/judgments.csv")
     assert response.status_code == 409
-    assert detail(response) == "This file tells the controls of rounds that are still open: done."
+    assert detail(response) == (
+        "Files with judgments are not sent until these rounds are closed, as their controls are secret: done."
+    )
     Round.objects.filter(name="done").update(closed_at=timezone.now())
     assert content_of(caller.get(f"{FILES}/judgments.csv")).decode() == read(site.version, "judgments.csv")
 

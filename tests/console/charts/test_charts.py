@@ -12,7 +12,7 @@ from annotation.work.retirement import retire
 from console.charts.plots import OFFERED, PLOTS, THEME, drawn, offered, state_of
 from evaluation.analyses import subjects
 from hits.models import Control
-from mitl.bars import LEVEL_COLOURS, bar_chart
+from mitl.charts.bars import LEVEL_COLOURS, bar_chart
 from tests.annotation.cast import candidates
 from tests.annotation.disagreeing import make_topped_up, vote
 from tests.annotation.task_types.test_determinate import make_asked, say

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.charts.inline_bars import GAP, Column, split_bar, stacked
+from console.charts.inline_bars import GAP, StackedBar, split_bar, stacked
 
 
 def test_the_parts_of_a_bar_are_its_shares_in_order():
@@ -16,7 +16,7 @@ def test_a_bar_of_nothing_has_no_parts():
 
 
 def test_columns_stand_side_by_side_and_their_parts_upon_each_other():
-    rects = stacked([Column("first", {"ok": 3, "bad": 1}), Column("second", {"ok": 2, "bad": 0})])
+    rects = stacked([StackedBar("first", {"ok": 3, "bad": 1}), StackedBar("second", {"ok": 2, "bad": 0})])
     assert [(one.kind, one.y, one.height, one.title) for one in rects] == [
         ("ok", 25, 75, "first"),
         ("bad", 0, 25, "first"),
@@ -26,5 +26,5 @@ def test_columns_stand_side_by_side_and_their_parts_upon_each_other():
 
 
 def test_the_upper_edge_can_be_given():
-    (one,) = stacked([Column("", {"ok": 0.5})], top=1)
+    (one,) = stacked([StackedBar("", {"ok": 0.5})], top=1)
     assert (one.y, one.height) == (50, 50)

@@ -48,6 +48,12 @@ def upload(client, *, format="jsonl", name="birds", **fields):
     return client.post(PAGE, {"collection": name, "format": format, **files, **fields})
 
 
+def test_the_language_of_the_captions_is_kept(researcher, jobs_run):
+    with jobs_run():
+        upload(researcher, captions=("birds.jsonl", captions(owl="eine Eule")), skip_missing=True, language="de")
+    assert Collection.objects.get().language == "de"
+
+
 def test_captions_and_pictures_are_imported_by_a_job(researcher, jobs_run):
     pictures = zipped_as({"val/owl.jpg": picture(), "val/jay.jpg": picture("navy")})
     with jobs_run():

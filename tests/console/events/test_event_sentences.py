@@ -14,7 +14,7 @@ from console.events.event_subjects import KINDS, OF_ROUND
 from core import events
 from core.models import Event, Job
 from crowd.models import Posting, Visit
-from crowd.publication import publish_round
+from crowd.posting.publication import publish_round
 from tests.annotation.cast import candidates
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.dataset.reviewing import exclude_caption, exclude_image, give_level

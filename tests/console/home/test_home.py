@@ -6,7 +6,7 @@ from django.utils import timezone
 from console.home.stations import stations
 from core.models import Job
 from corpus.models import Caption, Collection
-from crowd.publication import close_round
+from crowd.posting.publication import close_round
 from hits.models import Round
 from mitl.models import Pool
 from mitl.pooling import pool_sample
@@ -31,21 +31,21 @@ def test_who_may_not_take_the_next_step_reads_that_others_do(member):
     assert "manage.py" not in text
 
 
-def test_every_station_shows_its_rows(member, site):
-    stations = member.get("/pipeline/").context["stations"]
+def test_every_station_shows_its_rows(researcher, site):
+    stations = researcher.get("/pipeline/").context["stations"]
     shown = {station.title: (station.count, bool(station.rows)) for station in stations}
     assert shown.pop("Scores") == (0, False)
     assert all(rows for _, rows in shown.values())
     assert shown["Judgments"][0] == 8
 
 
-def test_a_pool_that_a_round_about_images_made_for_itself_is_in_no_list(member, site):
+def test_a_pool_that_a_round_about_images_made_for_itself_is_in_no_list(researcher, site):
     made = pool_sample(site.pool.sample, actor="test")
     (pools,) = [station for station in stations() if station.title == "Pools"]
     assert pools.count == Pool.objects.count() - 1
-    listed = [row.label for row in pools.rows], [row.name for row in member.get("/pools/").context["rows"]]
+    listed = [row.label for row in pools.rows], [row.name for row in researcher.get("/pools/").context["rows"]]
     assert all("pool-draft" in names and made.name not in names for names in listed)
-    assert member.get(f"/pools/{made.name}/").status_code == 200
+    assert researcher.get(f"/pools/{made.name}/").status_code == 200
 
 
 def test_the_next_step_is_a_button_and_a_command_with_the_newest_rows(researcher, site):
@@ -85,9 +85,9 @@ def test_who_may_not_take_the_next_step_reads_its_command_alone(request, db):
     assert "Import a collection" not in page(request.getfixturevalue("reviewer"))
 
 
-def test_an_old_failure_no_longer_asks_for_attention(member):
+def test_an_old_failure_no_longer_asks_for_attention(researcher):
     Job.objects.create(title="old", task="none", state="failed", finished_at=timezone.now() - timedelta(days=3))
-    assert "Nothing needs you." in page(member)
+    assert "Nothing needs you." in page(researcher)
 
 
 def test_a_failure_that_was_tried_again_no_longer_asks_for_attention(researcher):
@@ -96,28 +96,28 @@ def test_a_failure_that_was_tried_again_no_longer_asks_for_attention(researcher)
     assert "Import zoo failed" not in page(researcher)
 
 
-def test_the_home_page_leads_to_stations_and_events(member, db):
-    text = page(member)
+def test_the_home_page_leads_to_stations_and_events(researcher, db):
+    text = page(researcher)
     assert 'href="/pipeline/">' in text
     assert 'href="/events/">Events' in text
 
 
-def test_running_jobs_are_shown_with_their_progress(member):
+def test_running_jobs_are_shown_with_their_progress(researcher):
     Job.objects.create(title="Plan zebra", task="none", state="running", done=1, total=4)
-    assert 'value="0.2500"' in page(member)
+    assert 'value="0.2500"' in page(researcher)
 
 
-def test_text_from_outside_is_escaped(member, site):
+def test_text_from_outside_is_escaped(researcher, site):
     Caption.objects.filter(collection=site.collection).update(text="<script>alert(1)</script>")
     Collection.objects.update(description="<b>bold</b>")
-    text = member.get("/collections/zoo/").content.decode()
+    text = researcher.get("/collections/zoo/").content.decode()
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(1)" in text
     assert "&lt;b&gt;bold" in text
 
 
-def test_every_page_forbids_scripts_and_styles_from_elsewhere(member):
-    assert "script-src 'self'; " in member.get("/").headers["Content-Security-Policy"] + "; "
+def test_every_page_forbids_scripts_and_styles_from_elsewhere(researcher):
+    assert "script-src 'self'; " in researcher.get("/").headers["Content-Security-Policy"] + "; "
 
 
 @pytest.fixture

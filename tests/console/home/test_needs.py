@@ -9,9 +9,9 @@ from django.utils import timezone
 from annotation.models import Assignment
 from console.home.needs import needs_of_all_rounds
 from core.models import Job
-from crowd.funds import note_funds
+from crowd.calls.funds import note_funds
 from crowd.models import Outbox, Posting
-from crowd.publication import publish_round
+from crowd.posting.publication import publish_round
 from tests.annotation.answering import address, leased
 from tests.annotation.money.moneyed import flagged, posted
 from tests.conftest import client_of
@@ -45,6 +45,15 @@ def test_a_round_that_is_not_synced_is_told(platform, db):
     posted()
     Posting.objects.update(seen_at=timezone.now() - timedelta(hours=2))
     assert needed() == {"round-1 was last synced 2\xa0hours ago. Is the Celery worker running?": "/rounds/round-1/"}
+
+
+def test_a_worker_that_is_busy_is_not_asked_for(platform, db):
+    posted()
+    Posting.objects.update(seen_at=timezone.now() - timedelta(hours=2))
+    Job.objects.create(title="a search", task="none", state="running")
+    Job.objects.create(title="next", task="none", heartbeat_at=timezone.now() - timedelta(minutes=5))
+    told = "round-1 was last synced 2\xa0hours ago. The worker is busy with a search"
+    assert needed() == {told: "/rounds/round-1/"}
 
 
 def test_an_account_that_holds_too_little_is_told(platform, db, monkeypatch):

@@ -11,9 +11,9 @@ from annotation.work.standing import standing_of
 from console import kept_figures
 from console.home import round_cards as cards
 from console.home.round_cards import round_cards
-from console.kept_figures import Turn
-from crowd.pauses import pause_round
-from crowd.publication import close_round
+from console.kept_figures import CountingTurn
+from crowd.posting.pauses import pause_round
+from crowd.posting.publication import close_round
 from tests.annotation.disagreeing import make_topped_up, vote
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_round
@@ -24,7 +24,7 @@ def test_only_open_rounds_have_cards_the_newest_first(db):
     made = [make_round(closed.pool.collection, name) for name in ("first", "second")]
     make_round(closed.pool.collection, "draft", published=False)
     close_round(closed, actor="robin")
-    assert [one.round for one in round_cards(Turn())] == made[::-1]
+    assert [one.round for one in round_cards(CountingTurn())] == made[::-1]
 
 
 def test_a_card_tells_progress_money_end_and_trust(member, db):
@@ -34,7 +34,7 @@ def test_a_card_tells_progress_money_end_and_trust(member, db):
     answer_wrongly(made)
     for hours, one in enumerate(Assignment.objects.all(), 1):
         Assignment.objects.filter(pk=one.pk).update(submitted_at=timezone.now() - timedelta(hours=hours))
-    (card,) = round_cards(Turn())
+    (card,) = round_cards(CountingTurn())
     assert {part.kind: part.count for part in card.seats if part.count} == {"done": 5, "flagged": 1, "open": 3}
     assert card.forecast.arrivals == forecast_of(made, standing_of(made)).arrivals == 6
     assert (card.quality.controls.right, card.quality.controls.answered, card.controls_word) == (11, 12, "good")
@@ -48,7 +48,7 @@ def test_a_card_tells_progress_money_end_and_trust(member, db):
 def test_agreement_is_a_figure_with_a_word(db, second, word):
     made = make_topped_up()
     vote(made.hits.get(), 1, 4), vote(made.hits.get(), second, 4)
-    (card,) = round_cards(Turn())
+    (card,) = round_cards(CountingTurn())
     assert card.alpha_word == word
 
 

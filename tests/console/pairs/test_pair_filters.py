@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 
 from annotation.models import Assignment, Report
 from corpus.models import Caption, Image
-from dataset.cases import refresh_queue
 from dataset.models import Verdict
-from dataset.reviews import Conclusion, conclude
+from dataset.reviews.cases import refresh_queue
+from dataset.reviews.reviews import Conclusion, conclude
 from tests.annotation.cast import candidates
 from tests.console.pairs.tables import shown, table
 
@@ -41,58 +41,58 @@ FILTERS = [
 ]
 
 
-def test_filters_worked_by_hand(member, made):
+def test_filters_worked_by_hand(researcher, made):
     for filters, pairs in FILTERS:
-        assert shown(member, made, **filters) == pairs, filters
+        assert shown(researcher, made, **filters) == pairs, filters
 
 
-def test_words_are_looked_for_in_captions_whatever_their_case(member, made):
+def test_words_are_looked_for_in_captions_whatever_their_case(researcher, made):
     first, second, *_ = candidates(made.hits.get())
     Caption.objects.filter(pk=first[1]).update(text="A Zebra, 100% striped")
     Caption.objects.filter(pk=second[1]).update(text="1000 zebras")
-    assert shown(member, made, text="zebra") == "ab"
-    assert shown(member, made, text="100% s") == "a"
+    assert shown(researcher, made, text="zebra") == "ab"
+    assert shown(researcher, made, text="100% s") == "a"
 
 
-def test_a_filter_shows_what_waits_for_a_review_or_was_reported(member, made):
+def test_a_filter_shows_what_waits_for_a_review_or_was_reported(researcher, made):
     first = candidates(made.hits.get())[0]
     refresh_queue(made.pool.collection)
     work = Assignment.objects.first()
     said = {"assignment": work, "worker": work.worker, "problem": "other", "note": "odd"}
     item = made.hits.get().items.get(image=first[0], caption=first[1])
     Report.objects.create(item=item, image_id=first[0], caption_id=first[1], **said)
-    assert shown(member, made, flagged="review") == "b"
-    assert shown(member, made, flagged="report") == "a"
+    assert shown(researcher, made, flagged="review") == "b"
+    assert shown(researcher, made, flagged="report") == "a"
 
 
-def test_a_filter_shows_the_pairs_of_a_picture_a_caption_and_those_with_a_review(member, made):
+def test_a_filter_shows_the_pairs_of_a_picture_a_caption_and_those_with_a_review(researcher, made):
     _, b, c, d = candidates(made.hits.get())
     conclude(made.pool.collection, [c], Conclusion("level", 1), by=User.objects.create_user("other"))
-    assert shown(member, made, image=Image.objects.get(pk=b[0]).key) == "b"
-    assert shown(member, made, caption=Caption.objects.get(pk=d[1]).key) == "d"
-    assert shown(member, made, flagged="reviewed") == "c"
+    assert shown(researcher, made, image=Image.objects.get(pk=b[0]).key) == "b"
+    assert shown(researcher, made, caption=Caption.objects.get(pk=d[1]).key) == "d"
+    assert shown(researcher, made, flagged="reviewed") == "c"
 
 
-def test_the_address_chooses_the_view_and_its_columns(member, made):
-    grid, chosen = member.get(table()).text, member.get(table(view="table", columns=["keys", "votes"])).text
+def test_the_address_chooses_the_view_and_its_columns(researcher, made):
+    grid, chosen = researcher.get(table()).text, researcher.get(table(view="table", columns=["keys", "votes"])).text
     assert '<ul class="grid">' in grid
     assert re.findall(r"<th>(.*?)</th>", chosen) == ["Pair", "Votes", "Picture and caption"]
-    assert re.findall(r"<th>(.*?)</th>", member.get(table(view="table", columns="none")).text)[1:] == [
+    assert re.findall(r"<th>(.*?)</th>", researcher.get(table(view="table", columns="none")).text)[1:] == [
         *("Proposed by", "Votes", "Verdict", "Review")
     ]
 
 
 @pytest.mark.parametrize(("asked", "size"), [("60", 60), ("24", 24), ("1000", 24), ("", 24)])
-def test_the_address_chooses_how_many_pairs_a_page_has(member, made, asked, size):
-    assert member.get(table(size=asked)).context["rows"].paginator.per_page == size
+def test_the_address_chooses_how_many_pairs_a_page_has(researcher, made, asked, size):
+    assert researcher.get(table(size=asked)).context["rows"].paginator.per_page == size
 
 
-def test_every_value_leads_to_the_pairs_that_share_it(member, made):
+def test_every_value_leads_to_the_pairs_that_share_it(researcher, made):
     b = candidates(made.hits.get())[1]
     refresh_queue(made.pool.collection)
     chosen = {"view": "table", "columns": ["proposed", "votes", "verdict", "review", "keys"]}
     address = table(**chosen, caption=Caption.objects.get(pk=b[1]).key)
-    links = re.findall(r'<a [^>]*href="([^"]+)"', member.get(address).text.split("<tbody>")[1])
+    links = re.findall(r'<a [^>]*href="([^"]+)"', researcher.get(address).text.split("<tbody>")[1])
     known = parse_qs(urlsplit(address).query)
     asked = [parse_qs(urlsplit(html.unescape(link)).query) for link in links if "?" in link]
     added = [{name: one[0] for name, one in query.items() if known.get(name) != one} for query in asked]
@@ -103,12 +103,12 @@ def test_every_value_leads_to_the_pairs_that_share_it(member, made):
         *({"level": "1"}, {"level": "4"}, {"votes": "2"}, {"verdict": "4"}, {"sure": str(sure)}, {"flagged": "review"}),
         *({"image": picture}, {}),
     ]
-    assert all(len(member.get(html.unescape(link)).context["lines"]) for link in links if "?" in link)
+    assert all(len(researcher.get(html.unescape(link)).context["lines"]) for link in links if "?" in link)
 
 
-def test_each_filter_is_removed_by_its_chip(member, made):
+def test_each_filter_is_removed_by_its_chip(researcher, made):
     address = table(annotator="clip", rank="1", level="", view="table", sort="level", sure="99")
-    chips = member.get(f"{address}&page=1").context["chips"]
+    chips = researcher.get(f"{address}&page=1").context["chips"]
     assert [(chip.label, chip.value, chip.without) for chip in chips] == [
         ("Proposed by", "clip", "rank=1&view=table&sort=level&sure=99"),
         ("At rank, or better", "1", "annotator=clip&view=table&sort=level&sure=99"),
@@ -116,8 +116,8 @@ def test_each_filter_is_removed_by_its_chip(member, made):
     ]
 
 
-def test_a_chip_tells_the_words_of_a_choice_and_escapes_text(member, made):
-    text = member.get(table(verdict="2", text="<b>")).text
+def test_a_chip_tells_the_words_of_a_choice_and_escapes_text(researcher, made):
+    text = researcher.get(table(verdict="2", text="<b>")).text
     assert "Verdict: <strong>2 Partially YES</strong>" in text
     assert "Caption contains: <strong>&lt;b&gt;</strong>" in text
 
@@ -141,8 +141,8 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize("page", ["pairs", "pairs_csv"])
-def test_a_filter_that_cannot_be_read_says_so_and_lists_nothing(member, made, page):
+def test_a_filter_that_cannot_be_read_says_so_and_lists_nothing(researcher, made, page):
     for filters, said in UNREADABLE:
-        response = member.get(table(page=page, **filters))
+        response = researcher.get(table(page=page, **filters))
         assert (response.status_code, said in response.text) == (422, True), filters
         assert "lines" not in response.context

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.models import Assignment
 from corpus.models import Caption
-from dataset.reviews import Conclusion, conclude
+from dataset.reviews.reviews import Conclusion, conclude
 from dataset.verdicts import aggregate_round
 from tests.annotation.cast import answer, candidates, propose
 from tests.console.pairs.tables import table
@@ -20,37 +20,37 @@ from tests.factories import make_annotator, make_collection, make_round
 pytestmark = pytest.mark.django_db
 
 
-def test_votes_that_do_not_count_are_not_shown(member, made):
+def test_votes_that_do_not_count_are_not_shown(researcher, made):
     Assignment.objects.filter(seat__number=2).update(state="excluded")
-    lines = member.get(table()).context["lines"]
+    lines = researcher.get(table()).context["lines"]
     assert [one.votes for one in lines] == [[1], [1], [4], [2]]
 
 
-def test_a_pair_of_a_top_up_is_listed_once(member, made):
+def test_a_pair_of_a_top_up_is_listed_once(researcher, made):
     added = made.top_ups.create(number=1, plan_hash="0")
     item = made.hits.get().items.first()
     made.hits.create(number=2, top_up=added).items.create(place=1, image=item.image, caption=item.caption)
-    assert len(member.get(table()).context["lines"]) == 4
+    assert len(researcher.get(table()).context["lines"]) == 4
 
 
-def test_a_pool_lists_a_pair_once_that_two_rounds_judged(member, made):
+def test_a_pool_lists_a_pair_once_that_two_rounds_judged(researcher, made):
     other = make_round(made.pool.collection, "round-2", candidates=4)
     type(other).objects.filter(pk=other.pk).update(pool=made.pool)
     answer(other.hits.get(), 1, 1, 4, 2)
     aggregate_round(other)
-    assert len(member.get(table("pool", made.pool.name, verdict="no")).context["lines"]) == 2
+    assert len(researcher.get(table("pool", made.pool.name, verdict="no")).context["lines"]) == 2
 
 
-def test_a_pool_lists_each_pair_once_with_all_who_proposed_it(member, made):
-    lines = member.get(table("pool", made.pool.name)).context["lines"]
+def test_a_pool_lists_each_pair_once_with_all_who_proposed_it(researcher, made):
+    lines = researcher.get(table("pool", made.pool.name)).context["lines"]
     assert len(lines) == 4
     both = next(one for one in lines if (one.image.pk, one.caption.pk) == candidates(made.hits.get())[1])
     assert [(one.annotator.name, one.rank) for one in both.proposals] == [("clip", 1), ("vilt", 3)]
 
 
-def test_a_version_lists_its_matches_by_level(member, site):
+def test_a_version_lists_its_matches_by_level(researcher, site):
     def levels(**filters):
-        lines = member.get(table("version", "v1", **filters)).context.get("lines", [])
+        lines = researcher.get(table("version", "v1", **filters)).context.get("lines", [])
         return [match.grade for one in lines for match in one.matches]
 
     assert levels(verdict="1") == [1, 1]
@@ -59,34 +59,34 @@ def test_a_version_lists_its_matches_by_level(member, site):
     assert levels(sort="level") == [1, 1]
 
 
-def test_every_line_leads_to_its_pair(member, made):
-    text = member.get(table()).content.decode()
+def test_every_line_leads_to_its_pair(researcher, made):
+    text = researcher.get(table()).content.decode()
     assert all(reverse("pair", args=pair) in text for pair in candidates(made.hits.get()))
 
 
-def test_the_trail_of_a_pair_tells_proposals_votes_reviews_and_versions(member, made):
+def test_the_trail_of_a_pair_tells_proposals_votes_reviews_and_versions(researcher, made):
     image, caption = candidates(made.hits.get())[1]
     conclude(made.pool.collection, [(image, caption)], Conclusion("level", 2), by=User.objects.create_user("other"))
     release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made])
-    text = member.get(f"/pairs/{image}/{caption}/trail/").text
+    text = researcher.get(f"/pairs/{image}/{caption}/trail/").text
     for told in ("clip", "#1 of captions", "Votes: 1, 4", "1 of 2 votes", "by other", "/versions/v1/"):
         assert told in text, told
     assert "data-conclude" not in text
-    assert [member.get(f"/pairs/{pair}/trail/").status_code for pair in ("0/0", f"{image}/0")] == [404, 404]
+    assert [researcher.get(f"/pairs/{pair}/trail/").status_code for pair in ("0/0", f"{image}/0")] == [404, 404]
 
 
-def test_other_things_have_no_pairs_table(member, db):
-    assert [member.get(table(kind, "zoo")).status_code for kind in ("worker", "collection")] == [404, 404]
+def test_other_things_have_no_pairs_table(researcher, db):
+    assert [researcher.get(table(kind, "zoo")).status_code for kind in ("worker", "collection")] == [404, 404]
 
 
-def test_a_page_that_is_not_there_leads_to_one_that_is(member, made):
+def test_a_page_that_is_not_there_leads_to_one_that_is(researcher, made):
     for number in ("99", "0", "-1", "x", "9" * 30):
-        assert len(member.get(f"{table()}?page={number}").context["lines"]) == 4, number
+        assert len(researcher.get(f"{table()}?page={number}").context["lines"]) == 4, number
 
 
-def test_captions_are_escaped(member, made):
+def test_captions_are_escaped(researcher, made):
     Caption.objects.filter(pk=candidates(made.hits.get())[0][1]).update(text="<script>alert(1)</script>")
-    text = member.get(table(text="<script>")).content.decode()
+    text = researcher.get(table(text="<script>")).content.decode()
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(1)" in text
 
@@ -95,8 +95,8 @@ def rows_of(response) -> list[dict[str, str]]:
     return list(csv.DictReader(b"".join(response.streaming_content).decode().splitlines()))
 
 
-def test_the_download_holds_the_filtered_rows(member, made):
-    (row,) = rows_of(member.get(table(page="pairs_csv", disagreement="yes")))
+def test_the_download_holds_the_filtered_rows(researcher, made):
+    (row,) = rows_of(researcher.get(table(page="pairs_csv", disagreement="yes")))
     assert (row["annotators"], row["votes"], row["confidence"]) == (
         "clip #1 of captions; vilt #3 of captions",
         "1 4",
@@ -104,37 +104,37 @@ def test_the_download_holds_the_filtered_rows(member, made):
     )
 
 
-def test_no_cell_of_the_download_is_a_formula(member, made):
+def test_no_cell_of_the_download_is_a_formula(researcher, made):
     for sign in ("=", "+", "-", "@", "\t"):
         Caption.objects.update(text=f"{sign}cmd|'/c calc'!A1")
-        assert all(row["text"].startswith(f"'{sign}") for row in rows_of(member.get(table(page="pairs_csv"))))
+        assert all(row["text"].startswith(f"'{sign}") for row in rows_of(researcher.get(table(page="pairs_csv"))))
 
 
-def test_a_download_longer_than_a_page_is_whole(member, made, monkeypatch):
+def test_a_download_longer_than_a_page_is_whole(researcher, made, monkeypatch):
     monkeypatch.setattr("console.pairs.light_table.MOST", 2)
     monkeypatch.setattr("console.pairs.pair_lines.BATCH", 3)
-    assert len(rows_of(member.get(table(page="pairs_csv")))) == 4
-    assert len(member.get(table()).context["lines"]) == 2
+    assert len(rows_of(researcher.get(table(page="pairs_csv")))) == 4
+    assert len(researcher.get(table()).context["lines"]) == 2
 
 
-def test_a_table_asks_no_more_for_more_pairs(member):
+def test_a_table_asks_no_more_for_more_pairs(researcher):
     def queries(name, number):
         made = make_round(make_collection(f"of-{name}", images=30), name, candidates=number, replication=2)
         answer(made.hits.get(), *[1] * number)
         aggregate_round(made)
         propose(made, candidates(made.hits.get()), make_annotator(f"by-{name}"))
         with CaptureQueriesContext(connection) as asked:
-            assert len(member.get(table(name=name)).context["lines"]) == number
+            assert len(researcher.get(table(name=name)).context["lines"]) == number
         return len(asked)
 
-    member.get("/")
+    researcher.get("/")
     assert queries("small", 2) == queries("large", 24)
 
 
-def test_judgments_lead_to_the_round_judged_last(member, made):
-    assert member.get("/judgments/").url == table()
+def test_judgments_lead_to_the_round_judged_last(researcher, made):
+    assert researcher.get("/judgments/").url == table()
 
 
-def test_without_judgments_the_page_says_how_to_get_them(member, db):
-    text = member.get("/judgments/", follow=True).content.decode()
+def test_without_judgments_the_page_says_how_to_get_them(researcher, db):
+    text = researcher.get("/judgments/", follow=True).content.decode()
     assert "No answers yet" in text

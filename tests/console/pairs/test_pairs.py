@@ -1,4 +1,5 @@
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
@@ -7,10 +8,10 @@ from django.urls import reverse
 
 from annotation.judging.links import worker_token
 from annotation.models import Assignment, Report
-from dataset import cases
-from dataset.cases import refresh_queue
 from dataset.models import Case, Review
-from dataset.reviews import require_two_reviewers
+from dataset.reviews import cases
+from dataset.reviews.cases import refresh_queue
+from dataset.reviews.reviews import require_two_reviewers
 from dataset.verdicts import aggregate_round
 from tests.annotation.cast import answer, associate, candidates, propose
 from tests.conftest import client_of
@@ -47,11 +48,11 @@ def text_of(response) -> str:
     return " ".join(response.content.decode().split())
 
 
-def test_the_page_shows_votes_annotators_and_related_pairs(member, made, collection):
+def test_the_page_shows_votes_annotators_and_related_pairs(researcher, made, collection):
     pair, other = candidates(made.hits.get())
     propose(made, [pair], make_annotator("clip-b32"))
     associate(collection, "cxc", [pair, (other[0], pair[1]), (pair[0], other[1])], score=3.4)
-    text = text_of(member.get(page_of(pair)))
+    text = text_of(researcher.get(page_of(pair)))
     for shown in ("clip-b32", "votes 1, 4", "100% NO", "2 of 2", "cxc", "score 3.4"):
         assert shown in text
     assert page_of((other[0], pair[1])) in text
@@ -67,7 +68,7 @@ def test_staff_read_what_workers_reported_and_nobody_else_does(made, role):
     Report.objects.create(worker=work.worker, item=item, image_id=pair[0], caption_id=pair[1], **said)
     client = Client() if role in ("stranger", "worker") else client_of(role)
     if role == "worker":
-        client.cookies["worker"] = worker_token(work.worker, made)
+        client.cookies[settings.WORKER_COOKIE_NAME] = worker_token(work.worker, made)
     response = client.get(page_of(pair))
     is_staff = role in ("researcher", "reviewer")
     assert response.status_code == (200 if is_staff else 302)
@@ -76,46 +77,47 @@ def test_staff_read_what_workers_reported_and_nobody_else_does(made, role):
         assert (shown in text) == is_staff
 
 
-def test_what_is_excluded_is_told(member, made, person, collection):
+def test_what_is_excluded_is_told(researcher, made, person, collection):
     pair = candidates(made.hits.get())[0]
     exclude_caption(collection, pair[1], by=person)
-    assert "A review excluded the caption on" in text_of(member.get(page_of(pair)))
+    assert "A review excluded the caption on" in text_of(researcher.get(page_of(pair)))
 
 
-def test_the_page_says_why_a_pair_is_not_finished(member, made):
+def test_the_page_says_why_a_pair_is_not_finished(researcher, made):
     pair = candidates(made.hits.get())[0]
     propose(made, [pair], make_annotator("clip-b32"))
-    assert "2 of 2 votes, no level has more than half" in text_of(member.get(page_of(pair)))
+    assert "2 of 2 votes, no level has more than half" in text_of(researcher.get(page_of(pair)))
     made.hits.get().seats.create(round=made, number=3)
-    text = text_of(member.get(page_of(pair)))
+    text = text_of(researcher.get(page_of(pair)))
     assert "2 of 3 votes" in text
     assert "Waiting for a worker: 1 of 3 votes." in text
 
 
-def test_the_page_names_the_versions_that_hold_the_pair(member, site):
+def test_the_page_names_the_versions_that_hold_the_pair(researcher, site):
     done = candidates(site.version.rounds.get().hits.get())[0]
-    assert 'In version</dt><dd><a href="/versions/v1/">v1</a>: a match' in text_of(member.get(page_of(done)))
+    assert 'In version</dt><dd><a href="/versions/v1/">v1</a>: a match' in text_of(researcher.get(page_of(done)))
 
 
-def test_each_review_says_which_level_it_changed(member, made, person):
+def test_each_review_says_which_level_it_changed(researcher, made, person):
     pair = candidates(made.hits.get())[0]
     aggregate_round(made)
     give_level(made, pair, 1, by=person)
     give_level(made, pair, 2, by=person)
-    reviews = member.get(page_of(pair)).context["reviews"]
+    reviews = researcher.get(page_of(pair)).context["reviews"]
     assert [(one.review.level, one.changed_from) for one in reviews] == [(2, "100% YES"), (1, "100% NO")]
-    assert "instead of" in text_of(member.get(page_of(pair)))
+    assert "instead of" in text_of(researcher.get(page_of(pair)))
 
 
-def test_a_pair_of_two_collections_is_none(member, made):
+def test_a_pair_of_two_collections_is_none(researcher, made):
     elsewhere = make_collection("farm")
     assert (
-        member.get(page_of((made.hits.get().items.first().image_id, elsewhere.captions.first().pk))).status_code == 404
+        researcher.get(page_of((made.hits.get().items.first().image_id, elsewhere.captions.first().pk))).status_code
+        == 404
     )
 
 
-def test_the_queue_leads_to_its_pairs(member, made):
-    text = text_of(member.get("/collections/zoo/queue/"))
+def test_the_queue_leads_to_its_pairs(researcher, made):
+    text = text_of(researcher.get("/collections/zoo/queue/"))
     for pair in candidates(made.hits.get()):
         assert page_of(pair) in text
 
@@ -233,21 +235,21 @@ def test_a_queue_that_hides_a_disagreement_raises_an_alarm(reviewer, made, monke
     assert "does not show every disagreement" in text_of(reviewer.get("/"))
 
 
-def test_the_page_asks_no_more_for_more_votes_and_matches(member, made, collection):
+def test_the_page_asks_no_more_for_more_votes_and_matches(researcher, made, collection):
     pair = candidates(made.hits.get())[0]
-    member.get(page_of(pair))
+    researcher.get(page_of(pair))
     with CaptureQueriesContext(connection) as few:
-        member.get(page_of(pair))
+        researcher.get(page_of(pair))
     captions = collection.captions.values_list("pk", flat=True)
     associate(collection, "cxc", [(pair[0], caption) for caption in captions], score=3)
     again = make_round(collection, "again", candidates=2)
     answer(again.hits.get(), 2, 2)
     with CaptureQueriesContext(connection) as many:
-        assert member.get(page_of(pair)).status_code == 200
+        assert researcher.get(page_of(pair)).status_code == 200
     assert len(many) <= len(few) + 1
     assert len(many) <= 30
 
 
-def test_the_queue_asks_no_more_for_more_pairs(member, made, collection, django_assert_max_num_queries):
+def test_the_queue_asks_no_more_for_more_pairs(researcher, made, collection, django_assert_max_num_queries):
     with django_assert_max_num_queries(12):
-        assert member.get(reverse("queue", args=["zoo"])).status_code == 200
+        assert researcher.get(reverse("queue", args=["zoo"])).status_code == 200

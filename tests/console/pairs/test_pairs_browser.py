@@ -5,10 +5,11 @@ from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from corpus.models import Collection
-from dataset.cases import refresh_queue
 from dataset.models import Case, Review
-from dataset.reviews import Conclusion, conclude
+from dataset.reviews.cases import refresh_queue
+from dataset.reviews.reviews import Conclusion, conclude
 from tests.annotation.cast import answer, associate, candidates
+from tests.annotation.judging.test_keyboards_browser import send
 from tests.browser import barriers_in_light_and_dark, faults_of, width_on_a_phone
 from tests.console.test_console_browser import log_in
 from tests.factories import make_collection, make_round
@@ -69,6 +70,21 @@ def test_the_queue_is_worked_through_with_the_keyboard_alone(page, live_server, 
     page.keyboard.press("k")
     expect(page.get_by_role("status")).to_contain_text("kept as it is for 2 pairs")
     assert not Case.objects.waiting().exists()
+
+
+def test_keys_of_other_layouts_review_and_those_that_compose_text_do_not(page, live_server, pairs):
+    log_in(page, live_server.url)
+    page.goto(path_of(pairs[0]))
+    send(page, "1", "Digit1", isComposing=True)
+    send(page, "'", "Digit4")  # of a French keyboard
+    page.wait_for_url(f"**{path_of(pairs[1])}")
+    assert [review.level for review in Review.objects.all()] == [4]
+    send(page, "г", "KeyU")  # of a Russian one
+    page.wait_for_url(f"**{path_of(pairs[0])}")
+    page.goto("/rounds/round-1/pairs/")
+    send(page, "о", "KeyJ")
+    send(page, "End", "Numpad1")  # of a number pad without NumLock
+    expect(page.locator("[data-pair]").nth(0)).to_contain_text("100% YES")
 
 
 def test_all_pairs_of_a_page_are_selected_and_reviewed_at_once(page, live_server, pairs):

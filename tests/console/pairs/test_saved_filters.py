@@ -16,53 +16,53 @@ def made(db):
     return make_round()
 
 
-def test_a_filter_is_saved_under_a_name_and_leads_to_the_same_pairs_anywhere(member, made):
-    page = member.post(f"{SAVE}?text=dog+%26+cat&level=1&page=2&sort=", {"name": "Dogs"}, follow=True)
+def test_a_filter_is_saved_under_a_name_and_leads_to_the_same_pairs_anywhere(researcher, made):
+    page = researcher.post(f"{SAVE}?text=dog+%26+cat&level=1&page=2&sort=", {"name": "Dogs"}, follow=True)
     assert page.redirect_chain == [("/rounds/round-1/pairs/?text=dog+%26+cat&level=1", 302)]
     assert "The filter Dogs is saved." in page.text
     pool = f"/pools/{made.pool}/pairs/"
-    assert f'href="{pool}?text=dog+%26+cat&amp;level=1">Dogs</a>' in member.get(pool).text
+    assert f'href="{pool}?text=dog+%26+cat&amp;level=1">Dogs</a>' in researcher.get(pool).text
 
 
-def test_a_filter_comes_back_in_its_order_view_and_columns(member, made):
+def test_a_filter_comes_back_in_its_order_view_and_columns(researcher, made):
     chosen = "level=1&sort=unsure&view=table&columns=votes&columns=keys&size=60"
-    page = member.post(f"{SAVE}?{chosen}&page=2", {"name": "Mine"}, follow=True)
+    page = researcher.post(f"{SAVE}?{chosen}&page=2", {"name": "Mine"}, follow=True)
     assert page.redirect_chain == [(f"/rounds/round-1/pairs/?{chosen}", 302)]
     assert f'?{escape(chosen)}" aria-current="true">Mine</a>' in page.text
     assert 'name="columns" value="keys" checked' in page.text
     assert 'name="columns" value="verdict" checked' not in page.text
 
 
-def test_a_layout_that_is_as_at_first_is_not_kept(member, made):
+def test_a_layout_that_is_as_at_first_is_not_kept(researcher, made):
     """So a filter of the first layout is told as the one shown, whether or not a form has written it out."""
     first = "view=grid&columns=proposed&columns=verdict&columns=review&size=24"
-    member.post(f"{SAVE}?level=1&{first}", {"name": "Mine"})
+    researcher.post(f"{SAVE}?level=1&{first}", {"name": "Mine"})
     assert SavedFilter.objects.get().query == "level=1"
-    assert 'aria-current="true">Mine</a>' in member.get(f"/rounds/round-1/pairs/?level=1&{first}").text
+    assert 'aria-current="true">Mine</a>' in researcher.get(f"/rounds/round-1/pairs/?level=1&{first}").text
 
 
-def test_a_filter_saved_again_under_its_name_is_replaced(member, made):
+def test_a_filter_saved_again_under_its_name_is_replaced(researcher, made):
     for level in "12":
-        member.post(f"{SAVE}?level={level}", {"name": "Mine"})
+        researcher.post(f"{SAVE}?level={level}", {"name": "Mine"})
     assert list(SavedFilter.objects.values_list("name", "query")) == [("Mine", "level=2")]
 
 
-def test_no_filter_or_no_name_saves_nothing(member, made):
+def test_no_filter_or_no_name_saves_nothing(researcher, made):
     for query, name in (("", "Empty"), ("?level=1", ""), ("?level=1", "a" * 41), ("?level=9", "No")):
-        assert member.post(SAVE + query, {"name": name}).status_code == 422, name
+        assert researcher.post(SAVE + query, {"name": name}).status_code == 422, name
     assert not SavedFilter.objects.exists()
 
 
-def test_everybody_sees_and_removes_only_their_own(member, made):
+def test_everybody_sees_and_removes_only_their_own(researcher, made):
     other = client_of("reviewer")
     theirs = SavedFilter.objects.create(owner=User.objects.get(username="reviewer"), name="Theirs", query="level=1")
-    assert "Theirs" not in member.get("/rounds/round-1/pairs/").text
-    assert member.post(f"{SAVE}{theirs.pk}/").status_code == 404
+    assert "Theirs" not in researcher.get("/rounds/round-1/pairs/").text
+    assert researcher.post(f"{SAVE}{theirs.pk}/").status_code == 404
     assert "Theirs" in other.get("/rounds/round-1/pairs/").text
     assert other.post(f"{SAVE}{theirs.pk}/?level=2").url == "/rounds/round-1/pairs/?level=2"
     assert not SavedFilter.objects.exists()
 
 
-def test_a_name_is_escaped(member, made):
-    member.post(f"{SAVE}?level=1", {"name": "<b>x</b>"})
-    assert "<b>x</b>" not in member.get("/rounds/round-1/pairs/").text
+def test_a_name_is_escaped(researcher, made):
+    researcher.post(f"{SAVE}?level=1", {"name": "<b>x</b>"})
+    assert "<b>x</b>" not in researcher.get("/rounds/round-1/pairs/").text

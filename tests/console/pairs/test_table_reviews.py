@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
@@ -12,7 +13,7 @@ from annotation.models import Assignment
 from core.models import Event
 from corpus.models import Caption, Image
 from dataset.models import Review
-from dataset.reviews import Conclusion, conclude
+from dataset.reviews.reviews import Conclusion, conclude
 from tests.annotation.cast import candidates
 from tests.conftest import client_of
 from tests.console.pairs.tables import review, table
@@ -162,7 +163,7 @@ def test_what_cannot_be_reviewed_changes_nothing(reviewer, made):
 def test_only_staff_see_the_table_and_only_reviewers_review_there(made, role):
     client = Client() if role in ("stranger", "worker") else client_of(role)
     if role == "worker":
-        client.cookies["worker"] = worker_token(Assignment.objects.first().worker, made)
+        client.cookies[settings.WORKER_COOKIE_NAME] = worker_token(Assignment.objects.first().worker, made)
     read = [client.get(table(page=page)).status_code for page in ("pairs", "pairs_csv")]
     assert read == ([302, 302] if role in ("stranger", "worker") else [200, 200])
     done = review(client, candidates(made.hits.get())[:1]).status_code

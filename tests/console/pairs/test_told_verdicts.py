@@ -14,62 +14,62 @@ from tests.factories import make_collection, make_round
 pytestmark = pytest.mark.django_db
 
 
-def test_the_least_certain_verdict_comes_first(member, made):
-    assert shown(member, made, sort="level") == "adcb"
+def test_the_least_certain_verdict_comes_first(researcher, made):
+    assert shown(researcher, made, sort="level") == "adcb"
     for pair, probability in zip(candidates(made.hits.get()), (0.9, 0.6, 0.4, 0.7), strict=True):
         Verdict.objects.filter(image=pair[0]).update(probability=probability)
-    assert shown(member, made, sort="unsure") == "cbda"
+    assert shown(researcher, made, sort="unsure") == "cbda"
 
 
-def test_verdicts_at_most_so_sure_are_those_whose_figure_on_pages_is(member, made):
+def test_verdicts_at_most_so_sure_are_those_whose_figure_on_pages_is(researcher, made):
     for pair, probability in zip(candidates(made.hits.get()), (0.999, 0.707, 0.004, None), strict=True):
         Verdict.objects.filter(image=pair[0]).update(probability=probability)
     for sure, pairs in (("99", "abc"), ("98", "bc"), ("70", "bc"), ("69", "c"), ("1", "c")):
-        assert shown(member, made, sure=sure) == pairs, sure
-    assert shown(member, made, sure="99", sort="unsure") == "cba"
-    assert shown(member, made, sure="99", annotator="clip") == "ab"
-    assert len(member.get(table("pool", made.pool.name, sure="70")).context["lines"]) == 2
-    rows = member.get(table(page="pairs_csv", sure="70")).getvalue().decode().splitlines()
+        assert shown(researcher, made, sure=sure) == pairs, sure
+    assert shown(researcher, made, sure="99", sort="unsure") == "cba"
+    assert shown(researcher, made, sure="99", annotator="clip") == "ab"
+    assert len(researcher.get(table("pool", made.pool.name, sure="70")).context["lines"]) == 2
+    rows = researcher.get(table(page="pairs_csv", sure="70")).getvalue().decode().splitlines()
     assert len(rows) == 1 + 2
 
 
-def test_a_verdict_tells_its_votes_and_how_sure_it_is(member, made):
+def test_a_verdict_tells_its_votes_and_how_sure_it_is(researcher, made):
     pair = candidates(made.hits.get())[1]
     Verdict.objects.filter(image=pair[0]).update(probability=0.576)
-    assert "1 of 2 votes, 57% sure" in member.get(reverse("pair", args=pair)).text
+    assert "1 of 2 votes, 57% sure" in researcher.get(reverse("pair", args=pair)).text
     for page in (table(), table("pool", made.pool.name)):
-        assert re.search(r"1 of 2 votes, <a [^>]*sure=57[^>]*>57% sure</a>", member.get(page).text)
-    assert member.get(table()).text.count("2 of 2 votes, ") == 3
+        assert re.search(r"1 of 2 votes, <a [^>]*sure=57[^>]*>57% sure</a>", researcher.get(page).text)
+    assert researcher.get(table()).text.count("2 of 2 votes, ") == 3
 
 
-def test_no_verdict_is_called_quite_sure_and_none_of_an_earlier_program_sure(member, made):
+def test_no_verdict_is_called_quite_sure_and_none_of_an_earlier_program_sure(researcher, made):
     Verdict.objects.update(probability=0.9999)
-    assert member.get(table()).content.decode().count("99% sure") == 4
-    assert shown(member, made, sure="99") == "abcd"
+    assert researcher.get(table()).content.decode().count("99% sure") == 4
+    assert shown(researcher, made, sure="99") == "abcd"
     Verdict.objects.update(probability=None)
-    assert not re.search(r"\d% sure", member.get(table()).text)
+    assert not re.search(r"\d% sure", researcher.get(table()).text)
 
 
-def test_the_verdict_of_one_vote_is_one_of_one(member):
+def test_the_verdict_of_one_vote_is_one_of_one(researcher):
     once = make_round(make_collection(images=8, pictures=True), candidates=4)
     answer(once.hits.get(), 1, 1, 4, 2)
     aggregate_round(once)
-    assert member.get(table()).content.decode().count("1 of 1 vote, ") == 4
+    assert researcher.get(table()).content.decode().count("1 of 1 vote, ") == 4
 
 
-def test_a_probability_names_the_model_that_gives_it(member, made):
+def test_a_probability_names_the_model_that_gives_it(researcher, made):
     aggregate_round(made, method="dawid-skene")
     pair = candidates(made.hits.get())[1]
     by_model = Verdict.objects.get(image=pair[0], aggregation__method="dawid-skene")
     by_model.confidence = 0.934
     by_model.save()
-    assert "0.93 by dawid-skene, " in member.get(table()).content.decode()
-    text = member.get(reverse("pair", args=pair)).content.decode()
+    assert "0.93 by dawid-skene, " in researcher.get(table()).content.decode()
+    text = researcher.get(reverse("pair", args=pair)).content.decode()
     assert "0.93 by dawid-skene, 2 votes, " in text
     assert "1 of 2 votes, " in text
 
 
-def test_before_the_votes_are_counted_every_pair_is_unjudged(member, made):
+def test_before_the_votes_are_counted_every_pair_is_unjudged(researcher, made):
     made.aggregations.all().delete()
-    assert shown(member, made, verdict="none") == "abcd"
-    assert "No votes have been counted yet" in member.get(table()).content.decode()
+    assert shown(researcher, made, verdict="none") == "abcd"
+    assert "No votes have been counted yet" in researcher.get(table()).content.decode()

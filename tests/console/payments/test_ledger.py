@@ -118,8 +118,8 @@ def test_what_programs_earned_is_marked_and_their_times_advise_no_top_up(member,
     assert "top_up" not in page
 
 
-def test_the_rounds_page_marks_simulated_workers_money_and_times(member, played):
-    page = member.get("/rounds/round-1/").text
+def test_the_rounds_page_marks_simulated_workers_money_and_times(researcher, played):
+    page = researcher.get("/rounds/round-1/").text
     assert "$3.90 of it to simulated workers, whom nobody pays" in page
     assert "hourly pay, by times that programs made up" in page
     assert page.count('data-state="simulated"') == 6

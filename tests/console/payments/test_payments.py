@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.models import Admission, Assignment, Payment, WorkerIdentity
-from annotation.people.qualification_tests import Plan, make_test
+from annotation.people.qualification_tests import QualificationPlan, make_test
 from annotation.people.receipts import completion_code
 from annotation.people.workers import mark_simulated
 from annotation.work.leases import lease_seat
@@ -142,7 +142,7 @@ def publish(client, draft: Round, **fields: object):
 
 
 def test_publishing_says_who_may_work(researcher, draft):
-    test = make_test("first", collection=draft.pool.collection, plan=Plan(1, 1, 2), actor="x")
+    test = make_test("first", collection=draft.pool.collection, plan=QualificationPlan(1, 1, 2), actor="x")
     assert "Maximum number of workers" in researcher.get(reverse("round_publish", args=["draft"])).text
     page = publish(researcher, draft, capacity=5, per_worker=2, test=test.name).text
     draft.refresh_from_db()

@@ -1,5 +1,7 @@
 """Logging in and out, and who is locked out."""
 
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -29,6 +31,19 @@ def test_login_never_leads_to_another_site(stranger):
     User.objects.create_user("ada", password="a long passphrase")
     data = {"username": "ada", "password": "a long passphrase", "next": "https://evil.example/"}
     assert stranger.post("/login/", data).url == "/"
+
+
+@pytest.mark.parametrize(
+    ("sent_from", "back_to"),
+    [
+        ("http://testserver/rounds/draft/?show=all", "/rounds/draft/?show=all"),
+        ("https://evil.example/rounds/", "/rounds/draft/publish/"),
+        ("", "/rounds/draft/publish/"),
+    ],
+)
+def test_a_form_of_an_ended_session_leads_by_the_login_back_to_its_page(stranger, sent_from, back_to):
+    answer = stranger.post("/rounds/draft/publish/", {"reward": "1"}, headers={"Referer": sent_from})
+    assert (answer.status_code, parse_qs(urlsplit(answer.url).query)["next"]) == (302, [back_to])
 
 
 # The lock

@@ -4,14 +4,16 @@ import json
 from decimal import Decimal
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.models import Assignment, Payment
 from annotation.money.payments import owe_bonus
 from crowd.models import Outbox
-from crowd.publication import close_round
+from crowd.posting.publication import close_round
 from hits.models import Round
+from tests.console.api.calls import caller_for
 from tests.crowd.prolific_rehearsal import published, rehearsal, sync
 from tests.factories import make_round
 
@@ -117,7 +119,7 @@ def test_a_round_is_paused_and_resumed_on_its_page_while_it_is_open(made, rehear
         researcher.post(address, {"paused": "yes"})
     page = researcher.get(f"/rounds/{made}/").text
     assert rehearsal.study().status == "PAUSED"
-    assert ("no worker gets a new HIT until it is resumed" in page, 'value="no">Resume<' in page) == (True, True)
+    assert ("A person paused the round here." in page, 'value="no">Resume<' in page) == (True, True)
     with commit(execute=True):
         assert "HITs are given out again" in researcher.post(address, {"paused": "no"}, follow=True).text
     assert rehearsal.study().status == "ACTIVE"
@@ -125,6 +127,20 @@ def test_a_round_is_paused_and_resumed_on_its_page_while_it_is_open(made, rehear
         close_round(made, actor="robin")
     assert "cannot be paused: it is closed" in researcher.post(address, {"paused": "yes"}, follow=True).text
     assert Round.objects.get().paused_at is None
+
+
+def test_a_pause_there_is_told_with_the_act_on_page_home_and_api(made, rehearsal, commit, researcher):
+    rehearsal.world.act("move_study", study_id=rehearsal.study().id, action="PAUSE", publish_at=None)
+    sync(made, commit)
+    said = "It was paused on the platform, not from here. No new worker comes until it is resumed."
+    page = researcher.get(f"/rounds/{made}/").text
+    assert (said in page, "<code>resume round-1</code>" in page, 'value="no">Resume<' in page) == (True, True, True)
+    assert said in researcher.get("/").text
+    answer = caller_for(User.objects.get(username="researcher"), "rounds:read").get(f"/rounds/{made}").json()
+    by = "on the platform, not from here"
+    assert (answer["paused"], answer["paused_by"]) == (True, by)
+    hold = {"kind": "platform", "text": said, "command": "resume round-1", "by": by, "goes_on": False}
+    assert hold in answer["waits_for"]
 
 
 def test_costs_agree_with_prolifics_calculator_and_wallet(made, rehearsal, researcher, capsys):

@@ -13,8 +13,8 @@ from annotation.models import Appeal, Assignment, Payment, Rejection
 from annotation.review.appeals import appeal, ask_for_pay
 from annotation.review.decisions import MassPolicy, reject
 from console.home.needs import needs_of_all_rounds
+from crowd.calls.outbox import deliver_due
 from crowd.models import Visit
-from crowd.outbox import deliver_due
 from tests.annotation.answering import lost
 from tests.annotation.money.moneyed import WORDS, posted
 from tests.annotation.money.moneyed import flagged as flagged_on
@@ -109,25 +109,25 @@ def test_a_rejection_is_reversed_on_the_page_with_a_reason(reviewer, flagged, ro
     assert reviewer.get("/rejections/").context["lines"][0].state == "reversed"
 
 
-def test_the_page_shows_until_when_one_may_reverse_and_object(member, platform, robin):
+def test_the_page_shows_until_when_one_may_reverse_and_object(researcher, platform, robin):
     made = posted()
     work = flagged_on(made)
     reject(work, **WORDS, by=robin)
     deliver_due(made)
     until = Assignment.objects.get().submitted_at + timedelta(days=30)
-    page = strip_tags(member.get(f"/review/{work.pk}/").text)
+    page = strip_tags(researcher.get(f"/review/{work.pk}/").text)
     assert f"until {until:%-d %b}" in page
     assert "as a bonus after that" in page
     assert "possible until" in page
 
 
-def test_after_that_it_says_that_only_a_bonus_is_left(member, platform, robin):
+def test_after_that_it_says_that_only_a_bonus_is_left(researcher, platform, robin):
     made = posted()
     work = flagged_on(made)
     reject(work, **WORDS, by=robin)
     deliver_due(made)
     Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=31))
-    assert "only as a bonus" in member.get(f"/review/{work.pk}/").text
+    assert "only as a bonus" in researcher.get(f"/review/{work.pk}/").text
 
 
 def test_an_objection_by_mail_is_written_down_and_answered(reviewer, second_reviewer, flagged, robin):
@@ -148,21 +148,21 @@ def test_an_answer_says_whether_the_worker_is_right(reviewer, flagged, robin):
     assert objection.answered_at is None
 
 
-def test_the_queue_is_narrowed_to_what_waits(member, robin):
+def test_the_queue_is_narrowed_to_what_waits(researcher, robin):
     collection = make_round(hits=3)
     works = [answer_wrongly(collection) for _ in range(3)]
     held = reject(works[0], **WORDS, by=robin)
     proposal = reject(works[1], **WORDS, by=robin, policy=PROPOSED)
     appeal(held, text="Please look again.", actor="worker:x")
     shown = {
-        show: [row.pk for row in member.get("/rejections/", {"show": show}).context["rows"]]
+        show: [row.pk for row in researcher.get("/rejections/", {"show": show}).context["rows"]]
         for show in ("", "proposed", "appealed")
     }
     assert shown == {"": [proposal.pk, held.pk], "proposed": [proposal.pk], "appealed": [held.pk]}
 
 
-def test_an_empty_queue_says_so(member):
-    assert "No rejections." in member.get("/rejections/").text.replace("&#x27;", "'")
+def test_an_empty_queue_says_so(researcher):
+    assert "No rejections." in researcher.get("/rejections/").text.replace("&#x27;", "'")
 
 
 def test_a_request_for_pay_is_listed_and_answered(reviewer, db):
@@ -182,19 +182,19 @@ def test_a_request_for_pay_is_listed_and_answered(reviewer, db):
     assert "If you agree, they are paid" not in reviewer.get(f"/review/{work.pk}/").text
 
 
-def test_members_see_rejections_and_no_buttons(member, flagged, robin):
+def test_members_see_rejections_and_no_buttons(researcher, flagged, robin):
     reject(flagged, **WORDS, by=robin)
-    page = member.get(f"/review/{flagged.pk}/").text
+    page = researcher.get(f"/review/{flagged.pk}/").text
     assert WORDS["evidence"] in page
     assert "Reverse, and pay" not in page
 
 
-def test_a_list_of_rejections_asks_no_more_for_more_rows(member, robin, django_assert_max_num_queries):
+def test_a_list_of_rejections_asks_no_more_for_more_rows(researcher, robin, django_assert_max_num_queries):
     made = make_round(hits=10)
     for _ in range(10):
         reject(answer_wrongly(made), **WORDS, by=robin, policy=MassPolicy(earliest=99))
     with django_assert_max_num_queries(10):
-        assert member.get("/rejections/").status_code == 200
+        assert researcher.get("/rejections/").status_code == 200
 
 
 def needed():
@@ -209,10 +209,9 @@ def test_the_first_page_counts_proposals_and_objections(flagged, robin):
     assert "1 appeal waits for an answer" in needed()
 
 
-def test_the_page_of_platform_work_says_what_the_platform_says(platform, robin, client):
+def test_the_page_of_platform_work_says_what_the_platform_says(platform, reviewer):
     assignment = flagged_on(posted())
-    client.force_login(robin)
-    page = lambda: client.get(f"/review/{assignment.pk}/").text  # noqa: E731
+    page = lambda: reviewer.get(f"/review/{assignment.pk}/").text  # noqa: E731
     assert "Automatic approval" in page()
     Visit.objects.update(state="settled", decided_at=timezone.now())
     assert re.search(r"<dt>Platform status</dt><dd>settled there otherwise: .*, \S", page())

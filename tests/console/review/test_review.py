@@ -22,13 +22,13 @@ def decide(client, assignment, **changes):
     return client.post(f"/review/{assignment.pk}/decide/", EXCLUDE | changes)
 
 
-def test_the_queue_holds_flagged_work_only(member, flagged):
+def test_the_queue_holds_flagged_work_only(researcher, flagged):
     answer_rightly(make_round(Collection.objects.get(), name="other"))
-    assert [row.pk for row in member.get("/review/").context["rows"]] == [flagged.pk]
+    assert [row.pk for row in researcher.get("/review/").context["rows"]] == [flagged.pk]
 
 
-def test_the_page_leads_with_the_control_that_was_answered_wrong(member, flagged):
-    context = member.get(f"/review/{flagged.pk}/").context
+def test_the_page_leads_with_the_control_that_was_answered_wrong(researcher, flagged):
+    context = researcher.get(f"/review/{flagged.pk}/").context
     first, second = context["controls"]
     assert first.is_wrong
     assert first.item.control.polarity == "negative"
@@ -36,19 +36,19 @@ def test_the_page_leads_with_the_control_that_was_answered_wrong(member, flagged
     assert not second.is_wrong
 
 
-def test_the_page_shows_every_answer_and_the_workers_record(member, flagged):
-    context = member.get(f"/review/{flagged.pk}/").context
+def test_the_page_shows_every_answer_and_the_workers_record(researcher, flagged):
+    context = researcher.get(f"/review/{flagged.pk}/").context
     assert [answer.judgment.level for answer in context["answers"]] == [1, 1, 1, 1]
     assert (context["record"].submitted, context["record"].flagged) == (1, 1)
     assert (context["record"].controls.right, context["record"].controls.answered) == (1, 2)
 
 
-def test_a_control_whose_picture_did_not_load_is_told_apart_from_a_wrong_one(member, flagged):
+def test_a_control_whose_picture_did_not_load_is_told_apart_from_a_wrong_one(researcher, flagged):
     skipped = flagged.judgments.get(item__control__polarity="positive")
     pair = {"item": skipped.item, "image": skipped.image, "caption": skipped.caption, "problem": Report.Problem.PICTURE}
     Report.objects.create(worker=flagged.worker, assignment=flagged, **pair)
     skipped.delete()
-    page = member.get(f"/review/{flagged.pk}/").text
+    page = researcher.get(f"/review/{flagged.pk}/").text
     assert "Of 2 controls, 1 was answered wrong and 1 not answered." in page
     assert "the picture did not load" in page
 
@@ -126,8 +126,8 @@ def test_a_seat_that_was_given_away_cannot_be_taken_back(reviewer, flagged):
     assert flagged.decisions.count() == 1
 
 
-def test_answered_hits_are_narrowed_by_state_and_round(member, flagged):
+def test_answered_hits_are_narrowed_by_state_and_round(researcher, flagged):
     accepted = answer_rightly(make_round(Collection.objects.get(), name="other"))
-    rows = member.get("/review/?state=accepted").context["rows"]
+    rows = researcher.get("/review/?state=accepted").context["rows"]
     assert [row.pk for row in rows] == [accepted.pk]
-    assert [row.pk for row in member.get("/review/?state=all&round=round-1").context["rows"]] == [flagged.pk]
+    assert [row.pk for row in researcher.get("/review/?state=all&round=round-1").context["rows"]] == [flagged.pk]

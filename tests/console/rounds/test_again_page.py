@@ -6,7 +6,8 @@ import pytest
 
 from annotation.work.disputes import top_up
 from core.models import Event
-from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.asking.planned_top_ups import add_planned
+from evaluation.asking.round_top_ups import JudgeAgain
 from tests.annotation.cast import answer
 from tests.evaluation.asking.test_judging_again import doubtful, judged
 
@@ -36,7 +37,7 @@ def test_the_page_shows_what_a_budget_corrects_and_orders_what_it_showed(judged,
 
 def test_the_page_of_the_round_tells_who_ordered_what_and_which_votes_arrived(judged, researcher):
     assert "Judged again" not in researcher.get("/rounds/round-1/").text
-    add_planned(plan_top_up(judged, TopUpParameters(again=Decimal("0.50"))), actor="ada")
+    add_planned(JudgeAgain(again=Decimal("0.50")).plan(judged), actor="ada")
     (order,) = researcher.get("/rounds/round-1/").context["orders"]
     assert (order.by, order.pairs, order.votes, order.arrived, order.cost) == ("ada", 2, 2, 0, Decimal("0.50"))
     assert (order.wrong, order.left < order.wrong) == (1.2, True)
@@ -49,7 +50,7 @@ def test_the_page_of_the_round_tells_who_ordered_what_and_which_votes_arrived(ju
 def test_further_votes_on_disputed_pairs_are_no_order(judged, researcher):
     judged.top_up = 2
     judged.save()
-    add_planned(plan_top_up(judged, TopUpParameters(again=Decimal("0.50"))), actor="ada")
+    add_planned(JudgeAgain(again=Decimal("0.50")).plan(judged), actor="ada")
     answer(judged.hits.get(top_up__isnull=False), 4, 4)
     assert top_up(judged, actor="reconciler") == 1
     page = researcher.get("/rounds/round-1/")
@@ -59,7 +60,7 @@ def test_further_votes_on_disputed_pairs_are_no_order(judged, researcher):
 
 
 def test_an_order_of_an_earlier_program_is_told_without_what_was_expected(judged, researcher):
-    add_planned(plan_top_up(judged, TopUpParameters(again=Decimal("0.50"))), actor="ada")
+    add_planned(JudgeAgain(again=Decimal("0.50")).plan(judged), actor="ada")
     event = Event.objects.get(verb="topped up")
     event.data = {"number": 1, "hits": 1}
     event.save()

@@ -29,37 +29,37 @@ def rule(client, control: Control, retired: str, reason: str = REASON):
     return client.post(address("control_rule", control), {"retired": retired, "reason": reason}, follow=True)
 
 
-def test_a_round_lists_its_controls_the_most_failed_first(member, control):
-    text = member.get("/rounds/round-1/controls/").content.decode()
+def test_a_round_lists_its_controls_the_most_failed_first(researcher, control):
+    text = researcher.get("/rounds/round-1/controls/").content.decode()
     positive, negative = (text.index(one.caption.text) for one in control.round.controls.order_by("-polarity"))
     assert positive < negative
     assert "active (2)" in text
-    assert member.get("/rounds/round-1/").content.decode().count("/rounds/round-1/controls/") == 1
+    assert researcher.get("/rounds/round-1/").content.decode().count("/rounds/round-1/controls/") == 1
 
 
-def test_a_control_that_nobody_failed_shows_no_doubt(member, db):
+def test_a_control_that_nobody_failed_shows_no_doubt(researcher, db):
     judge(make_round(), fails="positive")
-    failed, passed = member.get("/rounds/round-1/controls/").text.split("<tbody>")[1].split("<tr>")[1:]
+    failed, passed = researcher.get("/rounds/round-1/controls/").text.split("<tbody>")[1].split("<tr>")[1:]
     assert ("%</td>" in failed, "%</td>" in passed) == (True, False)
 
 
-def test_the_list_can_show_one_state(member, reviewer, control):
+def test_the_list_can_show_one_state(researcher, reviewer, control):
     Control.objects.filter(pk=control.pk).update(state="suspected")
-    assert member.get("/rounds/round-1/controls/?state=suspected").context["rows"].object_list == [control.pk]
-    assert "No controls with this state" in member.get("/rounds/round-1/controls/?state=retired").content.decode()
+    assert researcher.get("/rounds/round-1/controls/?state=suspected").context["rows"].object_list == [control.pk]
+    assert "No controls with this state" in researcher.get("/rounds/round-1/controls/?state=retired").content.decode()
     assert "/rounds/round-1/controls/?state=suspected" in reviewer.get("/rounds/round-1/").content.decode()
 
 
-def test_a_list_of_many_controls_takes_as_many_queries(member, django_assert_max_num_queries):
+def test_a_list_of_many_controls_takes_as_many_queries(researcher, django_assert_max_num_queries):
     made = make_round(name="many", hits=12)
     for _ in range(3):
         judge(made)
     with django_assert_max_num_queries(12):
-        assert member.get("/rounds/many/controls/").status_code == 200
+        assert researcher.get("/rounds/many/controls/").status_code == 200
 
 
-def test_a_control_shows_who_answered_it_and_how_they_answer_others(member, control):
-    text = member.get(address("control", control)).content.decode()
+def test_a_control_shows_who_answered_it_and_how_they_answer_others(researcher, control):
+    text = researcher.get(address("control", control)).content.decode()
     for work in Assignment.objects.select_related("worker"):
         assert work.worker.pseudonym in text
     assert "0 right, 2 wrong" in text

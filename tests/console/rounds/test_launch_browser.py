@@ -122,7 +122,7 @@ def test_somebody_new_comes_from_an_empty_site_to_a_released_version_with_its_ci
     assert Consent.objects.count() == Worker.objects.count() == 4
     assert "Kim’s lab" in Consent.objects.first().sheet.text
     release(hand)
-    expect(page.get_by_text("Cite as")).to_be_visible()
+    expect(page.get_by_text("Citation", exact=True)).to_be_visible()
     expect(page.get_by_text("author = {{Ada Lovelace}}")).to_be_visible()
     assert (hand.clicks, hand.fields) == (17, 10)
 

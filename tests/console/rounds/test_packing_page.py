@@ -8,7 +8,7 @@ from core.errors import CounterpartError
 from core.models import Job
 from hits.models import Round
 from mitl.models import Pool
-from tests.console.rounds.test_rounds import ORDER
+from tests.console.rounds.orders import ORDER
 from tests.factories import make_annotator, make_collection, make_round, make_sample
 
 KEPT = ("task", "design", "replication", "top_up", "reward", "ceiling", "seed", "sharing", "judge")

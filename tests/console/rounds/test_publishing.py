@@ -10,6 +10,7 @@ from annotation.people.admission import join_round
 from annotation.people.invitations import make_invitations
 from core.models import Event, Job
 from crowd.channels.base import ChannelError
+from crowd.jobs import publish as publish_job
 from crowd.models import Posting
 from hits.models import Round
 from tests.crowd.platform import rehearsal
@@ -110,6 +111,16 @@ def test_pressed_again_once_it_is_open_nothing_more_happens(
         with django_capture_on_commit_callbacks(execute=True):
             answer = publish(researcher, confirmed="1.56")
     assert (answer.url, Job.objects.count(), Posting.objects.count()) == ("/rounds/draft/", 1, 2)
+
+
+def test_a_round_that_costs_more_when_its_job_runs_than_was_confirmed_is_not_published(researcher, draft, platform):
+    publish(researcher, confirmed="1.56")
+    Round.objects.update(reward="0.90")
+    job = Job.objects.get()
+    publish_job(str(job.pk))
+    job.refresh_from_db()
+    assert "costs $2.16, more than the $1.56 agreed. Nothing was published" in job.message
+    assert Round.objects.get().state == "draft"
 
 
 def test_a_cost_that_nobody_has_seen_is_not_taken_for_confirmed(researcher, draft, platform):

@@ -8,28 +8,9 @@ from config.celery import app
 from core.models import Event, Job
 from corpus.models import Collection, Image
 from hits.models import Round
-from hits.round_parameters import RoundParameters
+from hits.rounds.round_parameters import RoundParameters
+from tests.console.rounds.orders import ORDER
 from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
-
-ORDER = {
-    "round": "zebra",
-    "images": "3",
-    "captions": "0",
-    "top_k": "2",
-    "control_depth": "2",
-    "task": "levels",
-    "design": "eccv-18",
-    "replication": "1",
-    "top_up": "0",
-    "reward": "0.65",
-    "ceiling": "50",
-    "seed": "7",
-    "direction": "both",
-    "engine": "blocked",
-    "cascade_depth": "100",
-    "sharing": "avoid",
-    "judge": "all",
-}
 
 
 @pytest.fixture
@@ -66,7 +47,7 @@ def test_every_parameter_can_be_set_on_the_page(researcher, order):
 
 
 def test_a_plan_that_takes_long_shows_its_estimate_and_command_first(researcher, order, monkeypatch):
-    monkeypatch.setattr("hits.plan_estimates.MANY", 10)
+    monkeypatch.setattr("hits.rounds.plan_estimates.MANY", 10)
     make_annotator("vilt", "vilt", checkpoint="weights.npz")
     order |= {"annotators": ["vilt"], "images": "4", "captions": "6"}
     shown = researcher.post("/plan/", order).content.decode()

@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import WorkerIdentity
-from core.jobs import open_once
 from core.models import Job
+from core.work.jobs import open_once
 from crowd import channels
 from crowd.messages import write_once
 from crowd.models import Message
@@ -22,7 +22,7 @@ def robin(transactional_db) -> User:
 
 
 def test_pressed_at_the_same_moment_one_job_is_started(robin, monkeypatch):
-    monkeypatch.setattr("core.jobs.send", lambda job: None)
+    monkeypatch.setattr("core.work.jobs.send", lambda job: None)
     made = make_round()
     jobs = at_once(*[lambda: open_once("Sync", "none", {"round": made.name}, lock=made, by=robin)] * 4)
     assert (len({job.pk for job in jobs}), Job.objects.count()) == (1, 1)

@@ -7,7 +7,7 @@ import pytest
 from console.rounds.forms import OPTIONS, PackForm, PlanForm
 from core.models import Job
 from core.parameters import values_of
-from hits.round_parameters import RoundParameters, unused_by
+from hits.rounds.round_parameters import RoundParameters, unused_by
 from hits.task_types import TASK_TYPES
 from tests.factories import make_annotator, make_collection, make_pool, make_sample
 

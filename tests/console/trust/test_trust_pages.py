@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from console.trust.round_parts import count_part
 from core.errors import CounterpartError
-from core.files import write_file
-from core.jobs import finish, running
+from core.files.stored_files import write_file
 from core.models import Job
-from evaluation.completeness import Parts
+from core.work.jobs import finish, running
+from counterpart_statistics.completeness import Parts
 from evaluation.live_effect import measure_effect
 from hits.models import Round
 from tests.console.conftest import counted
@@ -124,7 +124,7 @@ def test_a_settled_round_offers_to_close_it_to_those_who_may_and_tells_ties(memb
     effect = measure_effect(round)
     ahead = np.array([[0, 1, 1], [-1, 0, 0], [-1, 0, 0]])
     look = replace(effect.last.look, scores=np.array([0.6, 0.5, 0.5]), ahead=ahead, equal=ahead == 0)
-    tied = replace(effect, moments=(replace(effect.last, look=look, is_settled=True),))
+    tied = replace(effect, looks=(replace(effect.last, look=look, is_settled=True),))
     monkeypatch.setattr("console.trust.effect_figures.measure_effect", lambda *_, **__: tied)
     Round.objects.filter(pk=round.pk).update(closed_at=timezone.now())
     shown = page(member, "round_effect", "round-1")

@@ -1,7 +1,9 @@
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from dataset.models import Case
+from hits.models import Round
 from tests.annotation.cast import answer, associate, candidates, sample_of
 from tests.browser import barriers
 from tests.console.test_console_browser import log_in
@@ -22,8 +24,8 @@ def asked():
     return {"queries": sample_of(made).name, "rounds": [made.name], **CXC, **chosen}
 
 
-def test_counts_come_as_json(member, asked):
-    counts = member.get("/release/counts/", asked).json()
+def test_counts_come_as_json(researcher, asked):
+    counts = researcher.get("/release/counts/", asked).json()
     assert counts["sources"] == [{"source": "cxc>=3", "pairs": 2, "new": 0, "conflicts": 1}]
 
 
@@ -38,14 +40,14 @@ def test_counts_come_as_json(member, asked):
         ({"merge-2-source": "cxc"}, "Source 2: This source is chosen above. Choose each once."),
     ],
 )
-def test_a_source_that_is_half_chosen_is_explained(member, asked, typed, message):
-    assert message in member.get("/release/counts/", asked | typed).json()["error"]
+def test_a_source_that_is_half_chosen_is_explained(researcher, asked, typed, message):
+    assert message in researcher.get("/release/counts/", asked | typed).json()["error"]
 
 
-def test_a_source_of_another_collection_is_refused_beside_its_field(member, asked):
+def test_a_source_of_another_collection_is_refused_beside_its_field(researcher, asked):
     farm = make_round(make_collection("farm", images=6), "elsewhere")
     associate(farm.pool.collection, "farm-only", candidates(farm.hits.get()))
-    page = member.get("/conflicts/", asked | {"merge-2-source": "farm-only"})
+    page = researcher.get("/conflicts/", asked | {"merge-2-source": "farm-only"})
     assert page.status_code == 422
     assert page.context["form"].sources[1].errors == {
         "source": ["zoo lacks 1 match source: farm-only; it has cxc, original."]
@@ -54,15 +56,16 @@ def test_a_source_of_another_collection_is_refused_beside_its_field(member, aske
 
 
 def test_the_list_shows_conflicts_and_leads_to_their_pairs(member, asked):
+    Round.objects.update(closed_at=timezone.now())
     text = member.get("/conflicts/", asked).content.decode()
     assert "1 conflict" in text
     assert "/pairs/" in text
     assert "Send 1 to review" not in text
 
 
-def test_the_form_suggests_the_round_that_was_published_last(member, asked):
+def test_the_form_suggests_the_round_that_was_published_last(researcher, asked):
     newest = make_round(make_collection("farm", images=6, pictures=True), "newest")
-    form = member.get("/conflicts/").context["form"]
+    form = researcher.get("/conflicts/").context["form"]
     assert (form["queries"].value(), form["rounds"].value()) == (sample_of(newest).name, ["newest"])
 
 

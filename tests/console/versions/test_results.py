@@ -3,6 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.utils import timezone
 
 from core.models import Event
 from corpus.models import Caption, Match
@@ -20,6 +21,8 @@ TERMS = {"picture_terms": "CC BY 4.0, drawn by us"}
 
 @pytest.fixture
 def site(db, lasting_site) -> Site:
+    """The site once the round of its version is closed: before, nobody but staff may see its pairs."""
+    Round.objects.filter(name="done").update(closed_at=timezone.now())
     return lasting_site.again()
 
 

@@ -70,6 +70,12 @@ def test_every_type_is_offered_with_its_meaning(researcher):
         ("https://", "write it as https://example.org/counterpart"),
         ("https://example.org:99999/", "write it as https://example.org/counterpart"),
         ("https://exa mple.org/", "write it as https://example.org/counterpart"),
+        ('https://x"><script>.example/', "write it as https://example.org/counterpart"),
+        ("https://example.org\\inside/", "write it as https://example.org/counterpart"),
+        ("https://under_score.example/", "write it as https://example.org/counterpart"),
+        ("https://bücher.example/", "write it as https://example.org/counterpart"),
+        ("https://[::1%25eth0]/", "write it as https://example.org/counterpart"),
+        ("https://example.org:0/", "write it as https://example.org/counterpart"),
         ("file:///etc/passwd", "write it as https://example.org/counterpart"),
         ("https://robin:secret@example.org/", "Leave it out"),
         ("https://example.org/#here", "Leave it out"),
@@ -87,6 +93,11 @@ def test_no_type_and_one_webhook_too_many_are_refused(researcher, webhook):
     Webhook.objects.bulk_create(Webhook(owner=webhook.owner, url=URL, types=[]) for _ in range(MOST - 1))
     assert f"You have {MOST} webhooks" in told(add(researcher))
     assert Webhook.objects.count() == MOST
+
+
+def test_of_an_address_without_a_path_only_the_host_is_told(webhook):
+    webhook.url = "https://example.org:8443?key=opensesame"
+    assert webhook.host == "example.org:8443"
 
 
 def test_events_tell_the_host_and_not_the_rest_of_the_address(researcher):

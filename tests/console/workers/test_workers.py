@@ -12,7 +12,7 @@ from annotation.work.grading import grade
 from console.charts.measured_charts import chart_path
 from console.pagination import page_of as pages
 from console.workers import views
-from core.files import write_file
+from core.files.stored_files import write_file
 from core.models import Event
 from crowd.models import Message
 from hits.models import Round, Seat
@@ -221,7 +221,7 @@ def test_a_workers_page_asks_no_more_for_more_work(member, django_assert_max_num
     made, worker = make_round(hits=6), make_worker()
     for hit in made.hits.all():
         Assignment.objects.create(seat=hit.seats.get(), hit=hit, worker=worker, deadline="2027-01-01T00:00Z")
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(23):
         assert member.get(f"/workers/{worker.pseudonym}/").status_code == 200
 
 

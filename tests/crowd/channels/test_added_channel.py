@@ -12,7 +12,7 @@ from annotation.money.ledger import balance_of
 from crowd import channels
 from crowd.messages import write_to
 from crowd.models import Posting
-from crowd.publication import quote
+from crowd.posting.publication import quote
 from crowd.sync import rounds_to_sync, sync_round
 from tests.annotation.answering import as_form, right_answers
 from tests.crowd.fakes import FakePlatform

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from annotation.models import Judgment, WorkerIdentity
-from dataset.judgment_import import import_judgments
+from dataset.outside_judgments.judgment_import import import_judgments
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from tests.factories import make_round
 

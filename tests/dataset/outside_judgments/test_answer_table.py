@@ -10,7 +10,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Caption, Image
 from dataset.exports import export_version
-from dataset.judgment_import import import_judgments
+from dataset.outside_judgments.judgment_import import import_judgments
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from hits.models import Seat
 from tests.dataset.releasing import release_version
@@ -97,7 +97,7 @@ def test_a_caption_that_our_tables_keep_from_being_a_formula_is_found(take, leve
         (("0", "a bird"), "The collection lacks 1 caption of the file: a bird. Name the field with their ids"),
         (("0", "x" * 200), "lacks 1 caption of the file: x{59}…"),
         (("0", "11"), "The round does not ask about 1 pair of the file: image 0 with caption 11. Pack a round"),
-        (("0\0", "2"), r"its image is missing, or no text and no whole number \(record r1\)"),
+        (("0\0", "2"), 'has a NUL character in "0'),
         ((0.5, "2"), r"its image is missing, or no text and no whole number \(record r1\)"),
     ],
 )
@@ -175,7 +175,7 @@ def test_a_wanted_format_that_the_file_has_not_is_refused(take, records):
         ("[]", "records.json has no records"),
         ("[1]", "records.json has no records"),
         ('[{"a": 1}]', "records.json begins with a, not as a file of one of the formats judgments-long, "),
-        ('{"a": ', "records.json is cut short or not JSON"),
+        ('{"a": ', "records.json is not valid JSON"),
     ],
 )
 def test_what_is_no_file_of_judgments_is_refused(take, write, content, message):

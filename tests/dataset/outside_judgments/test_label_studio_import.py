@@ -7,7 +7,7 @@ import pytest
 
 from annotation.models import Judgment
 from core.errors import CounterpartError
-from dataset.outside_judgments.opening import opening_of
+from dataset.outside_judgments.outside_answer import opening_of
 
 HEADER = "annotation_id,annotator,caption,created_at,id,image,lead_time,match,updated_at\n"
 
@@ -126,7 +126,7 @@ def test_one_annotation_with_two_answers_is_refused(take, write, tasks):
         ({"result": "none"}, "task 1: 'none' is not a list"),
         ({"result": ["none"]}, "task 1: 'none' is not a JSON object"),
         ({"lead_time": -1}, "task 1: -1 is no number of seconds"),
-        ({"lead_time": float("nan")}, "is not valid JSON|is cut short or not JSON"),
+        ({"lead_time": float("nan")}, "is not valid JSON"),
         ({"created_at": "yesterday"}, "task 1: Invalid isoformat string"),
     ],
 )
@@ -139,7 +139,7 @@ def test_what_is_wrong_in_an_annotation_is_named_with_its_task(take, write, task
 def test_a_cut_file_is_refused_and_changes_nothing(take, write, tasks):
     path = write("project.json", tasks)
     path.write_text(path.read_text()[:-40])
-    with pytest.raises(CounterpartError, match=r"project\.json is cut short or not JSON"):
+    with pytest.raises(CounterpartError, match=r"project\.json is not valid JSON"):
         take(path)
     assert not Judgment.objects.exists()
 

@@ -1,9 +1,9 @@
 """The likely matches of an audit, as its rounds of them take them."""
 
-from evaluation.asking.likely_matches import LikelyMatches
+from counterpart_statistics.selection.likely_matches import LikelyMatches
 from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
-from hits.top_ups import design_of
+from hits.rounds.top_ups import design_of
 
 
 def likely_matches(round: Round) -> LikelyMatches:

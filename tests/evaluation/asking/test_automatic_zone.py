@@ -9,18 +9,20 @@ import pytest
 from benchmarks.estimation.beds import synthetic_bed
 from core.errors import CounterpartError
 from corpus.models import Match
-from dataset.changes import Cause, changes_between
+from counterpart_statistics.estimation import folds_of, match_probability
+from counterpart_statistics.selection import automatic_zone
+from counterpart_statistics.selection.automatic_zone import zone_of
+from counterpart_statistics.selection.likely_matches import LikelyMatches
 from dataset.exports import export_version
 from dataset.exports.card import card
 from dataset.models import Version
-from dataset.rejections import most_matches
-from dataset.verification import verify_version
-from dataset.version_files import load_pairs
-from evaluation.asking import automatic_zone, round_top_ups
-from evaluation.asking.automatic_zone import CAP, zone_of
-from evaluation.asking.likely_matches import LikelyMatches
-from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
-from evaluation.estimation import folds_of, match_probability
+from dataset.releases.verification import verify_version
+from dataset.versions.changes import Cause, changes_between
+from dataset.versions.rejections import most_matches
+from dataset.versions.version_files import load_pairs
+from evaluation.asking import round_top_ups
+from evaluation.asking.planned_top_ups import add_planned
+from evaluation.asking.round_top_ups import RejectUnlikely
 from hits.models import Round
 from tests.commands import output_of
 from tests.conftest import client_of
@@ -29,36 +31,6 @@ from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, publish
 from tests.hits.pools import pack
 
 AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
-
-
-def likely(probability, gains=None) -> LikelyMatches:
-    p = np.array(probability)
-    known = np.full(len(p), np.nan) if gains is None else np.array(gains)
-    return LikelyMatches(np.arange(len(p)), p, known, np.zeros(len(p), bool))
-
-
-def test_the_zone_is_of_the_unjudged_pairs_up_to_its_probability():
-    found = likely([0.01, 0.02, 0.03, 0.005, 0.5, 0.4], [np.nan, np.nan, np.nan, 0, np.nan, np.nan])
-    assert zone_of(found, below=0.02, sample=1, seed=0).pairs.tolist() == [0, 1]
-
-
-def test_at_most_half_of_the_pairs_are_in_it_the_least_likely_ones():
-    found = likely([0.004, 0.001, 0.003, 0.002])
-    assert CAP == 0.5
-    assert zone_of(found, below=0.02, sample=1, seed=0).pairs.tolist() == [1, 3]
-
-
-def test_every_pair_of_the_zone_is_as_likely_in_the_sample():
-    found = likely(np.full(20, 0.01))
-    drawn = [zone_of(found, below=0.02, sample=3, seed=seed).asked for seed in range(2_000)]
-    counts = np.bincount(np.concatenate(drawn), minlength=20)
-    assert np.abs(counts[:10] - 600).max() < 5 * (2_000 * 0.3 * 0.7) ** 0.5
-    assert all(len(set(one.tolist())) == 3 for one in drawn)
-
-
-def test_a_zone_that_its_sample_would_cover_is_refused():
-    with pytest.raises(CounterpartError, match="1 pairs without a verdict have a probability of a match of at most"):
-        zone_of(likely([0.01, 0.5]), below=0.02, sample=1, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +43,7 @@ def made(db, judged, monkeypatch) -> Round:
     """A judged audit whose pairs are all unlikely enough, and of which few need be asked."""
     monkeypatch.setattr(automatic_zone, "CAP", 1.0)
     monkeypatch.setattr(round_top_ups, "SAMPLE", 4)
-    monkeypatch.setattr("dataset.rejections.ALLOWED", 1.0)
+    monkeypatch.setattr("dataset.versions.rejections.ALLOWED", 1.0)
     monkeypatch.setattr(LikelyMatches, "of", _unlikely(LikelyMatches.of))
     return Round.objects.get(pk=judged)
 
@@ -85,7 +57,7 @@ def _unlikely(of):
 
 
 def rejecting(round: Round, below: float = 0.02):
-    return plan_top_up(round, TopUpParameters(reject_below=below))
+    return RejectUnlikely(reject_below=below).plan(round)
 
 
 def released(round: Round, name: str, **options: object) -> Version:
@@ -109,7 +81,7 @@ def test_a_sample_of_the_zone_is_asked(made):
     assert top_up.rejected["below"] == 0.02
     asked = set(top_up.hits.filter(items__control=None).values_list("items__image__key", "items__caption__key"))
     assert asked < set(map(tuple, top_up.rejected["pairs"]))
-    assert top_up.purpose == f"a random sample of {len(planned.zone.pairs)} pairs to reject"
+    assert top_up.purpose == f"a random sample of {planned.figures['pairs_to_reject']} pairs to reject"
 
 
 def test_a_round_rejects_once(made):
@@ -189,7 +161,7 @@ def test_the_command_tells_the_zone_and_its_cost(made):
 @pytest.mark.parametrize("below", [0, 0.021])
 def test_no_pair_is_rejected_above_two_in_a_hundred(below):
     with pytest.raises(CounterpartError, match="reject"):
-        TopUpParameters(reject_below=below)
+        RejectUnlikely(reject_below=below)
 
 
 @pytest.mark.slow

@@ -9,10 +9,11 @@ from django.core.management import call_command
 from core.models import Event
 from evaluation.asking import greedy_rounds
 from evaluation.asking.greedy_rounds import ask_in_open_rounds, ask_likely_matches, why_stopped
-from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from evaluation.asking.planned_top_ups import add_planned
+from evaluation.asking.round_top_ups import AskLikely
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from hits.models import Round
-from hits.rounds import figures_of
+from hits.rounds.packed_rounds import figures_of
 from tests.commands import output_of
 from tests.evaluation.asking.likely import likely_matches
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
@@ -96,18 +97,18 @@ def test_the_round_stops_at_its_own_recall_says_how_many_queries_are_closed_and_
     shown = researcher.get("/rounds/stops/").text
     assert "no further batch: About" in shown
     assert "set a higher ceiling: then it goes on" in shown
-    add_planned(plan_top_up(stops, TopUpParameters(likely=1)), actor="robin")
+    add_planned(AskLikely(likely=1).plan(stops), actor="robin")
     judged(stops)
     assert why_stopped(stops) == ""
 
 
 def test_the_round_stops_where_all_other_queries_are_closed(made, monkeypatch):
     """A recall that the round does not reach, as closed queries lack more than they may."""
-    monkeypatch.setattr("evaluation.asking.likely_matches.CLOSING", 1000.0)
+    monkeypatch.setattr("counterpart_statistics.selection.likely_matches.CLOSING", 1000.0)
     judge_all(made)
     assert ask_likely_matches(made, actor="reconciler") == 0
     assert why_stopped(made).startswith("Every other query is judged. About")
-    add_planned(plan_top_up(made, TopUpParameters(likely=1)), actor="robin")
+    add_planned(AskLikely(likely=1).plan(made), actor="robin")
     assert made.top_ups.get().hits.count() == 1
 
 

@@ -3,9 +3,7 @@
 import json
 from decimal import Decimal
 from io import StringIO
-from itertools import product
 
-import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
@@ -13,10 +11,11 @@ from django.utils import timezone
 from core.errors import CounterpartError
 from dataset.models import Aggregation, Review, Verdict
 from dataset.verdicts import aggregate_round
-from evaluation.asking.judging_again import judge_again, wrong_after
-from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
-from hits.designs import Design
+from evaluation.asking.judging_again import judge_again
+from evaluation.asking.planned_top_ups import add_planned
+from evaluation.asking.round_top_ups import JudgeAgain
 from hits.models import Item, Round
+from hits.packing.designs import Design
 from tests.annotation.cast import answer
 from tests.commands import output_of
 from tests.factories import make_collection
@@ -24,40 +23,6 @@ from tests.hits.pools import pack, pool_of
 
 SMALL = Design("small", candidates=4, positives=1, negatives=1)
 CROWD = {"found": 0.8, "refused": 0.9, "temperature": 1.0}
-
-
-def test_a_vote_corrects_where_it_turns_the_likelier_side():
-    # A yes turns 0.4 to 0.32 against 0.06; a no leaves 0.08 against 0.54. Of the 0.4 wrong before, 0.08 + 0.06 stay.
-    assert wrong_after([0.4], 1, figures=CROWD, lead=None) == pytest.approx([0.14])
-
-
-def test_a_vote_that_turns_nothing_corrects_nothing():
-    assert wrong_after([0.02], 1, figures=CROWD, lead=None) == pytest.approx([0.02])
-
-
-def test_under_majority_one_vote_against_a_lone_yes_makes_a_tie_which_is_no_match():
-    # A match gets a no with 0.2, and is lost; another pair gets a yes with 0.1, and stays wrong.
-    assert wrong_after([0.9], 1, figures=CROWD, lead=[1]) == pytest.approx([0.9 * 0.2 + 0.1 * 0.1])
-    assert wrong_after([0.9], 1, figures=CROWD, lead=[1], tie_is_match=True) == pytest.approx([0.1])
-
-
-@pytest.mark.parametrize("votes", [1, 2, 3])
-@pytest.mark.parametrize("lead", [None, -1, 0, 2])
-def test_wrong_verdicts_are_those_of_every_outcome_written_out(votes, lead):
-    """The slow reference goes through every sequence of votes on a match and on another pair."""
-    chance = 0.35
-    figures = {"found": 0.8, "refused": 0.7, "temperature": 2.0}
-    # The temperature halves the logarithm of the odds of a right vote.
-    found, refused = (np.sqrt(rate) / (np.sqrt(rate) + np.sqrt(1 - rate)) for rate in (0.8, 0.7))
-    wrong = 0.0
-    for outcome in product([True, False], repeat=votes):
-        if_match = chance * np.prod([found if yes else 1 - found for yes in outcome])
-        if_none = (1 - chance) * np.prod([1 - refused if yes else refused for yes in outcome])
-        # Whoever decides by probability sees the number of yes alone, which decides here too: the rates are equal.
-        says_match = if_match > if_none if lead is None else lead + 2 * sum(outcome) - votes > 0
-        wrong += if_none if says_match else if_match
-    given = None if lead is None else [lead]
-    assert wrong_after([chance], votes, figures=figures, lead=given) == pytest.approx([wrong])
 
 
 @pytest.fixture
@@ -104,14 +69,14 @@ def test_pairs_that_wait_are_reviewed_or_excluded_get_no_votes(judged, django_us
 
 
 def test_an_order_asks_its_pairs_once_more_under_the_ceiling(judged):
-    planned = plan_top_up(judged, TopUpParameters(again=Decimal("0.50")))
+    planned = JudgeAgain(again=Decimal("0.50")).plan(judged)
     assert (planned.pairs, planned.seats, planned.cost) == (2, 1, Decimal("0.50"))
     add_planned(planned, actor="robin")
     added = judged.hits.get(top_up__isnull=False)
     assert set(added.items.filter(control=None).values_list("image", "caption")) == set(doubtful())
     assert added.items.filter(control__isnull=False).exists()
     with pytest.raises(CounterpartError, match="No further vote"):  # they wait for the votes
-        plan_top_up(judged, TopUpParameters(again=Decimal("0.50")))
+        JudgeAgain(again=Decimal("0.50")).plan(judged)
     answer(added, 1, 4)
     aggregate_round(judged, method="dawid-skene")
     assert set(Verdict.objects.filter(votes=2).values_list("image", "caption")) == set(
@@ -120,7 +85,7 @@ def test_an_order_asks_its_pairs_once_more_under_the_ceiling(judged):
 
 
 def test_an_order_past_the_ceiling_is_refused(judged):
-    planned = plan_top_up(judged, TopUpParameters(again=Decimal("0.50")))
+    planned = JudgeAgain(again=Decimal("0.50")).plan(judged)
     Round.objects.update(ceiling=Decimal("0.40"))
     with pytest.raises(CounterpartError, match="has \\$0.40 left below its ceiling"):
         add_planned(planned, actor="robin")
@@ -159,5 +124,5 @@ def test_the_command_shows_an_order_and_adds_it(judged):
     assert not judged.top_ups.exists()
     call_command("plan_top_up", "round-1", "--again", "0.50", "--add", stdout=StringIO())
     assert judged.top_ups.get().purpose == "further votes on pairs asked before"
-    with pytest.raises(CommandError, match="Choose one of"):
+    with pytest.raises(CommandError, match="argument --likely: not allowed with argument --again"):
         call_command("plan_top_up", "round-1", "--again", "0.50", "--likely", "2")

@@ -8,14 +8,15 @@ import pytest
 from django.core.management import call_command
 
 from core.errors import CounterpartError
+from counterpart_statistics.estimation import given_item_labels, given_labels, pool_metrics
+from counterpart_statistics.pair_codes import pairs_of
 from dataset.exports.judgments_long import chances_of
-from dataset.packing_replay import check_packing
-from evaluation.asking.likely_matches import LikelyMatches
-from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from dataset.releases.packing_replay import check_packing
+from evaluation.asking.planned_top_ups import add_planned
+from evaluation.asking.round_top_ups import AskLikely
 from evaluation.auditing.asked_pairs import opened_pairs
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from evaluation.auditing.whole_queries import whole_queries
-from evaluation.estimation import given_item_labels, given_labels, pool_metrics
 from hits.models import Item, Round
 from mitl.models import Direction
 from tests.commands import output_of
@@ -26,37 +27,6 @@ from tests.hits.pools import pack
 
 AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
 NAN = float("nan")
-
-
-def pairs_of(likely, size):
-    batch = likely.next_batch(size)
-    return [pair[1] for pair in batch.asked], [pair[1] for pair in batch.audited], batch.matches
-
-
-def made_likely(probability, gains, opened=None):
-    codes = np.arange(1, len(gains) + 1)  # image 0, captions 1, 2, …
-    before = np.zeros(len(gains), bool) if opened is None else np.array(opened, bool)
-    return LikelyMatches(codes, np.array(probability), np.array(gains), before)
-
-
-def test_the_likeliest_pairs_come_first_and_judged_ones_are_opened_on_the_way():
-    likely = made_likely([0.9, 0.8, 0.7, 0.6, 0.5], [NAN, 1, NAN, 0, NAN])
-    assert pairs_of(likely, 1) == ([1], [], 0.9)
-    assert pairs_of(likely, 2) == ([1, 3], [2], pytest.approx(1.6))
-    assert pairs_of(likely, 3) == ([1, 3, 5], [2, 4], pytest.approx(2.1))
-    assert pairs_of(likely, 9) == ([1, 3, 5], [2, 4], pytest.approx(2.1))
-
-
-def test_what_was_opened_before_is_not_opened_again_and_ties_go_by_the_pair():
-    likely = made_likely([0.9, 0.5, 0.5, 0.5], [1, NAN, 1, NAN], opened=[True, False, False, False])
-    assert pairs_of(likely, 2) == ([2, 4], [3], pytest.approx(1.0))
-
-
-def test_recall_counts_what_was_found_and_what_is_expected_of_the_rest():
-    likely = made_likely([0.9, 0.8, 0.3, 0.1], [1, NAN, 0.5, NAN])
-    assert (likely.found, likely.lacking) == (2, pytest.approx(0.9))
-    assert likely.recall == pytest.approx(2 / 2.9)
-    assert made_likely([0.0], [0]).recall == 1
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +40,7 @@ def audit(db, judged_audit):
 
 
 def batch(round, hits=2):
-    return plan_top_up(round, TopUpParameters(likely=hits))
+    return AskLikely(likely=hits).plan(round)
 
 
 def judged(round):
@@ -97,9 +67,11 @@ def test_a_batch_asks_the_likeliest_unjudged_pairs_of_both_directions_once(audit
     unjudged = [pair for pair in order if np.isnan(verdict[pair])]
     planned = batch(audit)
     assert planned.pairs == 8
-    assert sorted(planned.batch.asked) == sorted(unjudged[:8])
+    assert sorted(pairs_of(planned.batch.asked)) == sorted(unjudged[:8])
     until = order.index(unjudged[7])
-    assert sorted(planned.batch.audited) == sorted(pair for pair in order[:until] if not np.isnan(verdict[pair]))
+    assert sorted(pairs_of(planned.batch.audited)) == sorted(
+        pair for pair in order[:until] if not np.isnan(verdict[pair])
+    )
     assert planned.batch.matches == pytest.approx(sum(chance[pair] for pair in unjudged[:8]))
     assert not audit.top_ups.exists()
     add_planned(planned, actor="robin")
@@ -108,14 +80,14 @@ def test_a_batch_asks_the_likeliest_unjudged_pairs_of_both_directions_once(audit
 
 def test_labels_that_the_order_came_to_are_known_in_audited_queries_and_others_alike(audit):
     add_planned(batch(audit), actor="robin")
-    assert opened_pairs(audit) == set()  # until its HITs are judged
+    assert not len(opened_pairs(audit))  # until its HITs are judged
     before = {one.direction: one for one in whole_queries(audit)}
     judged(audit)
     expected = asked(audit, audit.top_ups.get())
     keys = dict(audit.pool.collection.images.values_list("key", "pk"))
     captions = dict(audit.pool.collection.captions.values_list("key", "pk"))
     expected |= {(keys[image], captions[caption]) for image, caption in audit.top_ups.get().opened}
-    assert opened_pairs(audit) == expected
+    assert set(pairs_of(opened_pairs(audit))) == expected
     for whole in whole_queries(audit):
         codes = {image << 32 | caption for image, caption in expected}
         np.testing.assert_array_equal(whole.opened, np.isin(whole.queries.codes, list(codes)))
@@ -128,7 +100,7 @@ def test_labels_that_the_order_came_to_are_known_in_audited_queries_and_others_a
 
 
 def test_opened_pairs_tell_of_the_others_of_their_query_in_audited_queries_and_in_others_alike(audit, monkeypatch):
-    monkeypatch.setattr("evaluation.auditing.whole_queries.query_effect", lambda *_: 1.2)
+    monkeypatch.setattr("counterpart_statistics.selection.pooled_queries.query_effect", lambda *_: 1.2)
     for whole in whole_queries(audit):
         np.testing.assert_array_equal(whole.after_opened, whole.probability)
     add_planned(batch(audit), actor="robin")
@@ -162,7 +134,7 @@ def test_expected_metrics_learn_the_spread_of_queries_from_the_audit_alone_and_t
         rows.append((np.asarray(counting), ~np.isnan(labels)))
         return 0.5
 
-    monkeypatch.setattr("evaluation.auditing.whole_queries.query_effect", effect)
+    monkeypatch.setattr("counterpart_statistics.selection.pooled_queries.query_effect", effect)
     for whole in whole_queries(audit):
         rows.clear()
         asked, audited, opened = whole.queries.asked, whole.audited, whole.opened
@@ -215,14 +187,14 @@ def test_likely_matches_wait_for_the_audit_and_for_the_batch_before(audit):
     hits = list(made.hits.order_by("number"))
     for hit in hits[:-1]:
         judge(hit)
-    with pytest.raises(CounterpartError, match="lacks? verdicts in round open. Likely matches follow once"):
+    with pytest.raises(CounterpartError, match="in round open. Likely matches follow once"):
         batch(made)
     judge(hits[-1])
     add_planned(batch(made), actor="robin")
     with pytest.raises(CounterpartError, match="The last top-up of round open is not judged yet"):
         batch(made)
     everything = judge_all(published(pack("all", pool, design=SMALL)))
-    with pytest.raises(CounterpartError, match="Round all is no audit"):
+    with pytest.raises(CounterpartError, match="Round all is not an audit"):
         batch(everything)
 
 
@@ -263,3 +235,12 @@ def test_the_commands_tell_recall_before_a_batch_and_the_guard_after_it(audit):
     for one in guards:
         assert one["deviation"] == pytest.approx(one["benchmark"] - one["estimate"])
     assert output_of("estimate", "audit", "--metric", "mAP@R").count("with unjudged pairs as no matches") == 2
+
+
+def test_the_queries_of_a_round_are_those_of_its_directions_with_pairs_to_ask(audit):
+    likely = likely_matches(audit)
+    wholes = list(whole_queries(audit))
+    assert len(likely.closed) == sum(int(whole.queries.asked.any(axis=1).sum()) for whole in wholes)
+    for whole, side in zip(wholes, likely.asking, strict=True):
+        codes = whole.queries.codes[whole.queries.asked]
+        assert set(likely.codes[side].tolist()) == set(codes.tolist())

@@ -9,8 +9,9 @@ from django.core.management import CommandError
 
 from core.errors import CounterpartError
 from core.models import Event
-from dataset.packing_replay import check_packing
-from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from dataset.releases.packing_replay import check_packing
+from evaluation.asking.planned_top_ups import add_planned
+from evaluation.asking.round_top_ups import AskModels, ContinueAudit, chosen_act
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from evaluation.models import Run
 from evaluation.scores.runs import register_file
@@ -73,9 +74,9 @@ def expected_pairs(pool, folder, made):
 def test_a_model_that_came_later_costs_the_first_items_of_audited_queries_alone(pool, tmp_path):
     audit = judge_all(published(pack("audit", pool, **AUDIT, reward="0.50", replication=1)))
     register(pool, tmp_path)
-    planned = plan_top_up(audit)
+    planned = AskModels().plan(audit)
     lacking = expected_pairs(pool, tmp_path, audit)
-    assert (planned.models, planned.pairs) == (["new"], len(lacking))
+    assert (planned.figures, planned.pairs) == ({"models": "new"}, len(lacking))
     assert planned.plan.n_hits == -(-len(lacking) // SMALL.candidates)
     assert float(planned.cost) == 0.50 * planned.plan.n_hits
     assert audit.top_ups.count() == 0  # the cost is told first
@@ -90,7 +91,7 @@ def test_a_model_that_came_later_costs_the_first_items_of_audited_queries_alone(
 def test_each_pair_of_a_top_up_gets_as_many_votes_as_the_rounds_own(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT, replication=3))
     register(pool, tmp_path)
-    planned = plan_top_up(audit)
+    planned = AskModels().plan(audit)
     assert float(planned.cost) == pytest.approx(3 * 0.65 * planned.plan.n_hits)
     add_planned(planned, actor="robin")
     assert {hit.seats.count() for hit in audit.hits.filter(top_up__isnull=False)} == {3}
@@ -102,7 +103,7 @@ def test_after_its_top_up_a_model_is_scored_by_its_own_items_over_the_wide_pool(
     narrow = scores(audit)
     assert {name for name, one in narrow.items() if not one.own_asked} == {"new"}
     assert narrow["new"].estimate.estimand == "pool of audit"
-    add_planned(plan_top_up(audit), actor="robin")
+    add_planned(AskModels().plan(audit), actor="robin")
     assert scores(audit) == narrow  # until the last HIT of the top-up is judged
     added = list(audit.hits.filter(top_up__isnull=False))
     for hit in added[:-1]:
@@ -128,7 +129,7 @@ def scores(made):
 def test_a_topped_up_round_of_all_pairs_counts_the_wide_pool(pool, tmp_path):
     made = published(pack("all", pool, design=SMALL))
     register(pool, tmp_path)
-    add_planned(plan_top_up(made), actor="robin")
+    add_planned(AskModels().plan(made), actor="robin")
     judge_all(made)
     found = scores(made)
     assert found["new"].counted
@@ -142,7 +143,7 @@ def test_a_topped_up_round_of_all_pairs_counts_the_wide_pool(pool, tmp_path):
 def test_first_hits_are_topped_up_by_first_hits(pool, tmp_path):
     made = published(pack("first", pool, design=SMALL, judge="first-hits"))
     register(pool, tmp_path)
-    add_planned(plan_top_up(made), actor="robin")
+    add_planned(AskModels().plan(made), actor="robin")
     images = dict(pool.collection.images.values_list("pk", "key"))
     captions = dict(pool.collection.captions.values_list("pk", "key"))
     lists = lists_of(tmp_path)
@@ -156,12 +157,12 @@ def test_first_hits_are_topped_up_by_first_hits(pool, tmp_path):
 def test_planning_again_finds_nothing_to_add_and_a_second_model_costs_its_own_pairs(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT))
     register(pool, tmp_path)
-    add_planned(plan_top_up(audit), actor="robin")
-    with pytest.raises(CounterpartError, match="lacks no pair of new: nothing to add"):
-        plan_top_up(audit)
+    add_planned(AskModels().plan(audit), actor="robin")
+    with pytest.raises(CounterpartError, match="asks all pairs of new: nothing to add"):
+        AskModels().plan(audit)
     register(pool, tmp_path, "newer", shift=5)
-    planned = plan_top_up(audit)
-    assert planned.models == ["newer"]
+    planned = AskModels().plan(audit)
+    assert planned.figures == {"models": "newer"}
     before = asked_pairs(audit)
     add_planned(planned, actor="robin")
     assert len(asked_pairs(audit)) == len(before) + planned.pairs
@@ -170,7 +171,7 @@ def test_planning_again_finds_nothing_to_add_and_a_second_model_costs_its_own_pa
 def test_two_people_who_add_the_same_top_up_add_it_once(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT))
     register(pool, tmp_path)
-    first, second = plan_top_up(audit), plan_top_up(audit)
+    first, second = AskModels().plan(audit), AskModels().plan(audit)
     add_planned(first, actor="robin")
     with pytest.raises(CounterpartError, match="has changed since this top-up was planned"):
         add_planned(second, actor="ali")
@@ -180,7 +181,7 @@ def test_two_people_who_add_the_same_top_up_add_it_once(pool, tmp_path):
 def test_a_top_up_beyond_the_ceiling_changes_nothing(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT))
     register(pool, tmp_path)
-    planned = plan_top_up(audit)
+    planned = AskModels().plan(audit)
     Round.objects.update(ceiling=audit.seat_cost * audit.hits.count())
     with pytest.raises(CounterpartError, match=r"left below its ceiling of .* Raise it with set_ceiling"):
         add_planned(planned, actor="robin")
@@ -190,7 +191,7 @@ def test_a_top_up_beyond_the_ceiling_changes_nothing(pool, tmp_path):
 def test_an_audit_is_continued_in_its_order_for_the_queries_that_it_lacks(pool):
     """And is then estimated as the longer audit would have been from the start."""
     short = judge_all(published(pack("short", pool, **AUDIT)))
-    add_planned(plan_top_up(short, TopUpParameters(audit_share=0.75)), actor="robin")
+    add_planned(ContinueAudit(audit_share=0.75).plan(short), actor="robin")
     before = scores(short)
     assert before["a"].estimate.n_audited == 7  # until the further HITs are judged
     for hit in short.hits.filter(top_up__isnull=False):
@@ -207,8 +208,8 @@ def test_an_audit_is_continued_in_its_order_for_the_queries_that_it_lacks(pool):
 def test_a_continued_audit_asks_the_models_that_it_was_topped_up_for_of_further_queries_too(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT))
     register(pool, tmp_path)
-    add_planned(plan_top_up(audit), actor="robin")
-    add_planned(plan_top_up(audit, TopUpParameters(audit_share=0.75)), actor="robin")
+    add_planned(AskModels().plan(audit), actor="robin")
+    add_planned(ContinueAudit(audit_share=0.75).plan(audit), actor="robin")
     judge_all(audit)
     assert all(one.own_asked for one in scores(audit).values())
     assert scores(audit)["new"].estimate.n_audited == 11
@@ -222,39 +223,35 @@ def test_only_an_audit_can_be_continued_and_only_to_more(pool):
     audit = published(pack("audit", pool, **AUDIT))
     for share in (0.5, 0.2):
         with pytest.raises(CounterpartError, match="judges 50% of the queries. Continue it to more, up to 1"):
-            plan_top_up(audit, TopUpParameters(audit_share=share))
+            ContinueAudit(audit_share=share).plan(audit)
     with pytest.raises(CounterpartError, match="Invalid audit share 1.1"):
-        TopUpParameters(audit_share=1.1)
-    with pytest.raises(
-        CounterpartError, match="Choose one of --models, --audit-share, --likely, --reject-below and --again"
-    ):
-        TopUpParameters(audit_share=0.6, models=("new",))
+        ContinueAudit(audit_share=1.1)
+    with pytest.raises(CounterpartError, match="Choose one of models, audit_share. Top up one after the other"):
+        chosen_act({"audit_share": 0.6, "models": ("new",)})
     everything = published(pack("all", pool, design=SMALL))
     with pytest.raises(CounterpartError, match="Round all asks all pairs: only an audit can be continued"):
-        plan_top_up(everything, TopUpParameters(audit_share=0.5))
+        ContinueAudit(audit_share=0.5).plan(everything)
 
 
 def test_unknown_models_and_closed_rounds_are_refused(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT))
-    with pytest.raises(
-        CounterpartError, match="No model is registered beside the pool of round audit. Register rankings"
-    ):
-        plan_top_up(audit)
+    with pytest.raises(CounterpartError, match="No model is registered for the pool of round audit. Register rankings"):
+        AskModels().plan(audit)
     register(pool, tmp_path)
-    with pytest.raises(CounterpartError, match="1 model is not registered beside the pool: other; there are new"):
-        plan_top_up(audit, TopUpParameters(models=("new", "other")))
-    with pytest.raises(CounterpartError, match="1 model is not registered beside the pool: a"):
-        plan_top_up(audit, TopUpParameters(models=("a",)))
+    with pytest.raises(CounterpartError, match="1 model is not registered for the pool: other; there are new"):
+        AskModels(models=("new", "other")).plan(audit)
+    with pytest.raises(CounterpartError, match="1 model is not registered for the pool: a"):
+        AskModels(models=("a",)).plan(audit)
     Round.objects.update(closed_at=audit.published_at)
     audit.refresh_from_db()
     with pytest.raises(CounterpartError, match="Round audit is closed"):
-        plan_top_up(audit)
+        AskModels().plan(audit)
 
 
 def test_a_release_names_the_models_and_packs_their_hits_again(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT))
     run = register(pool, tmp_path)
-    add_planned(plan_top_up(audit), actor="robin")
+    add_planned(AskModels().plan(audit), actor="robin")
     judge_all(audit)
     version = release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[audit])
     (described,) = version.manifest["rounds"]
@@ -265,7 +262,7 @@ def test_a_release_names_the_models_and_packs_their_hits_again(pool, tmp_path):
 def test_rankings_that_are_gone_are_named(pool, tmp_path):
     audit = published(pack("audit", pool, **AUDIT))
     run = register(pool, tmp_path)
-    add_planned(plan_top_up(audit), actor="robin")
+    add_planned(AskModels().plan(audit), actor="robin")
     judge_all(audit)
     Run.objects.filter(pk=run.pk).delete()
     with pytest.raises(CounterpartError, match="The rankings of new, for which round audit was topped up, are gone"):
@@ -296,7 +293,7 @@ def test_the_pairs_of_a_top_up_stand_among_the_pairs_of_the_round(pool, tmp_path
     audit = published(pack("audit", pool, **AUDIT))
     register(pool, tmp_path)
     n_pairs = len(asked_pairs(audit))
-    add_planned(plan_top_up(audit), actor="robin")
+    add_planned(AskModels().plan(audit), actor="robin")
     judge(audit.hits.order_by("-number").first())
     page = researcher.get("/rounds/audit/").text
     assert "for the first items of new" in page

@@ -1,40 +1,15 @@
 """Further votes on pairs of which a greedy round is unsure: the probability after votes, and the HITs that follow."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from evaluation.asking import greedy_rounds
 from evaluation.asking.greedy_rounds import ask_likely_matches
-from evaluation.asking.unsure_pairs import accuracy_of, match_posterior, unsure_pairs
+from evaluation.asking.unsure_pairs import accuracy_of, unsure_pairs
 from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Control, Item
 from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, level_of, published
 from tests.hits.pools import pack
-
-
-def test_the_probability_after_votes_by_hand():
-    """0.2 before, yes by workers who find 0.9 of the matches and refuse 0.8 of the others: 0.18 to 0.16."""
-    assert match_posterior(0.2, 1, 0, 0.9, 0.8) == pytest.approx(0.18 / (0.18 + 0.16))
-    assert match_posterior(0.2, 0, 0, 0.9, 0.8) == pytest.approx(0.2)
-    assert match_posterior(0.2, 0, 1, 0.9, 0.8) == pytest.approx(0.02 / (0.02 + 0.64))
-
-
-@pytest.mark.parametrize(("yes", "no"), [(0, 1), (2, 1), (1, 3)])
-def test_the_probability_after_votes_is_the_share_of_matches_among_all_ways_to_get_them(yes, no):
-    """An independent witness: drawn pairs with their votes, of which those with these votes are kept."""
-    p, found, refused = 0.3, 0.8, 0.9
-    weights = {True: 0.0, False: 0.0}
-    for is_match, *votes in product((True, False), *[(True, False)] * (yes + no)):
-        if sum(votes) == yes:
-            weight = p if is_match else 1 - p
-            for vote in votes:
-                says = found if is_match else 1 - refused
-                weight *= says if vote else 1 - says
-            weights[is_match] += weight
-    expected = weights[True] / sum(weights.values())
-    assert match_posterior(p, yes, no, found, refused) == pytest.approx(expected)
 
 
 @pytest.fixture

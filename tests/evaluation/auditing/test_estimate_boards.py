@@ -5,15 +5,10 @@ import json
 import pytest
 
 from corpus.models import Collection
+from counterpart_statistics.auditing.model_scores import ModelDifference, ModelEstimate
+from counterpart_statistics.estimation import METRICS, Estimate
 from evaluation.auditing.estimate_boards import audits_of, boards_of
-from evaluation.auditing.round_estimates import (
-    EstimateParameters,
-    ModelDifference,
-    ModelEstimate,
-    RoundEstimates,
-    estimate_round,
-)
-from evaluation.estimation import METRICS, Estimate
+from evaluation.auditing.round_estimates import EstimateParameters, RoundEstimates, estimate_round
 from evaluation.scores.boards import Column
 from evaluation.scores.runs import register_file
 from hits.models import Round

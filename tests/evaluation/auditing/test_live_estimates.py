@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
+from math import ceil
 
 import numpy as np
 import pytest
@@ -12,10 +14,12 @@ from django.utils import timezone
 from annotation.models import Assignment, Judgment
 from annotation.money.payments import owe
 from core.errors import CounterpartError
-from evaluation.auditing.live_estimates import LiveParameters, look_sizes, measure_live
-from evaluation.auditing.round_estimates import EstimateParameters, estimate_round, model_estimates
+from counterpart_statistics.auditing.model_scores import model_estimates
+from counterpart_statistics.estimation import estimate
+from evaluation.auditing.live_estimates import LiveParameters, measure_live
+from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from evaluation.auditing.whole_queries import whole_queries
-from evaluation.estimation import estimate
+from evaluation.round_looks import look_sizes
 from hits.models import Round, Seat
 from tests.evaluation.analysing import analyse, figures_of, table_of
 from tests.evaluation.worlds import SMALL, START, judge, judge_all, known_pool, published
@@ -107,8 +111,8 @@ def test_a_query_that_is_finished_before_an_earlier_one_waits(audit):
     lacking = {one.direction: int((one.drawn & ~one.audited).sum()) for one in whole_queries(audit)}
     live = measure_live(audit, TWO)
     for side in live.directions:
-        assert side.whole + side.waiting + lacking[side.direction] == side.drawn
-        assert all(look.queries <= side.whole for look in side.looks)
+        assert side.counting + side.waiting + lacking[side.direction] == side.units
+        assert all(look.queries <= side.counting for look in side.looks)
     assert any(side.waiting for side in live.directions)
 
 
@@ -167,7 +171,7 @@ def test_looks_that_are_known_are_not_estimated_again_until_a_verdict_changes(au
     last = audit.hits.order_by("number").last()
     Judgment.objects.filter(item__hit=last, item__control=None).update(level=1)
     measure_live(audit, TWO, known=live.looks)
-    assert {len(whole.drawn.nonzero()[0]) for whole, _ in asked} == {7}  # the look at four queries stays
+    assert {len(whole.drawn.nonzero()[0]) for whole, *_ in asked} == {7}  # the look at four queries stays
     measure_live(audit, LiveParameters(metric=("mAP@R",), looks=2, confidence=0.9), known=live.looks)
     assert len(asked) > 4
 
@@ -175,16 +179,17 @@ def test_looks_that_are_known_are_not_estimated_again_until_a_verdict_changes(au
 def test_a_query_waits_until_every_wanted_vote_on_its_pairs_is_in(audit):
     audit = published(pack("twice", audit.pool, replication=2, **AUDIT))
     judge_all(audit)
-    assert all(side.whole == 0 for side in measure_live(audit, TWO).directions)
+    assert all(side.counting == 0 for side in measure_live(audit, TWO).directions)
     for hit in audit.hits.all():
         judge(hit, seat=2)
     assert measure_live(audit, TWO).is_finished
 
 
 def test_looks_are_spread_evenly_and_none_has_fewer_than_two_queries():
-    assert look_sizes(100, 5) == (20, 40, 60, 80, 100)
-    assert look_sizes(7, 3) == (3, 5, 7)
-    assert look_sizes(4, 5) == (2, 3, 4)
+    sizes = partial(look_sizes, least=2, whole=ceil)
+    assert sizes(100, 5) == (20, 40, 60, 80, 100)
+    assert sizes(7, 3) == (3, 5, 7)
+    assert sizes(4, 5) == (2, 3, 4)
 
 
 def test_the_intervals_hold_at_all_looks_together():

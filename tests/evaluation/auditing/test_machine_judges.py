@@ -7,35 +7,15 @@ from functools import partial
 import numpy as np
 import pytest
 
-from evaluation.auditing.machine_judges import area_under_curve, machine_judges
+from counterpart_statistics.estimation import METRICS
+from evaluation.auditing.machine_judges import machine_judges
 from evaluation.auditing.whole_queries import whole_queries
-from evaluation.estimation import METRICS
 from mitl.models import Annotator, Direction
 from tests.commands import output_of
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack
 
-NAN = float("nan")
 METRIC = METRICS[0]
-
-
-@pytest.mark.parametrize(
-    ("scores", "matches", "expected"),
-    [
-        ([4, 3, 2, 1], [1, 1, 0, 0], 1.0),
-        ([1, 2, 3, 4], [1, 1, 0, 0], 0.0),
-        ([4, 3, 2, 1], [1, 0, 1, 0], 0.75),
-        ([2, 2, 2, 2], [1, 0, 1, 0], 0.5),
-        ([3, 2, 2], [1, 1, 0], 0.75),
-        ([NAN, 1, NAN], [1, 1, 0], 0.75),
-        ([NAN, -5], [0, 1], 1.0),
-        ([1, 2], [1, 1], NAN),
-        ([], [], NAN),
-    ],
-)
-def test_the_area_under_the_curve_counts_ties_as_half_and_unlisted_pairs_below_all(scores, matches, expected):
-    found = area_under_curve(np.array(scores, float), np.array(matches, bool))
-    assert found == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,13 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
+from counterpart_statistics.auditing.model_scores import model_estimates, model_guards
 from dataset.exports.card import card
-from dataset.version_guards import keep_guards, kept_guards
-from evaluation.asking.round_top_ups import TopUpParameters, add_planned, plan_top_up
+from dataset.versions.version_files import keep_guards, kept_guards
+from evaluation.asking.planned_top_ups import add_planned
+from evaluation.asking.round_top_ups import AskLikely
 from evaluation.auditing.live_estimates import LiveParameters, measure_live
-from evaluation.auditing.round_estimates import EstimateParameters, model_estimates
-from evaluation.auditing.score_guards import guard_scores, model_guards
+from evaluation.auditing.score_guards import guard_scores
 from evaluation.auditing.whole_queries import whole_queries
 from evaluation.scores.leaderboard import caution_of
 from evaluation.scores.scoring import evaluate_version, score_all_runs
@@ -28,7 +29,7 @@ GREEDY = {"design": SMALL, "judge": "audit+greedy", "audit_share": 0.3, "seed": 
 
 
 def batch(round):
-    add_planned(plan_top_up(round, TopUpParameters(likely=2)), actor="robin")
+    add_planned(AskLikely(likely=2).plan(round), actor="robin")
     for hit in round.top_ups.last().hits.all():
         judge(hit)
 
@@ -52,8 +53,9 @@ def release(round, name="v1", **options):
 
 def rows_of(round):
     """The guard of mAP@R, as the round has it now."""
-    given = EstimateParameters(metric=("mAP@R",))
-    return [one.row() for whole in whole_queries(round) for one in model_guards(whole, model_estimates(whole, given))]
+    return [
+        one.row() for whole in whole_queries(round) for one in model_guards(whole, model_estimates(whole, ["mAP@R"]))
+    ]
 
 
 def test_the_guard_is_kept_with_the_version_once_as_the_round_may_go_on(greedy):

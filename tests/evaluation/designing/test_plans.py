@@ -8,11 +8,15 @@ from django.core.management import CommandError
 
 from annotation.models import Assignment
 from core.models import Event
-from evaluation.designing.audit_options import audit_options, front_of, terms_of
-from evaluation.designing.plan_basis import PlanBasis, Prior, basis_of, planned_round
+from counterpart_statistics.auditing.audit_designs import front_of
+from counterpart_statistics.auditing.plan_basis import PairCounts, PlanBasis, Prior
+from evaluation.designing.audit_options import AuditOptions, terms_of
+from evaluation.designing.compared_designs import ComparedDesigns
+from evaluation.designing.round_bases import basis_of, planned_round
 from hits.models import Round
+from mitl.pooling import pool_proposals
 from tests.commands import output_of
-from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
+from tests.evaluation.worlds import SMALL, judge_all, known_pool, level_of, published
 from tests.hits.pools import pack
 
 pytestmark = pytest.mark.django_db
@@ -23,6 +27,21 @@ AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
 @pytest.fixture
 def pool():
     return known_pool()
+
+
+@pytest.fixture
+def zoo_of_images(pool):
+    """A pool of the same lists, of image queries alone."""
+    annotators = [one.annotator for one in pool.retrievals.all()]
+    return pool_proposals(
+        "images",
+        collection=pool.collection,
+        annotators=annotators,
+        sample=pool.sample,
+        top_k=2,
+        direction="i2t",
+        control_depth=6,
+    )
 
 
 plans = partial(output_of, "plan")
@@ -86,12 +105,34 @@ def test_a_basis_is_read_as_it_was_written(pool):
     for basis in (basis_of(made, Prior(0.2, 0.5)), basis_of(planned_round("pool"), Prior(0.2, 0.5))):
         read = PlanBasis.from_json(basis.as_json())
         assert read.as_json() == basis.as_json()
-        assert audit_options(read, terms_of(made)) == audit_options(basis, terms_of(made))
+        designs = [ComparedDesigns(made, one, AuditOptions()).designs for one in (read, basis)]
+        assert designs[0] == designs[1]
+
+
+def test_a_match_of_an_image_query_and_a_caption_query_counts_once(pool):
+    """By hand: of ten image matches and six caption matches four are of both; of half the queries on either side, a
+    pair of both is asked with a chance of 1 - 0.5 * 0.5. The slow reference counts the pool's pairs that match."""
+    sides = PairCounts(10, 6, 4)
+    assert [sides.asked(1, 1), sides.asked(0.5, 1), sides.asked(1, 2)] == [12, 5 + 3 - 4 * 0.25, 10 + 6 - 4 * 0.5]
+    made = judge_all(published(pack("all", pool, design=SMALL)))
+    pairs = [(one.image, one.caption) for one in pool.proposals.select_related("image", "caption")]
+    known = set(pool.collection.matches.filter(source="original").values_list("image", "caption"))
+    true = {(image, caption) for image, caption in pairs if level_of(image, caption) < 3}
+    asked = [pair for pair in true if (pair[0].pk, pair[1].pk) not in known]
+    basis = basis_of(made, Prior(0.2, 0.5))
+    assert (basis.measured.matches, basis.matches.asked(1, 1)) == (len(asked), pytest.approx(len(asked)))
+    (whole, *_) = json.loads(plans("all", "--json"))["designs"]
+    assert whole["matches"] == len(asked) < basis.matches.of_images + basis.matches.of_captions
+
+
+def test_a_pool_of_one_direction_counts_its_matches_alone(zoo_of_images):
+    basis = basis_of(planned_round("images"), Prior(0.2, 0.5))
+    assert basis.matches == PairCounts(basis.sides["i2t"].outlook.matches.value, 0, 0)
 
 
 def test_designs_that_another_beats_are_not_on_the_front(pool):
     basis = basis_of(planned_round("pool"), Prior(0.2, 0.5))
-    designs = audit_options(basis, terms_of(planned_round("pool")))
+    designs = ComparedDesigns(planned_round("pool"), basis, AuditOptions()).designs
     best = front_of(designs, "mAP@R")
     assert [one.cost for one in best] == sorted(one.cost for one in best)
     places = {(one.cost, round(one.widest("mAP@R"), 3)) for one in designs}

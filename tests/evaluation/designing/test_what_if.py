@@ -1,14 +1,16 @@
 """Replays of a finished round: each policy asks, costs and tells what the real design does."""
 
+import numpy as np
 import pytest
 from django.db.models import Q
 
 from core.errors import CounterpartError
+from counterpart_statistics.pair_codes import codes_of
 from evaluation.asking import greedy_rounds
 from evaluation.asking.greedy_rounds import ask_likely_matches
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from evaluation.designing import what_if
-from evaluation.designing.finished_rounds import FinishedRound, codes_of
+from evaluation.designing.finished_rounds import FinishedRound
 from evaluation.designing.what_if import WhatIfParameters
 from evaluation.scores.scoring import evaluate_version
 from hits.models import Item
@@ -43,7 +45,7 @@ def real(pool, judge, **more):
 
 
 def codes(**items):
-    return codes_of(Item.objects.filter(control=None, **items).values_list("image_id", "caption_id"))
+    return np.unique(codes_of(Item.objects.filter(control=None, **items).values_list("image_id", "caption_id")))
 
 
 def counted(round):

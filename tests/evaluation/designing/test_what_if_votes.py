@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from core.errors import CounterpartError
-from dataset.aggregation import conclude
-from evaluation.designing.finished_rounds import FinishedRound, matches_in
-from evaluation.designing.policy_effects import Spread, effects_of, figures
+from counterpart_statistics.aggregation import conclude
+from counterpart_statistics.auditing.replay_effects import effects_of
+from counterpart_statistics.selection.drawn_votes import draw_votes, matches_in
+from evaluation.designing.finished_rounds import FinishedRound
 from evaluation.designing.what_if import WhatIfParameters, what_if
 from evaluation.scores.scoring import evaluate_version
 from tests.annotation.cast import answer
@@ -47,12 +48,12 @@ def finished(lasting):
 
 def single_votes(finished):
     """Return a function of the seed: one vote of each candidate."""
-    return lambda seed: finished.voted(1, seed).query("control == ''")
+    return lambda seed: draw_votes(finished.votes, 1, seed).query("control == ''")
 
 
 def test_votes_are_drawn_pair_by_pair_and_those_on_controls_stay(finished):
     everything = finished.votes.set_index(["code", "control", "worker"])["level"]
-    drawn = finished.voted(2, seed=0)
+    drawn = draw_votes(finished.votes, 2, seed=0)
     candidates = drawn[drawn["control"] == ""]
     assert set(candidates.groupby("code").size()) == {2}
     assert len(candidates) == 2 * len(finished.asked)
@@ -62,7 +63,7 @@ def test_votes_are_drawn_pair_by_pair_and_those_on_controls_stay(finished):
     code = candidates["code"].iloc[0]
     draws = [one.loc[one["code"] == code, "worker"].item() for one in map(single_votes(finished), range(60))]
     assert [draws.count(worker) for worker in set(draws)] == pytest.approx([20, 20, 20], abs=10)
-    assert finished.voted(2, seed=0).equals(drawn)
+    assert draw_votes(finished.votes, 2, seed=0).equals(drawn)
 
 
 def test_a_single_vote_a_pair_is_its_verdict_and_costs_a_third(finished):
@@ -114,7 +115,7 @@ def test_a_level_that_a_reviewer_gave_stays_whatever_votes_are_drawn(finished, p
     give_level(finished.round, (code >> 32, code & 0xFFFFFFFF), 4, by=person)
     again = FinishedRound.of(finished.round)
     assert set(finished.matches.tolist()) - set(again.matches.tolist()) == {code}
-    for votes in (again.voted(1, seed=0), again.votes):
+    for votes in (draw_votes(again.votes, 1, seed=0), again.votes):
         assert code not in matches_in(again.deciding(again.wholes, votes, "majority", 0))
 
 
@@ -123,22 +124,9 @@ def test_the_round_has_no_more_votes_than_it_asked(finished):
         what_if(finished, WhatIfParameters(round="all", replication=4))
 
 
-def test_tau_bias_and_centred_bias_of_a_case_worked_by_hand():
-    """Deviations -0.1, -0.3, +0.1 have a mean of -0.1: centred 0, -0.2, 0.2. One of three pairs of models swaps."""
-    tau, bias, centred = figures([0.4, 0.2, 0.3], [0.5, 0.5, 0.2])
-    assert (bias, centred) == pytest.approx((0.5 / 3, 0.4 / 3))
-    assert tau == pytest.approx(0.0)  # one of the two pairs that the full round orders is kept, the other is not
-    assert figures([0.5, 0.4], [0.9, 0.8]) == pytest.approx((1.0, 0.4, 0.0))
-
-
-def test_a_spread_leaves_out_what_is_undefined():
-    assert Spread.of([1.0, None, float("nan"), 3.0]) == Spread(2.0, 1.0, 3.0)
-    assert Spread.of([None]) == Spread(None, None, None)
-
-
 def test_the_effect_of_a_policy_is_that_of_its_replays_one_by_one(finished):
     replays = what_if(finished, WhatIfParameters(round="all", judge="audit", audit_share=0.5, replays=3))["audit"]
-    effects = {(one.metric, one.direction, one.kind): one for one in effects_of(replays)}
+    effects = {(one.metric, one.direction, one.kind): one for one in effects_of([one.scores for one in replays])}
     assert len(effects) == 3 * 2 * 2
     for (metric, direction, kind), effect in effects.items():
         off = []

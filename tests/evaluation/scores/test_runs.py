@@ -5,11 +5,11 @@ import pytest
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
-from core.files import read_arrays
+from core.files.stored_files import read_arrays
 from corpus.models import Match
 from counterpart_metrics.targets import Truncation
 from evaluation.models import Run, Score
-from evaluation.scores.runs import register_file
+from evaluation.scores.runs import open_run, register_file
 from evaluation.scores.scoring import evaluate_version, score_all_runs, score_everywhere, unscored
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import RankedLists, store_lists
@@ -209,12 +209,12 @@ def test_a_run_is_scored_on_every_version_and_says_where_it_could_not_be(zoo, ve
         CounterpartError,
         match="can be scored on no version of zoo. Not on v1: model-a on v1, image → captions: 2 of 3 queries",
     ):
-        score_everywhere(run)
+        score_everywhere(open_run(run))
     few = make_sample(zoo, "few")
     few.images.set(zoo.images.filter(key="0"))
     few.captions.clear()
     release_version("v2", collection=zoo, sample=few, merge="original")
-    said = score_everywhere(run)
+    said = score_everywhere(open_run(run))
     assert said.startswith("model-a is scored on v2. Not on v1: model-a on v1, image → captions: 2 of 3 queries")
     assert set(Score.objects.values_list("version__name", flat=True)) == {"v2"}
 

@@ -11,12 +11,11 @@ import django
 
 def main(folder: str) -> None:
     django.setup()
+    from core.extensions import ANNOTATOR_GROUP
     from mitl import annotators
     from tests.mitl.active_learning.little_scenario import SEED, make_scenario
 
-    annotators._installed = lambda: {
-        "little": EntryPoint("little", "tests.mitl.training.little_kind", annotators.GROUP)
-    }
+    annotators._installed = lambda: {"little": EntryPoint("little", "little_kind", ANNOTATOR_GROUP)}
 
     def progress(step: str, done: int, total: int | None) -> None:
         if step.startswith("training 4 of 7: epoch 2 "):

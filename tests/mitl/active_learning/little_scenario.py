@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from core.progress import Progress, silent
+from little import make_examples
 from mitl.active_learning.active_parameters import ActiveParameters
 from mitl.active_learning.active_steps import Scenario
 from mitl.active_learning.paired_images import one_caption_each
 from mitl.models import Annotator
-from tests.mitl.training.little import make_examples
 
 SEED = 3
 

@@ -12,6 +12,7 @@ from django.core.management import call_command
 from core.errors import CounterpartError
 from corpus.models import Image, Match
 from demo.collection import make_demo_collection
+from little import LittleAnnotator
 from mitl.active_learning.active_findings import figures_of, mean_of, table_of
 from mitl.active_learning.active_parameters import ActiveParameters
 from mitl.active_learning.experiments import active_learning
@@ -19,7 +20,6 @@ from mitl.active_learning.paired_images import read_lessons, read_measured
 from mitl.models import Annotator
 from tests.mitl.active_learning.little_scenario import SEED, make_scenario
 from tests.mitl.plugged import plug_in
-from tests.mitl.training.little import LittleAnnotator
 
 ROOT = Path(__file__).parents[3]
 ALL = ("surplus", "count", "core-set", "random")
@@ -27,7 +27,7 @@ ALL = ("surplus", "count", "core-set", "random")
 
 @pytest.fixture
 def little(monkeypatch):
-    plug_in(monkeypatch, little="tests.mitl.training.little_kind")
+    plug_in(monkeypatch, little="little_kind")
 
 
 def asked(**given) -> ActiveParameters:
@@ -40,7 +40,7 @@ def files_under(folder: Path) -> list[Path]:
 
 def test_every_training_image_has_its_first_caption(colours):
     lessons = read_lessons(colours, "test")
-    assert [caption.image_id for caption in lessons.captions] == [image.pk for image in lessons.images]
+    assert [caption.image for caption in lessons.captions] == [image.key for image in lessons.images]
     assert {caption.key[-2:] for caption in lessons.captions} == {"-0"}
     assert len(lessons.images) == 24
     assert np.array_equal(lessons.pairs, np.stack([np.arange(24)] * 2, axis=1))
@@ -61,7 +61,7 @@ def test_retrieval_is_measured_against_the_matches_of_a_source(colours):
         collection=colours, image=red, caption=colours.captions.get(key="blue4-1"), source="labels", grade=3
     )
     found = read_measured(colours, "test", "labels")
-    assert [(found.images[i], found.captions[c]) for i, c in found.pairs] == [(red, other)]
+    assert [(found.images[i].key, found.captions[c].key) for i, c in found.pairs] == [(red.key, other.key)]
     assert len(read_measured(colours, "test", "original").pairs) == 12
 
 
@@ -91,6 +91,7 @@ def test_the_same_seed_gives_the_same_figures_and_another_does_not(tmp_path, lit
 def test_a_killed_run_resumes_after_its_last_finished_step_with_the_same_figures(tmp_path, little):
     command = [sys.executable, "-m", "tests.mitl.active_learning.killable_active_learning", str(tmp_path / "killed")]
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "MEDIA_ROOT": str(tmp_path / "media")}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)  # as pytest sets it: with the kind that the package tests
     assert subprocess.run(command, cwd=ROOT, env=environment).returncode == -signal.SIGKILL
     steps = []
     resumed = make_scenario(tmp_path / "killed", progress=lambda step, done, total: steps.append(step)).run(SEED)

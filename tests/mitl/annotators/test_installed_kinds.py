@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 
 from core.errors import CounterpartError
+from counterpart_annotators.base import EmbeddingAnnotator
 from mitl import annotators
-from mitl.annotators.base import EmbeddingAnnotator
 from mitl.models import Annotator, Direction
 from mitl.search.gallery import load_lists
 from tests.mitl.pictured import COLOURS, make_coloured_collection
@@ -71,7 +71,7 @@ def test_a_package_that_cannot_be_imported_is_named(db, installed, tmp_path):
 
 
 def test_a_kind_whose_large_package_is_missing_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "mitl.annotators.kcca.annotator", None)
+    monkeypatch.setitem(sys.modules, "counterpart_annotators.kinds.kcca.annotator", None)
     with pytest.raises(CounterpartError, match="Annotators of kind 'kcca' cannot be loaded .* Install what is missing"):
         annotators.module_of("kcca")
 
@@ -79,6 +79,7 @@ def test_a_kind_whose_large_package_is_missing_is_named(monkeypatch):
 @pytest.mark.parametrize("kind", annotators.built_in())
 def test_the_page_tells_every_kind_and_all_its_options(kind):
     rows = [row for row in PAGE.splitlines() if row.startswith(f"| `{kind}` |")]
-    assert len(rows) >= 2
+    assert len(rows) >= 2, f"add a row `| `{kind}` | … |` to the tables of kinds and of options in docs/annotators.md"
     named = set(re.findall(r"`(\w+)`", rows[-1].split("|")[2]))
-    assert named == set(annotators.kind_of(kind).options)
+    options = set(annotators.kind_of(kind).options)
+    assert named == options, f"name the options of {kind} in its row of the table of options in docs/annotators.md"

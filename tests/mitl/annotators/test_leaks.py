@@ -1,6 +1,5 @@
 """No annotator that tells an image by captions sees a query caption inside its own image: in neither direction."""
 
-import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -63,8 +62,8 @@ def test_what_is_learned_from_is_in_no_gallery(zoo):
     zoo.matches.create(image=zoo.images.first(), caption=asked, source="original")
     learned = read_examples(zoo, "original", validation=Validation.NONE, seed=0)
     gallery = open_gallery(zoo)
-    assert not np.isin([image.pk for image in learned.images], gallery.image_ids).any()
-    assert not np.isin([caption.pk for caption in learned.captions], gallery.caption_ids).any()
+    assert not {image.key for image in learned.images} & {image.key for image in gallery.images}
+    assert not {caption.key for caption in learned.captions} & {caption.key for caption in gallery.captions}
     assert asked.pk in gallery.caption_ids
 
 

@@ -5,19 +5,19 @@ import pytest
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.jobs import Cancelled
 from core.models import Job
-from corpus import gallery_files
+from core.work.jobs import Cancelled
+from corpus.galleries import gallery_files
 from corpus.models import Caption, Collection, Gallery, Image
 from mitl.jobs import retrieve_by_parts as run_job
-from mitl.models import Annotator, Direction, Retrieval, UnitLease
+from mitl.models import Annotator, Direction, Retrieval
 from mitl.registration import add_annotator
 from mitl.search.by_parts import open_retrieval, retrieve_by_parts, retrieve_for
 from mitl.search.gallery import load_lists, open_gallery
 from mitl.search.gallery_embeddings import import_embeddings, kept_embeddings, kept_in
 from mitl.search.plans import open_plan
 from mitl.search.request import Search
-from tests.corpus.test_commands import told
+from tests.commands import output_of
 from tests.factories import make_collection, make_sample
 from tests.mitl.galleries import drawn, make_gallery, npy_folder, query_annotator
 
@@ -69,7 +69,6 @@ def test_the_lists_are_those_of_an_exact_search(sea, annotator, sample, shards):
     assert keys_of(made, Direction.IMAGE_TO_CAPTION) == [[f"c{place:02}" for place in places] for places in captions]
     assert keys_of(made, Direction.CAPTION_TO_IMAGE) == [[f"i{place:02}" for place in places] for places in images]
     assert made.gallery == sea
-    assert not UnitLease.objects.exists()
 
 
 def test_only_what_was_found_becomes_rows(sea, annotator, sample):
@@ -159,16 +158,16 @@ def test_a_job_makes_the_search_too(sea, annotator, sample):
 
 def test_the_commands_go_from_items_in_files_to_a_pool(sea, annotator, sample):
     how = ("zoo", "--annotators", "theirs", "--queries", "queries", "--gallery", "sea", "--depth", "8")
-    said = told("retrieve", *how, "--engine-on", "local", "--shards", "3")
+    said = output_of("retrieve", *how, "--engine-on", "local", "--shards", "3")
     assert said.startswith("theirs over zoo: searched in")
-    assert told("retrieve", *how).startswith("theirs over zoo: kept from")
+    assert output_of("retrieve", *how).startswith("theirs over zoo: kept from")
     pooling = ("--collection", "zoo", "--annotators", "theirs", "--queries", "queries", "--control-depth", "8")
-    assert "pairs: " in told("pool", "p", *pooling, "--gallery", "sea")
+    assert "pairs: " in output_of("pool", "p", *pooling, "--gallery", "sea")
     with pytest.raises(Exception, match="has no lists 8 deep for queries: theirs. Run: manage.py retrieve zoo"):
-        told("pool", "rows", *pooling)
+        output_of("pool", "rows", *pooling)
 
 
 @pytest.mark.parametrize("option", [("--rerank", "csls"), ("--engine", "faiss"), ("--estimate",)])
 def test_other_searches_than_plain_ones_are_refused(sea, annotator, sample, option):
     with pytest.raises(Exception, match="--gallery are only for plain, exact searches"):
-        told("retrieve", "zoo", "--annotators", "theirs", "--queries", "queries", "--gallery", "sea", *option)
+        output_of("retrieve", "zoo", "--annotators", "theirs", "--queries", "queries", "--gallery", "sea", *option)

@@ -2,25 +2,29 @@
 
 import os
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
+from django.apps import apps
 from django.conf import settings
 from django.core.files.storage import default_storage
+from django.db import connection
 
-from core import jobs
+from coloured import SMALL, trained_arrays
 from core.errors import CounterpartError
-from core.jobs import cancel
 from core.models import Job
+from core.work import jobs
+from core.work.jobs import cancel
 from corpus.models import Collection
 from mitl.jobs import retrieve_by_parts as run_job
-from mitl.models import Annotator, Retrieval, UnitLease
+from mitl.models import Annotator, Retrieval
 from mitl.search.by_parts import open_retrieval, retrieve_by_parts
-from mitl.search.engines import on_celery, on_ray
-from mitl.search.plans import Plan
+from mitl.search.engines import on_ray
+from mitl.search.plans import SearchPlan
 from tests.factories import make_annotator, make_collection, make_sample
-from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, learned_once
+from tests.mitl.annotators.learned import annotator_of
 from tests.mitl.pictured import make_coloured_collection
 from tests.mitl.plugged import plug_in
 from tests.mitl.searches import add_embeddings, retrieve, search
@@ -67,7 +71,6 @@ def test_a_grid_of_parts_comes_to_the_bytes_of_a_single_run(zoo, annotator, shar
     assert by_parts(zoo, annotator, shards=3) == made
     assert retrieve(zoo, annotators=[annotator], depth=9) == [made]
     assert left_in_storage() == []
-    assert not UnitLease.objects.exists()
 
 
 @pytest.mark.parametrize("shards", [1, 4])
@@ -92,20 +95,20 @@ class KilledError(Exception):
 def ran(monkeypatch) -> list[tuple[str, int]]:
     """Every unit that is run, by step and number."""
     units: list[tuple[str, int]] = []
-    run = Plan.run
+    run = SearchPlan.run
 
     def counted(plan, number, progress=lambda *_: None):
         units.append((plan.folder.rpartition("/")[2], number))
         run(plan, number, progress)
 
-    monkeypatch.setattr(Plan, "run", counted)
+    monkeypatch.setattr(SearchPlan, "run", counted)
     return units
 
 
 @pytest.fixture
 def killed(ran, monkeypatch) -> list[tuple[str, int]]:
     """The same; the sixth kills its process, once."""
-    run = Plan.run
+    run = SearchPlan.run
 
     def die(plan, number, progress=lambda *_: None):
         if len(ran) == 5:
@@ -113,32 +116,29 @@ def killed(ran, monkeypatch) -> list[tuple[str, int]]:
             raise KilledError
         run(plan, number, progress)
 
-    monkeypatch.setattr(Plan, "run", die)
-    monkeypatch.setattr(on_celery, "HELPERS", 0)
+    monkeypatch.setattr(SearchPlan, "run", die)
     return ran
 
 
-@pytest.mark.parametrize("engine", ["local", "celery"])
-def test_who_makes_the_search_of_a_killed_process_again_goes_on_at_the_lost_unit(zoo, annotator, killed, engine):
+def test_who_makes_the_search_of_a_killed_process_again_goes_on_at_the_lost_unit(zoo, annotator, killed):
     single = single_run(zoo, annotator)
     with pytest.raises(KilledError):
-        by_parts(zoo, annotator, engine=engine, shards=3)
-    UnitLease.objects.all().delete()  # those of the dead process run out
-    assert by_parts(zoo, annotator, engine=engine, shards=3).sha256 == single
+        by_parts(zoo, annotator, shards=3)
+    assert by_parts(zoo, annotator, shards=3).sha256 == single
     assert killed.count(killed[5]) == 2
     assert len(killed) == len(set(killed)) + 1
 
 
 def test_who_is_overtaken_by_another_process_returns_what_that_one_stored(zoo, annotator, monkeypatch):
-    run, made = Plan.run, []
+    run, made = SearchPlan.run, []
 
     def overtaken(plan, number, progress=lambda *_: None):
         if not made:
-            monkeypatch.setattr(Plan, "run", run)
+            monkeypatch.setattr(SearchPlan, "run", run)
             made.append(by_parts(zoo, annotator, shards=3))
         run(plan, number, progress)
 
-    monkeypatch.setattr(Plan, "run", overtaken)
+    monkeypatch.setattr(SearchPlan, "run", overtaken)
     assert by_parts(zoo, annotator, shards=3) == made[0]
     assert left_in_storage() == []
 
@@ -161,13 +161,13 @@ def test_a_job_makes_the_search_and_tells_of_it(zoo, annotator, job):
 
 
 def test_a_cancelled_search_leaves_nothing_behind(job, ran, monkeypatch):
-    run = Plan.run
+    run = SearchPlan.run
 
     def cancelled(plan, number, progress=lambda *_: None):
         cancel(job, actor="robin")
         run(plan, number, progress)
 
-    monkeypatch.setattr(Plan, "run", cancelled)
+    monkeypatch.setattr(SearchPlan, "run", cancelled)
     run_job(str(job.pk))
     assert state_of(job) == "cancelled"
     assert left_in_storage() == []
@@ -182,6 +182,14 @@ def test_a_search_that_is_handed_back_goes_on_where_it_was(job, ran, monkeypatch
     run_job(str(job.pk))
     assert state_of(job) == "done"
     assert len(ran) == len(set(ran)) + 1  # the one during which the worker was stopped
+
+
+def test_a_search_that_waited_for_the_former_engine_runs_in_one_process(job):
+    Job.objects.update(params=job.params | {"engine": "celery"})
+    migration = import_module("mitl.migrations.0008_searches_without_leases")
+    migration.search_in_one_process(apps, connection.schema_editor())
+    run_job(str(job.pk))
+    assert state_of(job) == "done"
 
 
 def test_a_search_of_weights_that_changed_meanwhile_is_started_anew(annotator, job):
@@ -238,11 +246,11 @@ def test_what_cannot_be_searched_by_parts_is_refused(zoo, annotator):
 
 
 @pytest.mark.slow
-def test_a_network_encodes_the_same_bits_part_by_part(few):
+def test_a_network_encodes_the_same_bits_part_by_part(db):
     """Parts hold whole batches, so that each item is encoded in the batch that it is in ever else."""
-    annotator = annotator_of("vse", learned_once("vse", few, loss="max", **QUICK, **SMALL), **QUICK, **SMALL)
+    annotator = annotator_of("vse", trained_arrays("vse", loss="max", **SMALL, epochs=0), **SMALL)
     annotator.save()
     colours = make_coloured_collection("many", train_each=0, test_each=25)
     single = single_run(colours, annotator)
     shutil.rmtree(settings.VAR_DIR / "embeddings")
-    assert by_parts(colours, annotator, engine="celery", shards=3).sha256 == single
+    assert by_parts(colours, annotator, shards=3).sha256 == single

@@ -1,20 +1,19 @@
 """The command retrieve --engine-on and --shards: who works, what is printed, what it refuses."""
 
-import json
-
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from core import jobs
 from core.models import Job
+from core.work import jobs
 from mitl.models import Retrieval
-from mitl.search.engines import on_ray
-from tests.factories import make_annotator, make_collection, make_sample
+from mitl.search.engines import on_local, on_ray
+from tests.commands import figures_printed, output_of
+from tests.factories import make_annotator, make_collection
 from tests.mitl.searches import add_embeddings
 
 ASKED = ("retrieve", "zoo", "--annotators", "theirs", "--depth", "3")
-ON_CELERY = (*ASKED, "--engine-on", "celery", "--shards", "2")
+ON_RAY = (*ASKED, "--engine-on", "ray", "--shards", "2")
 
 
 @pytest.fixture(autouse=True)
@@ -23,42 +22,37 @@ def zoo(db, tmp_path, monkeypatch):
     monkeypatch.setattr(jobs, "send", lambda job: None)
     rng = np.random.default_rng(0)
     collection = make_collection(images=5)
-    make_sample(collection)
     add_embeddings(tmp_path, *(rng.standard_normal((n, 4), np.float32) for n in (5, 10)))
     return collection
 
 
-def printed(capsys, *arguments: str) -> str:
-    capsys.readouterr()
-    call_command(*arguments)
-    return capsys.readouterr().out.strip()
+@pytest.fixture
+def cluster(monkeypatch) -> None:
+    """A Ray cluster can be used; this process does its work."""
+    monkeypatch.setattr(on_ray, "cluster_problem", lambda: "")
+    monkeypatch.setattr(on_ray, "connected", on_local.connected)
 
 
-def test_parts_are_searched_here_unless_another_engine_is_named(capsys):
-    figures = json.loads(printed(capsys, *ASKED, "--shards", "2", "--json"))["theirs"]
+def test_parts_are_searched_here_unless_another_engine_is_named():
+    figures = figures_printed(*ASKED, "--shards", "2")["theirs"]
     assert (figures["sha256"], figures["depth"], figures["kept"]) == (Retrieval.objects.get().sha256, 3, False)
     assert not Job.objects.exists()
 
 
-def test_queries_of_a_sample_are_searched_by_parts(capsys):
-    printed(capsys, *ASKED, "--shards", "2", "--queries", "queries")
-    assert Retrieval.objects.get().sample.name == "queries"
-
-
-def test_without_wait_the_job_is_left_to_the_workers(capsys):
-    out = printed(capsys, *ON_CELERY)
+def test_without_wait_the_job_is_left_to_the_workers(cluster):
+    out = output_of(*ON_RAY)
     job = Job.objects.get()
     assert out.splitlines()[0] == f"Retrieve theirs over zoo: job {job.pk} is queued."
     assert not Retrieval.objects.exists()
 
 
-def test_the_job_comes_as_figures(capsys):
-    figures = json.loads(printed(capsys, *ON_CELERY, "--json"))["theirs"]
+def test_the_job_comes_as_figures(cluster):
+    figures = figures_printed(*ON_RAY)["theirs"]
     assert figures == {"job": str(Job.objects.get().pk), "state": "queued"}
 
 
-def test_with_wait_the_work_is_done_here_and_told_as_ever(capsys):
-    figures = json.loads(printed(capsys, *ON_CELERY, "--wait", "--json"))["theirs"]
+def test_with_wait_the_command_makes_the_search(cluster):
+    figures = figures_printed(*ON_RAY, "--wait")["theirs"]
     assert (figures["sha256"], figures["depth"], figures["kept"]) == (Retrieval.objects.get().sha256, 3, False)
 
 
@@ -67,12 +61,12 @@ def test_with_wait_the_work_is_done_here_and_told_as_ever(capsys):
     [
         ((*ASKED, "--shards", "2", "--engine", "faiss", "--rerank", "csls"), "not with --rerank, --engine faiss"),
         (
-            (*ASKED[:3], "theirs,words", "--engine-on", "celery"),
+            (*ASKED[:3], "theirs,words", "--engine-on", "ray"),
             "words: only searches by inner products of embeddings can be made by parts",
         ),
     ],
 )
-def test_what_cannot_be_searched_by_parts_is_refused_in_one_line(arguments, message):
+def test_what_cannot_be_searched_by_parts_is_refused_in_one_line(cluster, arguments, message):
     make_annotator("words")
     with pytest.raises(CommandError, match=message) as raised:
         call_command(*arguments)

@@ -1,8 +1,8 @@
 import pytest
 
 from core.errors import CounterpartError
+from counterpart_annotators import encoding
 from mitl.models import Annotator
-from mitl.search import embeddings
 from tests.factories import make_annotator, make_collection
 from tests.mitl import distances
 from tests.mitl.plugged import plug_in
@@ -58,7 +58,7 @@ def test_an_annotator_that_tells_no_preprocessing_keeps_nothing(zoo, annotator, 
 
 
 def test_an_interrupted_encoding_goes_on_from_its_last_part(zoo, annotator, monkeypatch):
-    monkeypatch.setattr(embeddings, "PART", 2)
+    monkeypatch.setattr(encoding, "PART", 2)
     with monkeypatch.context() as patch:
         patch.setattr(distances.Several, "encode_captions", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):

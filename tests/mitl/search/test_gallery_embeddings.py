@@ -7,10 +7,10 @@ import pytest
 
 from core.errors import CounterpartError
 from core.models import Event
-from corpus import gallery_files
+from corpus.galleries import gallery_files
 from mitl.search.gallery_embeddings import import_embeddings, kept_embeddings, kept_in
-from mitl.search.plans import Plan
-from tests.corpus.test_commands import told
+from mitl.search.plans import SearchPlan
+from tests.commands import output_of
 from tests.factories import make_annotator, make_collection
 from tests.mitl.galleries import drawn, make_gallery, npy_folder, query_annotator
 
@@ -32,9 +32,9 @@ def annotator(gallery, tmp_path):
 
 
 def stored(gallery, annotator, side: str) -> list[np.ndarray]:
-    from core.files import local_copy
+    from core.files.stored_files import local_copy
 
-    results = Plan(kept_in(gallery, annotator, side), []).results()
+    results = SearchPlan(kept_in(gallery, annotator, side), []).results()
     assert list(results) == list(range(len(results)))
     return [np.load(local_copy(file)) for file in results.values()]
 
@@ -118,5 +118,6 @@ def test_an_annotator_without_embeddings_is_refused(gallery, tmp_path):
 
 def test_the_command_tells_sizes(gallery, annotator, tmp_path):
     path = npy_folder(tmp_path / "npy", drawn(3, N, 6), drawn(4, N, 6))
-    assert told("import_embeddings", "sea", "theirs", path) == "theirs: embeddings of 9 images and 9 captions, 6 each."
-    assert json.loads(told("import_embeddings", "sea", "theirs", path, "--json"))["shape"] == [6]
+    said = output_of("import_embeddings", "sea", "theirs", path)
+    assert said == "theirs: embeddings of 9 images and 9 captions, 6 each.\n"
+    assert json.loads(output_of("import_embeddings", "sea", "theirs", path, "--json"))["shape"] == [6]

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mitl.checkpoints import Checkpoints
+from counterpart_annotators.checkpoints import Checkpoints
 from mitl.search.estimates import measure_pace
 from mitl.search.pair_scores import GROUP, BestSoFar, JointScores, ListedPairs, SampledPairs, Scoring, score_pairs
 

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from core.errors import CounterpartError
-from mitl.hubness import Matrix, k_occurrence
+from counterpart_topk.hubness import Matrix, k_occurrence
 from mitl.search.rerank import parse_steps, rerank, written
 from mitl.search.tuning import choose, variations
-from tests.mitl.slow_hubs import slow_csls, slow_inverted_softmax, slow_matching
+from slow_hubs import slow_csls, slow_inverted_softmax, slow_matching
 
 quarters = arrays(
     np.float64, array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=9), elements=st.integers(-4, 4)

@@ -7,16 +7,16 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from corpus.models import Collection, Match, Sample
+from counterpart_topk.hubness import Matrix
 from mitl.annotators import load
 from mitl.models import Annotator, Direction, Proposal, Retrieval
 from mitl.pooling import pool_proposals
 from mitl.registration import add_annotator
 from mitl.search.gallery import load_lists, open_gallery
-from mitl.search.rerank import parse_steps
+from mitl.search.rerank import parse_steps, rerank
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
 from tests.mitl.plugged import plug_in
-from tests.mitl.search.test_rerank import slow_rerank
 from tests.mitl.searches import add_embeddings, retrieve
 
 I2T, T2I = Direction
@@ -99,7 +99,7 @@ def test_csls_takes_a_hub_from_the_top_of_the_lists(theirs, capsys):
 @pytest.mark.parametrize("steps", ["csls:k=3", "is:beta=4", "rgm:k=2", "csls:k=2,rgm:k=1:relaxation=1.5"])
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("kind", ["embeddings", "pairs"])
-def test_lists_are_those_of_the_definitions_over_all_who_may_ask(zoo, tmp_path, kind, whole, steps):
+def test_lists_are_those_of_all_scores_whoever_asks(zoo, tmp_path, kind, whole, steps):
     numbers = np.random.default_rng(7).integers(-8, 9, (6, 6)) / 8
     annotator = embedding("theirs", numbers, tmp_path) if kind == "embeddings" else make_annotator()
     gallery = open_gallery(zoo, None)
@@ -109,8 +109,8 @@ def test_lists_are_those_of_the_definitions_over_all_who_may_ask(zoo, tmp_path, 
     found = keys_of(retrieve(zoo, annotators=[annotator], sample=sample, depth=4, rerank=parse_steps(steps))[0])
     asking = {I2T: slice(None) if whole else [1, 4], T2I: slice(None) if whole else [0, 3, 5]}
     for direction, similarity in ((I2T, scores), (T2I, scores.T)):
-        lists, _ = slow_rerank(similarity, steps, 4)
-        assert found[direction] == np.array(lists)[asking[direction]].tolist()
+        lists, _ = rerank(Matrix(similarity), parse_steps(steps), 4)
+        assert found[direction] == lists[asking[direction]].tolist()
 
 
 def test_the_same_re_ranking_is_searched_once_however_it_is_written(theirs, capsys):
@@ -220,6 +220,6 @@ def test_cross_encoders_are_named_before_anything_is_searched(theirs, monkeypatc
 
 def test_embeddings_are_checked_as_for_a_plain_search(zoo, tmp_path):
     embedding("theirs", np.eye(6) * np.array([1, 1, 1, 1, 1, 0]), tmp_path)
-    for rerank in ((), ("--rerank", "csls:k=2")):
+    for option in ((), ("--rerank", "csls:k=2")):
         with pytest.raises(CommandError, match="^theirs: 1 rows of captions are zero vectors"):
-            call_command(*ASKED, *rerank)
+            call_command(*ASKED, *option)

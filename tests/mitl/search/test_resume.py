@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.jobs import Cancelled
+from core.work.jobs import Cancelled
 from mitl.models import Retrieval
 from tests.factories import make_collection
 from tests.mitl import killable_search
@@ -20,7 +20,7 @@ STRIP = 4
 @pytest.fixture
 def zoo(db, monkeypatch):
     """Twelve images: three strips."""
-    monkeypatch.setattr("mitl.topk.sweep.STRIP", STRIP)
+    monkeypatch.setattr("counterpart_topk.sweep.STRIP", STRIP)
     return make_collection(images=12, captions_each=2)
 
 

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from core.errors import CounterpartError
-from core.files import read_arrays
+from core.files.stored_files import read_arrays
 from corpus.models import Collection, Sample
 from mitl.annotators.overlap import OverlapScores
 from mitl.models import Direction, Retrieval
 from mitl.registration import add_annotator
 from mitl.search import embeddings as searching
 from mitl.search.gallery import load_lists
-from mitl.topk import topk_of_products
 from mitl.training.trainer import train_annotator
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.pictured import make_coloured_collection
@@ -59,30 +58,11 @@ def test_every_query_gets_its_best_items_of_the_whole_gallery(zoo, tmp_path, eng
 
 
 def test_the_engine_faiss_asks_faiss_in_both_directions(zoo, tmp_path, monkeypatch):
-    asked, search = [], searching._faiss_topk
-    monkeypatch.setattr(searching, "_faiss_topk", lambda *given: asked.append(given) or search(*given))
+    asked, search = [], searching.flat_topk
+    monkeypatch.setattr(searching, "flat_topk", lambda *given: asked.append(given) or search(*given))
     theirs, *_ = embeddings_of(zoo, tmp_path)
     made = retrieve(zoo, annotators=[theirs], depth=6, engine="faiss")[0]
     assert (len(asked), made.engine) == (2, "faiss")
-
-
-def near_ties(n: int, dim: int) -> np.ndarray:
-    """Vectors that float32 products hardly tell apart, some of them equal."""
-    rng = np.random.default_rng(3)
-    rows = 1 + 1e-4 * rng.standard_normal((n, dim)).astype(np.float32)
-    rows[n // 2 :: 7] = rows[0]
-    return rows
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("spare", [1, 16])
-def test_faiss_s_lists_are_those_of_the_exact_search_bit_by_bit(monkeypatch, spare):
-    monkeypatch.setattr(searching, "FAISS_SPARE", spare)
-    queries, items = near_ties(40, 24), near_ties(300, 24)
-    places, scores = searching._faiss_topk(queries, items, 9)
-    right_places, right_scores = topk_of_products(queries, items, 9)
-    assert places.tolist() == right_places.tolist()
-    assert scores.tolist() == right_scores.tolist()
 
 
 @pytest.mark.parametrize("engine", ["blocked", "faiss"])

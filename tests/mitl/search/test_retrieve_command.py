@@ -6,8 +6,8 @@ import re
 import pytest
 from django.core.management import CommandError, call_command
 
+from counterpart_annotators.base import Pace
 from mitl.models import Retrieval
-from mitl.search.pair_scores import Pace
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl import joint
 from tests.mitl.plugged import plug_in

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.parts import Part
+from core.files.parts import Part
+from counterpart_topk import bidirectional_topk
+from counterpart_topk.ranking import NOWHERE, Ranking, empty_ranking
 from mitl.search.scan import merge, packed, scan, unpacked
-from mitl.topk import bidirectional_topk
-from mitl.topk.ranking import NOWHERE, Ranking, empty_ranking
-from tests.mitl.topk.inputs import with_duplicates
+from topk_inputs import with_duplicates
 
 
 def cut(rows: np.ndarray, edges) -> list[Part]:

@@ -3,8 +3,8 @@ import pytest
 
 from core.errors import CounterpartError
 from corpus.models import Match
+from counterpart_annotators.base import EmbeddingAnnotator, ListAnnotator
 from mitl.annotators import load
-from mitl.annotators.base import EmbeddingAnnotator, ListAnnotator
 from mitl.annotators.overlap import OverlapScores
 from mitl.search.tuning import validation_blocks
 from tests.factories import make_annotator, make_collection

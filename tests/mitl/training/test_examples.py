@@ -3,8 +3,8 @@ import pytest
 
 from core.errors import CounterpartError
 from corpus.models import Collection, Image, Match
+from counterpart_annotators.training.learners import TrainingSet
 from mitl.training.examples import Validation, read_examples
-from mitl.training.learners import TrainingSet
 from tests.factories import make_collection
 
 
@@ -41,9 +41,9 @@ def test_pairs_are_places_among_what_has_a_pair(zoo):
 def test_level_1_counts_whole_level_2_half_and_no_other(zoo):
     grade(zoo, {(0, 0): 1, (0, 1): 2, (0, 2): 3, (0, 3): 4, (0, 4): None})
     examples = read(zoo, "truth")
-    assert [caption.pk for caption in examples.captions] == list(
-        zoo.captions.order_by("pk").values_list("pk", flat=True)
-    )[:2] + [zoo.captions.order_by("pk")[4].pk]
+    assert [caption.key for caption in examples.captions] == list(
+        zoo.captions.order_by("pk").values_list("key", flat=True)
+    )[:2] + [zoo.captions.order_by("pk")[4].key]
     assert examples.weights.tolist() == [1, 0.5, 1]
 
 

@@ -3,10 +3,11 @@ import pytest
 from django.core.management import call_command
 
 from core.errors import CounterpartError
-from core.files import StoredFile, local_copy
+from core.files.stored_files import StoredFile, local_copy
 from core.models import Event, Job
 from corpus.models import Image
 from mitl.annotators import load
+from mitl.hosting.plain_rows import plain_captions, plain_images
 from mitl.jobs import train
 from mitl.models import Annotator
 from mitl.registration import add_annotator
@@ -25,7 +26,8 @@ def right_first(annotator: Annotator, collection) -> float:
     """The share of test captions whose first image is of the caption's colour."""
     model = load(annotator)
     images, captions = list(collection.images.gallery()), list(collection.captions.gallery())
-    first = (model.encode_captions(captions) @ model.encode_images(images).T).argmax(1)
+    vectors = model.encode_images(plain_images(images))
+    first = (model.encode_captions(plain_captions(captions, {})) @ vectors.T).argmax(1)
     colour = {image.pk: image.key.rstrip("0123456789") for image in images}
     return np.mean([colour[images[i].pk] == colour[c.image_id] for i, c in zip(first, captions, strict=True)])
 
@@ -130,7 +132,7 @@ def test_another_validation_is_another_training(colours):
 @pytest.fixture
 def little(colours, monkeypatch) -> Annotator:
     """An annotator that is fitted like the large ones."""
-    plug_in(monkeypatch, little="tests.mitl.training.little_kind")
+    plug_in(monkeypatch, little="little_kind")
     return add_annotator("little", kind="little")
 
 

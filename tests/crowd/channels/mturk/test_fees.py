@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 
+from counterpart_emulators.mturk.balance import BASE_RATE, MASTERS_RATE, rounded_fee
 from crowd.channels.mturk.payments import fee_schedule
 from crowd.offers import offer_of
-from crowd.publication import quote, set_terms
-from emulators.mturk.balance import BASE_RATE, MASTERS_RATE, rounded_fee
+from crowd.posting.publication import quote, set_terms
 from tests.factories import make_round
 
 

@@ -6,25 +6,10 @@ import httpx
 import pytest
 
 from crowd.channels.base import ChannelError
-from crowd.channels.prolific.client import FUNDS_PAUSE, Client, Environment, ProlificError
+from crowd.channels.prolific.client import FUNDS_PAUSE, ProlificError
 from crowd.channels.prolific.submissions import collect
 from crowd.models import Posting
-
-API = "https://api.test"
-
-
-def client_with(*replies: httpx.Response | Exception) -> Client:
-    """A client that gets these replies, one after the other."""
-    coming = iter(replies)
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        reply = next(coming)
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
-
-    place = Environment("live", API, "https://app.test", "the-token", "w1")
-    return Client(place, transport=httpx.MockTransport(answer))
+from tests.crowd.channels.prolific.replies import API, client_with
 
 
 def failed(reply: httpx.Response | Exception) -> ProlificError:

@@ -7,14 +7,11 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from counterpart_emulators.prolific.wallet import FEE, VAT
 from crowd.channels.prolific.money import LEAST_HOURLY
-from emulators.prolific.wallet import FEE, VAT
 from hits.models import Round
 from simulation.profiles import load_profile
-from tests.crowd.prolific_rehearsal import rehearsal
 from tests.factories import make_round
-
-__all__ = ["rehearsal"]
 
 ROOT = Path(__file__).parents[4]
 PAGE = (ROOT / "docs/prolific.md").read_text()
@@ -36,7 +33,7 @@ APPS = (
 OWN = ("commands/prolific_emulator.py", "commands/subscribe_hooks.py", "doors/prolific.py")
 
 
-def test_outside_its_folders_prolific_is_named_in_four_lines_and_three_files_of_its_own():
+def test_outside_its_folders_prolific_is_named_in_three_lines_and_three_files_of_its_own():
     files = [path.relative_to(ROOT) for app in APPS for path in (ROOT / app).rglob("*.py")]
     outside = [path.as_posix() for path in files if "channels/prolific" not in path.as_posix()]
     lines = {path: (ROOT / path).read_text().lower().splitlines() for path in outside}
@@ -44,7 +41,7 @@ def test_outside_its_folders_prolific_is_named_in_four_lines_and_three_files_of_
     own = {path for path in named if path.endswith(OWN)}
     assert len(own) == len(OWN)
     others = {path: count for path, count in named.items() if path not in own}
-    assert others == {"crowd/channels/__init__.py": 2, "simulation/doors/platform_door.py": 2}
+    assert others == {"core/extensions.py": 1, "simulation/doors/platform_door.py": 2}
 
 
 @pytest.mark.parametrize(("column", "share"), [(1, Decimal("0.333")), (2, Decimal("0.428"))])

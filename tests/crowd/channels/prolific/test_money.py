@@ -6,12 +6,12 @@ import httpx
 import pytest
 from django.core.management import CommandError, call_command
 
+from counterpart_emulators.prolific.schemas import shortest_limit
+from crowd.calls.funds import ask_funds
 from crowd.channels.base import ChannelError
 from crowd.channels.prolific.money import funds, longest_minutes, major, minor
-from crowd.funds import ask_funds
 from crowd.models import Posting
-from emulators.prolific.schemas import shortest_limit
-from tests.crowd.channels.prolific.test_client import client_with
+from tests.crowd.channels.prolific.replies import client_with
 from tests.crowd.prolific_rehearsal import rehearsing
 from tests.factories import make_round
 

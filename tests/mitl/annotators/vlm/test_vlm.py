@@ -4,18 +4,19 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+from chat_endpoint import Asked, refused, said, serving
 from core.errors import CounterpartError
 from corpus.models import Image, Sample
+from counterpart_annotators.base import CrossEncoder
+from counterpart_annotators.kinds.vlm import annotator as vlm
 from mitl.annotators import load
-from mitl.annotators.base import CrossEncoder
-from mitl.annotators.vlm import annotator as vlm
+from mitl.hosting.plain_rows import plain_captions, plain_images
 from mitl.models import Annotator, Direction
 from mitl.registration import add_annotator
 from mitl.search.gallery import load_lists
 from mitl.search.request import Cascade
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.annotators.learned import settings_of
-from tests.mitl.annotators.vlm.endpoint import Asked, refused, said, serving
 from tests.mitl.searches import estimate_retrieval, retrieve
 
 KEY = "sk-very-secret"
@@ -57,7 +58,8 @@ def seer_at(stub, name: str = "seer", **options) -> Annotator:
 
 
 def ready(annotator: Annotator, collection):
-    images, captions = list(collection.images.order_by("pk")), list(collection.captions.order_by("pk"))
+    images = plain_images(collection.images.order_by("pk"))
+    captions = plain_captions(collection.captions.order_by("pk"), {})
     return load(annotator).ready(images, captions)
 
 

@@ -1,0 +1,1 @@
+"""Stored files, archives and backups."""

@@ -1,0 +1,1 @@
+"""This installation: its variables and its version."""

@@ -1,0 +1,1 @@
+"""What requests pass, and requests to others."""

@@ -1,0 +1,1 @@
+"""Long work: jobs, their queues, and who asked for them."""

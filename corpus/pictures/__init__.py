@@ -1,0 +1,1 @@
+"""Pictures of a collection: stored whole, shown as browsers show them, compared, and copied smaller."""

@@ -1,0 +1,226 @@
+"""Pictures: found in a folder, verified and stored whole, and opened as browsers show them."""
+
+import hashlib
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import Protocol
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.utils import timezone
+from PIL import Image as Pillow
+from PIL import UnidentifiedImageError
+
+from core.errors import CounterpartError, some_of
+from core.files.stored_files import files_in
+from core.progress import Progress, tracked
+from core.text import counted
+from corpus.models import Image
+from corpus.pictures.appearance import SIDEWAYS, appearance, orientation
+
+# The formats that every browser shows.
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP")
+# Pillow calls the JPEGs of many phones MPO.
+SUFFIXES = {"MPO": ".jpg", "JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "GIF": ".gif", "BMP": ".bmp"}
+# Pillow only warns about decompression bombs of this size. We refuse them, so the warning is not needed.
+MAX_PIXELS = 89_478_485
+warnings.simplefilter("ignore", Pillow.DecompressionBombWarning)
+CHECKSUM = re.compile(r"[0-9a-f]{32}")  # the first half of a SHA-256, the name of a stored picture
+ABANDONED = timedelta(days=1)  # after which a file that no row uses was left by an import that was killed
+
+
+class BrokenPictureError(CounterpartError):
+    """Bytes that are not a complete picture; ``reason`` is a short explanation."""
+
+    def __init__(self, key: str, file_name: str, reason: str) -> None:
+        super().__init__(f"{file_name} (image {key}) is not a complete picture: {reason}. Replace it and try again.")
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class StoredPicture:
+    """A picture's path in the storage, its size in pixels as shown (EXIF orientation applied), and its SHA-256."""
+
+    file: str
+    width: int
+    height: int
+    sha256: str
+
+
+def store_picture(collection_name: str, key: str, file_name: str, content: bytes) -> StoredPicture:
+    """Verify that ``content`` is a complete picture and store its bytes under their checksum.
+
+    Equal pictures of a collection share one file, so storing twice changes nothing. ``key`` is the image's, for the
+    error. Raises BrokenPictureError if Pillow cannot decode all of it, or if it has too many pixels.
+    """
+    try:
+        picture = _decoded(content)
+    except Exception as error:  # Pillow's decoders raise many kinds of errors for broken bytes
+        raise BrokenPictureError(key, file_name, _reason(error)) from error
+    sha256 = hashlib.sha256(content).hexdigest()
+    path = f"images/{collection_name}/{sha256[:32]}{SUFFIXES[str(picture.format)]}"
+    width, height = picture.size
+    if orientation(picture) in SIDEWAYS:
+        width, height = height, width
+    return StoredPicture(_stored(path, content), width, height, sha256)
+
+
+class Pictured(Protocol):
+    """What has a key and perhaps the path of a stored picture, such as an Image."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def file(self) -> str: ...
+
+
+def open_picture(image: Pictured) -> Pillow.Image:
+    """Open an image's picture as a browser shows it: upright, in sRGB, with transparent parts on white.
+
+    Raises CounterpartError if the image has no file or the storage has lost it.
+    """
+    if not image.file:
+        raise CounterpartError(f"Image {image.key} has no picture file. Import the collection again with --images.")
+    try:
+        return shown(picture_bytes(image.file))
+    except Exception as error:
+        raise CounterpartError(
+            f"The picture of image {image.key} cannot be read ({_reason(error)}). Import it again with --images."
+        ) from error
+
+
+def shown(content: bytes) -> Pillow.Image:
+    """Decode a picture as a browser shows it. Raises what Pillow's decoders raise for one that is not complete."""
+    return appearance(_decoded(content))
+
+
+def picture_bytes(file: str) -> bytes:
+    """Read a stored picture. Raises CounterpartError if it is missing, or not the one that its name, a checksum, says.
+
+    Checked each time: 160 kB take a few tenths of a millisecond, a fraction of what a request takes.
+    """
+    try:
+        with default_storage.open(file, "rb") as stored:
+            content: bytes = stored.read()
+    except FileNotFoundError as error:
+        raise CounterpartError(f"The picture {file} is missing from the storage. Import it again.") from error
+    named = Path(file).stem
+    if CHECKSUM.fullmatch(named) and not hashlib.sha256(content).hexdigest().startswith(named):
+        raise CounterpartError(f"The picture {file} was changed after it was stored. Import it again.")
+    return content
+
+
+def _decoded(content: bytes) -> Pillow.Image:
+    picture = Pillow.open(BytesIO(content), formats=FORMATS)
+    if picture.width * picture.height > MAX_PIXELS:
+        raise ValueError(f"{picture.width} x {picture.height} pixels are too many")
+    picture.load()
+    return picture
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnidentifiedImageError):
+        return "not a JPEG, PNG, WebP, GIF or BMP"
+    return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+
+
+def _stored(path: str, content: bytes) -> str:
+    """Write the file unless it is there, over another one under its name, which was damaged."""
+    return path if _holds(path, content) else default_storage.save(path, ContentFile(content))
+
+
+def _holds(path: str, content: bytes) -> bool:
+    if not path or not default_storage.exists(path) or default_storage.size(path) != len(content):
+        return False
+    with default_storage.open(path, "rb") as stored:
+        return bool(stored.read() == content)
+
+
+def find_pictures(folder: Path, file_names: Mapping[str, str]) -> dict[str, Path | None]:
+    """Find each image's file by name in ``folder`` or one of its direct subfolders; None where it is missing.
+
+    Raises CounterpartError if ``folder`` is not a folder, or if a name or a link points outside it.
+    """
+    if not folder.is_dir():
+        raise CounterpartError(f"{folder} is not a folder. Pass the folder of pictures to --images.")
+    folders = [folder, *sorted(entry for entry in folder.iterdir() if entry.is_dir())]
+    found = {key: _first(folders, name) for key, name in file_names.items()}
+    root = folder.resolve()
+    outside = [
+        name
+        for key, name in file_names.items()
+        if ".." in Path(name).parts
+        or Path(name).is_absolute()
+        or ((path := found[key]) and not path.resolve().is_relative_to(root))
+    ]
+    if outside:
+        raise CounterpartError(
+            f"{counted(len(outside), 'file name points', 'file names point')} outside {folder}: {some_of(outside)}. "
+            "Correct them in the caption file."
+        )
+    return found
+
+
+def _first(folders: list[Path], name: str) -> Path | None:
+    # os.path rather than Path: it returns False for a name that the file system cannot represent
+    return next((folder / name for folder in folders if os.path.isfile(folder / name)), None)
+
+
+@contextmanager
+def pictures_stored(
+    collection_name: str, files: Mapping[str, Path], *, known: Mapping[str, tuple[str, str]], progress: Progress
+) -> Iterator[dict[str, StoredPicture]]:
+    """Store the pictures while the body runs; if it raises, remove those that no row uses. First remove what an
+    import that was killed has left.
+
+    ``known`` maps image keys to (file, sha256) of existing pictures; equal ones are skipped. Yields
+    the others by image key. Raises CounterpartError that lists all files that are not complete pictures.
+    """
+    stored: dict[str, StoredPicture] = {}
+    broken: list[str] = []
+
+    def store(key: str) -> None:
+        content = files[key].read_bytes()
+        file, sha256 = known.get(key, ("", ""))
+        if hashlib.sha256(content).hexdigest() == sha256 and _holds(file, content):
+            return
+        try:
+            stored[key] = store_picture(collection_name, key, files[key].name, content)
+        except BrokenPictureError as error:
+            broken.append(f"{files[key].name} ({error.reason})")
+
+    if files:
+        _remove_unused(collection_name, _left_behind(collection_name))
+    try:
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            for _ in tracked(threads.map(store, files), "storing pictures", progress, total=len(files), every=50):
+                pass
+        if broken:
+            told = counted(len(broken), "file is not a complete picture", "files are not complete pictures")
+            raise CounterpartError(f"{told}: {some_of(sorted(broken))}. Replace them and import again.")
+        yield {key: stored[key] for key in files if key in stored}
+    except BaseException:
+        _remove_unused(collection_name, {picture.file for picture in stored.values()})
+        raise
+
+
+def _remove_unused(collection_name: str, files: set[str]) -> None:
+    used = Image.objects.filter(collection__name=collection_name).values_list("file", flat=True)
+    for file in files.difference(used):
+        default_storage.delete(file)
+
+
+def _left_behind(collection_name: str) -> set[str]:
+    """Return the files of the collection's folder that an import must have left: none that is at work is so old."""
+    oldest = timezone.now() - ABANDONED
+    files = files_in(f"images/{collection_name}")
+    return {file for file in files if default_storage.get_modified_time(file) < oldest}

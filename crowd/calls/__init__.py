@@ -1,0 +1,1 @@
+"""Calls to platforms that change something: payments, messages, decisions."""

@@ -1,0 +1,1 @@
+"""Rounds on platforms: published, paused, seen."""

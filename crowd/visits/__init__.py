@@ -1,0 +1,1 @@
+"""People who come from platforms, from arrival to the end of their session."""

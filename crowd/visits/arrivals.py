@@ -1,0 +1,188 @@
+"""Arrivals: a platform's visitor becomes a worker with an assignment, or is told why not.
+
+What a visitor says counts for nothing until the platform confirms it. One who came for a single HIT claims it
+(``claims``); where the platform lists a whole round, its visitors come with a session, and get a HIT from the allocator
+of the browser pool.
+"""
+
+import logging
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from annotation.judging.links import Trouble
+from annotation.models import Assignment, ConsentSheet, Decision, Worker
+from annotation.money.budget import CeilingError
+from annotation.money.payments import owe
+from annotation.people.admission import is_excluded, is_paused
+from annotation.people.consent import give_consent
+from annotation.people.workers import actor_of, locked
+from annotation.work.leases import lease_for_visitor, move
+from core import clock
+from core.events import record
+from crowd import channels
+from crowd.channels.base import Arrival, ChannelError, Outcome
+from crowd.models import Posting, Visit, VisitQuerySet
+from hits.models import Round
+
+logger = logging.getLogger(__name__)
+
+TWO_PEOPLE = "Two workers have come with this session. Check which of them it is before anything is paid."
+SESSION_LIFE = timedelta(days=1)  # how long the address of a session that somebody came with is valid
+NO_ANSWER = (
+    "The platform does not answer our question about it, and we have been told. Try again later: reload this page in "
+    "a few minutes. If that does not help, return the study, which costs you nothing."
+)
+RETURN_IT = "Please return this HIT: that costs you nothing, and your earlier work is paid as decided."
+NOTHING_LEFT = "No HIT was left for this person, who is paid for coming."
+
+
+def posting_of(arrival: Arrival, *, channel: str, environment: str) -> Posting:
+    """Return the posting that the visitor came for. What they see depends on it, not on who comes when.
+
+    Raises Trouble for an unknown posting, and for one of a closed round that can take no submission.
+    """
+    known = Posting.objects.filter(channel=channel, environment=environment, external_id=arrival.posting_id)
+    posting = known.exclude(external_id="").select_related("hit__round__pool", "round__pool").first()
+    if posting is None:
+        raise Trouble(
+            "We do not know this HIT",
+            "If it was posted just now, reload the page in a minute. Otherwise return it: that costs you nothing.",
+            status=404,
+        )
+    if posting.hit and _is_over(posting, arrival):
+        raise Trouble(
+            "This round is closed",
+            "All answers are in. If you have accepted this HIT, return it: that costs you nothing. Thank you.",
+            status=410,
+        )
+    return posting
+
+
+def assignment_of_session(posting: Posting, session_id: str, worker: Worker) -> Assignment | None:
+    """Return what the worker was given in this session before."""
+    visits = _of_session(posting, session_id).filter(worker=worker)
+    return Assignment.objects.filter(visit__in=visits).select_related("hit__round", "worker", "visit").first()
+
+
+def begin_session(posting: Posting, arrival: Arrival, worker: Worker, *, sheet: ConsentSheet) -> Assignment:
+    """Note that a new session's worker agreed to the sheet and give them its HIT; the one they were given before, if
+    there is one. Where no HIT is left for them, they get an assignment without a seat, which is paid.
+
+    A session that the platform cannot confirm now is let in: its payment waits for the platform's list all the same.
+    Raises NotAgreedError where the round's sheet has changed meanwhile, Trouble for a session that the platform refuses
+    or has given to somebody else, for a worker who is excluded or paused, and while the platform refuses to tell us
+    anything.
+    """
+    platform = channels.session_platform(posting.channel)
+    session_id = arrival.assignment_id
+    try:
+        is_confirmed = platform.confirm(posting, arrival)
+    except ChannelError as error:
+        if not error.permanent:
+            logger.error("no visitor is let in to %s, as the platform refuses our question: %s", posting, error)
+            raise Trouble("We cannot check your session now", NO_ANSWER, status=503) from error
+        raise Trouble("The platform does not know this session", str(error), status=403) from error
+    if _doubt_others(posting, session_id, worker) and not is_confirmed:
+        raise not_theirs()
+    with transaction.atomic():
+        locked(worker.pk)
+        if found := assignment_of_session(posting, session_id, worker):
+            return found
+        refuse_shut_out(worker, posting.round)
+        # Anybody can come with somebody else's id; the platform has told by now whose it is.
+        give_consent(worker, posting.round, sheet=sheet)
+        time = platform.longest_session(posting)
+        assignment = lease_for_visitor(posting.round, worker=worker, time=time, outside_key=session_id)
+        outcome = Outcome.DONE if assignment else Outcome.NO_WORK
+        url, fields = platform.finish(posting, outcome)
+        finish = {"finish_url": url, "finish_fields": dict(fields)}
+        if assignment:
+            posting.begin_visit(assignment, **finish)
+        else:
+            assignment = _pay_for_coming(posting, worker, session_id, **finish)
+        record("opened" if is_confirmed else "opened, not confirmed", assignment, actor=actor_of(worker))
+    return assignment
+
+
+def forget_stranger(worker: Worker) -> None:
+    """Delete a worker who does not take part, unless something else is known of them."""
+    strangers(Worker.objects.filter(pk=worker.pk)).delete()
+
+
+def strangers(workers: QuerySet[Worker]) -> QuerySet[Worker]:
+    """Keep those who never consented and of whom nothing is known."""
+    workers = workers.filter(consented_at=None)
+    return workers.filter(assignments=None, exclusions=None, pauses=None, messages=None, tests=None, reports=None)
+
+
+def purge_strangers() -> int:
+    """Delete visitors who never said whether they take part, and return their number: nothing of them is kept."""
+    old = Worker.objects.filter(identities__channel__in=channels.platforms(), created_at__lt=clock.now() - SESSION_LIFE)
+    return strangers(old).delete()[1].get("annotation.Worker", 0)
+
+
+def refuse_shut_out(worker: Worker, round: Round) -> None:
+    """Raise Trouble for a worker who is excluded, or paused in the round."""
+    if is_excluded(worker):
+        raise Trouble("We have no work for you", f"You can no longer work in our rounds. {RETURN_IT}", status=403)
+    if is_paused(round, worker):
+        raise Trouble(
+            "You are paused in this round", f"We give you no more of its HITs for now. {RETURN_IT}", status=403
+        )
+
+
+def not_theirs() -> Trouble:
+    return Trouble(
+        "This is somebody else's HIT",
+        "The platform has given this assignment to another worker or HIT. Go back to the platform and open your HIT "
+        "from there.",
+        status=409,
+    )
+
+
+def _is_over(posting: Posting, arrival: Arrival) -> bool:
+    """A worker who accepted a HIT before its round was closed may finish it; in a preview nobody has accepted it."""
+    if posting.round.state != "closed":
+        return posting.state == Posting.State.DISPOSED
+    return arrival.is_preview or posting.state == Posting.State.DISPOSED or posting.settled_at is not None
+
+
+def _of_session(posting: Posting, session_id: str) -> VisitQuerySet:
+    return Visit.objects.filter(**posting.market, external_id=session_id)
+
+
+@transaction.atomic
+def _doubt_others(posting: Posting, session_id: str, worker: Worker) -> bool:
+    """Ask a person about the work of others who came with the same session. Return whether there are any."""
+    visits = _of_session(posting, session_id).exclude(worker=worker)
+    others = Assignment.objects.filter(visit__in=visits)
+    for other in others.filter(problem=""):
+        Assignment.objects.filter(pk=other.pk).update(problem=TWO_PEOPLE)
+        record("claimed by two workers", other, actor="arrivals")
+    return others.exists()
+
+
+def _pay_for_coming(posting: Posting, worker: Worker, session_id: str, **finish: Any) -> Assignment:
+    """Record a session for which no HIT is left, and owe its reward; a person decides where the ceiling forbids it."""
+    now = clock.now()
+    assignment = Assignment.objects.create(
+        hit=posting.round.hits.all()[0],
+        has_hit=False,
+        worker=worker,
+        state=Assignment.State.EXCLUDED,
+        deadline=now,
+        submitted_at=now,
+        outside_key=session_id,
+    )
+    posting.begin_visit(assignment, **finish)
+    Assignment.objects.filter(pk=assignment.pk).update(receipt=assignment.receipt_code)
+    Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=NOTHING_LEFT)
+    try:
+        owe(assignment)
+    except CeilingError as error:
+        excluded, flagged = Assignment.State.EXCLUDED, Assignment.State.FLAGGED
+        move(assignment, come_from=excluded, to=flagged, actor="arrivals", problem=f"{NOTHING_LEFT} {error}")
+    return assignment

@@ -1,0 +1,157 @@
+"""Intake: keep what a platform says of submissions, and store the answers of those that it confirms.
+
+Every confirmed submission becomes an assignment with its judgments, so that no worker is unpaid and no answer is lost.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from django.db import transaction
+
+from annotation.models import Assignment
+from annotation.money.payments import mark_reward_paid, withdraw_compensation
+from annotation.people.consent import give_consent
+from annotation.people.workers import locked
+from annotation.review.decisions import held
+from annotation.work.answers import (
+    ANSWERS_FIELD,
+    RECEIPT_FIELD,
+    Answer,
+    check_answer_set,
+    decode_answers,
+    drafted_answers,
+    places_of,
+)
+from annotation.work.grading import count_failures, flag
+from annotation.work.leases import bind_seat, move
+from annotation.work.submissions import items_of, judged_before, store_answers
+from core.errors import CounterpartError
+from core.events import record
+from core.progress import Progress, silent
+from crowd import channels
+from crowd.channels.base import Listed
+from crowd.endings import ONWARD
+from crowd.models import Visit
+from hits.models import Item, Round
+from hits.task_types import task_type_of
+
+logger = logging.getLogger(__name__)
+
+REPEATED = "The worker had answered this HIT in another posting. Decide whether the work is paid; it is not counted."
+LOST = "The platform confirms it, but no complete answers came with it or were saved here. The work is to be paid."
+FOREIGN = "The platform's copy has another receipt than ours. The answers that were saved here are stored."
+
+
+def take_in_waiting(round: Round | None = None, *, progress: Progress = silent) -> int:
+    """Store every submission (to one round) that is confirmed and not stored yet. Return their number.
+
+    One that fails is logged and retried next time; the others are still stored.
+    """
+    waiting = Assignment.objects.waiting().filter(problem="")
+    waiting = waiting.filter(hit__round=round) if round else waiting
+    keys = list(waiting.order_by("submitted_at", "pk").values_list("pk", flat=True))
+    taken = 0
+    for done, key in enumerate(keys):
+        progress("storing submissions", done, len(keys))
+        try:
+            taken += take_in(key)
+        except Exception:
+            logger.exception("assignment %s could not be stored", key)
+    return taken
+
+
+def advance(visit: Visit, listed: Listed) -> None:
+    """Move the platform's state on to the listed one, never back."""
+    Visit.objects.filter(pk=visit.pk).update(auto_approval_at=listed.auto_approval_at)
+    visit.auto_approval_at = listed.auto_approval_at
+    if listed.status not in ONWARD[Visit.State(visit.state)] or not listed.status:
+        return
+    # By condition: of two syncs that read the same list one records the change, and pays.
+    unchanged = Visit.objects.filter(pk=visit.pk, state=visit.state)
+    if not unchanged.update(state=listed.status, decided_at=listed.decided_at):
+        return
+    visit.state, visit.decided_at = listed.status, listed.decided_at
+    record(f"{listed.status} on the platform", visit.assignment, actor="sync")
+    if visit.is_approved and not visit.assignment.is_claim:
+        mark_reward_paid(visit.assignment)
+        withdraw_compensation(visit.assignment)
+
+
+@transaction.atomic
+def take_in(key: int) -> bool:
+    """Store the answers of a confirmed assignment. Return False if it is unconfirmed, stored before, or has a
+    problem."""
+    waiting = Assignment.objects.select_related("hit__round").get(pk=key)
+    # Lock the worker first, as taking a HIT does: no other HIT of theirs is stored while their pairs are compared.
+    worker = locked(waiting.worker_id)
+    assignment = held(waiting)
+    if assignment.problem or not (assignment.is_claim and assignment.submitted_at):
+        return False
+    give_consent(worker, assignment.hit.round, sheet=assignment.visit.sheet)
+    earlier = Assignment.objects.without_claims().filter(worker=worker, hit=assignment.hit_id)
+    if earlier.exclude(state__in=Assignment.ABANDONED).exists():
+        _flag_repeated(assignment)
+    else:
+        _submit(assignment)
+    if assignment.visit.is_approved:
+        mark_reward_paid(assignment)
+    return True
+
+
+def _submit(assignment: Assignment) -> None:
+    items = items_of(assignment)
+    answers, doubt = _answers_of(assignment)
+    bind_seat(assignment)
+    first = _without_repeated_pairs(assignment, answers, items)
+    store_answers(assignment, first, items, assignment.active_seconds, at=assignment.submitted_at)
+    if doubt:
+        Assignment.objects.filter(pk=assignment.pk).update(problem=doubt)
+        flag(assignment, control_failures=count_failures(assignment))
+
+
+def _flag_repeated(assignment: Assignment) -> None:
+    """Ask a person about work of somebody who has answered the HIT before. It is stored as it came, without a seat."""
+    leased, flagged = Assignment.State.LEASED, Assignment.State.FLAGGED
+    receipt = assignment.receipt_code
+    move(assignment, come_from=leased, to=flagged, actor="intake", receipt=receipt, problem=REPEATED)
+
+
+def _answers_of(assignment: Assignment) -> tuple[Sequence[Answer], str]:
+    """Return the answers of a confirmed submission, all or none, and what a person should check, if anything.
+
+    They are the answers saved here, otherwise the platform's copy. If both exist, their receipts must be the same.
+    """
+    visit = assignment.visit
+    fields = channels.platform(visit.channel).answer_fields(visit.content)
+    if assignment.receipt and (answers := _complete([*drafted_answers(assignment).values()], assignment)):
+        agrees = fields.get(RECEIPT_FIELD, assignment.receipt) == assignment.receipt
+        return answers, "" if agrees else FOREIGN
+    if answers := _complete(_copied(fields, assignment), assignment):
+        return answers, ""
+    return [], LOST
+
+
+def _copied(fields: Mapping[str, str], assignment: Assignment) -> list[Answer]:
+    try:
+        return decode_answers(fields.get(ANSWERS_FIELD, ""), places_of(assignment))
+    except CounterpartError:
+        return []
+
+
+def _complete(answers: list[Answer], assignment: Assignment) -> list[Answer]:
+    """Return the answers if there is exactly one valid answer for each item, otherwise none."""
+    round = assignment.hit.round
+    try:
+        check_answer_set(answers, places_of(assignment), task=task_type_of(round), reasons=round.reasons)
+    except CounterpartError:
+        return []
+    return answers
+
+
+def _without_repeated_pairs(
+    assignment: Assignment, answers: Sequence[Answer], items: Mapping[int, Item]
+) -> Sequence[Answer]:
+    """Leave out pairs that the worker has judged in another HIT: only a worker's first answer to a pair counts. The
+    others stay in the drafts or in the platform's copy."""
+    again = judged_before(assignment, items)
+    return [answer for answer in answers if answer.item_id not in again]

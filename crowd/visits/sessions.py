@@ -1,0 +1,182 @@
+"""Sessions on a posting of a whole round: what becomes of the HIT that their visitor was given (``arrivals``) when the
+platform lists them as submitted, returned, out of time or decided."""
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+
+from annotation.models import Assignment, Payment, WorkerIdentity
+from annotation.money.budget import locked
+from annotation.money.payments import withdraw
+from annotation.people.workers import worker_for
+from annotation.review.decisions import standing_rejection
+from annotation.work.leases import move, tell_flagged
+from core import clock
+from core.errors import CounterpartError
+from core.events import record
+from crowd.channels.base import Listed
+from crowd.endings import FOREIGN, HERE, LANDED_LATE, PASSING, RULES, UNKNOWN, Act, Here, Rule
+from crowd.models import Posting, Visit
+from crowd.visits.intake import advance
+
+LISTED_LATE = timedelta(hours=1)  # a list may be out of date
+
+
+def keep_sessions(posting: Posting, sessions: Sequence[Listed], *, all_of_them: bool = True) -> int:
+    """Keep what the platform lists for the posting; return the number of new submissions. ``all_of_them``: what is not
+    among them is not on the platform."""
+    new = sum(_keep(posting, listed) for listed in sessions)
+    # A list that is a part, or that broke off, says nothing of the sessions that are not in it.
+    if all_of_them:
+        _doubt_unlisted(posting, {listed.external_id for listed in sessions})
+    return new
+
+
+def is_work(listed: Listed) -> bool:
+    """Whether a session in which nobody has worked here has to be recorded: it was submitted, but not by somebody who
+    declined to take part, unless the platform has paid them all the same."""
+    return RULES[Visit.State(listed.status)][_without_record(listed)].act is Act.RECORD
+
+
+@transaction.atomic
+def ask_a_person(assignment: Assignment, question: str) -> bool:
+    """Flag work for a person, whatever became of it here, and take back a reward that is owed. False: a person was
+    asked the same before or something that no list answers, or its payment is being made.
+
+    Work that has lost its seat is flagged without one: its votes cannot count.
+    """
+    if assignment.problem == question:
+        return False
+    try:
+        if Payment.objects.filter(assignment=assignment, kind=Payment.Kind.REWARD, state=Payment.State.OWED).exists():
+            withdraw(assignment, actor="sync")
+    except CounterpartError:  # its payment is being made: the next list asks again
+        return False
+    state = Assignment.State(assignment.state)
+    asked: dict[str, Any] = {"problem": question, "submitted_at": assignment.submitted_at or clock.now()}
+    if state == Assignment.State.FLAGGED:
+        flagged = Assignment.objects.filter(pk=assignment.pk, state=state, problem__in=["", *PASSING])
+        return bool(flagged.update(**asked))
+    # Returned or expired work does not hold its seat any more: another worker may have it by now.
+    if state not in Assignment.HOLDING:
+        assignment.seat, asked["seat"] = None, None
+    return move(assignment, come_from=state, to=Assignment.State.FLAGGED, actor="sync", **asked)
+
+
+@transaction.atomic
+def _keep(posting: Posting, listed: Listed) -> int:
+    """Keep what the platform lists of one session; return 1 for a new submission, 0 otherwise."""
+    # Lock the round before the work, as deciding and paying do: two processes in different orders would deadlock.
+    locked(posting.round)
+    of_this_id = Visit.objects.filter(**posting.market, external_id=listed.external_id)
+    ours = None
+    for visit in of_this_id.select_for_update(of=("self", "assignment")).select_related("assignment__hit__round"):
+        if _is_of(visit, listed.worker_id):
+            ours = visit
+        elif _here(visit) != Here.PAID:
+            ask_a_person(visit.assignment, FOREIGN)
+    if ours is None:
+        return _record_stranger(posting, listed) if is_work(listed) else 0
+    was_listed = ours.is_listed
+    # First what the platform says, then what to do: to advance may itself mark the reward as paid.
+    advance(ours, listed)
+    here = _here(ours)
+    if here == Here.NOBODY:
+        here = _without_record(listed)
+    _follow(ours, here, RULES[Visit.State(ours.state)][here])
+    return int(ours.is_listed and not was_listed)
+
+
+def _is_of(visit: Visit, worker_id: str) -> bool:
+    """Whether the session is that worker's; so is one whose worker was forgotten."""
+    known = WorkerIdentity.objects.filter(worker=visit.worker_id, channel=visit.channel)
+    ids = known.values_list("external_id", flat=True)
+    return worker_id in ids or not ids
+
+
+def _without_record(listed: Listed) -> Here:
+    return Here.DECLINED if listed.has_declined else Here.NOBODY
+
+
+def _here(visit: Visit) -> Here:
+    return Here(Visit.objects.annotate(here=HERE).values_list("here", flat=True).get(pk=visit.pk))
+
+
+def _record_stranger(posting: Posting, listed: Listed) -> int:
+    """Record a submission of somebody who never came here, so that a person decides whether it is paid."""
+    worker = worker_for(**posting.market, external_id=listed.worker_id)
+    at = listed.submitted_at or clock.now()
+    assignment = Assignment.objects.create(
+        outside_key=listed.external_id,
+        hit=posting.round.hits.all()[0],
+        has_hit=False,
+        worker=worker,
+        state=Assignment.State.FLAGGED,
+        leased_at=at,
+        deadline=at,
+        submitted_at=at,
+        problem=RULES[Visit.State(listed.status)][_without_record(listed)].question,
+    )
+    record("flagged", assignment, actor="sync")
+    tell_flagged(assignment)
+    advance(posting.begin_visit(assignment), listed)
+    return 1
+
+
+def _follow(visit: Visit, here: Here, rule: Rule) -> None:
+    """Do what the rule says for a session that the platform lists."""
+    assignment = visit.assignment
+    if rule.act is Act.FORGET:
+        record("deleted as nobody came", assignment, actor="sync")
+        Assignment.objects.filter(pk=assignment.pk).delete()
+    elif rule.act is Act.FREE_SEAT:
+        is_returned = visit.state == Visit.State.RETURNED
+        ended = Assignment.State.RETURNED if is_returned else Assignment.State.EXPIRED
+        move(assignment, come_from=Assignment.State.LEASED, to=ended, actor="sync")
+    elif rule.act is Act.LET_GO:
+        _let_go(assignment)
+    elif rule.act in (Act.ASK, Act.RECORD) and not visit.is_unconfirmed:
+        ask_a_person(assignment, rule.question)
+    elif assignment.state == Assignment.State.FLAGGED and assignment.problem in PASSING:
+        _drop_question(visit, here)
+
+
+def _let_go(assignment: Assignment) -> None:
+    """End it without pay."""
+    with suppress(CounterpartError):  # its payment is being made: the next list asks again
+        withdraw(assignment, actor="sync")
+        move(assignment, come_from=Assignment.State.FLAGGED, to=Assignment.State.EXCLUDED, actor="sync", problem="")
+
+
+def _drop_question(visit: Visit, here: Here) -> None:
+    """Ask nobody any more what the platform has settled meanwhile, so that no person acts on what holds no more.
+
+    Work that is paid stays as it was decided, and answers without a decision that holds are graded as any others. What
+    cannot be graded stays with a person, who is told if the platform would pay it after all.
+    """
+    assignment = visit.assignment
+    flagged = Assignment.State.FLAGGED
+    decision = assignment.decisions.last()
+    if here in (Here.BESIDE, Here.PAID) and decision:
+        counts = assignment.seat_id is not None and decision.votes_count
+        to = Assignment.State.ACCEPTED if counts else Assignment.State.EXCLUDED
+        move(assignment, come_from=flagged, to=to, actor="sync", problem="")
+    elif assignment.seat_id and assignment.receipt and not standing_rejection(assignment):
+        move(assignment, come_from=flagged, to=Assignment.State.SUBMITTED, actor="sync", problem="")
+    elif visit.is_undecided:
+        Assignment.objects.filter(pk=assignment.pk, state=flagged).update(problem=LANDED_LATE)
+
+
+def _doubt_unlisted(posting: Posting, listed: Collection[str]) -> None:
+    """Ask a person about answers of sessions that the platform does not know: their visitors came while it could not be
+    asked."""
+    unlisted = posting.visits.unconfirmed().exclude(external_id__in=listed)
+    answered = unlisted.filter(assignment__state__in=Assignment.SUBMITTED).exclude(assignment__problem=UNKNOWN)
+    old = answered.filter(assignment__submitted_at__lt=clock.now() - LISTED_LATE)
+    for visit in old.select_related("assignment__hit__round"):
+        rule = RULES[Visit.State.UNCONFIRMED][_here(visit)]
+        if rule.act is Act.ASK:
+            ask_a_person(visit.assignment, rule.question)

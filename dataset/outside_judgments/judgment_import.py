@@ -1,0 +1,273 @@
+"""Take judgments that were given elsewhere into a round of ours, under workers of the channel ``import``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from django.db import connection, transaction
+
+from annotation.models import Assignment, Decision, Judgment, Worker, WorkerIdentity
+from annotation.people.workers import mark_simulated, worker_for
+from core.database.inserts import insert_rows
+from core.errors import CounterpartError
+from core.events import record
+from core.progress import Progress, silent, tracked
+from core.text import counted
+from core.work.authority import check_authority
+from dataset.outside_judgments import LONG_FORM, RAW_FORM, format_of, opening_of
+from dataset.outside_judgments.answer_table import CHANNEL, read_outside
+from dataset.outside_judgments.judgment_parameters import JudgmentParameters
+from dataset.outside_judgments.judgment_placing import (
+    PAIR,
+    at_candidates,
+    at_first_items,
+    at_items,
+    items_of,
+    some_pairs,
+)
+from dataset.outside_judgments.released_forms import read_long, read_raw
+from hits.models import Round, Seat
+from hits.question import RIGHT_LEVELS
+from hits.task_types import require_pairs
+
+_ANSWER = ["level", "shortcoming", "wrong_way"]
+_BATCH = 2_000
+_ONLY_ADDED = "Judgments are only added: a corrected file needs another round, and other names for its workers."
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import added; nothing if the file was imported before. ``skipped`` are answers that are no judgments."""
+
+    judgments: int
+    answer_sets: int
+    workers: int
+    seats_added: int
+    known: int
+    skipped: int
+
+
+def import_judgments(
+    round: Round,
+    path: Path,
+    *,
+    wanted: JudgmentParameters = JudgmentParameters(),  # noqa: B008  it is frozen
+    actor: str = "command",
+    progress: Progress = silent,
+) -> Imported:
+    """Store the judgments of a file as answers to ``round``.
+
+    ``judgments-long`` needs a round that was packed from the same pairs with the same seed. Each of its workers becomes
+    a worker of the channel ``import``; their votes count if they counted there, and simulated ones stay marked.
+    ``judgments-csv`` names no workers: the first answers of all pairs become those of one worker, the second those of
+    another, and so on. Files of other tools name neither HITs nor places: all their votes count, their workers have
+    pseudonyms of this round, and what was skipped, cancelled or not submitted is left out. Nobody is paid. Answer sets
+    take the open seats of their HITs, and seats are added for more. A file that was imported before changes nothing.
+
+    Raises CounterpartError and changes nothing if the round is open, or the file cannot be read or has unknown HITs,
+    pairs, controls, levels or reasons, a worker who judged a pair twice, or other answers than were imported before.
+    """
+    require_pairs(round)
+    _refuse_open(round)
+    before = _imported_into(round)
+    rows, skipped = _placed(round, path, wanted, progress)
+    _check_once(rows)
+    new = _without_known(rows)
+    if new.empty:
+        return Imported(0, 0, 0, 0, len(rows), skipped)
+    sets = _answer_sets(new)
+    simulated = new.groupby("worker", sort=False)["simulated"].max()
+    with transaction.atomic():
+        _refuse_open(Round.objects.select_for_update(no_key=True).get(pk=round.pk))
+        check_authority()
+        if _imported_into(round) != before:
+            raise CounterpartError(f"Another process imported judgments into round {round} meanwhile. Import again.")
+        workers = _workers(simulated, progress)
+        assignments, seats = _assignments(round, sets, workers, path.name)
+        _store(new, assignments, workers, progress)
+        added = Imported(len(new), len(assignments), len(workers), seats, len(rows) - len(new), skipped)
+        record("imported", round, actor=actor, judgments=added.judgments, answer_sets=added.answer_sets)
+    return added
+
+
+def _refuse_open(round: Round) -> None:
+    if round.state == "open":
+        raise CounterpartError(f"Round {round} is open: people are answering it. Close it first, or pack another one.")
+
+
+def _imported_into(round: Round) -> int:
+    return Assignment.objects.filter(hit__round=round, channel=CHANNEL).count()
+
+
+def _placed(round: Round, path: Path, wanted: JudgmentParameters, progress: Progress) -> tuple[pd.DataFrame, int]:
+    """Return the judgments of the file with the items of the round that they answer, and the number of no judgments."""
+    opening = opening_of(path)
+    format = format_of(path, opening, wanted.format)
+    items = items_of(round)
+    if format == LONG_FORM:
+        return at_items(read_long(path, round=wanted.from_round, default=round.name), items), 0
+    if format == RAW_FORM:
+        return at_candidates(read_raw(path), items), 0
+    rows, skipped = read_outside(round, path, wanted, format, opening, progress)
+    return at_first_items(rows, items), skipped
+
+
+def _check_once(rows: pd.DataFrame) -> None:
+    twice = rows[rows.duplicated(["worker", *PAIR])]
+    if len(twice):
+        raise CounterpartError(
+            f"{counted(len(twice), 'answer repeats', 'answers repeat')} a worker and a pair: {some_pairs(twice)}. A "
+            "worker judges a pair once."
+        )
+
+
+def _without_known(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are not stored yet. Raises CounterpartError where the same worker answered otherwise."""
+    identities = WorkerIdentity.objects.filter(channel=CHANNEL)
+    columns = ("worker__identities__external_id", "item_id", "image__key", "caption__key", *_ANSWER)
+    stored: Any = Judgment.objects.filter(worker__identities__in=identities, worker__identities__channel=CHANNEL)
+    names = ["worker", "known_item", *PAIR, *(f"known_{name}" for name in _ANSWER)]
+    known = pd.DataFrame.from_records(list(stored.order_by().values_list(*columns)), columns=names)
+    known = known[known["worker"].isin(rows["worker"].unique())]
+    if known.empty:
+        return rows
+    both = rows.merge(known, on=["worker", *PAIR], how="left")
+    is_known = both["known_item"].notna()
+    same = both["known_item"] == both["item_id"]
+    for name in _ANSWER:
+        same &= both[name] == both[f"known_{name}"]
+    if len(other := both[is_known & ~same]):
+        raise CounterpartError(
+            f"{counted(len(other), 'answer differs', 'answers differ')} from those that were imported before, or are "
+            f"answers to another HIT: {some_pairs(other)}. {_ONLY_ADDED}"
+        )
+    new = both[~is_known].drop(columns=[name for name in names if name.startswith("known_")])
+    begun = new.merge(both.loc[is_known, ["worker", "hit_id"]].drop_duplicates(), on=["worker", "hit_id"])
+    if len(begun):
+        raise CounterpartError(
+            f"{counted(len(begun), 'answer belongs', 'answers belong')} to answer sets that were imported before "
+            f"without them: {some_pairs(begun)}. {_ONLY_ADDED}"
+        )
+    return new
+
+
+def _workers(simulated: "pd.Series[int]", progress: Progress) -> dict[str, Worker]:
+    """Return the file's worker → ours."""
+    workers = {}
+    for name, is_simulated in tracked(simulated.items(), "writing workers", progress, total=len(simulated), every=100):
+        workers[str(name)] = worker_for(channel=CHANNEL, external_id=str(name))
+        if is_simulated:
+            mark_simulated(workers[str(name)])
+    return workers
+
+
+def _answer_sets(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for every HIT and worker."""
+    judged = zip(rows["polarity"], rows["level"], strict=True)
+    wrong = [polarity != "" and level not in RIGHT_LEVELS[polarity] for polarity, level in judged]
+    sets = rows.assign(wrong=wrong).groupby(["hit", "assignment", "worker"], sort=True)
+    return sets.agg(
+        hit_id=("hit_id", "first"),
+        counted=("counted", "max"),
+        seconds=("active_seconds", "max"),
+        first=("at", "min"),
+        last=("at", "max"),
+        wrong=("wrong", "sum"),
+    ).reset_index()
+
+
+def _assignments(
+    round: Round, figures: pd.DataFrame, workers: dict[str, Worker], source: str
+) -> tuple[dict[tuple[int, str], Assignment], int]:
+    """Make an assignment with a decision for every answer set; return them and the number of seats added."""
+    seats, added = _seats(round, figures)
+    made = []
+    for one, seat in zip(figures.itertuples(index=False), seats, strict=True):
+        row: Any = one
+        seconds = None if np.isnan(row.seconds) else int(row.seconds)
+        made.append(
+            Assignment(
+                seat=seat,
+                hit_id=row.hit_id,
+                worker=workers[row.worker],
+                channel=CHANNEL,
+                state=Assignment.State.ACCEPTED if row.counted else Assignment.State.EXCLUDED,
+                leased_at=row.first - timedelta(seconds=seconds or 0),
+                deadline=row.last,
+                submitted_at=row.last,
+                active_seconds=seconds,
+                control_failures=row.wrong,
+            )
+        )
+    assignments = Assignment.objects.bulk_create(made, batch_size=_BATCH)
+    Decision.objects.bulk_create(
+        (
+            Decision(
+                assignment=one,
+                votes_count=one.state == Assignment.State.ACCEPTED,
+                paid=False,
+                reason=f"Imported from {source}.",
+            )
+            for one in assignments
+        ),
+        batch_size=_BATCH,
+    )
+    keys = zip(figures["hit_id"], figures["worker"], strict=True)
+    return dict(zip(keys, assignments, strict=True)), added
+
+
+def _seats(round: Round, figures: pd.DataFrame) -> tuple[Sequence[Seat], int]:
+    """Return a seat for each answer set: those that count fill the open seats of their HIT and then new ones; others
+    have any seat of it."""
+    hits = figures["hit_id"].unique().tolist()
+    existing: dict[int, list[Seat]] = {}
+    for start in range(0, len(hits), _BATCH):
+        some = Seat.objects.select_for_update().filter(hit_id__in=hits[start : start + _BATCH])
+        for seat in some.order_by("hit_id", "number"):
+            existing.setdefault(seat.hit_id, []).append(seat)
+    last = {hit: of_hit[-1].number for hit, of_hit in existing.items()}
+    open_seats = {hit: [one for one in of_hit if one.state == Seat.State.OPEN] for hit, of_hit in existing.items()}
+    taken: list[Seat] = []
+    added: list[Seat] = []
+    filled: list[Seat] = []
+    for hit, counts in zip(figures["hit_id"], figures["counted"], strict=True):
+        if not counts:
+            taken.append(existing[hit][0])
+        elif open_seats[hit]:
+            filled.append(open_seats[hit].pop(0))
+            taken.append(filled[-1])
+        else:
+            last[hit] += 1
+            added.append(Seat(round=round, hit_id=hit, number=last[hit], state=Seat.State.FILLED))
+            taken.append(added[-1])
+    Seat.objects.bulk_create(added, batch_size=_BATCH)
+    for start in range(0, len(filled), _BATCH):
+        chosen = [seat.pk for seat in filled[start : start + _BATCH]]
+        Seat.objects.filter(pk__in=chosen).update(state=Seat.State.FILLED)
+    return taken, len(added)
+
+
+def _store(
+    rows: pd.DataFrame,
+    assignments: dict[tuple[int, str], Assignment],
+    workers: dict[str, Worker],
+    progress: Progress,
+) -> None:
+    at = {one: str(connection.ops.adapt_datetimefield_value(one)) for one in rows["at"].unique()}
+    keys = zip(rows["hit_id"], rows["worker"], strict=True)
+    insert_rows(
+        Judgment,
+        {
+            "assignment_id": np.array([assignments[key].pk for key in keys]),
+            "worker_id": np.array([workers[name].pk for name in rows["worker"]]),
+            **{name: rows[name].to_numpy(np.int64) for name in ("item_id", "image_id", "caption_id", "level")},
+            **{name: rows[name].to_numpy(object) for name in ("shortcoming", "wrong_way", "seconds")},
+            "at": np.array([at[one] for one in rows["at"]], object),
+        },
+        step="writing judgments",
+        progress=progress,
+    )

@@ -1,0 +1,1 @@
+"""What reviewers do: the queue, the clean-up, conflicts with match sources, and their conclusions."""

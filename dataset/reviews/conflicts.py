@@ -1,0 +1,112 @@
+"""What a merge would bring, before it is released: the counts of each source, and where people and sources disagree."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from core.errors import CounterpartError, some_of
+from core.text import counted
+from corpus.models import Collection, Sample
+from dataset.judged.answer_tables import votes_of
+from dataset.models import Case
+from dataset.reviews.cases import open_cases
+from dataset.versions.contents import JUDGED, Contents, Policies, gather_contents, proposals_of, queries_of
+from dataset.versions.merging import Pair, check_sources
+from dataset.versions.review_rows import Reviewed, review_rows
+from hits.models import Round
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A pair that is no match by its verdict and one by ``sources``. ``review``: a reviewer gave it the level."""
+
+    image: str
+    caption: str
+    level: int
+    votes: int
+    review: bool
+    sources: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self.__dict__, "sources": list(self.sources)}
+
+
+def preview(sample: Sample, *, rounds: Sequence[Round], policies: Policies) -> Contents:
+    """Return what a release would contain now, from the votes and reviews in the database.
+
+    Raises CounterpartError for unknown sources, for rounds of another collection, and without anything to release.
+    """
+    collection = sample.collection
+    check_sources(collection, policies.merge)
+    foreign = [round.name for round in rounds if round.pool.collection_id != collection.pk]
+    if foreign:
+        raise CounterpartError(
+            f"{counted(len(foreign), 'round is', 'rounds are')} not on {collection}: {some_of(foreign)}. Leave them "
+            "out."
+        )
+    if not rounds and not policies.merge:
+        raise CounterpartError("There is nothing to count: choose rounds, match sources or both.")
+    votes = pd.concat([votes_of(round) for round in rounds]) if rounds else pd.DataFrame()
+    return gather_contents(
+        collection,
+        queries=queries_of(sample),
+        votes=None if votes.empty else votes,
+        reviewed=Reviewed.of(review_rows(collection)),
+        proposals=proposals_of(rounds) if policies.method == "consensus" else None,
+        policies=policies,
+    )
+
+
+def merge_counts(contents: Contents) -> dict[str, Any]:
+    """Return the numbers of positives, judged pairs and conflicts, and for each merged source those of its pairs on the
+    queries, of the ones that nothing else in the release has, and of its conflicts. Excluded captions and images do not
+    count."""
+    kept = contents.positives | contents.conflicts
+    sources = {name: pairs & kept for name, pairs in contents.by_source.items()}
+    terms = []
+    for name, pairs in sources.items():
+        others = set().union(*(more for other, more in sources.items() if other != name))
+        if name != JUDGED:
+            new = pairs - others - contents.conflicts
+            disputed = pairs & contents.conflicts
+            terms.append({"source": name, "pairs": len(pairs), "new": len(new), "conflicts": len(disputed)})
+    return {
+        "positives": len(contents.positives),
+        "judged": len(contents.verdicts),
+        "judged positive": len(sources.get(JUDGED, ())),
+        "conflicts": len(contents.conflicts),
+        "sources": terms,
+    }
+
+
+def conflicts_of(contents: Contents) -> list[Conflict]:
+    """Return the conflicts: those on most votes first."""
+    found = []
+    for pair in contents.conflicts:
+        verdict = contents.verdicts[pair]
+        sources = tuple(source for source in contents.sources_of(pair) if source != JUDGED)
+        found.append(Conflict(*pair, verdict.level, verdict.votes, verdict.review is not None, sources))
+    return sorted(found, key=lambda one: (-one.votes, one.image, one.caption))
+
+
+def send_to_review(collection: Collection, conflicts: Sequence[Conflict]) -> int:
+    """Put conflicts into the reviewers' queue; return how many of them had no case. Pairs that a reviewer has settled
+    stay out."""
+    ids = pair_ids(collection, [(one.image, one.caption) for one in conflicts])
+    found = {
+        ids[
+            one.image, one.caption
+        ]: f"{', '.join(one.sources)} say yes, people level {one.level} ({counted(one.votes, 'vote')})"
+        for one in conflicts
+        if not one.review
+    }
+    return open_cases(collection, Case.Reason.CONFLICT, found, replace=False)
+
+
+def pair_ids(collection: Collection, pairs: Sequence[Pair]) -> dict[Pair, tuple[int, int]]:
+    """Return pair → its database ids."""
+    images = dict(collection.images.filter(key__in={image for image, _ in pairs}).values_list("key", "pk"))
+    captions = dict(collection.captions.filter(key__in={caption for _, caption in pairs}).values_list("key", "pk"))
+    return {(image, caption): (images[image], captions[caption]) for image, caption in pairs}

@@ -1,0 +1,60 @@
+"""Designs of a round side by side, by cost and width, as the command ``plan`` and the page of designs show them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from annotation.money.wages import was_played
+from counterpart_statistics.auditing.audit_designs import AuditDesign, FirstHits, design_of, work_of
+from counterpart_statistics.auditing.plan_basis import PlanBasis
+from evaluation.designing.audit_options import AuditOptions, Terms, terms_of
+from evaluation.designing.predictions import Compared, beside_real
+from hits.models import Round
+
+SHARES, SPREADS = (0.1, 0.2, 0.3, 0.5), (1, 4)
+GRID_SHARES, GRID_SPREADS = tuple(number / 20 for number in range(1, 20)), (1, 2, 4, 10)
+
+
+@dataclass(frozen=True)
+class ComparedDesigns:
+    """A round of all pairs and audits of its queries, or of more of the same kind, as ``options`` wish them."""
+
+    round: Round
+    basis: PlanBasis
+    options: AuditOptions
+
+    @cached_property
+    def terms(self) -> Terms:
+        return terms_of(self.round, self.options.reward)
+
+    @cached_property
+    def designs(self) -> list[AuditDesign]:
+        shares, spreads = (GRID_SHARES, GRID_SPREADS) if self.options.grid else (SHARES, SPREADS)
+        return [self.design(1.0, 1.0), *(self.design(share, spread) for spread in spreads for share in shares)]
+
+    def design(self, share: float, spread: float) -> AuditDesign:
+        return design_of(self.basis, self.terms, share, spread)
+
+    @property
+    def first_hits(self) -> FirstHits:
+        return FirstHits(self.basis.first_hits, *work_of(self.basis.first_hits, self.terms))
+
+    @cached_property
+    def cheapest(self) -> AuditDesign | None:
+        """The cheapest design whose intervals are all as narrow as wished; None without one or a wish."""
+        wished = self.options.width or 0
+        narrow = [one for one in self.designs if one.widest(self.options.metric) <= wished]
+        return min(narrow, key=lambda one: one.cost, default=None)
+
+    @property
+    def least_width(self) -> float:
+        return min(one.widest(self.options.metric) for one in self.designs)
+
+    @cached_property
+    def real(self) -> list[Compared]:
+        """What was predicted of the round beside what it brought; nothing without a prediction."""
+        return beside_real(self.round, self.basis)
+
+    @property
+    def was_played(self) -> bool:
+        """Whether programs did work of a round whose real figures are shown."""
+        return bool(self.real) and was_played(self.round)

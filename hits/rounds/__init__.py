@@ -1,0 +1,1 @@
+"""Rounds: their parameters, packed from pools, planned in one step, topped up."""

@@ -1,0 +1,19 @@
+"""Whether the token with which a program asked for a job still lets it."""
+
+from typing import Any
+
+from core.models import Job
+from integrations.models import Token
+
+
+def lost_token(job: Job, **_: Any) -> str:
+    """Return why the token that asked for the job does so no more; empty if it does, or a person asked for the job."""
+    if "token" not in job.asked:
+        return ""
+    token = Token.objects.filter(pk=job.asked["token"]).first()
+    if token is None:
+        return "The token that asked for this was removed"
+    if token.state != "valid":
+        return f"The token {token} is {token.state}"
+    scope = job.asked["scope"]
+    return "" if scope is None or scope in token.scopes else f"The token {token} no longer has the scope {scope}"

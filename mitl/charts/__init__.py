@@ -1,0 +1,1 @@
+"""Charts of figures: what all are made of, lines, bars and heat maps."""

@@ -1,5 +1,0 @@
-"""Retrieval before deep networks, as in Hodosh, Young and Hockenmaier (2013): kernels of texts, and visual words.
-
-Mathematics: arrays and texts in, arrays out. ``mitl.annotators.nn`` and ``mitl.annotators.kcca`` use it. Sections
-below are those of the paper.
-"""

@@ -1,0 +1,1 @@
+"""What the site gives to annotators, which know nothing of it: rows, settings, kept embeddings and paid answers."""

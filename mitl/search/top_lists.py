@@ -1,0 +1,114 @@
+"""The best items of every query, by whatever an annotator gives: embeddings, scores of pairs, or finished lists."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from core.errors import CounterpartError
+from core.progress import Progress, silent
+from core.text import counted
+from counterpart_annotators.base import (
+    ComparingAnnotator,
+    CrossEncoder,
+    EmbeddingAnnotator,
+    ListAnnotator,
+    OpenAnnotator,
+    PairScorer,
+)
+from counterpart_annotators.checkpoints import Checkpoints
+from counterpart_annotators.plain import PlainCaption, PlainImage
+from mitl.hosting.embedding_cache import EmbeddingCache
+from mitl.models import Direction
+from mitl.search.embeddings import refuse_faiss, topk_of_blocks, topk_of_embeddings
+from mitl.search.gallery import BothFound, BothLists, SearchGallery
+from mitl.search.pair_scores import Scoring, pairs_to_score, rank
+
+OWN_COMPARISON = "FAISS compares by one inner product and this annotator does not"
+
+
+@dataclass(frozen=True)
+class SearchContext:
+    """How a search is run. Nothing of this changes what is found, except ``first``.
+
+    ``kept`` holds finished parts of the same search, if it was interrupted; ``cache`` the embeddings computed before.
+    ``first`` are the lists of a cascade, whose pairs a cross-encoder scores instead of all. ``confirm`` is called
+    before a cross-encoder starts, and stops it by raising.
+    """
+
+    kept: Checkpoints
+    engine: str = "blocked"
+    device: str = "cpu"
+    cache: EmbeddingCache | None = None
+    first: BothLists | None = None
+    confirm: Callable[[Scoring], None] | None = None
+    progress: Progress = silent
+
+
+def find_top(opened: OpenAnnotator, gallery: SearchGallery, k: int, context: SearchContext) -> BothFound:
+    """Return every query's ``k`` best items: by direction, places in the gallery and scores, (queries, k).
+
+    Raises CounterpartError where the gallery or the engine is unsuitable, or the lists are too short; ValueError where
+    embeddings or scores are not finite numbers; TypeError for an annotator of no known class.
+    """
+    if isinstance(opened, EmbeddingAnnotator):
+        return _by_embeddings(opened, gallery, k, context)
+    if isinstance(opened, PairScorer):
+        refuse_faiss(context.engine)
+        block = opened.over(gallery.images, gallery.captions).block
+        return topk_of_blocks(block, gallery, k, progress=context.progress)
+    if isinstance(opened, CrossEncoder):
+        scoring = scoring_of(opened, gallery, context)
+        if context.confirm:
+            context.confirm(scoring)
+        return rank(scoring, context.first, k, progress=context.progress)
+    if isinstance(opened, ListAnnotator):
+        return _by_lists(opened, gallery, k, context)
+    raise TypeError(f"{type(opened).__name__} is of no class that can be searched.")
+
+
+def scoring_of(opened: CrossEncoder, gallery: SearchGallery, context: SearchContext) -> Scoring:
+    """Return the pairs that a search scores, prepared. Raises CounterpartError as ``find_top`` does."""
+    opened.check_pictures(gallery.images)
+    pairs = pairs_to_score(gallery, context.first)
+    refuse_faiss(context.engine)
+    scores = opened.ready(gallery.images, gallery.captions)
+    return Scoring(gallery, scores, pairs, opened.batch_size, context.kept)
+
+
+def _by_embeddings(opened: EmbeddingAnnotator, gallery: SearchGallery, k: int, context: SearchContext) -> BothFound:
+    if isinstance(opened, ComparingAnnotator):
+        refuse_faiss(context.engine, OWN_COMPARISON)
+    images, captions = opened.encode(gallery.images, gallery.captions, cache=context.cache, progress=context.progress)
+    if isinstance(opened, ComparingAnnotator):
+        compare = opened.compare
+        return topk_of_blocks(lambda i, c: compare(images[i], captions[c]), gallery, k, progress=context.progress)
+    if images.ndim == 3:
+        refuse_faiss(context.engine, OWN_COMPARISON)
+    return topk_of_embeddings(
+        images,
+        captions,
+        gallery,
+        k,
+        engine=context.engine,
+        device=context.device,
+        kept=context.kept,
+        progress=context.progress,
+    )
+
+
+def _by_lists(opened: ListAnnotator, gallery: SearchGallery, k: int, context: SearchContext) -> BothFound:
+    refuse_faiss(context.engine)
+    found = {}
+    for direction in gallery.directions:
+        from_images = direction == Direction.IMAGE_TO_CAPTION
+        asking: Sequence[PlainImage | PlainCaption] = gallery.images if from_images else gallery.captions
+        items: Sequence[PlainImage | PlainCaption] = gallery.captions if from_images else gallery.images
+        queries = [asking[place] for place in gallery.asks(direction)]
+        places, scores = opened.lists_of(direction.value, queries, items)
+        if places.shape[1] < k:
+            raise CounterpartError(
+                f"The longest {direction.value} list has {counted(places.shape[1], 'place')}, fewer than the {k} "
+                f"asked for; pass --depth {places.shape[1]} (or --cascade-depth), or add the annotator with "
+                "longer lists."
+            )
+        found[direction] = places[:, :k], scores[:, :k]
+    return found

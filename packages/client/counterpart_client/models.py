@@ -1,0 +1,769 @@
+"""What the site answers: written by tests/client/write_models.py from the description of its API."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import AwareDatetime, BaseModel
+
+
+class Me(BaseModel):
+    """The account and the token of a call."""
+
+    user: str
+    token: str
+    scopes: list[str]
+    expires_at: AwareDatetime
+
+
+class JobAnswer(BaseModel):
+    """Long work: ``done`` of ``total`` counts the current ``step``; ``message`` is the outcome, or why it failed."""
+
+    id: UUID
+    url: str
+    title: str
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    step: str
+    done: int
+    total: int | None
+    message: str
+    created_at: AwareDatetime
+    finished_at: AwareDatetime | None
+
+
+class Jobs(BaseModel):
+    """A part of the list of jobs, the latest first."""
+
+    results: list[JobAnswer]
+    next: str | None
+
+
+class SignedPut(BaseModel):
+    """Where the bytes go: send them there with PUT and these headers within an hour."""
+
+    url: str
+    headers: dict[str, str]
+
+
+class UploadAnswer(BaseModel):
+    """A file that can be imported under its ``id``. Where ``put`` is not null, its bytes are still to be sent there."""
+
+    id: str
+    sha256: str
+    size: int
+    put: SignedPut | None
+
+
+class SourceAnswer(BaseModel):
+    """How many matches a source knows, and how many of these it judged to be none."""
+
+    source: str
+    matches: int
+    rejected: int
+
+
+class ImageAnswer(BaseModel):
+    """
+    An image. ``picture`` is an address that shows it for an hour, without a token: null where it was not imported.
+    ``excluded``: reviewers took it out of the dataset.
+    """
+
+    key: str
+    file_name: str
+    width: int | None
+    height: int | None
+    split: str
+    excluded: bool
+    picture: str | None
+
+
+class Images(BaseModel):
+    """A part of the images of a collection, by key."""
+
+    results: list[ImageAnswer]
+    next: str | None
+
+
+class CaptionAnswer(BaseModel):
+    """A caption, and the key of the image it was written for. ``excluded``: reviewers took it out of the dataset."""
+
+    key: str
+    image: str
+    text: str
+    excluded: bool
+
+
+class Captions(BaseModel):
+    """A part of the captions of a collection, by key."""
+
+    results: list[CaptionAnswer]
+    next: str | None
+
+
+class MatchAnswer(BaseModel):
+    """A pair that a source knows, with its own score, and its level from 1 (100% YES) to 4 if it has levels."""
+
+    id: int
+    source: str
+    image: str
+    caption: str
+    score: float | None
+    grade: int | None
+
+
+class Matches(BaseModel):
+    """A part of the matches of a collection."""
+
+    results: list[MatchAnswer]
+    next: str | None
+
+
+class SampleAnswer(BaseModel):
+    """A fixed set of queries: so many images and captions, drawn by the seed or listed."""
+
+    name: str
+    collection: str
+    images: int
+    captions: int
+    seed: int
+    created_at: AwareDatetime
+
+
+class Samples(BaseModel):
+    """A part of the list of samples, by name."""
+
+    results: list[SampleAnswer]
+    next: str | None
+
+
+class OptionAnswer(BaseModel):
+    """
+    A setting of a kind of annotators. ``by``: a call sets it among the ``options``, as a file among the ``files``,
+    or only the operator does.
+    """
+
+    name: str
+    default: str | float
+    description: str
+    values: list[str]
+    by: Literal["options", "files", "operator"]
+
+
+class AnnotatorAnswer(BaseModel):
+    """
+    A model that proposes pairs: its settings, the SHA-256 of its weights, what it was trained on, and where the
+    weights come from. ``learns``: whether it can be trained here.
+    """
+
+    name: str
+    url: str
+    kind: str
+    options: dict[str, Any]
+    checksum: str
+    learns: bool
+    trained_on: dict[str, Any]
+    architecture: dict[str, Any]
+    source: str
+    licence: str
+    searches: int
+    created_at: AwareDatetime
+
+
+class Annotators(BaseModel):
+    """A part of the list of annotators, by name."""
+
+    results: list[AnnotatorAnswer]
+    next: str | None
+
+
+class RetrievalAnswer(BaseModel):
+    """
+    The lists that one annotator made of a gallery, for the queries of a sample or for all. ``gallery``: what was
+    searched beyond the collection's rows.
+    """
+
+    id: int
+    url: str
+    annotator: str
+    collection: str
+    sample: str | None
+    gallery: str | None
+    depth: int
+    engine: str
+    cascade: str | None
+    cascade_depth: int | None
+    rerank: str
+    sha256: str
+    seconds: float
+    created_at: AwareDatetime
+
+
+class Retrievals(BaseModel):
+    """A part of the list of searches, the latest first."""
+
+    results: list[RetrievalAnswer]
+    next: str | None
+
+
+class PoolAnswer(BaseModel):
+    """
+    The pairs of the first ``top_k`` places of several annotators' lists. ``filtered_from``: the pool before unlikely
+    pairs were dropped, by ``threshold``; ``beyond``: the match source whose pairs were left out.
+    """
+
+    name: str
+    url: str
+    collection: str
+    sample: str
+    annotators: list[str]
+    top_k: int
+    control_depth: int
+    directions: list[str]
+    seed: int
+    filtered_from: str | None
+    threshold: float | None
+    beyond: str
+    pairs: int
+    proposals: int
+    created_at: AwareDatetime
+
+
+class Pools(BaseModel):
+    """A part of the list of pools, the latest first."""
+
+    results: list[PoolAnswer]
+    next: str | None
+
+
+class Ledger(BaseModel):
+    """US dollars as decimal text, fees included: the accounts of the round, which sum to zero with ``ceiling``."""
+
+    ceiling: str
+    free: str
+    planned: str
+    held: str
+    owed: str
+    paid: str
+    fees: str
+
+
+class Progress(BaseModel):
+    """
+    Answer sets: ``wanted`` in all; of these ``filled`` count, ``flagged`` wait for a person, ``at_work`` are with a
+    worker and ``open`` with nobody.
+    """
+
+    wanted: int
+    filled: int
+    flagged: int
+    at_work: int
+    open: int
+
+
+class RoundAnswer(BaseModel):
+    """A round: a pool packed into HITs, and how far its judging is."""
+
+    name: str
+    url: str
+    collection: str
+    pool: str
+    sample: str
+    task: str
+    state: Literal["draft", "open", "closed"]
+    paused: bool
+    """no new worker is given a HIT until the round is resumed"""
+    paused_by: str
+    """us, a person here, the platform, or on the platform, not from here"""
+    channel: str
+    environment: str
+    reward: str
+    expected_cost: str
+    """cost once all answer sets are in, fees included"""
+    replication: int
+    hits: int
+    created_at: AwareDatetime
+    published_at: AwareDatetime | None
+    closed_at: AwareDatetime | None
+    progress: Progress
+    ledger: Ledger
+    join_link: str | None
+    """where workers join an open round of the browser pool"""
+
+
+class Rounds(BaseModel):
+    """A part of the list of rounds, the latest first."""
+
+    results: list[RoundAnswer]
+    next: str | None
+
+
+class HoldAnswer(BaseModel):
+    """
+    What holds a round up, and the command that helps. ``goes_on``: it ends by itself; ``by``: who brought it
+    about, where that is known.
+    """
+
+    kind: str
+    text: str
+    command: str
+    by: str
+    goes_on: bool
+
+
+class RoundDetail(BaseModel):
+    """A round, and what it waits for: nothing where it is complete."""
+
+    name: str
+    url: str
+    collection: str
+    pool: str
+    sample: str
+    task: str
+    state: Literal["draft", "open", "closed"]
+    paused: bool
+    """no new worker is given a HIT until the round is resumed"""
+    paused_by: str
+    """us, a person here, the platform, or on the platform, not from here"""
+    channel: str
+    environment: str
+    reward: str
+    expected_cost: str
+    """cost once all answer sets are in, fees included"""
+    replication: int
+    hits: int
+    created_at: AwareDatetime
+    published_at: AwareDatetime | None
+    closed_at: AwareDatetime | None
+    progress: Progress
+    ledger: Ledger
+    join_link: str | None
+    """where workers join an open round of the browser pool"""
+    waits_for: list[HoldAnswer]
+
+
+class JudgmentAnswer(BaseModel):
+    """
+    What one worker answered on one pair. ``worker`` is a pseudonym. ``counted`` is whether the answer set was
+    accepted. ``control`` is null until the round is closed; then empty for a candidate, or the polarity of the gold
+    control. Before, judgments on controls are left out.
+    """
+
+    id: int
+    hit: int
+    place: int
+    image: str | None
+    caption: str | None
+    level: int
+    shortcoming: str
+    wrong_way: str
+    text: str
+    seconds: int | None
+    at: str
+    worker: str
+    simulated: bool
+    counted: bool
+    control: str | None
+
+
+class Judgments(BaseModel):
+    """A part of the judgments of a round, by HIT, answer set and place."""
+
+    results: list[JudgmentAnswer]
+    next: str | None
+
+
+class AggregationAnswer(BaseModel):
+    """
+    The votes of a round counted by one method: ``verdicts`` from ``judgments``; ``certainty`` has what is estimated
+    of the verdicts, such as how many are expected to be wrong.
+    """
+
+    method: str
+    ties: str
+    seed: int
+    judgments: int
+    verdicts: int
+    certainty: dict[str, Any] | None
+    at: AwareDatetime
+
+
+class Aggregations(BaseModel):
+    """The counts of a round, one a method, the latest first."""
+
+    results: list[AggregationAnswer]
+    next: str | None
+
+
+class VerdictAnswer(BaseModel):
+    """
+    What the votes of a round say of a pair: its level from 1, certainly a match, to 4, certainly none.
+
+    ``distribution`` has the shares of the four levels, ``confidence`` that of ``level``. ``probability`` is that of its
+    side, match or no match, being right; null where an earlier program counted the votes.
+    """
+
+    image: str
+    caption: str
+    level: int
+    distribution: list[float]
+    confidence: float
+    probability: float | None
+    votes: int
+
+
+class Verdicts(BaseModel):
+    """A part of the verdicts of a round by one method."""
+
+    results: list[VerdictAnswer]
+    next: str | None
+
+
+class ReviewAnswer(BaseModel):
+    """
+    What a person concluded: the level of a pair, that an image or a caption leaves the dataset (`excluded`), or that
+    it is `kept` and the votes hold. The latest of a subject holds, once it needs no second person any more.
+    """
+
+    id: int
+    collection: str
+    image: str | None
+    caption: str | None
+    conclusion: Literal["level", "excluded", "kept"]
+    level: int | None
+    grounds: str
+    reason: str
+    by: str
+    at: AwareDatetime
+    needs_second: bool
+    seconded_by: str | None
+    seconded_at: AwareDatetime | None
+    undoes: int | None
+
+
+class Reviews(BaseModel):
+    """A part of the reviews, in the order in which they were made."""
+
+    results: list[ReviewAnswer]
+    next: str | None
+
+
+class ReviewsMade(BaseModel):
+    """The reviews that an act has made, or found made already."""
+
+    results: list[ReviewAnswer]
+
+
+class VersionLine(BaseModel):
+    """
+    A released dataset, which never changes.
+
+    ``software`` released it. ``counts`` are those of its manifest: queries, positives, judged pairs, votes.
+    """
+
+    name: str
+    url: str
+    collection: str
+    sample: str
+    rounds: list[str]
+    released_at: AwareDatetime
+    software: str
+    title: str
+    doi_or_url: str
+    licence: str
+    counts: dict[str, int | dict[str, int]]
+
+
+class Versions(BaseModel):
+    """A part of the list of versions, the newest first."""
+
+    results: list[VersionLine]
+    next: str | None
+
+
+class Author(BaseModel):
+    """An author, with their ORCID iD (``0000-0001-5000-0007``) if it is known."""
+
+    name: str
+    orcid: str | None = ""
+
+
+class FileLine(BaseModel):
+    """A file of a version."""
+
+    path: str
+    url: str
+    size: int
+    sha256: str
+
+
+class VersionAnswer(BaseModel):
+    """
+    A version with its files; ``manifest.json`` tells how they were made.
+
+    ``caution`` says why scores on it are biased, if they are; ``verification`` is the job that last rebuilt it.
+    """
+
+    name: str
+    url: str
+    collection: str
+    sample: str
+    rounds: list[str]
+    released_at: AwareDatetime
+    software: str
+    title: str
+    doi_or_url: str
+    licence: str
+    counts: dict[str, int | dict[str, int]]
+    authors: list[Author]
+    description: str
+    citation: str
+    manifest_sha256: str
+    files: list[FileLine]
+    caution: str
+    verification: JobAnswer | None
+
+
+class ExportLine(BaseModel):
+    """A download that was made: an archive (zip) of a version's files in a format."""
+
+    what: str
+    url: str
+    sha256: str
+
+
+class Exports(BaseModel):
+    """The downloads of a version that were made."""
+
+    results: list[ExportLine]
+
+
+class FigureLine(BaseModel):
+    """
+    A metric's mean over queries, from 0 to 1, with its 95% interval, null where there is none.
+
+    ``direction`` is `i2t` (images ask for captions), `t2i`, or the `average` of both. ``kind`` tells whether it was
+    counted, or estimated from a part of the judgments. ``estimand`` is what it is the mean of.
+    """
+
+    direction: str
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    queries: int
+    kind: Literal["counted", "estimated"]
+    estimand: str
+    best: bool
+    not_significantly_worse: bool
+
+
+class RowAnswer(BaseModel):
+    """The figures of a model. ``run`` is null for rankings that are not registered."""
+
+    model: str
+    run: int | None
+    figures: list[FigureLine]
+    notes: list[str]
+
+
+class RunLine(BaseModel):
+    """One model's rankings of a collection: a file, or the lists of an annotator's search (`retrieval`)."""
+
+    id: int
+    url: str
+    collection: str
+    model: str
+    file_name: str
+    sha256: str
+    retrieval: int | None
+    suspicions: list[str]
+    registered_by: str | None
+    created_at: AwareDatetime
+
+
+class Runs(BaseModel):
+    """A part of the list of runs, the latest first."""
+
+    results: list[RunLine]
+    next: str | None
+
+
+class EstimatesOnRound(BaseModel):
+    """What an audit says of a run: its scores if all pairs of the pool were judged."""
+
+    round: str
+    figures: list[FigureLine]
+
+
+class ScoresOnVersion(BaseModel):
+    """The scores of a run on a version."""
+
+    version: str
+    caution: str
+    figures: list[FigureLine]
+
+
+class BenchmarkLine(BaseModel):
+    """A named benchmark of COCO's test images. ``needs_categories``: with COCO's instances_val2014.json alone."""
+
+    name: str
+    metrics: list[str]
+    needs_categories: bool
+
+
+class Benchmarks(BaseModel):
+    """The named benchmarks."""
+
+    results: list[BenchmarkLine]
+
+
+class Measured(BaseModel):
+    """A model's figures on one named benchmark."""
+
+    benchmark: str
+    model: str
+    figures: list[FigureLine]
+    notes: list[str]
+
+
+class EventAnswer(BaseModel):
+    """Something that happened: ``id`` is the ``webhook-id`` of its deliveries, ``data`` names it and its address."""
+
+    place: int
+    id: UUID
+    type: str
+    timestamp: AwareDatetime
+    data: dict[str, Any]
+
+
+class Events(BaseModel):
+    """A part of the list of events, the oldest first."""
+
+    results: list[EventAnswer]
+    next: str | None
+
+
+class WebhookAnswer(BaseModel):
+    """
+    A webhook: it is ``on``, ``failing`` since its last success, or ``off`` for a ``reason``, empty if its owner
+    switched it off.
+    """
+
+    id: UUID
+    url: str
+    address: str
+    types: list[str]
+    state: Literal["on", "failing", "off"]
+    reason: str
+    failing_since: AwareDatetime | None
+    created_at: AwareDatetime
+
+
+class Webhooks(BaseModel):
+    """A part of the list of webhooks, the latest first."""
+
+    results: list[WebhookAnswer]
+    next: str | None
+
+
+class DeliveryAnswer(BaseModel):
+    """
+    One notification for one webhook. ``message`` is its ``webhook-id``; ``status`` is that of the last answer, null
+    if none came; ``due_at`` tells when it is tried next, null if it is not.
+    """
+
+    id: int
+    message: UUID
+    type: str
+    state: Literal["waiting", "delivered", "failed"]
+    attempts: int
+    status: int | None
+    error: str
+    tried_at: AwareDatetime | None
+    due_at: AwareDatetime | None
+
+
+class CollectionAnswer(BaseModel):
+    """Captioned images that were imported together: counts of what it has."""
+
+    name: str
+    url: str
+    description: str
+    images: int
+    captions: int
+    samples: int
+    matches: list[SourceAnswer]
+    created_at: AwareDatetime
+
+
+class Collections(BaseModel):
+    """A part of the list of collections, by name."""
+
+    results: list[CollectionAnswer]
+    next: str | None
+
+
+class KindAnswer(BaseModel):
+    """
+    A kind of annotators: whether it needs files, can be trained, and scores pair by pair; its losses, the default
+    first, and its settings.
+    """
+
+    kind: str
+    checkpoint: Literal["required", "optional", "none"]
+    learns: bool
+    pair_by_pair: bool
+    losses: list[str]
+    options: list[OptionAnswer]
+
+
+class Kinds(BaseModel):
+    """All kinds of annotators."""
+
+    results: list[KindAnswer]
+    next: None
+
+
+class Leaderboard(BaseModel):
+    """
+    Models on a version, the best average mAP@R first. ``caution`` says why the scores are biased, if they are.
+    ``policies``: how ties, and ranks beyond the end of a list, are counted.
+    """
+
+    version: str
+    caution: str
+    policies: dict[str, str]
+    rows: list[RowAnswer]
+
+
+class RunAnswer(BaseModel):
+    """A run with its scores on each version, and what audits estimate of it."""
+
+    id: int
+    url: str
+    collection: str
+    model: str
+    file_name: str
+    sha256: str
+    retrieval: int | None
+    suspicions: list[str]
+    registered_by: str | None
+    created_at: AwareDatetime
+    policies: dict[str, str]
+    scores: list[ScoresOnVersion]
+    estimates: list[EstimatesOnRound]
+
+
+class BenchmarkAnswer(BaseModel):
+    """What a job has measured; nothing before it is done."""
+
+    job: JobAnswer
+    results: list[Measured]
+
+
+class Deliveries(BaseModel):
+    """A part of the list of deliveries, the oldest first."""
+
+    results: list[DeliveryAnswer]
+    next: str | None

@@ -1,0 +1,223 @@
+"""Qualifications: their types, who has them, and workers' requests. Types with a test are not emulated."""
+
+from datetime import timedelta
+from typing import Any
+
+from counterpart_emulators.marketplace import Refusal
+from counterpart_emulators.mturk.errors import TurkError, does_not_exist, invalid_parameter, invalid_value, not_emulated
+from counterpart_emulators.mturk.listing import page
+from counterpart_emulators.mturk.state import Qualification, QualificationRequest, QualificationType, State, Worker
+from counterpart_emulators.mturk.validation import check_limits
+from counterpart_emulators.mturk.workers import find_worker
+
+NOT_EMULATED = ("Test", "TestDurationInSeconds", "AnswerKey")
+
+
+def create_qualification_type(state: State, params: dict[str, Any]) -> dict[str, Any]:
+    """Create a qualification type with a unique name."""
+    check_limits(params)
+    if unsupported := [name for name in NOT_EMULATED if name in params]:
+        raise not_emulated(f"{', '.join(unsupported)}: not emulated; create a type without a test instead.")
+    if "AutoGrantedValue" in params and not params.get("AutoGranted", False):
+        raise invalid_parameter("An AutoGrantedValue needs AutoGranted.")
+    if any(type.name == params["Name"] for type in state.qualification_types.values()):
+        raise TurkError(
+            "You have already created a QualificationType with this name. A QualificationType's name must be unique "
+            "among all of the QualificationTypes created by the same user.",
+            turk_code="QualificationTypeAlreadyExists",
+        )
+    delay = params.get("RetryDelayInSeconds")
+    type = QualificationType(
+        id=state.mint("qualification type"),
+        serial=state.count("qualification type serial"),
+        created_at=state.now,
+        name=params["Name"],
+        description=params["Description"],
+        keywords=params.get("Keywords"),
+        active=params["QualificationTypeStatus"] == "Active",
+        retry_delay=None if delay is None else timedelta(seconds=delay),
+        auto_granted=params.get("AutoGranted", False),
+        auto_granted_value=params.get("AutoGrantedValue", 1),
+    )
+    state.qualification_types[type.id] = type
+    return {"QualificationType": _shown_type(type)}
+
+
+def get_qualification_type(state: State, params: dict[str, Any]) -> dict[str, Any]:
+    """Show a qualification type."""
+    return {"QualificationType": _shown_type(_find_type(state, params["QualificationTypeId"]))}
+
+
+def list_qualification_types(state: State, params: dict[str, Any]) -> dict[str, Any]:
+    """List the requester's types, oldest first; ``Query`` searches names, descriptions and keywords."""
+    query, requestable = params.get("Query", "").lower(), params["MustBeRequestable"]
+    rows = [
+        type
+        for type in state.qualification_types.values()
+        if query in f"{type.name} {type.description} {type.keywords or ''}".lower() and (type.active or not requestable)
+    ]
+    return page(state, params, "QualificationTypes", rows, _shown_type)
+
+
+def list_qualification_requests(state: State, params: dict[str, Any]) -> dict[str, Any]:
+    """List the open requests, oldest first."""
+    type_id = params.get("QualificationTypeId")
+    if type_id is not None:
+        _find_type(state, type_id)
+    rows = [each for each in state.requests.values() if each.open and type_id in (None, each.type_id)]
+    return page(state, params, "QualificationRequests", rows, _shown_request)
+
+
+def accept_qualification_request(state: State, params: dict[str, Any]) -> dict[str, Any]:
+    """Grant what a worker requested."""
+    request = _open_request(state, params["QualificationRequestId"])
+    request.open = False
+    _grant(state, request.type_id, request.worker_id, params.get("IntegerValue"))
+    return {}
+
+
+def reject_qualification_request(state: State, params: dict[str, Any]) -> dict[str, Any]:
+    """Refuse what a worker requested; they see the reason."""
+    check_limits(params)
+    request = _open_request(state, params["QualificationRequestId"])
+    request.open = False
+    name = state.qualification_types[request.type_id].name
+    state.write_to(request.worker_id, f"Your request for {name} was rejected", params.get("Reason", ""))
+    return {}
+
+
+def associate_qualification(state: State, params: dict[str, Any]) -> dict[str, Any]:
+    """Give a worker a qualification, requested or not; they are told unless that is turned off."""
+    type, worker_id = _find_type(state, params["QualificationTypeId"]), _known_worker(state, params["WorkerId"])
+    _grant(state, type.id, worker_id, params.get("IntegerValue", 1))
+    if params.get("SendNotification", True):
+        state.write_to(worker_id, f"You were given the qualification {type.name}", type.description)
+    return {}
+
+
+def disassociate_qualification(state: State, params: dict[str, Any]) -> dict[str, Any]:
+    """Revoke a qualification; the worker sees the reason."""
+    check_limits(params)
+    held = _granted(state, params)
+    held.revoked = True
+    name = state.qualification_types[held.type_id].name
+    state.write_to(held.worker_id, f"Your qualification {name} was revoked", params.get("Reason", ""))
+    return {}
+
+
+def get_qualification_score(state: State, params: dict[str, Any]) -> dict[str, Any]:
+    """Show a qualification that a worker has."""
+    held = _granted(state, params)
+    fields = {"QualificationTypeId": held.type_id, "WorkerId": held.worker_id, "GrantTime": held.granted_at}
+    return {"Qualification": {**fields, "IntegerValue": held.value, "Status": "Granted"}}
+
+
+def request_qualification(state: State, *, type_id: str, worker_id: str) -> dict[str, Any]:
+    """Request a qualification as a worker. It is granted at once if its type is AutoGranted; otherwise it waits.
+
+    Returns Status, Granted or Pending, and IntegerValue where granted. Raises Refusal.
+    """
+    worker, type = find_worker(state, worker_id), state.qualification_types.get(type_id)
+    if type is None or not type.active:
+        raise Refusal(f"There is no qualification {type_id} that you can request.")
+    if reason := _why_not(state, type, worker):
+        raise Refusal(reason)
+    id, serial = state.mint("qualification request"), state.count("qualification request serial")
+    request = QualificationRequest(id, serial, type.id, worker.id, state.now, open=not type.auto_granted)
+    state.requests[id] = request
+    if request.open:
+        return {"Status": "Pending"}
+    _grant(state, type.id, worker.id, type.auto_granted_value)
+    return {"Status": "Granted", "IntegerValue": type.auto_granted_value}
+
+
+def requestable(state: State, worker_id: str) -> list[dict[str, Any]]:
+    """Return every qualification type that a worker can request; ``why_not`` is "" where they may do so now."""
+    worker = find_worker(state, worker_id)
+    offered = []
+    for type in (each for each in state.qualification_types.values() if each.active):
+        held = state.qualifications.get((type.id, worker.id))
+        is_granted = held is not None and not held.revoked
+        offered.append(
+            {
+                "type_id": type.id,
+                "name": type.name,
+                "description": type.description,
+                "value": held.value if held and is_granted else None,
+                "is_granted": is_granted,
+                "why_not": _why_not(state, type, worker),
+            }
+        )
+    return offered
+
+
+def _grant(state: State, type_id: str, worker_id: str, value: int | None) -> None:
+    """Give a worker a qualification, or change its value."""
+    state.qualifications[type_id, worker_id] = Qualification(type_id, worker_id, state.now, value)
+
+
+def _why_not(state: State, type: QualificationType, worker: Worker) -> str:
+    """Return why a worker may not request a type now; "" if they may."""
+    asked = [each for each in state.requests.values() if (each.type_id, each.worker_id) == (type.id, worker.id)]
+    if not asked:
+        return ""
+    if any(request.open for request in asked):
+        return f"You have requested {type.name}; the requester has not answered yet."
+    if type.retry_delay is None:
+        return f"{type.name} can be requested only once."
+    again = max(request.submitted_at for request in asked) + type.retry_delay
+    return f"You may request {type.name} again from {again:%Y-%m-%d %H:%M:%S} UTC on." if again > state.now else ""
+
+
+def _find_type(state: State, id: str) -> QualificationType:
+    if id not in state.qualification_types:
+        raise does_not_exist("QualificationType", id)
+    return state.qualification_types[id]
+
+
+def _known_worker(state: State, worker_id: str) -> str:
+    if worker_id not in state.workers:
+        raise invalid_value("WorkerId", worker_id)
+    return worker_id
+
+
+def _granted(state: State, params: dict[str, Any]) -> Qualification:
+    """Return the qualification that a call names by type and worker. Raises TurkError where it is not granted."""
+    type, worker_id = _find_type(state, params["QualificationTypeId"]), _known_worker(state, params["WorkerId"])
+    held = state.qualifications.get((type.id, worker_id))
+    if held is None:
+        raise does_not_exist("Qualification", f"{type.id} of worker {worker_id}")
+    if held.revoked:
+        raise TurkError("This operation can be called with a status of: Granted", turk_code="InvalidQualificationState")
+    return held
+
+
+def _open_request(state: State, id: str) -> QualificationRequest:
+    request = state.requests.get(id)
+    if request is None or not request.open:
+        raise does_not_exist("QualificationRequest", id)
+    return request
+
+
+def _shown_type(type: QualificationType) -> dict[str, Any]:
+    return {
+        "QualificationTypeId": type.id,
+        "CreationTime": type.created_at,
+        "Name": type.name,
+        "Description": type.description,
+        "Keywords": type.keywords,
+        "QualificationTypeStatus": "Active" if type.active else "Inactive",
+        "RetryDelayInSeconds": None if type.retry_delay is None else int(type.retry_delay.total_seconds()),
+        "IsRequestable": type.active,
+        "AutoGranted": type.auto_granted,
+        "AutoGrantedValue": type.auto_granted_value if type.auto_granted else None,
+    }
+
+
+def _shown_request(request: QualificationRequest) -> dict[str, Any]:
+    return {
+        "QualificationRequestId": request.id,
+        "QualificationTypeId": request.type_id,
+        "WorkerId": request.worker_id,
+        "SubmitTime": request.submitted_at,
+    }

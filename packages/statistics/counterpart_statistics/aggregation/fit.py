@@ -1,0 +1,83 @@
+"""What a method finds out from votes."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from counterpart_statistics.aggregation.spooled_rows import SpooledRows
+from counterpart_statistics.aggregation.tied_levels import Ties, chosen_places
+from counterpart_statistics.aggregation.votes import Batch, Floats, Votes
+
+_DIGITS = 9  # of the shares of all methods but majority: what another order of summation cannot change
+
+
+@dataclass(frozen=True)
+class Fit:
+    """``rows`` (items, levels): the distributions, each sums to 1. ``skills``: the method's own figures of every
+    worker, by name; ``members``: those of every annotator, if it used any."""
+
+    rows: SpooledRows
+    skills: pd.DataFrame
+    members: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @property
+    def distribution(self) -> Floats:
+        """The distributions of all items in memory."""
+        return self.rows.read()
+
+    def of(self, batch: Batch) -> Floats:
+        return self.rows.read(batch.first, batch.last)
+
+    def round(self, votes: Votes) -> None:
+        for batch in votes.batches():
+            self.rows.write(batch.first, self.of(batch).round(_DIGITS))
+
+
+def describe_workers(votes: Votes, fit: Fit, ties: Ties) -> pd.DataFrame:
+    """Return a row per worker, by name, with what is known of their answers.
+
+    votes: number of votes on candidates.
+    agreement: share of those that equal the level chosen for the item, with ``ties`` as of ``choose_levels``.
+    controls: number of votes on gold controls.
+    right: share of those at a right level.
+    reliability: as of ``reliability``.
+    confusion: by level of the item, the estimated probabilities of the worker's answers (levels by levels), NaN for
+        levels that none of their items has.
+    The rest are the ``skills`` of the method. Figures of no votes are NaN.
+    """
+    workers, levels = votes.given.shape
+    counts = np.zeros((4, workers))
+    sums = np.zeros((votes.width, levels))
+    for batch in votes.batches():
+        distribution = fit.of(batch)
+        agrees = chosen_places(distribution, ties)[batch.items] == batch.labels
+        right = batch.possible[batch.items, batch.labels]
+        gold = batch.on_gold
+        for row, which in enumerate((~gold, agrees & ~gold, gold, right & gold)):
+            counts[row] += np.bincount(batch.workers, weights=which, minlength=workers)
+        sums = batch.added(distribution, sums)
+    voted, agreed, controls, passed = counts
+    confusion = sums[: workers * levels].reshape(workers, levels, levels).transpose(0, 2, 1)
+    with np.errstate(invalid="ignore"):
+        figures = {
+            "votes": voted.astype(int),
+            "agreement": agreed / voted,
+            "controls": controls.astype(int),
+            "right": passed / controls,
+            "reliability": reliability(votes, fit),
+            "confusion": (confusion / confusion.sum(axis=2, keepdims=True)).round(4).tolist(),
+        }
+    return pd.DataFrame(figures, index=votes.worker_names.rename("worker")).join(fit.skills).sort_index()
+
+
+def reliability(votes: Votes, fit: Fit) -> NDArray[np.float64]:
+    """Return for every worker the mean probability that the level voted is the item's; on controls the share of the
+    right levels."""
+    sums = np.zeros(len(votes.worker_names))
+    for batch in votes.batches():
+        voted = fit.of(batch)[batch.items, batch.labels]
+        right = batch.possible[batch.items, batch.labels]
+        np.add.at(sums, batch.workers, np.where(batch.on_gold, right, voted))
+    return sums / votes.given.sum(axis=1)

@@ -1,0 +1,230 @@
+"""What plans of audits rest on: the judgments of a round, or labels of a pool that are simulated from priors."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import ceil
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterpart_metrics.arrays import DIRECTIONS
+from counterpart_statistics.auditing.model_scores import FEW, model_estimates
+from counterpart_statistics.estimation import (
+    METRICS,
+    Matches,
+    Outlook,
+    Pilot,
+    audit_order,
+    expected_matches,
+    match_curve,
+    outlook_of,
+    prior_probability,
+    simulated_gains,
+)
+from counterpart_statistics.selection.pooled_queries import PooledQueries, WholeQueries
+
+PILOT_SHARE = 0.05
+POINTS = 21
+"""Points of the curve of matches that are kept."""
+Widths = Mapping[tuple[str, str], float]
+"""The width of the widest interval of any model, by direction and metric."""
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is stated of a pool that nobody judged: the arguments of ``prior_probability``."""
+
+    match_rate: float
+    rank_effect: float
+
+    def __str__(self) -> str:
+        return (
+            f"priors, not judgments: {self.match_rate:.0%} of the pairs match, with odds by annotators and best rank "
+            f"to the power of {self.rank_effect:g}"
+        )
+
+
+@dataclass(frozen=True)
+class DirectionBasis:
+    """One direction.
+
+    Attributes:
+        yes: matches that the pilot found.
+        curve: shares of the judgments of a round of all pairs, and the matches found by then; empty where
+            ``no_curve`` says why.
+    """
+
+    yes: int
+    outlook: Outlook
+    curve: tuple[tuple[float, float], ...]
+    no_curve: str
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Number of pairs whose image is a query, whose caption is one, and with both."""
+
+    of_images: float
+    of_captions: float
+    of_both: float
+
+    def asked(self, share: float, spread: float) -> float:
+        """Return how many of them an audit asks: one of two audited queries once."""
+        return share * (self.of_images + self.of_captions) - self.of_both * share**2 / spread
+
+
+@dataclass(frozen=True)
+class AuditFigures:
+    """What the judgments of the round tell: matches of its audited queries, one of two queries once, and how many drawn
+    queries lack judgments."""
+
+    matches: int
+    missing: int
+    widths: Widths
+
+
+@dataclass(frozen=True)
+class PlanBasis:
+    """What is known of all directions of a pool: its ``pairs``, the number that an annotator ranks first, and the
+    ``matches`` to expect among them; ``prior`` and ``measured``: the one that it is known by."""
+
+    source: str
+    sides: Mapping[str, DirectionBasis]
+    pairs: PairCounts
+    first_hits: int
+    matches: PairCounts
+    prior: Prior | None = None
+    measured: AuditFigures | None = None
+
+    def __str__(self) -> str:
+        return str(self.prior) if self.prior else f"the judgments of {self.source}"
+
+    @property
+    def queries(self) -> int:
+        return sum(side.outlook.queries for side in self.sides.values())
+
+    def widths(self, share: float, spread: float) -> Widths:
+        """Return the widths of an audit of so many times the queries for this share of the judgments."""
+        found = {name: side.outlook.audit_widths(share, spread) for name, side in self.sides.items()}
+        return {
+            (name, metric): float(widths[number].max())
+            for name, widths in found.items()
+            for number, metric in enumerate(METRICS)
+        }
+
+    def as_json(self) -> str:
+        stored = asdict(self)
+        if self.measured:
+            stored["measured"]["widths"] = [[*key, width] for key, width in self.measured.widths.items()]
+        return json.dumps(stored, default=np.ndarray.tolist)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        stored = json.loads(text)
+        measured = stored["measured"]
+        if measured:
+            measured["widths"] = {(side, metric): width for side, metric, width in measured["widths"]}
+        return cls(
+            stored["source"],
+            {name: _side_of(side) for name, side in stored["sides"].items()},
+            PairCounts(**stored["pairs"]),
+            stored["first_hits"],
+            PairCounts(**stored["matches"]),
+            Prior(**stored["prior"]) if stored["prior"] else None,
+            AuditFigures(**measured) if measured else None,
+        )
+
+
+def _side_of(stored: dict[str, Any]) -> DirectionBasis:
+    one = stored["outlook"]
+    widths, quality = np.array(one["widths"]), np.array(one["quality"])
+    outlook = Outlook(one["queries"], one["pairs"], Matches(**one["matches"]), widths, quality)
+    return DirectionBasis(
+        stored["yes"], outlook, tuple((share, found) for share, found in stored["curve"]), stored["no_curve"]
+    )
+
+
+def simulated(
+    name: str, direction: str, queries: PooledQueries, prior: Prior, *, top: int, seed: int, stream: int
+) -> WholeQueries:
+    """Return the queries of one direction of a pool of the ``top`` items of each list, with labels that the prior
+    draws, a random twentieth of the queries as the pilot."""
+    annotators = len(queries.scores)
+    p = prior_probability(
+        queries.ranks[:annotators], queries.asked, top=top, rate=prior.match_rate, rank_effect=prior.rank_effect
+    )
+    gains = simulated_gains(p, queries.known, seed=stream)
+    levels = np.select([gains == 1, gains > 0], [1.0, 2.0], 4.0)
+    n = len(queries.keys)
+    place = np.full(n, -1)
+    order = audit_order(queries.keys, [seed, stream]).order[: max(FEW, ceil(PILOT_SHARE * n))]
+    place[order] = np.arange(len(order))
+    asked_of = frozenset(queries.models[:annotators])
+    nothing = np.zeros(gains.shape, bool)
+    return WholeQueries(name, direction, seed, replace(queries, levels=levels), place, asked_of, nothing)
+
+
+def side_of(whole: WholeQueries) -> DirectionBasis:
+    pilot = _pilot(whole, whole.queries.asked)
+    queries = len(whole.queries.keys)
+    curve, no_curve = list[tuple[float, float]](), ""
+    if not len(pilot.rest):
+        no_curve = "The pilot holds all pairs: there are no further matches to expect."
+    else:
+        try:
+            matches = match_curve(pilot, queries)
+        except ValueError as error:
+            no_curve = str(error)
+        else:
+            places = np.linspace(0, len(matches) - 1, POINTS).astype(int)
+            shares = (pilot.pairs.sum() + places) / pilot.all_pairs
+            curve = list(zip(shares.tolist(), matches[places].tolist(), strict=True))
+    return DirectionBasis(int(pilot.matches.sum()), outlook_of(pilot, queries), tuple(curve), no_curve)
+
+
+def _pilot(whole: WholeQueries, pairs: NDArray[np.bool_]) -> Pilot:
+    """Return the audited queries as a pilot of some ``pairs`` (Q, J)."""
+    audited = whole.audited
+    probabilities, proxy = whole.expectations
+    return Pilot(
+        whole.metrics[:, :, audited],
+        proxy[:, :, audited],
+        matches=(_found(whole.queries) & pairs)[audited].sum(axis=1).astype(float),
+        expected=np.where(pairs, probabilities, 0)[audited].sum(axis=1),
+        pairs=pairs[audited].sum(axis=1).astype(float),
+        rest=probabilities[~audited][pairs[~audited]],
+    )
+
+
+def matches_of(wholes: Sequence[WholeQueries], sides: Mapping[str, DirectionBasis]) -> PairCounts:
+    """Return the matches to expect; of the pairs of two queries, the mean of what both directions tell."""
+    of_images, of_captions = (sides[one].outlook.matches.value if one in sides else 0.0 for one in DIRECTIONS)
+    of_both = [0.0]
+    if len(wholes) == len(DIRECTIONS):
+        first, second = (one.queries.codes[one.queries.asked] for one in wholes)
+        in_both = [one.queries.asked & np.isin(one.queries.codes, np.intersect1d(first, second)) for one in wholes]
+        of_both = [
+            expected_matches(_pilot(one, pairs), len(pairs)).value for one, pairs in zip(wholes, in_both, strict=True)
+        ]
+    return PairCounts(of_images, of_captions, float(np.mean(of_both)))
+
+
+def _found(queries: PooledQueries) -> Any:
+    """Return (Q, J): the matches that judgments found."""
+    return (np.nan_to_num(queries.gains) > 0) & queries.asked
+
+
+def measured_of(wholes: Sequence[WholeQueries]) -> AuditFigures:
+    widths: dict[tuple[str, str], float] = {}
+    for whole in wholes:
+        for one in model_estimates(whole, METRICS):
+            key = str(one.direction), one.metric
+            widths[key] = max(widths.get(key, 0.0), one.estimate.high - one.estimate.low)
+    found = [one.queries.codes[_found(one.queries) & one.audited[:, None]] for one in wholes]
+    return AuditFigures(
+        matches=len(np.unique(np.concatenate(found))),
+        missing=sum(int((whole.drawn & ~whole.audited).sum()) for whole in wholes),
+        widths=widths,
+    )

@@ -1,0 +1,1 @@
+"""Which pairs of a pool are judged next, and what those that were judged say of the others."""

@@ -1,0 +1,125 @@
+"""Plans of audits from a pilot: costs, the law of their widths, matches, and how near they come (T7)."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from benchmarks.estimation.beds import DEPTH, synthetic_bed
+from counterpart_statistics.estimation import (
+    Pilot,
+    Prices,
+    expected_matches,
+    expected_metric,
+    folds_of,
+    match_curve,
+    match_probability,
+    pair_features,
+    plan,
+    proxy_quality,
+    query_effect,
+    width_ratio,
+)
+
+
+@pytest.fixture
+def pilot():
+    rng = np.random.default_rng(4)
+    metrics = rng.random((2, 3, 40))
+    return Pilot(
+        metrics,
+        metrics + 0.2 * rng.standard_normal(metrics.shape),
+        matches=np.full(40, 6.0) + np.tile([1, -1], 20),
+        expected=np.full(40, 5.0),
+        pairs=np.full(40, 16.0),
+        rest=rng.uniform(0, 0.6, 40 * 16 * 9),
+    )
+
+
+def test_a_width_is_no_wider_from_the_share_that_the_law_gives():
+    for spread, quality in ((4, 0.5), (4, 0.86), (10, 0.3)):
+        share = spread * (1 - quality) / (spread - quality)
+        assert width_ratio(share, spread, quality) == pytest.approx(1)
+        assert width_ratio(share + 0.01, spread, quality) < 1
+    assert width_ratio(0.25, 1, 0.0) == pytest.approx(2)  # a quarter of the queries, no proxy
+
+
+def test_matches_are_those_expected_corrected_by_the_pilot(pilot):
+    # Each pilot query holds one match more than expected, on average.
+    found = expected_matches(pilot, 400)
+    assert found.value == pytest.approx(pilot.rest.sum() + 40 * 5 + 400)
+    assert found.high - found.value == pytest.approx(found.value - found.low)
+    whole = Pilot(pilot.metrics, pilot.proxy, pilot.matches, pilot.expected, pilot.pairs, np.zeros(0))
+    assert expected_matches(whole, 40).low == expected_matches(whole, 40).high == 240
+
+
+def test_the_curve_of_matches_rises_from_those_found_to_those_expected(pilot):
+    curve = match_curve(pilot, 400)
+    assert (curve[0], curve[-1]) == pytest.approx((240, expected_matches(pilot, 400).value))
+    steps = np.diff(curve)
+    assert (steps >= 0).all()
+    assert (np.diff(steps) <= 1e-9).all()  # the likeliest first
+
+
+def test_a_pilot_of_few_matches_promises_no_curve(pilot):
+    few = Pilot(pilot.metrics, pilot.proxy, pilot.matches / 2, pilot.expected, pilot.pairs, pilot.rest)
+    with pytest.raises(ValueError, match="The pilot found 120 matches. A curve of matches needs 200"):
+        match_curve(few, 400)
+
+
+def test_the_quality_of_a_proxy_is_its_squared_correlation(pilot):
+    assert proxy_quality(pilot)[1, 2] == pytest.approx(np.corrcoef(pilot.metrics[1, 2], pilot.proxy[1, 2])[0, 1] ** 2)
+    flat = Pilot(pilot.metrics, np.zeros_like(pilot.proxy), pilot.matches, pilot.expected, pilot.pairs, pilot.rest)
+    assert (proxy_quality(flat) == 0).all()
+
+
+def test_plans_tell_hits_cost_hours_and_widths(pilot):
+    whole, third, spread = plan(pilot, [0.3], [1, 4], prices=Prices(Decimal("2.50"), 10.0))
+    assert (whole.design, whole.hits, whole.cost, whole.hours) == ("all", 400, Decimal("1000.00"), 400 / 6)
+    assert (third.design, third.hits, third.cost, third.hours) == ("audit", 120, Decimal("300.00"), 20.0)
+    assert (third.recall, spread.recall) == (0.3, 0.075)
+    assert third.matches == pytest.approx(0.3 * whole.matches)
+    assert (third.width_by_metric > whole.width_by_metric).all()
+    assert (spread.width_by_metric < third.width_by_metric).all()
+    assert whole.width_by_metric[0, 0] == pytest.approx(
+        2 * 1.966 * pilot.metrics[0, 0].std(ddof=1) / 20, rel=1e-3
+    )  # t of 399 degrees of freedom
+
+
+@pytest.mark.parametrize(("fractions", "kappas"), [([0.0], [1]), ([1.5], [1]), ([0.3], [0.5])])
+def test_impossible_designs_are_refused(pilot, fractions, kappas):
+    with pytest.raises(ValueError, match="Shares of the judgments are above 0"):
+        plan(pilot, fractions, kappas)
+
+
+@pytest.mark.slow
+def test_a_twentieth_of_the_queries_predicts_widths_and_matches():
+    """T7: widths within 15%, on average over the models, in nine of ten pilots; the matches inside their interval."""
+    bed = synthetic_bed(queries=1500, items=1500)
+    metrics = bed.metrics
+    full = 2 * 1.96 * metrics.std(axis=2, ddof=1) / np.sqrt(1500)
+    truth = (bed.gains[bed.asked] > 0).sum()
+    features = pair_features(bed.ranks[: len(bed.scores)], bed.scores, DEPTH)
+    near, held, off = [], [], []
+    for seed in range(40):
+        chosen = np.zeros(1500, bool)
+        chosen[np.random.default_rng(seed).permutation(1500)[:75]] = True
+        labels = np.where(bed.asked & chosen[:, None], bed.gains > 0, np.nan)
+        p = np.where(bed.asked, match_probability(features, labels, folds_of(bed.groups, seed=seed)), 0.0)
+        tau = query_effect(p, labels, chosen)
+        proxy = expected_metric(bed.ranks[:, chosen], p[chosen], bed.known[chosen], tau).mean
+        one = Pilot(
+            metrics[:, :, chosen],
+            proxy,
+            matches=np.nansum(labels[chosen], axis=1),
+            expected=p[chosen].sum(axis=1),
+            pairs=bed.pairs[chosen].astype(float),
+            rest=p[~chosen][bed.asked[~chosen]],
+        )
+        whole = plan(one, [], [], queries=1500)[0]
+        near += (np.abs(whole.width_by_metric / full - 1).mean(axis=1) <= 0.15).tolist()
+        held.append(whole.interval.low <= truth <= whole.interval.high)
+        off.append(abs(whole.interval.value / truth - 1))
+    assert np.mean(near) >= 0.9
+    assert np.mean(held) >= 0.9
+    assert np.mean(off) <= 0.10

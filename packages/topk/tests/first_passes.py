@@ -1,0 +1,22 @@
+"""The first passes that a search may begin with, to be taken whatever this machine would choose."""
+
+from functools import partial
+
+from counterpart_topk import accelerated, exact
+from counterpart_topk.accelerated import AcceleratedPass
+from counterpart_topk.products import Bfloat16Products, Float32Products
+from counterpart_topk.tiles import CentredTiles, ProductTiles
+
+FIRST_PASSES = {
+    "bfloat16": partial(ProductTiles, products=Bfloat16Products()),
+    "float32": partial(ProductTiles, products=Float32Products()),
+    "float16 on cpu": partial(AcceleratedPass, device="cpu"),  # the same code as on a GPU
+}
+
+
+def take_first(name, monkeypatch):
+    monkeypatch.setattr(exact, "_passes", lambda device: [FIRST_PASSES[name], CentredTiles])
+    # Several tiles, also of little inputs.
+    monkeypatch.setattr(accelerated, "SCORES", 5_000)
+    monkeypatch.setattr(accelerated, "PANEL", 70)
+    monkeypatch.setattr(accelerated, "CROWDED", -20)

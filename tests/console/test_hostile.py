@@ -1,0 +1,184 @@
+"""Every call and page is sent what no reader expects: none fails, and what cannot be stored changes nothing."""
+
+import json
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+from django.test import Client, RequestFactory
+
+from config.wsgi import application
+from console.api.access_tokens import make_token
+from console.api.scopes import SCOPES
+from console.api.site_api import api
+from tests.console.test_access import GUARDED, addresses_of_the_site
+from tests.hostile import BESIDE_JSON, DIGITS, IN_JSON, TYPED
+
+__all__ = ["addresses_of_the_site"]
+
+DESCRIPTION = api.get_openapi_schema()
+CALLS = [(path, method, call) for path, calls in DESCRIPTION["paths"].items() for method, call in calls.items()]
+KNOWN = {
+    **{"collection": "zoo", "sample": "sample", "queries": "sample", "pool": "pool", "round": "open", "version": "v1"},
+    **{"annotator": "overlap", "annotators": ["overlap"], "retrievals": [1], "rounds": ["done"], "kind": "overlap"},
+    **{"ceiling": "10", "reward": "0.65", "channel": "browser", "images": 2, "captions": 2, "source": "other"},
+}
+"""What a call takes for the rows of the site, by the name of the parameter."""
+USUAL = {"string": "new", "integer": 1, "number": 0.5, "boolean": False, "array": [], "object": {}, "null": None}
+VALUES = {name: IN_JSON[name] for name in ("half a pair", "a NUL", "400 digits")} | BESIDE_JSON
+NAMES_IN_ADDRESSES = re.compile(r'GET(?:\.get(?:list)?\(|\[)"(\w+)"')
+
+
+@pytest.fixture(scope="module")
+def program(addresses_of_the_site) -> Client:
+    """A program of an admin's, with all scopes."""
+    owner = User.objects.create_user("program")
+    owner.groups.add(Group.objects.get(name="admin"))
+    headers = {"Authorization": f"Bearer {make_token(owner, 'a program', [*SCOPES])[1]}", "Idempotency-Key": "k"}
+    return Client(raise_request_exception=False, headers=headers)
+
+
+@pytest.fixture
+def quiet(db, settings, monkeypatch):
+    settings.API_CALLS_PER_MINUTE = 10**9
+    monkeypatch.setattr("core.work.jobs.send", lambda job: None)  # the jobs wait
+
+
+def status(send, *arguments: Any, **options: Any) -> int:
+    """The status of an answer; what it changed is taken back."""
+    block = transaction.atomic()
+    block._from_testcase = True  # code under test still has to open a transaction of its own
+    with block:
+        found = send(*arguments, **options).status_code
+        transaction.set_rollback(True)
+    return found
+
+
+def fields_of(call: dict) -> dict[str, Any]:
+    """The fields of a call's body, each with a usual value."""
+    schema = call.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    if "$ref" in schema:
+        schema = DESCRIPTION["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return {name: KNOWN.get(name, usual(described)) for name, described in schema.get("properties", {}).items()}
+
+
+def usual(described: dict) -> Any:
+    if "default" in described:
+        return described["default"]
+    if "enum" in described:
+        return described["enum"][0]
+    kind = described.get("type", "string")
+    return USUAL[kind if isinstance(kind, str) else kind[0]]
+
+
+def place(path: str) -> str:
+    return re.sub(r"{(\w+)}", lambda found: str(KNOWN.get(found[1], {"name": "open"}.get(found[1], 1))), path)
+
+
+def bodies(fields: dict[str, Any], value: bytes) -> Iterator[bytes]:
+    """Bodies with the value in place of one field after another."""
+    mark = "here is the value"
+    for name, usual_one in fields.items():
+        inner = [mark] if isinstance(usual_one, list) else mark
+        yield json.dumps(fields | {name: inner}).encode().replace(f'"{mark}"'.encode(), value)
+
+
+@pytest.mark.parametrize(("path", "method", "call"), CALLS, ids=[call["operationId"] for _, _, call in CALLS])
+def test_no_call_fails_or_stores_what_cannot_be_stored(quiet, program, path, method, call):
+    send = getattr(program, method)
+    failed = {}
+    if method == "post" and (fields := fields_of(call)):
+        for what, value in VALUES.items():
+            for body in bodies(fields, value):
+                found = status(send, place(path), body, content_type="application/json")
+                if found >= 500 or (what in IN_JSON and found not in (400, 404, 422)):
+                    failed[body[:200]] = found
+    asked = [one["name"] for one in call["parameters"] if one["in"] == "query"]
+    for text in TYPED:
+        for address in [f"{place(path)}?{urlencode({name: text})}" for name in asked] + [
+            re.sub(r"{\w+}", quote(text, safe=""), path)
+        ]:
+            found = status(send, address)
+            if found >= 500:
+                failed[address[:200]] = found
+    assert failed == {}
+
+
+@pytest.mark.parametrize("asked", [f"bytes={DIGITS}-", f"bytes=0-{DIGITS}", f"bytes=-{DIGITS}", "bytes=٣-", "bytes=-0"])
+def test_no_part_of_a_file_is_too_far_away(quiet, program, asked):
+    answer = program.get("/api/v1/versions/v1/files/pairs.csv", headers={"Range": asked})
+    assert answer.status_code in (200, 206, 416)
+
+
+class Fields(HTMLParser):
+    """Collects the names of a page's fields."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        name = dict(attrs).get("name")
+        if tag in ("input", "textarea", "select", "button") and name:
+            self.names.add(name)
+
+
+@pytest.fixture(scope="module")
+def admin(addresses_of_the_site) -> Client:
+    user = User.objects.create_user("reader")
+    user.groups.add(*Group.objects.all())
+    client = Client(raise_request_exception=False)
+    client.force_login(user)
+    return client
+
+
+def names_in_addresses() -> list[str]:
+    sources = [path.read_text("utf-8") for path in Path(settings.BASE_DIR, "console").rglob("*.py")]
+    return sorted({name for text in sources for name in NAMES_IN_ADDRESSES.findall(text)} - {"go"})
+
+
+@pytest.mark.parametrize("name", sorted(GUARDED))
+def test_no_page_fails(quiet, admin, addresses_of_the_site, name):
+    address = addresses_of_the_site[name]
+    page = admin.get(address)
+    found = Fields()
+    if page.headers.get("Content-Type", "").startswith("text/html"):
+        found.feed(page.content.decode())
+    fields = sorted(found.names - {"csrfmiddlewaretoken"})
+    failed = {}
+    for text in TYPED:
+        answers = {
+            "address": status(admin.get, address, dict.fromkeys({*names_in_addresses(), *fields}, text)),
+            "form": status(admin.post, address, dict.fromkeys(fields or ["reason"], text)),
+            "file": status(admin.post, address, {"file": SimpleUploadedFile(f"{text}.json", b"{}"), "kind": text}),
+        }
+        failed |= {(text[:40], how): code for how, code in answers.items() if code >= 500}
+        if "\0" in text:
+            assert (answers["address"], answers["form"] in (400, 405)) == (404, True)
+    assert failed == {}
+
+
+@pytest.mark.parametrize("charset", ["hex", "utf-7", "utf-16", "undefined", "idna", "latin-1"])
+@pytest.mark.parametrize("address", ["/login/?next=/", "/judge/me/x/?no=1", "/api/v1/jobs?limit=1"])
+def test_text_in_another_encoding_is_refused(quiet, client, charset, address):
+    kind = f"application/x-www-form-urlencoded; charset={charset}"
+    made = RequestFactory().post(address, b"a=+2AA-", content_type=kind.replace(charset, "utf-8"))
+    statuses = [
+        application(made.environ | {"CONTENT_TYPE": kind, "REQUEST_METHOD": method}, lambda *_: None).status_code
+        for method in ("GET", "POST")
+    ]
+    assert 400 in statuses
+    assert set(statuses) <= {400, 405}
+
+
+def test_a_cookie_that_cannot_be_stored_is_none(quiet, client):
+    client.cookies.load(f'{settings.SESSION_COOKIE_NAME}="abcdefgh\\000"')
+    assert client.get("/").status_code == 302

@@ -1,0 +1,199 @@
+"""A gallery is imported whole or not at all, in parts that depend on its items alone."""
+
+import hashlib
+import json
+import os
+from datetime import timedelta
+
+import pyarrow as pa
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.utils import timezone
+from pyarrow import parquet
+
+from core.errors import CounterpartError
+from core.models import Event
+from corpus.galleries import gallery_files
+from corpus.galleries.gallery_imports import files_of, import_gallery
+from corpus.galleries.item_parts import captions_of, images_of, parts_of
+from corpus.models import Caption, Gallery, Image
+from tests.corpus.files import gallery_folder, gallery_items
+from tests.corpus.test_commands import told
+from tests.factories import make_collection
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def collection():
+    return make_collection(images=2, captions_each=1)
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Parts of four items, read two rows at once."""
+    monkeypatch.setattr(gallery_files, "ROWS", 4)
+    monkeypatch.setattr(gallery_files, "BATCH", 2)
+
+
+def stored(folder: str = "galleries") -> list[str]:
+    return default_storage.listdir(folder)[0] if default_storage.exists(folder) else []
+
+
+def test_items_stay_in_files_and_become_no_rows(collection, tmp_path):
+    gallery = import_gallery("sea", collection=collection, path=gallery_folder(tmp_path, *gallery_items()))
+    assert (gallery.n_images, gallery.n_captions) == (5, 5)
+    assert (Image.objects.count(), Caption.objects.count()) == (2, 2)
+    assert Event.objects.get(verb="gallery imported").data["captions"] == 5
+
+
+def test_parts_hold_the_items_in_order(collection, tmp_path, small_parts):
+    gallery = import_gallery("sea", collection=collection, path=gallery_folder(tmp_path, *gallery_items(9)))
+    parts = parts_of(gallery)
+    assert [(part.first, part.rows) for part in parts["captions"]] == [(0, 4), (4, 4), (8, 1)]
+    assert [image.key for part in parts["images"] for image in images_of(part)] == [f"i{n:02}" for n in range(9)]
+    texts = [caption.text for part in parts["captions"] for caption in captions_of(part)]
+    assert texts == [f"a boat, number {n}" for n in range(9)]
+
+
+@pytest.mark.parametrize(("a_file", "a_group"), [(1, 1), (3, 2), (100, 7)])
+def test_the_cut_of_the_files_does_not_matter(collection, tmp_path, small_parts, a_file, a_group):
+    one = gallery_folder(tmp_path / "one", *gallery_items(9))
+    other = gallery_folder(tmp_path / "other", *gallery_items(9), rows_a_file=a_file, rows_a_group=a_group)
+    digests = [import_gallery(path.name, collection=collection, path=path).digest for path in (one, other)]
+    assert digests[0] == digests[1]
+
+
+def test_the_digest_is_the_hash_of_the_parts_checksums(collection, tmp_path, small_parts):
+    gallery = import_gallery("sea", collection=collection, path=gallery_folder(tmp_path, *gallery_items(5)))
+    contents = [default_storage.open(part.path).read() for side in parts_of(gallery).values() for part in side]
+    checksums = "".join(hashlib.sha256(content).hexdigest() for content in contents)
+    assert len(contents) == 4
+    assert gallery.digest == hashlib.sha256(checksums.encode()).hexdigest()
+
+
+def test_the_same_again_changes_nothing(collection, tmp_path):
+    path = gallery_folder(tmp_path, *gallery_items())
+    first, again = (import_gallery("sea", collection=collection, path=path) for _ in range(2))
+    assert first == again
+    assert len(stored()) == Event.objects.filter(verb="gallery imported").count() == 1
+    assert all(default_storage.exists(file.path) for file in files_of(first))
+
+
+def test_what_a_killed_import_left_is_removed_after_a_day(collection, tmp_path):
+    path = gallery_folder(tmp_path, *gallery_items())
+    kept = import_gallery("kept", collection=collection, path=path)
+    for name in ("left-1", "new-1"):
+        default_storage.save(f"galleries/{name}/images-1.parquet", ContentFile(b"part"))
+    old = (timezone.now() - timedelta(days=2)).timestamp()
+    for folder in ("left-1", kept.file.split("/")[1]):
+        for file in default_storage.listdir(f"galleries/{folder}")[1]:
+            os.utime(default_storage.path(f"galleries/{folder}/{file}"), (old, old))
+    made = import_gallery("sea", collection=collection, path=path)
+    assert sorted(stored()) == sorted(["new-1", kept.file.split("/")[1], made.file.split("/")[1]])
+
+
+def test_another_gallery_of_the_name_is_refused(collection, tmp_path):
+    import_gallery("sea", collection=collection, path=gallery_folder(tmp_path / "one", *gallery_items(5)))
+    with pytest.raises(CounterpartError, match="The gallery sea already exists with other items"):
+        import_gallery("sea", collection=collection, path=gallery_folder(tmp_path / "two", *gallery_items(6)))
+    assert len(stored()) == 1
+
+
+def test_columns_of_pictures_may_be_left_out(collection, tmp_path):
+    images, captions = gallery_items()
+    bare = gallery_folder(tmp_path / "bare", [{"key": image["key"]} for image in images], captions)
+    full = gallery_folder(tmp_path / "full", images, captions)
+    digests = [import_gallery(path.name, collection=collection, path=path).digest for path in (bare, full)]
+    assert digests[0] == digests[1]
+
+
+FAULTS = [
+    ("images", {"key": ""}, "it has no key"),
+    ("images", {"key": None}, "it has no key"),
+    ("images", {"key": "i02"}, "does not come after the key before it"),
+    ("images", {"key": "h"}, "does not come after the key before it"),
+    ("images", {"key": "i02" + "x" * 118}, "more than 120 characters"),
+    ("images", {"key": "i02\0"}, "its key contains a NUL"),
+    ("images", {"file": "images/zoo/1.jpg"}, "no path below pictures/"),
+    ("images", {"file": "pictures/../secret"}, "no path below pictures/"),
+    ("images", {"file": "/pictures/1.jpg"}, "no path below pictures/"),
+    ("images", {"file": "ftp://example.org/1.jpg"}, "no path below pictures/ in the storage, and no URL"),
+    ("images", {"file": "https://example.org/a b.jpg"}, "no path below pictures/ in the storage, and no URL"),
+    ("images", {"file": "https://example.org/" + "a" * 1981}, "its URL has over 2,000 characters"),
+    ("images", {"file": "pictures/" + "a" * 247}, "its file has over 255 characters"),
+    ("images", {"sha256": "ABC"}, "not 64 hexadecimal digits"),
+    ("captions", {"text": " \n"}, "it has no text"),
+    ("captions", {"text": "\u200b\u3164"}, "it has no text"),
+    ("captions", {"text": "a\0b"}, "its text contains a NUL"),
+    ("captions", {"text": "a" * 10_001}, "over 10,000 characters"),
+    ("captions", {"image": 5}, "no place from 0 to 4"),
+    ("captions", {"image": -1}, "no place from 0 to 4"),
+    ("captions", {"image": None}, "no place from 0 to 4"),
+]
+
+
+@pytest.mark.parametrize(("side", "fault", "told"), FAULTS)
+def test_a_wrong_row_is_named_and_nothing_stays(collection, tmp_path, small_parts, side, fault, told):
+    items = dict(zip(("images", "captions"), gallery_items(5), strict=True))
+    items[side][3] |= fault
+    path = gallery_folder(tmp_path, items["images"], items["captions"], rows_a_file=2)
+    with pytest.raises(CounterpartError, match=rf"^{side}-001.parquet, row 2 \(key .*{told}"):
+        import_gallery("sea", collection=collection, path=path)
+    assert not Gallery.objects.exists()
+    assert stored() == []
+
+
+def test_keys_that_repeat_across_files_are_refused(collection, tmp_path):
+    images, captions = gallery_items(4)
+    images[2]["key"] = images[1]["key"]
+    path = gallery_folder(tmp_path, images, captions, rows_a_file=2)
+    with pytest.raises(CounterpartError, match="images-001.parquet, row 1"):
+        import_gallery("sea", collection=collection, path=path)
+
+
+def test_files_that_are_no_parquet_or_lack_a_column_are_named(collection, tmp_path):
+    images, captions = gallery_items()
+    path = gallery_folder(tmp_path / "lacking", images, [{"key": one["key"]} for one in captions])
+    with pytest.raises(CounterpartError, match="captions-000.parquet has no column text and no image"):
+        import_gallery("sea", collection=collection, path=path)
+    path = gallery_folder(tmp_path / "broken", images, captions)
+    (path / "images-000.parquet").write_bytes(b"no parquet")
+    with pytest.raises(CounterpartError, match="images-000.parquet cannot be read as a Parquet file of images"):
+        import_gallery("sea", collection=collection, path=path)
+    with pytest.raises(CounterpartError, match=r"has no files images-\*.parquet"):
+        import_gallery("sea", collection=collection, path=tmp_path)
+
+
+def test_a_side_without_items_is_refused(collection, tmp_path):
+    path = gallery_folder(tmp_path, *gallery_items())
+    nothing = pa.table({"key": [], "text": [], "image": []}, schema=gallery_files.SCHEMAS["captions"])
+    parquet.write_table(nothing, path / "captions-000.parquet")
+    with pytest.raises(CounterpartError, match="have no captions"):
+        import_gallery("sea", collection=collection, path=path)
+    assert stored() == []
+
+
+def test_an_item_that_differs_from_the_row_with_its_key_is_refused(collection, tmp_path):
+    images, captions = gallery_items()
+    captions[0] |= {"key": "0", "text": "another text"}
+    with pytest.raises(CounterpartError, match="1 item of the captions is in zoo with another text"):
+        import_gallery("sea", collection=collection, path=gallery_folder(tmp_path, images, captions))
+    assert stored() == []
+
+
+def test_an_item_that_is_for_training_is_refused(collection, tmp_path):
+    collection.images.filter(key="1").update(split="train")
+    images, captions = gallery_items()
+    images[0]["key"] = "1"
+    with pytest.raises(CounterpartError, match="in a training split: 1. Leave them out"):
+        import_gallery("sea", collection=collection, path=gallery_folder(tmp_path, images, captions))
+
+
+def test_the_command_says_what_there_is(collection, tmp_path):
+    path = gallery_folder(tmp_path, *gallery_items())
+    said = told("import_gallery", "sea", path, "--collection", "zoo")
+    assert said == "sea: 5 images and 5 captions to search for queries of zoo."
+    figures = json.loads(told("import_gallery", "sea", path, "--collection", "zoo", "--json"))
+    assert figures == {"gallery": "sea", "images": 5, "captions": 5, "digest": Gallery.objects.get().digest}

@@ -1,0 +1,277 @@
+import csv
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+import dataset.outside_judgments.judgment_import
+from annotation.models import Assignment, Decision, Judgment, Payment, Worker, WorkerIdentity
+from core.errors import CounterpartError
+from core.models import Event
+from dataset.exports import export_version
+from dataset.outside_judgments.judgment_import import _placed, import_judgments
+from dataset.outside_judgments.judgment_parameters import JudgmentParameters
+from dataset.versions.version_files import checked_file, load_judgments
+from hits.models import Round, Seat
+from tests.annotation.cast import answer, candidates, propose, sample_of, say
+from tests.dataset.releasing import release_version
+from tests.factories import make_annotator, make_assignment, make_round
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def round():
+    """Two HITs with two votes each, one of them by a program, and one answer set excluded; with reasons."""
+    made = make_round(hits=2, candidates=3, replication=2)
+    first, second = made.hits.all()
+    answer(first, 4, 4, 4, state="excluded")
+    answer(first, 1, 2, 4)
+    answer(first, 2, 2, 3, seat=2)
+    answer(second, 1, 1, 1)
+    assignment = make_assignment(second.seats.get(number=2), Worker.objects.create(simulated=True))
+    for item in second.items.all():
+        say(assignment, item, 3 if item.place == 1 else 2, "wrong_way", "color")
+    Assignment.objects.filter(pk=assignment.pk).update(state="accepted", active_seconds=240)
+    assignment.judgments.filter(level=3).update(seconds=17)
+    Seat.objects.update(state="filled")
+    propose(made, candidates(first) + candidates(second), make_annotator("vsrn"))
+    return made
+
+
+@pytest.fixture
+def version(round):
+    return released(round, "v1")
+
+
+@pytest.fixture
+def again(round):
+    """A round of the same HITs that nobody answered."""
+    return make_round(round.pool.collection, "again", hits=2, candidates=3, replication=2, published=False)
+
+
+def released(round, name):
+    sample = sample_of(round)
+    return release_version(name, collection=sample.collection, sample=sample, rounds=[round], partial=True)
+
+
+def file_of(version, tmp_path, format="judgments-long"):
+    return export_version(version, format=format, out=tmp_path)[0]
+
+
+def changed(path, **values):
+    """Write the file again with other values in its first row."""
+    header, first, *rest = list(csv.reader(path.open(newline="")))
+    row = dict(zip(header, first, strict=True)) | values
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, list(row.values()), *rest])
+    return path
+
+
+def test_released_exported_and_imported_judgments_give_the_same_verdicts_and_keep_what_is_known(
+    version, again, tmp_path
+):
+    imported = import_judgments(again, file_of(version, tmp_path))
+    assert (imported.judgments, imported.answer_sets, imported.workers) == (25, 5, 5)
+    second = released(again, "v2")
+    assert checked_file(version, "pairs.csv").read_text() == checked_file(second, "pairs.csv").read_text()
+    kept = ("hit", "assignment", "place", "control", "image", "caption", "level", "shortcoming", "wrong_way")
+    more = ("at", "active_seconds", "simulated", "counted", "seconds")
+    before, after = (
+        [[getattr(row, name) for name in (*kept, *more)] for row in load_judgments(one)] for one in (version, second)
+    )
+    assert before == after
+    assert {row.channel for row in load_judgments(second)} == {"import"}
+    known = {row.worker for row in load_judgments(version)}
+    assert set(WorkerIdentity.objects.filter(channel="import").values_list("external_id", flat=True)) == known
+    assert Event.objects.filter(verb="imported", data__judgments=25).exists()
+
+
+def test_a_file_of_before_seconds_were_counted_is_imported_without_them(version, again, tmp_path):
+    path = file_of(version, tmp_path)
+    rows = list(csv.DictReader(path.open(newline="")))
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, [name for name in rows[0] if name != "seconds"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    assert import_judgments(again, path).judgments == 25
+    assert set(Judgment.objects.filter(item__hit__round=again).values_list("seconds", flat=True)) == {None}
+
+
+def test_nobody_is_paid_for_imported_work_and_its_seats_are_filled(version, again, tmp_path):
+    import_judgments(again, file_of(version, tmp_path))
+    assert not Payment.objects.exists()
+    assert set(Seat.objects.filter(hit__round=again).values_list("state", flat=True)) == {"filled"}
+    decided = Decision.objects.filter(assignment__hit__round=again).values_list("votes_count", "paid")
+    assert sorted(decided) == [(False, False), *[(True, False)] * 4]
+
+
+def test_seats_are_added_for_more_answer_sets_than_are_wanted(round, version, tmp_path):
+    single = make_round(round.pool.collection, "single", hits=2, candidates=3, published=False)
+    assert import_judgments(single, file_of(version, tmp_path)).seats_added == 2
+    assert Seat.objects.filter(hit__round=single, state="filled").count() == 4
+
+
+def test_importing_twice_is_the_same_as_once(version, again, tmp_path):
+    path = file_of(version, tmp_path)
+    import_judgments(again, path)
+    before = Judgment.objects.count(), Assignment.objects.count(), Worker.objects.count(), Event.objects.count()
+    second = import_judgments(again, path)
+    assert (second.judgments, second.known) == (0, 25)
+    assert before == (
+        Judgment.objects.count(),
+        Assignment.objects.count(),
+        Worker.objects.count(),
+        Event.objects.count(),
+    )
+
+
+def test_other_answers_than_were_imported_before_are_refused(version, again, tmp_path):
+    path = file_of(version, tmp_path)
+    import_judgments(again, path)
+    with pytest.raises(CounterpartError, match="1 answer differs from those that were imported before"):
+        import_judgments(again, changed(path, level="2"))
+
+
+def test_answers_missing_from_an_imported_answer_set_are_refused(version, again, tmp_path):
+    path = file_of(version, tmp_path)
+    whole = path.read_text()
+    header, first, *rest = whole.splitlines(keepends=True)
+    path.write_text("".join([header, *rest]))
+    import_judgments(again, path)
+    path.write_text(whole)
+    with pytest.raises(CounterpartError, match="1 answer belongs to answer sets that were imported before without"):
+        import_judgments(again, path)
+
+
+def test_what_the_round_does_not_know_is_named_and_changes_nothing(version, again, tmp_path):
+    before = Judgment.objects.count(), Worker.objects.count()
+    for values, message in (
+        ({"hit": "9"}, "lacks 1 HIT of the file: 9. Pack the round from the same pool"),
+        ({"image": "77"}, "1 pair of the file cannot be found in their HITs: image 77 with caption 2"),
+        ({"control": "positive"}, "1 pair is a control in the file or in the round but not in both"),
+        ({"level": "5"}, r"1 invalid value: '5' in line 2; level is one of 1, 2, 3, 4. Correct the file"),
+        ({"shortcoming": "ugly"}, "1 invalid value: 'ugly' in line 2; shortcoming is one of nothing, not_in_image"),
+        ({"hit": "one"}, "1 invalid value: 'one' in line 2; hit is a whole number"),
+        ({"seconds": "-3"}, "1 invalid value: '-3' in line 2; seconds is a whole number"),
+        ({"at": "yesterday"}, "1 invalid value: 'yesterday' in line 2; use UTC times"),
+    ):
+        wrong = changed(file_of(version, tmp_path / next(iter(values.values()))), **values)
+        with pytest.raises(CounterpartError, match=message):
+            import_judgments(again, wrong)
+        assert (Judgment.objects.count(), Worker.objects.count()) == before
+
+
+def test_a_worker_who_judges_a_pair_twice_is_refused(version, again, tmp_path):
+    path = file_of(version, tmp_path)
+    first, second = sorted({row.worker for row in load_judgments(version) if row.hit == 1})[:2]
+    path.write_text(path.read_text().replace(first, second))
+    with pytest.raises(CounterpartError, match="5 answers repeat a worker and a pair"):
+        import_judgments(again, path)
+
+
+def test_an_open_round_takes_no_imports(version, round, tmp_path):
+    with pytest.raises(CounterpartError, match="Round round-1 is open: people are answering it"):
+        import_judgments(round, file_of(version, tmp_path))
+
+
+def test_a_draft_that_is_published_while_its_file_is_read_takes_no_imports(version, again, tmp_path, monkeypatch):
+    def read(round, *given):
+        Round.objects.filter(pk=round.pk).update(published_at=timezone.now())
+        return _placed(round, *given)
+
+    monkeypatch.setattr("dataset.outside_judgments.judgment_import._placed", read)
+    with pytest.raises(CounterpartError, match="people are answering it"):
+        import_judgments(again, file_of(version, tmp_path))
+    assert not Judgment.objects.filter(assignment__hit__round=again).exists()
+
+
+def test_one_of_several_rounds_of_a_file_is_chosen_by_name(version, again, tmp_path):
+    path = file_of(version, tmp_path)
+    changed(path, round="another")
+    with pytest.raises(
+        CounterpartError, match="has no round again but 2 others: another, round-1. Choose one with --from"
+    ):
+        import_judgments(again, path)
+    assert import_judgments(again, path, wanted=JudgmentParameters(from_round="round-1")).judgments == 24
+
+
+def test_the_raw_columns_bring_the_counted_answers_back(version, again, tmp_path):
+    imported = import_judgments(again, file_of(version, tmp_path, "judgments-csv"))
+    assert (imported.judgments, imported.answer_sets, imported.workers) == (12, 4, 2)
+    columns = ("image__key", "caption__key", "level", "shortcoming", "wrong_way")
+    counted = Judgment.objects.counted().of_candidates()
+    before, after = (
+        sorted(counted.filter(assignment__hit__round=one).values_list(*columns))
+        for one in (version.rounds.get(), again)
+    )
+    assert before == after
+
+
+def test_raw_answers_are_taken_once_however_many_annotators_proposed_the_pair(round, again, tmp_path):
+    first, second = round.hits.all()
+    propose(round, candidates(first), make_annotator("clip"))
+    propose(round, candidates(first), make_annotator("pcme"), "t2i")
+    path = file_of(released(round, "v1"), tmp_path, "judgments-csv")
+    assert import_judgments(again, path).judgments == 12
+    assert import_judgments(again, path).judgments == 0
+
+
+def test_raw_answers_that_differ_between_proposals_are_refused(round, again, tmp_path):
+    propose(round, candidates(round.hits.first()), make_annotator("clip"))
+    path = file_of(released(round, "v1"), tmp_path, "judgments-csv")
+    with pytest.raises(
+        CounterpartError, match="1 pair whose answers differ from one proposal to another: image 0 with"
+    ):
+        import_judgments(again, changed(path, annotation="3"))
+
+
+def test_raw_pairs_that_the_round_does_not_ask_about_are_refused(version, again, tmp_path):
+    path = file_of(version, tmp_path, "judgments-csv")
+    with pytest.raises(CounterpartError, match="does not ask about 1 pair of the file: image 77"):
+        import_judgments(again, changed(path, iid="77"))
+
+
+def test_a_file_in_another_form_or_encoding_is_refused(again, tmp_path):
+    path = tmp_path / "judgments.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(CounterpartError, match="judgments.csv begins with a, b, not as a file of one of the formats"):
+        import_judgments(again, path)
+    path.write_text("round,hit\nround-1,1\n", encoding="utf-16")
+    with pytest.raises(CounterpartError, match=r"judgments.csv is not UTF-8 text \(byte 0\)"):
+        import_judgments(again, path)
+
+
+def test_a_missing_column_is_named(version, again, tmp_path):
+    path = file_of(version, tmp_path)
+    path.write_text(path.read_text().replace("active_seconds", "time", 1))
+    with pytest.raises(CounterpartError, match=r"lacks the columns active_seconds\. Export it again"):
+        import_judgments(again, path)
+
+
+def test_the_command_prints_what_was_imported(version, again, tmp_path, capsys):
+    call_command("import_judgments", "again", str(file_of(version, tmp_path)))
+    assert capsys.readouterr().out.splitlines() == [
+        "judgments: 25",
+        "answer sets: 5",
+        "workers: 5",
+        "seats added: 0",
+        "known: 0",
+        "skipped: 0",
+    ]
+
+
+def test_judgments_that_another_process_imported_meanwhile_are_not_imported_beside(
+    version, again, tmp_path, monkeypatch
+):
+    path = file_of(version, tmp_path)
+    step = dataset.outside_judgments.judgment_import._answer_sets
+
+    def later(rows):
+        monkeypatch.setattr(dataset.outside_judgments.judgment_import, "_answer_sets", step)
+        import_judgments(again, path, wanted=JudgmentParameters(from_round="round-1"))
+        return step(rows)
+
+    monkeypatch.setattr(dataset.outside_judgments.judgment_import, "_answer_sets", later)
+    with pytest.raises(CounterpartError, match="^Another process imported judgments into round again meanwhile"):
+        import_judgments(again, path, wanted=JudgmentParameters(from_round="round-1"))

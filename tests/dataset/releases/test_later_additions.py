@@ -1,0 +1,266 @@
+"""A version stays provable when captions, images, pictures and matches are added after its release."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from annotation.work.disputes import top_up
+from core.errors import CounterpartError
+from corpus.imports import import_collection
+from corpus.matches import import_matches
+from corpus.models import Caption, Collection, Match, Sample
+from dataset.models import Version
+from dataset.releases.verification import verify_version
+from dataset.versions.version_files import stored_sha256
+from hits.models import Control, Item, Round, Seat
+from hits.packing.designs import Design
+from hits.rounds.top_ups import plan_again
+from mitl.models import Pool
+from tests.annotation.cast import answer, associate
+from tests.dataset.releasing import release_version
+from tests.factories import make_collection, make_sample
+from tests.hits.boxes import pool_of_boxes
+from tests.hits.pools import pack, pool_of
+from tests.transactions import taken_back
+
+pytestmark = pytest.mark.django_db
+
+SMALL = Design("small", candidates=4, positives=1, negatives=1)
+
+
+def judge(round: Round) -> Round:
+    round.published_at = timezone.now()
+    round.save()
+    for hit in round.hits.all():
+        n = hit.items.filter(control=None).count()
+        answer(hit, *([1, 2, 4, 3] * n)[:n])
+    return round
+
+
+def release(name: str, round: Round, **options: object) -> Version:
+    return release_version(
+        name, collection=round.pool.collection, sample=round.pool.sample, rounds=[round], partial=True, **options
+    )
+
+
+@pytest.fixture
+def version() -> Version:
+    """A judged round, released with its originals and a scored source."""
+    zoo = make_collection(images=12)
+    round = judge(pack("round-1", pool_of(10, images=12, collection=zoo), design=SMALL))
+    pairs = list(round.pool.proposals.order_by("pk").values_list("image_id", "caption_id"))[:3]
+    associate(zoo, "cxc", pairs, score=4)
+    return release("v1", round, merge="original,cxc>=3")
+
+
+def append(collection: Collection, tmp_path: Path, **captions: str) -> None:
+    """Import captions by key, with the keys of their images; captions sort before, among and after those there are."""
+    lines = [
+        {"caption_id": key, "image_id": image, "file_name": f"{image}.jpg", "text": f"A later caption of {image}."}
+        for key, image in captions.items()
+    ]
+    file = tmp_path / "later.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    import_collection(collection.name, format="jsonl", path=file, append=True)
+
+
+LATER = {"00": "3", "17b": "3", "5b": "0", "zz": "11", "!": "new", "18x": "newer"}
+
+
+def problems(version: Version) -> list[str]:
+    version = Version.objects.get(pk=version.pk)
+    return [problem for check in verify_version(version) for problem in check.problems]
+
+
+def notes(version: Version) -> list[str]:
+    return [note for check in verify_version(version) for note in check.notes]
+
+
+def narrow(pool: Pool, direction: str) -> None:
+    """Ask one direction only, so that controls come from the whole gallery on the other side."""
+    pool.directions = [direction]
+    pool.save()
+
+
+def test_a_version_verifies_after_captions_and_images_were_added_and_counts_them_apart(version, tmp_path, capsys):
+    append(version.collection, tmp_path, **LATER)
+    assert problems(version) == []
+    assert notes(version) == [
+        "2 images were added to zoo since the release.",
+        "6 captions were added to zoo since the release.",
+    ]
+    call_command("verify", "v1")
+    printed = capsys.readouterr().out
+    assert "FAILED" not in printed
+    assert "note: 6 captions were added to zoo since the release." in printed
+
+
+@pytest.mark.parametrize("direction", ["i2t", "t2i"])
+@pytest.mark.parametrize("sharing", ["avoid", "allow"])
+def test_controls_of_the_whole_gallery_are_drawn_again_as_they_were(direction, sharing, tmp_path):
+    pool = pool_of(30)
+    narrow(pool, direction)
+    version = release("v1", judge(pack("round-1", pool, design=SMALL, sharing=sharing)))
+    append(pool.collection, tmp_path, **LATER)
+    assert problems(version) == []
+
+
+def test_check_boxes_are_filled_up_again_as_they_were(tmp_path):
+    round = judge(pack("boxes", pool_of_boxes(asked=10), task="checkbox"))
+    version = release("v1", round)
+    before = problems(version)
+    append(round.pool.collection, tmp_path, **LATER)
+    assert problems(version) == before
+    assert all("The picture" in problem or "more" in problem for problem in before)  # made without checksums
+
+
+def test_what_was_added_between_packing_and_release_is_not_packed(tmp_path):
+    round = pack("round-1", pool_of(10), design=SMALL)
+    append(round.pool.collection, tmp_path, **LATER)
+    version = release("v1", judge(round))
+    assert problems(version) == []
+    assert notes(version) == []
+    append(version.collection, tmp_path, last="3")
+    assert problems(version) == []
+    assert notes(version) == ["1 caption was added to zoo-pool since the release."]
+
+
+def test_two_versions_before_and_after_an_addition_both_verify(version, tmp_path):
+    append(version.collection, tmp_path, **LATER)
+    later = release("v2", version.rounds.get(), merge="original,cxc>=3")
+    assert problems(version) == problems(later) == []
+    assert later.manifest["counts"]["positives"] == version.manifest["counts"]["positives"] + 4  # of query images
+
+
+def test_a_top_up_after_an_addition_has_the_controls_of_its_round_and_is_packed_again(version, tmp_path):
+    round = version.rounds.get()
+    append(version.collection, tmp_path, **LATER)
+    Caption.objects.filter(key="zz").update(excluded_at=timezone.now())
+    Round.objects.update(replication=2, top_up=1, ceiling=100)
+    for hit in round.hits.all():
+        Seat.objects.create(round=round, hit=hit, number=2)
+        n = hit.items.filter(control=None).count()
+        answer(hit, *([4, 4, 1, 1] * n)[:n], seat=2)
+    assert top_up(Round.objects.get(), actor="test") > 0
+    assert not Item.objects.filter(caption__key__in=LATER).exists()
+    later = release("v2", Round.objects.get())
+    append(version.collection, tmp_path, last="3")
+    assert problems(version) == problems(later) == []
+    made = round.top_ups.get()
+    assert plan_again(made).hash == made.plan_hash
+
+
+def test_the_same_round_packed_again_after_an_addition_is_the_existing_one(tmp_path):
+    pool = pool_of(30)
+    narrow(pool, "i2t")
+    first = pack("round-1", pool, design=SMALL)
+    append(pool.collection, tmp_path, **LATER)
+    assert pack("round-1", pool, design=SMALL) == first
+    assert pack("round-2", pool, design=SMALL).plan_hash != first.plan_hash
+
+
+def test_a_merged_source_takes_no_further_matches(version, tmp_path):
+    file = tmp_path / "more.csv"
+    file.write_text("image,caption,score\n3,9,5\n")
+    before = Match.objects.count()
+    with pytest.raises(CounterpartError, match="is part of a released version"):
+        import_matches(version.collection, source="cxc", path=file)
+    assert Match.objects.count() == before
+    import_matches(version.collection, source="new", path=file)
+    assert problems(version) == []
+
+
+def test_pictures_imported_later_are_noted_and_no_problem(version):
+    picture = make_collection("farm", images=1, pictures=True).images.get().file
+    version.collection.images.filter(key="3").update(file=picture, sha256=stored_sha256(picture))
+    assert problems(version) == []
+    assert notes(version) == ["1 picture was added to zoo since the release."]
+    version.collection.images.filter(key="3").update(sha256="0" * 64)
+    assert problems(version) == [f"The picture {picture} of image 3 is missing or was changed."]
+
+
+def test_a_lost_picture_of_an_image_added_later_is_no_matter_of_the_version(version, tmp_path):
+    append(version.collection, tmp_path, **LATER)
+    version.collection.images.filter(key="new").update(file="images/lost.jpg", sha256="0" * 64)
+    assert problems(version) == []
+
+
+# Tampering is found after an addition too
+
+
+def change_the_seed(version: Version) -> None:
+    version.rounds.update(seed=7)
+
+
+def remove_an_original_match(version: Version) -> None:
+    Match.objects.filter(source="original", caption__key="9").delete()
+
+
+def match_two_that_were_there(version: Version) -> None:
+    one, other = version.collection.images.get(key="1"), version.collection.captions.get(key="9")
+    associate(version.collection, "original", [(one.pk, other.pk)])
+
+
+def put_a_later_caption_into_an_item(version: Version) -> None:
+    item = Item.objects.filter(control=None).first()
+    Item.objects.filter(pk=item.pk).update(caption=Caption.objects.get(key="zz"))
+
+
+TAMPERING = {
+    change_the_seed: "again gives the plan",
+    remove_an_original_match: "pairs.csv, line ",
+    match_two_that_were_there: "pairs.csv, line ",
+    put_a_later_caption_into_an_item: "stored items of round round-1",
+}
+
+
+def test_what_was_tampered_with_is_found_after_an_addition(version, tmp_path):
+    append(version.collection, tmp_path, **LATER)
+    for act, problem in TAMPERING.items():
+        with taken_back():
+            act(version)
+            assert any(problem in told for told in problems(version)), act
+
+
+# Rounds of an earlier program, which did not note what they were packed from
+
+
+def forget(round: Round) -> None:
+    round.summary.pop("newest")
+    round.save()
+
+
+def test_a_round_of_an_earlier_program_is_packed_again_from_the_released_gallery(tmp_path):
+    pool = pool_of(30)
+    narrow(pool, "i2t")
+    round = judge(pack("round-1", pool, design=SMALL))
+    forget(round)
+    version = release("v1", round)
+    append(pool.collection, tmp_path, **LATER)
+    assert problems(version) == []
+    assert not any("cannot be checked" in note for note in notes(version))
+
+
+def test_what_an_earlier_program_packed_before_an_addition_cannot_be_checked(tmp_path):
+    pool = pool_of(30)
+    narrow(pool, "i2t")
+    round = judge(pack("round-1", pool, design=SMALL))
+    forget(round)
+    append(pool.collection, tmp_path, **LATER)
+    version = release("v1", round)
+    assert problems(version) == []
+    (note,) = notes(version)
+    assert note.startswith("cannot be checked: whether round round-1 follows from its pool and seed.")
+    Control.objects.filter(polarity="negative").update(polarity="positive")
+    assert any("stored items of round round-1" in problem for problem in problems(version))
+
+
+def test_a_version_of_sources_alone_verifies_after_an_addition(tmp_path):
+    zoo = make_collection()
+    version = release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
+    append(zoo, tmp_path, later="3")
+    assert problems(version) == []
+    assert Sample.objects.get().captions.count() == 12

@@ -1,0 +1,135 @@
+"""What the files of a version hold: manifest, checksums, judgments, reviews."""
+
+import hashlib
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from annotation.models import Assignment, Judgment, Worker
+from annotation.work.answers import places_of
+from core.errors import CounterpartError
+from core.files.stored_files import write_file
+from corpus.models import Match
+from dataset.models import Version
+from dataset.versions.version_files import load_judgments, load_pairs, load_positives
+from mitl.models import Direction
+from tests.annotation.cast import answer, candidates, sample_of
+from tests.dataset.releasing import contents, read, release, round
+from tests.factories import make_round, make_worker
+
+__all__ = ["round"]
+pytestmark = pytest.mark.django_db
+
+I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
+
+
+def test_the_manifest_names_what_the_version_was_made_from(round):
+    manifest = release(round).manifest
+    assert manifest["rounds"][0]["plan_hash"] == round.plan_hash
+    assert manifest["policies"]["ties"] == "median"
+    assert manifest["sample"]["name"] == sample_of(round).name
+    assert manifest["software"].startswith("counterpart ")
+    assert json.loads(read(Version.objects.get(), "manifest.json")) == manifest
+    provenance = manifest["provenance"]["round-1"]
+    assert provenance["channel"] == "browser"
+    assert (provenance["workers"], provenance["answer_sets"]) == (1, {"counted": 1, "excluded": 0})
+    assert (provenance["votes"], provenance["pairs_judged"], provenance["unfinished"]) == (2, 2, {})
+
+
+def test_every_file_has_the_checksum_that_the_manifest_names_and_a_changed_one_is_noticed(round):
+    version = release(round)
+    assert set(version.manifest["files"]) == {
+        *("v1_image_to_caption.json", "v1_caption_to_image.json"),
+        *("pairs.csv", "gallery.csv", "reviews.csv", "judgments.csv"),
+    }
+    for name, described in version.manifest["files"].items():
+        assert hashlib.sha256(read(version, name).encode()).hexdigest() == described["sha256"]
+    write_file(f"{version.folder}/v1_image_to_caption.json", b"{}")
+    with pytest.raises(CounterpartError, match="was changed after it was written"):
+        load_positives(version)
+
+
+def test_pairs_carry_level_votes_and_sources(round):
+    yes, _no = candidates(round.hits.get())
+    collection = round.pool.collection
+    keys = collection.images.get(pk=yes[0]).key, collection.captions.get(pk=yes[1]).key
+    lines = read(release(round), "pairs.csv").splitlines()
+    assert ",".join([*keys, "1,1,1,1,0,0,0,1,0,,judged,0.861111"]) in lines
+
+
+def test_judgments_are_released_under_fresh_pseudonyms(round):
+    worker = Assignment.objects.get().worker.pseudonym
+    first, second = (read(release(round, name), "judgments.csv") for name in ("v1", "v2"))
+    assert worker not in first + second
+    assert first != second
+
+
+def test_uncounted_judgments_and_controls_are_released_and_marked(round):
+    Assignment.objects.update(state="excluded")
+    answer(round.hits.get(), 1, 1)
+    rows = list(load_judgments(release(round)))
+    assert sorted(row.counted for row in rows) == [0] * 4 + [1] * 4
+    assert sorted(row.control for row in rows) == [""] * 4 + ["negative"] * 2 + ["positive"] * 2
+
+
+def test_a_judgment_carries_when_where_and_by_which_guidelines_it_was_given(round):
+    Assignment.objects.update(active_seconds=90)
+    Judgment.objects.update(at=datetime(2026, 11, 22, 8, 30, tzinfo=UTC), seconds=21)
+    rows = list(load_judgments(release(round)))
+    places = places_of(Assignment.objects.get())
+    item_at = dict(round.hits.get().items.values_list("place", "pk"))
+    assert {row.position: item_at[row.place] for row in rows} == places
+    assert {(row.at, row.active_seconds, row.seconds, row.wording, row.channel, row.assignment) for row in rows} == {
+        ("2026-11-22T08:30:00Z", "90", "21", round.wording, "browser", 1)
+    }
+
+
+def test_simulated_votes_are_marked_on_judgments_pairs_and_counts(round):
+    Worker.objects.update(simulated=True)
+    version = release(round)
+    assert {row.simulated for row in load_judgments(version)} == {1}
+    assert {row.simulated_votes for row in load_pairs(version)} == {"", "1"}
+    assert version.manifest["counts"]["simulated_votes"] == 2
+    assert version.manifest["provenance"]["round-1"]["simulated_votes"] == 2
+
+
+def test_an_answer_to_a_control_is_no_vote_on_the_same_pair(round):
+    """A pair may be a candidate of one HIT and a control of another."""
+    Worker.objects.update(simulated=True)
+    (image, caption), _no = candidates(round.hits.get())
+    gold = round.hits.get().items.filter(control__isnull=False).first()
+    Judgment.objects.filter(item=gold).update(image=image, caption=caption, worker=make_worker())
+    assert release(round).manifest["counts"]["simulated_votes"] == 2
+
+
+def test_the_manifest_holds_the_protocol(round):
+    collection = round.pool.collection
+    for key in ("bare-1", "bare-2"):
+        collection.images.create(key=key, file_name=f"{key}.jpg")
+    protocol = release(round).manifest["protocol"]
+    assert (protocol["gallery_images"], protocol["gallery_captions"]) == (
+        collection.images.count(),
+        collection.captions.count(),
+    )
+    assert protocol["captions_per_image"] == {"0": 2, "2": collection.images.count() - 2}
+    assert len(protocol["gallery_sha256"]) == 64
+
+
+def test_the_manifest_holds_the_label_error_of_each_polarity(round):
+    """By hand: one good answer set, and an excluded one that is wrong on its negative control."""
+    other = make_round(round.pool.collection, name="round-2", candidates=2)
+    careless = answer(other.hits.get(), 1, 1, state="excluded")
+    Judgment.objects.filter(assignment=careless, item__control__polarity="negative").update(level=2)
+    errors = release(round, rounds=[round, other], partial=True).manifest["label_errors"]
+    assert errors == {
+        "positive": {"answers": 2, "wrong": 0, "counted_answers": 1, "counted_wrong": 0},
+        "negative": {"answers": 2, "wrong": 1, "counted_answers": 1, "counted_wrong": 0},
+    }
+
+
+def test_the_same_release_made_again_is_the_same_to_the_byte(round):
+    first = contents(release(round))
+    Match.objects.filter(source="v1").delete()
+    Version.objects.get().delete()
+    assert contents(release(round)) == first

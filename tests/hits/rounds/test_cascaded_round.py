@@ -1,0 +1,118 @@
+"""A planned round whose expensive annotator scores only what a quick one found."""
+
+import json
+from datetime import timedelta
+from itertools import count
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from core.errors import CounterpartError
+from core.models import Job
+from core.work.jobs import cancel, resend_stale_jobs
+from hits.jobs import plan_round
+from hits.rounds.pipeline import start_pipeline
+from hits.rounds.round_parameters import RoundParameters
+from mitl.models import Retrieval
+from mitl.search.pair_scores import GROUP
+from tests.factories import make_annotator, make_collection
+from tests.mitl import joint
+from tests.mitl.plugged import plug_in
+
+
+@pytest.fixture
+def params(db, monkeypatch):
+    plug_in(monkeypatch, joint="tests.mitl.joint")
+    joint.forget()
+    make_collection("zoo", images=30)
+    make_annotator("words"), make_annotator("vilt", "joint")
+    return {
+        "round": "r",
+        "collection": "zoo",
+        "annotators": ["words", "vilt"],
+        "images": 12,
+        "captions": 12,
+        "top_k": 3,
+        "control_depth": 4,
+        "cascade": "words",
+        "cascade_depth": 9,
+        "design": {"name": "small", "candidates": 4, "positives": 1, "negatives": 1},
+    }
+
+
+def start(params) -> Job:
+    """Open the job and let the queue run until it is empty."""
+    job = start_pipeline(RoundParameters.from_json(params))
+    plan_round(str(job.pk))
+    job.refresh_from_db()
+    return job
+
+
+def searched() -> dict[str, tuple[str | None, int | None]]:
+    return {
+        found.annotator.name: (found.cascade and found.cascade.name, found.cascade_depth)
+        for found in Retrieval.objects.filter(depth=4)
+    }
+
+
+def test_a_job_asks_nothing_and_cascades_where_it_helps(params):
+    job = start(params)
+    assert (job.state, searched()) == ("done", {"words": (None, None), "vilt": ("words", 9)})
+    assert len(joint.asked()) == len(set(joint.asked())) <= 24 * 9
+
+
+def test_a_job_cancelled_while_pairs_are_scored_stops_there_and_the_next_one_goes_on(params, monkeypatch):
+    def cancelled(scores):
+        cancel(Job.objects.get(), actor="bo")
+        return scores
+
+    monkeypatch.setattr("core.work.jobs.monotonic", count().__next__)
+    joint.at_batch[GROUP + 3] = cancelled
+    assert start(params).state == "cancelled"
+    assert (len(joint.batches), "vilt" in searched()) == (GROUP + 3, False)
+    left = set(joint.asked()[: 4 * GROUP])
+    joint.forget()
+    assert start(params).state == "done"
+    assert not left & set(joint.asked())
+
+
+def test_a_job_killed_while_pairs_are_scored_scores_only_what_is_missing(params, django_capture_on_commit_callbacks):
+    def killed(scores):
+        raise KeyboardInterrupt
+
+    joint.at_batch[GROUP + 3] = killed
+    with pytest.raises(KeyboardInterrupt):
+        start(params)
+    left = set(joint.asked()[: 4 * GROUP])
+    joint.forget()
+    Job.objects.update(heartbeat_at=timezone.now() - timedelta(minutes=10))
+    with django_capture_on_commit_callbacks(execute=True):
+        assert resend_stale_jobs() == 1
+    assert Job.objects.get().state == "done"
+    assert not left & set(joint.asked())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"cascade": "moon"}, "no annotator 'moon'"),
+        ({"cascade": "vilt"}, "vilt scores pair by pair itself"),
+        ({"annotators": ["words"]}, "none of words does"),
+        ({"cascade_depth": 3}, "Lists 4 deep cannot be made of the first 3 places"),
+        ({"cascade_depth": "many"}, "Invalid cascade depth 'many': enter a whole number"),
+    ],
+)
+def test_an_impossible_cascade_opens_no_job(params, wrong, message):
+    with pytest.raises(CounterpartError, match=message):
+        start_pipeline(RoundParameters.from_json({**params, **wrong}))
+    assert not Job.objects.exists()
+
+
+def test_the_command_plans_with_a_cascade(params, tmp_path):
+    design = tmp_path / "small.json"
+    design.write_text(json.dumps(params["design"]))
+    asked = ("--collection=zoo", "--annotators=words,vilt", "--images=12", "--captions=12", "--control-depth=4")
+    cascade = ("--cascade=words", "--cascade-depth=9", f"--design={design}", "--top-k=3")
+    call_command("plan_round", "r", *asked, *cascade)
+    assert searched()["vilt"] == ("words", 9)

@@ -1,0 +1,302 @@
+"""A pool becomes a round: every pair is asked, every HIT has controls, bad input writes nothing."""
+
+import gc
+from collections import Counter, defaultdict
+from decimal import Decimal
+
+import pytest
+
+from core.errors import CounterpartError
+from core.models import Event
+from core.progress import silent
+from core.work.jobs import Cancelled
+from corpus.models import Caption, Image, Match
+from hits.models import HIT, Control, Item, Round, Seat
+from hits.packing.designs import Design
+from hits.question import LATEST
+from hits.rounds.packed_rounds import make_plan
+from hits.task_types.levels import LEVELS
+from mitl.search.gallery import load_lists
+from tests.hits.pools import mirror_of, pack, pool_of
+
+SMALL = Design("small", candidates=4, positives=1, negatives=1)
+
+
+def items_by_hit(packed):
+    hits = defaultdict(list)
+    for item in Item.objects.filter(hit__round=packed).select_related("hit", "control"):
+        hits[item.hit.number].append(item)
+    return hits
+
+
+def repeats(items, side):
+    return sum(count - 1 for count in Counter(getattr(item, side) for item in items).values())
+
+
+def written():
+    return [model.objects.count() for model in (Round, HIT, Item, Control, Seat, Event)]
+
+
+def plan_text(packed):
+    rows = Item.objects.filter(hit__round=packed).order_by("hit__number", "place")
+    return list(rows.values_list("hit__number", "place", "image__key", "caption__key", "control__polarity"))
+
+
+def test_a_pair_that_several_annotators_named_is_one_pair(db):
+    pool = pool_of(8)
+    for proposal in list(pool.proposals.all()):
+        proposal.pk, proposal.direction = None, "t2i"
+        proposal.save()
+    assert pack("r", pool, design=SMALL).summary["pairs"] == 8
+
+
+def test_every_pair_is_asked_once_in_full_hits_that_share_no_image_or_caption(db):
+    pool = pool_of(40)
+    packed = pack("r", pool, design=SMALL)
+    asked = Item.objects.filter(hit__round=packed, control=None).values_list("image", "caption")
+    assert sorted(asked) == sorted(pool.proposals.values_list("image", "caption"))
+    hits = items_by_hit(packed)
+    assert sorted(hits) == list(range(1, 11))
+    for items in hits.values():
+        assert [item.place for item in items] == list(range(1, 7))
+        kinds = Counter(item.control.polarity if item.control else "candidate" for item in items)
+        assert kinds == {"candidate": 4, "positive": 1, "negative": 1}
+        assert repeats(items, "image_id") == repeats(items, "caption_id") == 0
+    assert (packed.summary["shared_images"], packed.summary["shared_captions"]) == (0, 0)
+
+
+def test_the_last_hit_is_topped_up_with_further_controls(db):
+    packed = pack("r", pool_of(37), design=SMALL)
+    *_, last = items_by_hit(packed).values()
+    kinds = Counter(item.control.polarity if item.control else "candidate" for item in last)
+    assert kinds == {"candidate": 1, "positive": 3, "negative": 2}
+    assert packed.summary["topped_up"] == 3
+
+
+def test_what_has_to_be_shared_is_counted(db):
+    packed = pack("r", pool_of(16, images=8), design=Design("all", 16, 1, 1))
+    (items,) = items_by_hit(packed).values()
+    assert packed.summary["shared_images"] == repeats(items, "image_id") == 10
+    assert packed.summary["shared_captions"] == repeats(items, "caption_id")
+
+
+def test_sharing_may_be_allowed(db):
+    packed = pack("r", pool_of(60, images=10), design=SMALL, sharing="allow")
+    assert packed.summary["shared_images"] == sum(repeats(items, "image_id") for items in items_by_hit(packed).values())
+    assert packed.summary["shared_images"] > 0
+    assert packed.summary["sharing"] == "allow"
+
+
+def test_controls_stand_at_every_place(db):
+    packed = pack("r", pool_of(120, images=40), design=SMALL)
+    places = set(Item.objects.filter(hit__round=packed, control__polarity="positive").values_list("place", flat=True))
+    assert places == set(range(1, 7))
+
+
+def test_positives_are_original_and_negatives_stand_in_no_list(db):
+    pool = pool_of(40)
+    packed = pack("r", pool, design=SMALL)
+    originals = set(Match.objects.filter(source="original").values_list("image", "caption"))
+    gold = {
+        kind: set(packed.controls.filter(polarity=kind).values_list("image", "caption"))
+        for kind in ("positive", "negative")
+    }
+    assert gold["positive"] <= originals
+    assert not gold["negative"] & (originals | set(pool.proposals.values_list("image", "caption")))
+    for retrieval in pool.retrievals.all():
+        for direction, lists in load_lists(retrieval).items():
+            queries = dict(zip(lists.queries.tolist(), lists.items.tolist(), strict=True))
+            for image, caption in gold["negative"]:
+                asked, found = (image, caption) if direction == "i2t" else (caption, image)
+                assert found not in queries[asked]
+
+
+def test_a_gold_pair_is_one_control_however_often_it_is_asked(db):
+    packed = pack("r", pool_of(80, images=10), design=Design("thin", 1, 1, 1))
+    assert packed.summary["positives"] == Item.objects.filter(control__polarity="positive").count() == 80
+    assert packed.controls.filter(polarity="positive", state=Control.State.ACTIVE).count() == 20
+
+
+def test_every_hit_has_a_seat_for_each_wanted_answer_set(db):
+    packed = pack("r", pool_of(40), design=SMALL, replication=3)
+    assert Counter(Seat.objects.values_list("number", flat=True)) == {1: 10, 2: 10, 3: 10}
+    assert set(Seat.objects.values_list("state", flat=True)) == {Seat.State.OPEN}
+    assert packed.summary["seats"] == 30
+
+
+def test_planning_never_switches_the_garbage_collector_off(db, monkeypatch):
+    """It belongs to the whole process: a server plans one round while it serves other requests."""
+    monkeypatch.setattr(gc, "disable", pytest.fail)
+    pack("r", pool_of(40), design=SMALL)
+
+
+def test_without_a_seed_nobody_can_compute_which_pairs_are_controls(db):
+    pool = pool_of(40)
+    packed = [pack(f"r{number}", pool, design=SMALL, seed=None) for number in (1, 2)]
+    assert packed[0].plan_hash != packed[1].plan_hash
+    assert (
+        make_plan(pool, task=LEVELS, design=SMALL, seed=packed[0].seed, sharing="avoid", progress=silent).hash
+        == packed[0].plan_hash
+    )
+
+
+def test_packing_again_without_a_seed_returns_the_existing_round(db):
+    pool = pool_of(40)
+    assert pack("r", pool, design=SMALL, seed=None) == pack("r", pool, design=SMALL, seed=None)
+
+
+def test_another_seed_gives_another_plan(db):
+    pool = pool_of(40)
+    first, second = (pack(f"r{seed}", pool, design=SMALL, seed=seed) for seed in (1, 2))
+    assert plan_text(first) != plan_text(second)
+    assert first.plan_hash != second.plan_hash
+
+
+def test_the_plan_does_not_depend_on_database_ids(db):
+    pool = pool_of(40)
+    there, here = (
+        make_plan(one, task=LEVELS, design=SMALL, seed=0, sharing="avoid", progress=silent)
+        for one in (pool, mirror_of(pool))
+    )
+    assert there.items.images.tobytes() == here.items.images.tobytes()
+    assert there.hash == here.hash
+
+
+def test_the_hash_is_of_this_very_plan(db):
+    """Pinned: whoever changes what is packed, or the text that is hashed, changes released rounds' identity."""
+    assert (
+        pack("r", pool_of(40), design=SMALL).plan_hash
+        == "34dad3292ddf78816c7cc0adbb7f9999f4430239843ca63635f46e5077078447"
+    )
+
+
+def test_the_summary_says_what_the_round_holds_and_costs(db):
+    packed = pack("r", pool_of(37), design=SMALL, replication=2)
+    assert packed.summary == {
+        "pairs": 37,
+        "hits": 10,
+        "items": 60,
+        "positives": 12,
+        "negatives": 11,
+        "topped_up": 3,
+        "shared_images": 0,
+        "shared_captions": 0,
+        "seats": 20,
+        "sharing": "avoid",
+        "cost": {
+            "browser": {"reward": "0.65", "fee": "0.00", "total": "13.00"},
+            "mturk": {"reward": "0.65", "fee": "0.13", "total": "15.60"},
+            "prolific": {"reward": "0.65", "fee": "0.33", "total": "19.60"},
+        },
+        "plan_hash": packed.plan_hash,
+        "newest": {
+            **{"images": Image.objects.latest("pk").pk, "captions": Caption.objects.latest("pk").pk},
+            "matches": Match.objects.latest("pk").pk,
+        },
+    }
+
+
+def test_a_packed_round_is_a_draft_and_the_journal_says_who_packed_it(db):
+    packed = pack("r", pool_of(40), design=SMALL, reasons=True, ceiling=Decimal("6.50"), actor="bo")  # just its cost
+    assert (packed.state, packed.reasons, packed.design["candidates"]) == ("draft", True, 4)
+    event = Event.objects.get(verb="packed")
+    assert (event.actor, event.data) == ("bo", {"hits": 10, "plan_hash": packed.plan_hash})
+
+
+def test_packing_the_same_again_returns_the_round_there_is(db):
+    pool = pool_of(40)
+    packed = pack("r", pool, design=SMALL)
+    before = written()
+    assert pack("r", pool, design=SMALL) == packed
+    assert written() == before
+
+
+def test_a_round_of_an_earlier_wording_keeps_it_when_it_is_packed_again(db):
+    pool = pool_of(40)
+    assert pack("r", pool, design=SMALL).wording == LATEST
+    Round.objects.update(wording=1)
+    assert pack("r", pool, design=SMALL).wording == 1
+
+
+def test_a_name_stands_for_one_round(db):
+    pool = pool_of(40)
+    pack("r", pool, design=SMALL)
+    for terms, differs in (
+        ({"seed": 1}, "seed, plan hash"),
+        ({"reward": Decimal("1")}, "reward"),
+        ({"reasons": True}, "reasons"),
+    ):
+        with pytest.raises(CounterpartError, match=f"Round r already exists with a different {differs}. Choose"):
+            pack("r", pool, design=SMALL, **terms)
+
+
+def test_losing_the_race_for_a_name_returns_the_winners_round(db, monkeypatch):
+    pool = pool_of(40)
+    winner = pack("r", pool, design=SMALL)
+    looked_up = iter([None, winner, winner])
+    monkeypatch.setattr("hits.rounds.packed_rounds._find", lambda name: next(looked_up))
+    assert pack("r", pool, design=SMALL) == winner
+
+
+def test_impossible_terms_write_nothing(db):
+    pool = pool_of(40)
+    before = written()
+    for wrong, message in (
+        ({"reward": Decimal("-1")}, "Invalid reward -1: ensure this value is greater than or equal to 0"),
+        ({"reward": Decimal("0.655")}, "Invalid reward 0.655: ensure that there are no more than 2 decimal places"),
+        ({"reward": Decimal("NaN")}, "Invalid reward NaN: enter a number"),
+        ({"ceiling": Decimal("Infinity")}, "Invalid ceiling Infinity"),
+        ({"replication": 0}, "Invalid replication 0: ensure this value is greater than or equal to 1"),
+        ({"replication": 100}, "less than or equal to 99"),
+        ({"seed": -1}, "Invalid seed -1"),
+        ({"seed": 2**63}, "from 0 to 9223372036854775807"),
+        ({"sharing": "sometimes"}, "Invalid sharing 'sometimes': select a valid choice"),
+        ({"design": "eccv-19"}, "no design 'eccv-19'"),
+        ({"ceiling": Decimal("6.49")}, r"10 assignments at \$0.65 cost \$6.50, above the ceiling of \$6.49. Raise"),
+    ):
+        with pytest.raises(CounterpartError, match=message):
+            pack("r", pool, **{"design": SMALL, **wrong})
+    with pytest.raises(CounterpartError, match="Invalid name 'round one'"):
+        pack("round one", pool, design=SMALL)
+    assert written() == before
+
+
+def test_a_pool_smaller_than_one_hit_is_refused(db):
+    with pytest.raises(CounterpartError, match="pool pool holds 15 pairs, fewer than the 16 of one eccv-18 HIT"):
+        pack("r", pool_of(15))
+    assert not Round.objects.exists()
+
+
+def test_queries_without_original_pairs_give_no_positive_control(db):
+    pool = pool_of(40)
+    Match.objects.all().delete()
+    with pytest.raises(CounterpartError, match="queries queries-pool have no original pair to use"):
+        pack("r", pool, design=SMALL)
+
+
+def test_a_round_without_negatives_needs_none(db):
+    pool = pool_of(40)
+    pool.retrievals.clear()
+    packed = pack("r", pool, design=Design("trusting", 4, 1, 0))
+    assert (packed.summary["positives"], packed.summary["negatives"]) == (10, 0)
+
+
+def test_a_round_that_is_stopped_while_it_is_packed_leaves_nothing(db):
+    pool = pool_of(40)
+    before = written()
+    for last in ("filling HITs", "writing HITs", "writing controls", "writing items", "writing seats"):
+
+        def stop(step, done, total, last=last):
+            if step == last:
+                raise Cancelled
+
+        with pytest.raises(Cancelled):
+            pack("r", pool, design=SMALL, progress=stop)
+        assert written() == before
+
+
+def test_packing_asks_the_database_no_more_for_more_pairs(db, django_assert_max_num_queries):
+    for pairs, images in ((40, 30), (400, 60)):
+        pool = pool_of(pairs, images=images, name=f"p{pairs}")
+        with django_assert_max_num_queries(41):
+            pack(f"r{pairs}", pool, design=SMALL)

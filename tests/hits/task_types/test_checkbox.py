@@ -1,0 +1,142 @@
+"""Check boxes (Hodosh et al. 2013): six images of a HIT with ten captions each, one of them a control."""
+
+from collections import Counter, defaultdict
+
+import pytest
+
+from core.errors import CounterpartError
+from corpus.models import Match
+from dataset.releases.packing_replay import check_packing
+from hits.models import Item
+from hits.rounds.round_parameters import RoundParameters
+from hits.task_types.checkbox import CHECKBOX
+from mitl.search.gallery import load_lists
+from tests.hits.boxes import pack_boxes, pool_of_boxes
+from tests.hits.pools import mirror_of, pack, pool_of
+
+
+def screens_of(packed):
+    """The items of each screen by HIT: ten places each."""
+    screens = defaultdict(list)
+    for item in Item.objects.filter(hit__round=packed).select_related("control", "hit").order_by("hit", "place"):
+        screens[item.hit.number, (item.place - 1) // 10].append(item)
+    return screens
+
+
+def is_control(screen):
+    return any(item.control for item in screen)
+
+
+def test_a_hit_has_six_images_of_ten_captions_and_one_of_them_is_a_control(db):
+    screens = screens_of(pack_boxes(pool=pool_of_boxes(asked=10)))
+    assert len(screens) == 12
+    for hit in (1, 2):
+        of_hit = [screen for (number, _), screen in screens.items() if number == hit]
+        assert [len(screen) for screen in of_hit] == [10] * 6
+        assert [len({item.image_id for item in screen}) for screen in of_hit] == [1] * 6
+        assert len({screen[0].image_id for screen in of_hit}) == 6
+        assert sum(map(is_control, of_hit)) == 1
+        assert all(all(item.control for item in screen) for screen in of_hit if is_control(screen))
+
+
+def test_a_control_has_one_to_three_of_its_own_captions_and_others_that_no_list_has(db):
+    pool = pool_of_boxes(asked=10, images=20)
+    (retrieval,) = pool.retrievals.all()
+    listed = set()
+    for direction, lists in load_lists(retrieval).items():
+        for query, found in zip(lists.queries.tolist(), lists.items.tolist(), strict=True):
+            listed |= {(query, item) if direction == "i2t" else (item, query) for item in found}
+    own = set(Match.objects.filter(source="original").values_list("image", "caption"))
+    for seed in range(5):
+        packed = pack(f"r-{seed}", pool, task="checkbox", seed=seed)
+        for screen in filter(is_control, screens_of(packed).values()):
+            true = {(item.image_id, item.caption_id) for item in screen if item.control.polarity == "positive"}
+            false = {(item.image_id, item.caption_id) for item in screen} - true
+            assert 1 <= len(true) <= 3
+            assert true <= own
+            assert not false & (own | listed)
+
+
+def test_every_pair_of_the_pool_is_asked_once_and_the_captions_of_an_image_are_filled_up_to_ten(db):
+    pool = pool_of_boxes(asked=8, each=7)
+    packed = pack_boxes(pool=pool)
+    asked = list(Item.objects.filter(hit__round=packed, control=None).values_list("image", "caption"))
+    pooled = set(pool.proposals.values_list("image", "caption"))
+    assert len(asked) == len(set(asked)) == 80
+    assert pooled <= set(asked)
+    assert set(Counter(image for image, _ in asked).values()) == {10}
+    assert not (set(asked) - pooled) & set(Match.objects.values_list("image", "caption"))
+    assert (packed.summary["pairs"], packed.summary["padded"]) == (80, 24)
+    assert "excluded_pairs" not in packed.summary
+
+
+def test_the_last_hit_is_filled_up_with_controls(db):
+    screens = screens_of(pack_boxes(pool=pool_of_boxes(asked=6)))
+    controls = Counter(hit for (hit, _), screen in screens.items() if is_control(screen))
+    assert controls == {1: 1, 2: 5}
+
+
+def test_an_image_with_many_captions_stands_once_in_a_hit(db):
+    screens = screens_of(pack_boxes(pool=pool_of_boxes(asked=5, each=20)))
+    images = Counter((hit, screen[0].image_id) for (hit, _), screen in screens.items() if not is_control(screen))
+    assert len(images) == 10
+
+
+def test_the_same_seed_gives_the_same_plan_in_another_database(db):
+    pool = pool_of_boxes(asked=7, each=12)
+    here, there, other = (
+        pack(name, one, task="checkbox", seed=seed)
+        for name, one, seed in (("here", pool, 3), ("there", mirror_of(pool), 3), ("other", pool, 4))
+    )
+    assert here.plan_hash == there.plan_hash != other.plan_hash
+
+
+def test_what_a_round_asks_can_be_packed_again(db):
+    packed = pack_boxes(pool=pool_of_boxes(asked=7))
+    released = {"plan_hash": packed.plan_hash, "top_ups": []}
+    assert check_packing(packed, released).problems == []
+
+
+def test_three_workers_are_wanted_unless_the_round_says_so(db):
+    assert pack_boxes(pool=pool_of_boxes()).replication == 3
+    assert pack("five", pool_of_boxes(name="five"), task="checkbox", replication=5).replication == 5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"design": {"name": "my", "candidates": 4, "positives": 1, "negatives": 1}}, "Leave --design out"),
+        ({"reasons": True}, "asks for none"),
+        ({"top_up": 1}, "does not ask about one pair at a time"),
+        ({"task": "boxes"}, "Invalid task 'boxes'"),
+    ],
+)
+def test_what_the_task_does_not_know_is_refused(db, wrong, message):
+    with pytest.raises(CounterpartError, match=message):
+        pack("r", pool_of(50), **({"task": "checkbox"} | wrong))
+
+
+def test_too_few_pairs_captions_or_controls_are_refused(db):
+    with pytest.raises(CounterpartError, match="holds 49 pairs, fewer than the 50 of one checkbox-6x10 HIT"):
+        pack("r", pool_of(49), task="checkbox")
+    with pytest.raises(CounterpartError, match="too few captions"):
+        pack("s", pool_of_boxes(asked=4, each=15, images=8, name="few"), task="checkbox")
+    with pytest.raises(CounterpartError, match="Not enough controls for HIT 1"):
+        pack("t", pool_of_boxes(asked=7, each=8, images=7, name="poor"), task="checkbox")
+
+
+def test_the_score_of_a_pair_is_its_share_of_yes():
+    assert CHECKBOX.score([[2 / 3, 0, 0, 1 / 3], [0, 0, 0, 1]]).tolist() == [2 / 3, 0]
+
+
+def test_each_level_is_nearest_to_one_answer():
+    assert [CHECKBOX.nearest(level) for level in (1, 2, 3, 4)] == [1, 1, 4, 4]
+
+
+def test_planning_a_round_takes_the_task_too(db):
+    plan = RoundParameters.from_json(
+        {"round": "r", "collection": "c", "annotators": ["a"], "images": 5, "task": "checkbox"}
+    )
+    assert (plan.composition.size, plan.seats) == (60, 3)
+    assert RoundParameters.from_json(plan.as_json()) == plan
+    assert "--task checkbox" in plan.as_options()

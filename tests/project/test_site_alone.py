@@ -1,0 +1,62 @@
+"""A host that only serves pages needs none of the large packages: neither to install nor to start."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError, requires
+
+from packaging.requirements import Requirement
+
+from tests.project.deployed import ROOT
+
+LARGE = {"torch", "transformers", "tokenizers", "safetensors", "nltk", "opencv-python-headless", "crowd-kit"}
+START = """
+import sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"torch", "transformers", "tokenizers", "safetensors", "nltk", "cv2", "crowdkit"}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Refuse())
+sys.path.insert(0, "")
+from django.core.management import execute_from_command_line
+execute_from_command_line(["manage.py", "check"])
+import config.urls
+"""
+
+
+def needed() -> set[str]:
+    """The names of all packages that requirements-site.txt installs."""
+    lines = (ROOT / "requirements-site.txt").read_text().splitlines()
+    waiting = [Requirement(line) for line in lines if line and not line.startswith(("#", "-"))]
+    for line in lines:
+        if line.startswith("-e "):
+            project = tomllib.loads((ROOT / line[3:] / "pyproject.toml").read_text())["project"]
+            waiting += map(Requirement, project.get("dependencies", []))
+    names: set[str] = set()
+    while waiting:
+        one = waiting.pop()
+        name = re.sub(r"[-_.]+", "-", one.name).lower()
+        if name in names or name.startswith("counterpart-") or (one.marker and not one.marker.evaluate({"extra": ""})):
+            continue
+        names.add(name)
+        try:
+            waiting += map(Requirement, requires(name) or [])
+        except PackageNotFoundError:
+            continue
+    return names
+
+
+def test_nothing_large_is_installed():
+    found = needed()
+    assert "django" in found
+    assert found & LARGE == set()
+
+
+def test_it_starts_where_the_large_packages_are_missing(tmp_path):
+    environment = {"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    environment["PYTHONPATH"] = ":".join(map(str, ROOT.glob("packages/*/")))
+    done = subprocess.run([sys.executable, "-c", START], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
