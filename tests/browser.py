@@ -2,14 +2,15 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterable, Iterator
-from threading import Lock
+from threading import Lock, Timer
 from time import monotonic, sleep
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from django.core.signals import request_finished, request_started
-from playwright.sync_api import Browser, Error, FrameLocator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, FrameLocator, Page, Playwright, expect, sync_playwright
 
 PATIENCE = 20_000  # milliseconds; a machine may have much else to do
 expect.set_options(timeout=PATIENCE)
@@ -34,22 +35,69 @@ VIOLATIONS = """(options) => axe.run({resultTypes: ["violations"], ...options}).
     found.violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html}`)))"""
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """One browser for the whole run; every test gets a profile of its own in it."""
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
-        # Playwright keeps an event loop in this thread; the tests' own queries beside it are safe.
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        # Without windows, as Playwright starts its own: it takes a third of the work to open a page.
-        program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+OURS = f"--started-by={os.getpid()}"
+LONGEST = 240  # seconds
+
+
+class Browsers:
+    """Browsers of the whole run, by program and arguments; every test gets a profile of its own in one."""
+
+    def __init__(self, playwright: Playwright) -> None:
+        self._playwright = playwright
+        self._running: dict[tuple[str | None, ...], Browser] = {}
+
+    def get(self, program: str, *arguments: str) -> Browser:
+        """The browser, started when it is first asked for, and again when it has ended."""
+        path = shutil.which(program)
+        browser = self._running.get((path, *arguments))
+        if browser is None or not browser.is_connected():
+            browser = self._start(path, arguments)
+            self._running[path, *arguments] = browser
+        return browser
+
+    def _start(self, path: str | None, arguments: tuple[str, ...]) -> Browser:
         try:
-            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            return self._playwright.chromium.launch(executable_path=path, args=["--no-sandbox", OURS, *arguments])
         except Error as error:
             if os.environ.get("ALLOW_NO_BROWSER") == "1":
                 pytest.skip("no Chromium here, and ALLOW_NO_BROWSER=1")
             raise RuntimeError("No Chromium could be started; install it, or set ALLOW_NO_BROWSER=1.") from error
-        yield browser
-        browser.close()
+
+    def close(self) -> None:
+        for browser in self._running.values():
+            browser.close()
+
+
+@pytest.fixture(scope="session")
+def browsers() -> Iterator[Browsers]:
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # Playwright keeps an event loop in this thread; the tests' own queries beside it are safe.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        browsers = Browsers(playwright)
+        yield browsers
+        browsers.close()
+
+
+@pytest.fixture
+def in_time() -> Iterator[None]:
+    """End the browsers of this process when a test takes too long. Some of Playwright's calls have no timeout; they
+    fail when their browser ends, and name the line of the test that waited."""
+    timer = Timer(LONGEST, subprocess.run, (["pkill", "-KILL", "-f", "--", OURS],))
+    timer.start()
+    yield
+    timer.cancel()
+
+
+@pytest.fixture
+def chromium(browsers, in_time) -> Browser:
+    """Without windows, as Playwright starts its own: it takes a third of the work to open a page."""
+    return browsers.get("chromium-headless-shell" if shutil.which("chromium-headless-shell") else "chromium")
+
+
+@pytest.fixture
+def whole_chromium(browsers, in_time) -> Browser:
+    """The browser as people have it: what a page sends as it closes gets out while it is offline."""
+    return browsers.get("chromium")
 
 
 class Underway:

@@ -27,12 +27,12 @@ from config.celery import app
 from core.work import jobs
 from counterpart_emulators import server
 from crowd import channels
-from tests.browser import chromium, open_page, page, phone
+from tests.browser import browsers, chromium, in_time, open_page, page, phone, whole_chromium
 from tests.crowd.fakes import FakePlatform
 from tests.redis_keys import own_keys
 from tests.transactions import no_work_in_transactions, own_transactions, taken_back
 
-__all__ = ["chromium", "open_page", "page", "phone"]
+__all__ = ["browsers", "chromium", "in_time", "open_page", "page", "phone", "whole_chromium"]
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 

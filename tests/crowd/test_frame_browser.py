@@ -1,6 +1,5 @@
 """The judging page in a frame of another site, in a browser that blocks every third-party cookie."""
 
-import shutil
 from threading import Event
 from time import sleep
 
@@ -21,13 +20,10 @@ from tests.factories import make_round, make_worker
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture(scope="module")
-def strict(chromium):
+@pytest.fixture
+def strict(browsers, in_time):
     """A browser that keeps no cookie of one site in another site's frame; Chromium without windows keeps all."""
-    arguments = ["--no-sandbox", "--test-third-party-cookie-phaseout"]
-    browser = chromium.browser_type.launch(executable_path=shutil.which("chromium"), args=arguments)
-    yield browser
-    browser.close()
+    return browsers.get("chromium", "--test-third-party-cookie-phaseout")
 
 
 @pytest.fixture

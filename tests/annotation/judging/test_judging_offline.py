@@ -1,7 +1,5 @@
 """A worker whose connection is lost: every answer is kept on their device until the server has it."""
 
-import shutil
-
 import pytest
 from playwright.sync_api import Error, Page, Route, expect
 
@@ -19,12 +17,9 @@ NOT_YET = "Not submitted yet: the server cannot be reached."
 KEPT = "Object.keys(localStorage).filter((name) => name.startsWith('answers '))"
 
 
-@pytest.fixture(scope="module")
-def chromium(chromium):
-    """The whole browser: without windows, what a page sends as it goes away gets out while it is offline."""
-    browser = chromium.browser_type.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-    yield browser
-    browser.close()
+@pytest.fixture
+def chromium(whole_chromium):
+    return whole_chromium
 
 
 def go_online(page: Page) -> None:
