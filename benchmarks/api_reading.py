@@ -64,8 +64,8 @@ def build(hits: int) -> tuple[int, str]:
     from django.contrib.auth.models import User
 
     from annotation.models import Judgment
+    from benchmarks.fixtures import make_collection
     from benchmarks.large_round import analyse, pool_and_pack, write_judgments
-    from benchmarks.pool import make_collection
     from console.api.access_tokens import make_token
 
     clock = Stopwatch()

@@ -1,4 +1,4 @@
-"""Shared by the benchmarks: a fresh database, a stopwatch for named steps, random top lists and photographs."""
+"""Shared by the benchmarks: a fresh database, a stopwatch, a collection, random top lists and photographs."""
 
 import os
 import tempfile
@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 
 ANNOTATORS, DEPTH, LIKELY = 5, 25, 30
+IMAGES, CAPTIONS_EACH = 5_000, 5
+SIDES = CAPTIONS_EACH + 1  # queries per image: the image and its captions
+BLANK = {"file": "", "sha256": "", "split": "", "look": ""}
 
 
 @contextmanager
@@ -57,6 +60,28 @@ def peak_mb() -> float:
     """Return the peak of this process's memory since it began its program; getrusage would count its parent's."""
     lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(lines["VmHWM"].split()[0]) / 1_000
+
+
+def make_collection(queries: int):
+    """Create 5,000 images with five captions each, and a sample of ``queries`` queries, one sixth of them images."""
+    from core.database.inserts import insert_rows
+    from corpus.models import Caption, Collection, Image, Match
+    from corpus.samples import sample_queries
+
+    collection = Collection.objects.create(name="coco")
+    keys = np.arange(IMAGES * CAPTIONS_EACH).astype(str)
+    insert_rows(Image, {"collection_id": collection.pk, "key": keys[:IMAGES], "file_name": keys[:IMAGES]} | BLANK)
+    images = np.repeat(ids_of(collection.images), CAPTIONS_EACH)
+    insert_rows(Caption, {"collection_id": collection.pk, "key": keys, "image_id": images, "text": keys})
+    pairs = {"image_id": images, "caption_id": ids_of(collection.captions)}
+    insert_rows(Match, {"collection_id": collection.pk, "source": Match.ORIGINAL, **pairs})
+    asked = {"images": queries // SIDES, "captions": queries - queries // SIDES}
+    sample_queries("queries", collection=collection, **asked, seed=0)
+    return collection
+
+
+def ids_of(rows) -> np.ndarray:
+    return np.array(rows.order_by("pk").values_list("pk", flat=True))
 
 
 def draw_lists(collection: Any) -> None:

@@ -5,8 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from benchmarks.fixtures import Stopwatch, draw_lists, photo
-from benchmarks.pool import make_collection
+from benchmarks.fixtures import Stopwatch, draw_lists, ids_of, make_collection, photo
 
 HITS, WORKERS, IMAGE = 50_000, 1_000, 2_000  # the image has its pages visited
 QUERIES_A_HIT, TOP_K = 0.6, 11  # a pool of so many queries a HIT fills the HITs
@@ -207,7 +206,6 @@ def post() -> None:
     from django.db.models.functions import Cast
 
     from annotation.models import Assignment
-    from benchmarks.pool import ids_of
     from core.database.inserts import insert_rows
     from crowd.models import Audit, Outbox, Posting, Visit
     from hits.models import Round

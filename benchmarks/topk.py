@@ -1,10 +1,9 @@
 """Top-25 in both directions beside FAISS, torch, NumKong, USearch and the bare product: python -m benchmarks.topk PART
 
 small: 5,000 x 25,000; large: 40,000 x 200,000; both with 512 and 1,024 dimensions. hard: ties, ascending scores,
-duplicates, tight cones and small sizes. coco: 123,287 x 616,767, measured on one strip, or all with --whole. growth:
-time by number of images, captions, dimensions and k, plotted with --chart FILE.svg. Everything runs with the same
-threads in the same process, ours and the others in turn; figures are medians and ratios to FAISS's two searches. The
-random embeddings resemble CLIP's: a cone per modality, 200 topics, five captions per image, 1% duplicates.
+duplicates, tight cones and small sizes. Everything runs with the same threads in the same process, ours and the others
+in turn; figures are medians and ratios to FAISS's two searches. The random embeddings resemble CLIP's: a cone per
+modality, 200 topics, five captions per image, 1% duplicates.
 
 NumKong and USearch are no packages of the product, and are left out where they are missing; a line says how to install
 them. USearch needs hours for large: choose with --peers. With --write the table of small goes into the docs.
@@ -29,8 +28,6 @@ from benchmarks.doc_tables import write_tables
 from counterpart_topk import bidirectional_topk
 
 K, TILE = 25, 4_096
-COCO = 123_287, 616_767
-STRIP = 8_192
 Arrays = tuple[np.ndarray, np.ndarray]
 
 
@@ -43,11 +40,9 @@ def main() -> None:
         "--peers",
         nargs="+",
         default=["FAISS", "torch", "product", "NumKong", "USearch"],
-        help="searches to compare with (not hard, growth)",
+        help="searches to compare with (not hard)",
     )
     parser.add_argument("--dimensions", type=int, nargs="+", default=[512, 1_024], help="sizes of small and large")
-    parser.add_argument("--whole", action="store_true", help="coco: run the whole search instead of one strip")
-    parser.add_argument("--chart", type=Path, help="growth: file of the plot, .svg or .png")
     parser.add_argument("--write", action="store_true", help="small: write the table of docs/benchmarks.md")
     options = parser.parse_args()
     use_threads(options.threads)
@@ -250,67 +245,10 @@ def hard(options: argparse.Namespace) -> None:
         compare(f"{small[0]:,} x {small[1]:,}", like_clip(*small, d), 3 * options.repeats, with_packages)
 
 
-def coco(options: argparse.Namespace) -> None:
-    """Measure MS-COCO; all strips cost the same, so one is enough."""
-    images, captions = like_clip(*COCO, 512)
-    if options.whole:
-        compare("COCO whole", (images, captions), options.repeats, {"ours": ours, "FAISS": by_faiss})
-        return
-
-    strips = -(-COCO[0] // STRIP)
-    print(f"One strip of {STRIP:,} images and all {COCO[1]:,} captions; COCO has {strips}.", flush=True)
-    compare("COCO, one strip", (images[:STRIP], captions), options.repeats, chosen(options.peers))
-
-
-def growth(options: argparse.Namespace) -> None:
-    """Vary one size at a time around 5,000 x 25,000, D = 512, k = 25."""
-    rows = []
-    for axis, values in {
-        "images": (1_250, 2_500, 5_000, 10_000, 20_000),
-        "captions": (6_250, 12_500, 25_000, 50_000, 100_000),
-        "dimensions": (64, 128, 256, 512, 1_024),
-        "k": (1, 5, 10, 25, 50, 100),
-    }.items():
-        for value in values:
-            size = {"images": 5_000, "captions": 25_000, "dimensions": 512, "k": K} | {axis: value}
-            sides = like_clip(size["images"], size["captions"], size["dimensions"])
-            for name in ("ours", "FAISS"):
-                seconds = median(_timed(CONTENDERS[name], sides, size["k"]) for _ in range(options.repeats))
-                rows.append({"axis": axis, "value": value, "search": name, "seconds": seconds})
-                print(f"{axis:10} {value:8,} {name:6} {seconds:8.3f} s", flush=True)
-    if options.chart:
-        draw(rows, options.chart)
-
-
-def _timed(search: Callable, sides: Arrays, k: int) -> float:
-    begun = perf_counter()
-    search(*sides, k)
-    return perf_counter() - begun
-
-
-def draw(rows: list[dict], path: Path) -> None:
-    """Plot the seconds by each size, both on logarithmic axes."""
-    from mitl.charts.drawing import panel, titled, told_apart, write_chart
-
-    size = {"field": "value", "type": "quantitative", "scale": {"type": "log", "nice": False}, "axis": {"format": "~s"}}
-    seconds = {"title": "seconds", "scale": {"type": "log"}, "axis": {"format": "~g", "tickCount": 6}}
-    up = {"field": "seconds", "type": "quantitative"} | seconds
-    panels = []
-    for axis in dict.fromkeys(row["axis"] for row in rows):
-        encoding = {"x": size | {"title": axis}, "y": up, **told_apart("search", ["ours", "FAISS"])}
-        mark = {"type": "line", "point": True, "strokeWidth": 2}
-        drawn = [row for row in rows if row["axis"] == axis]
-        panels.append(panel(f"with {axis}", drawn, width=190, height=190, mark=mark, encoding=encoding))
-    title = "Top-25 in both directions: time by size"
-    write_chart(titled(title, "Around 5,000 images, 25,000 captions, D = 512.", hconcat=panels, spacing=24), path)
-
-
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "small": sizes,
     "large": sizes,
     "hard": hard,
-    "coco": coco,
-    "growth": growth,
 }
 
 if __name__ == "__main__":

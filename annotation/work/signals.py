@@ -1,7 +1,7 @@
 """Signals: what an answer set tells of how it was made, beyond its controls. Pure: plain values in, evidence out.
 
 A signal asks a person to look; it rejects nothing. Each has a rate at which it flags honest answer sets by chance
-(``LEVEL`` unless it says another); benchmarks.robots measures the rates. Yes is level 1 or 2, no is 3 or 4.
+(``LEVEL`` unless it says another), which `tests/simulation/test_robots.py` checks. Yes is level 1 or 2, no is 3 or 4.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
-"""Robots and honest workers of a few of the rounds that benchmarks.robots draws."""
+"""Robots and honest workers of drawn rounds: what controls and signals flag."""
 
 import numpy as np
 import pytest
 
-from benchmarks.robots import HONEST, ROBOTS, play_round
+from tests.simulation.robots import HONEST, ROBOTS, play_round
 
 ROUNDS = 12
 
@@ -13,7 +13,7 @@ def played() -> dict[str, np.ndarray]:
     """Name → whether each HIT is flagged, by its controls and by signals: (rounds, 2, HITs)."""
     flags: dict[str, list] = {}
     for seed in range(ROUNDS):
-        for name, controls, found, _ in play_round(seed):
+        for name, controls, found in play_round(seed):
             flags.setdefault(name, []).append([controls, [bool(one) for one in found]])
     return {name: np.array(rows) for name, rows in flags.items()}
 

@@ -8,7 +8,7 @@ Two kinds of estimate, of the matches of all queries in one direction:
 - By parts: what was found, what a calibrated model expects among the listed pairs that nobody judged, and what random
   pairs outside all lists (the negative controls) say of the rest, all less the votes that are wrong.
 
-benchmarks/completeness.py shows how far both are from the truth.
+docs/benchmarks.md has how far both are from the truth.
 """
 
 from collections.abc import Callable, Mapping

@@ -9,7 +9,7 @@ answers drawn from the worker's own model (a parametric bootstrap) that reach it
 nothing more.
 
 The p-values of all tested workers are corrected by Holm's method: a flag falls on a person, so the error that is kept
-at LEVEL is that *any* honest worker of a round is flagged. ``benchmarks.mimicry`` measured flags in 2.2% of 180 rounds
+at LEVEL is that *any* honest worker of a round is flagged. Measured: flags in 2.2% of 180 rounds
 of 50 honest workers, of six kinds (with ten HITs each in 6.7% of 60). Of the workers who follow always, 70% and 50% of
 the time it finds 78%, 26% and 10% after three HITs, and 100%, 74% and 58% after ten; after one HIT nearly none
 (docs/benchmarks.md).

@@ -42,6 +42,26 @@ def test_a_batch_is_the_one_that_likely_matches_name_by_what_is_known(whole):
     assert set(after.wholes[0].queries.codes[after.wholes[0].opened].tolist()) == opened
 
 
+def test_likely_matches_find_most_matches_long_before_a_random_order_does(whole):
+    """A random order finds 90% of the matches after 90% of the judgments."""
+    total = whole.queries.gains[whole.queries.asked].sum()
+    asked = 0
+    for step in selection_steps([whole], repeat(40)):
+        asked += len(step.asked)
+        if step.likely.found >= 0.9 * total:
+            break
+    assert asked < 0.75 * whole.queries.asked.sum()
+
+
+def test_queries_of_a_replay_share_their_items_and_no_two_places_a_code():
+    bed = synthetic_bed(queries=60, items=120)
+    queries = round_of(bed, 0).queries
+    used = bed.items >= 0
+    assert not used.all()
+    np.testing.assert_array_equal((queries.codes & 0xFFFFFFFF)[used], bed.items[used])
+    assert len(np.unique(queries.codes)) == queries.codes.size
+
+
 def test_steps_end_where_sizes_do_or_where_no_pair_is_left(whole):
     assert len(list(selection_steps([whole], []))) == 1
     assert len(list(selection_steps([whole], [10, 10]))) == 3
