@@ -10,27 +10,10 @@ from time import monotonic, sleep
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from django.core.signals import request_finished, request_started
-from playwright.sync_api import Browser, Error, FrameLocator, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, Error, FrameLocator, Locator, Page, Playwright, expect, sync_playwright
 
 PATIENCE = 20_000  # milliseconds; a machine may have much else to do
 expect.set_options(timeout=PATIENCE)
-PICTURES_SETTLED = """(root, patience) => Promise.race([
-    Promise.all([...root.querySelectorAll(".deck .pair:not([hidden]) .picture img")].map(
-        (image) => image.complete || new Promise((done) => (image.onload = image.onerror = done)))),
-    new Promise((_, fail) => setTimeout(() => fail(new Error("A picture neither loads nor fails")), patience)),
-])"""
-
-PICTURES_LOADED = """(root, patience) => new Promise((done, fail) => {
-    const end = Date.now() + patience;
-    const pictures = [...root.querySelectorAll(".deck .picture img")];
-    const look = () => {
-        if (pictures.every((one) => one.complete && one.naturalWidth)) done();
-        else if (Date.now() > end) fail(new Error("A picture does not load"));
-        else setTimeout(look, 20);
-    };
-    look();
-})"""
-
 VIOLATIONS = """(options) => axe.run({resultTypes: ["violations"], ...options}).then((found) =>
     found.violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html}`)))"""
 
@@ -156,7 +139,16 @@ def phone(open_page) -> Page:
 
 def wait_for_pictures(sheet: Page | FrameLocator) -> None:
     """Wait until the pictures on the screen of a judging page are there or have failed: no level is taken before."""
-    sheet.locator("html").evaluate(PICTURES_SETTLED, PATIENCE)
+    wait_for_all(sheet.locator(".deck .pair:not([hidden]) .picture img"), "image.complete")
+
+
+def wait_for_all(images: Locator, condition: str) -> None:
+    """Wait until a condition in JavaScript holds for each ``image``. Asked again and again from here: a promise in the
+    page would have to end itself, and the page's timers may be those of a test."""
+    deadline = monotonic() + PATIENCE / 1000
+    while not images.evaluate_all(f"(images) => images.every((image) => {condition})"):
+        assert monotonic() < deadline, f"not all pictures are there: {condition}"
+        sleep(0.02)
 
 
 def press(page: Page, keys: Iterable[str], *, sheet: FrameLocator | None = None) -> None:
@@ -205,5 +197,5 @@ def width_on_a_phone(page: Page) -> int:
 def go_offline(page: Page, sheet: Page | FrameLocator | None = None) -> None:
     """Cut the connection of a judging page once all pictures are there: a pair whose picture is missing takes no
     level."""
-    (sheet or page).locator("body").evaluate(PICTURES_LOADED, PATIENCE)
+    wait_for_all((sheet or page).locator(".deck .picture img"), "image.complete && image.naturalWidth")
     page.context.set_offline(True)
