@@ -75,7 +75,7 @@ postings = Postings()
 
 
 def want_call(row: WantsCall) -> None:
-    """Have the platform told of a row. Call it in the transaction that changes the row."""
+    """Have the platform called about a row. Use it in the transaction that changes the row."""
     row.call = WantsCall.Call.WANTED
     row.save(update_fields=["call"])
     _send(MAKE_CALLS)

@@ -9,7 +9,7 @@ const isComposing = (event) => event.isComposing || event.keyCode === 229; // Sa
  * The names under which a key is looked up, the likelier first: a character in lower case, or a name such as "Enter".
  * None while text is composed, and with modifiers, which belong to the browser, but for "Ctrl+Enter". A digit is known by
  * its place too, as a French keyboard prints it with Shift only and a number pad without NumLock moves; a letter only
- * where a keyboard of another script prints none of ours.
+ * where a keyboard of another script prints other letters.
  */
 export function keysOf(event) {
   if (isComposing(event) || event.altKey || event.getModifierState("AltGraph")) return [];
@@ -25,7 +25,7 @@ export function keysOf(event) {
 }
 
 /**
- * Do what a pressed key stands for: `actionOf(key)` returns it, or nothing. A key that is held down acts once, unless
+ * Do the action of a pressed key: `actionOf(key)` returns it, or nothing. A key that is held down acts once, unless
  * `repeats`. Keys in a field for words or a list of choices are that field's own, but for Ctrl+Enter.
  */
 export function onKeys(actionOf, { within = document, repeats = false } = {}) {

@@ -1,1 +1,1 @@
-"""The worker's pages: join a round, take a HIT, judge its pairs, submit, see what came of it. No cookie is needed."""
+"""The worker's pages: join a round, take a HIT, judge its pairs, submit, see the result. No cookie is needed."""

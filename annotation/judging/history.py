@@ -1,4 +1,4 @@
-"""What became of a worker's own work: receipts, outcomes in plain words, and pay."""
+"""A worker's own work: receipts, outcomes in plain words, and pay."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +12,12 @@ from annotation.models import Appeal, Assignment, Payment, Rejection, Worker
 from annotation.people.admission import Permit, hits_of
 from annotation.people.receipts import completion_code
 from annotation.review.appeals import appealable_until, pay_askable_until
-from annotation.work.signals import TOLD
+from annotation.work.signals import DOUBTS
 from core import clock
 
-CHECKED, REFUSED, NOT_SUBMITTED = "being checked", "not paid", "not submitted in time"
+CHECKED = "being checked"
+REFUSED = "not paid"
+NOT_SUBMITTED = "not submitted in time"
 OUTCOMES = {
     Assignment.State.SUBMITTED: CHECKED,
     Assignment.State.FLAGGED: CHECKED,
@@ -27,12 +29,12 @@ OUTCOMES = {
 @dataclass(frozen=True)
 class SubmittedHit:
     """One submitted HIT as its worker sees it; ``pay`` is None while nothing is owed, ``promised`` is its reward while
-    it is being checked; ``bonuses`` are the reasons of what it has beyond its reward; ``doubts`` are what signals ask a
-    person to look at, while nobody has decided.
+    it is being checked; ``bonuses`` are the reasons of its bonuses; ``doubts`` are the signals that a person still has
+    to check.
 
-    Work whose controls failed waits for a person, other work is accepted at once. So that nobody can find the controls
-    by trying, all work is "being checked" until the round closes; money that has arrived is told before. What signals
-    say is told at once, as none depends on a control.
+    Work whose controls failed waits for a person, other work is accepted at once. All work is shown as "being checked"
+    until it is paid or the round closes: otherwise workers could find the controls by trying. Signals are shown at
+    once, as they do not depend on controls.
     """
 
     receipt: str
@@ -140,13 +142,15 @@ def lost_work_of(worker: Worker) -> list[LostWork]:
 
 
 def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> SubmittedHit:
-    """A rejection that holds or was reversed is told to its worker at once, who may appeal."""
-    told = bool(rejections) or _may_be_told(assignment)
+    """A rejection that holds or was reversed is shown to its worker at once, so that they can appeal."""
+    is_shown = bool(rejections) or _shows_outcome(assignment)
     is_flagged = assignment.state == Assignment.State.FLAGGED
-    outcome = OUTCOMES.get(Assignment.State(assignment.state), NOT_SUBMITTED) if told else CHECKED
+    outcome = OUTCOMES.get(Assignment.State(assignment.state), NOT_SUBMITTED) if is_shown else CHECKED
     if any(one.holds for one in rejections):
         outcome = REFUSED
-    payments = [payment for payment in assignment.payments.all() if told and payment.state != Payment.State.WITHDRAWN]
+    payments = [
+        payment for payment in assignment.payments.all() if is_shown and payment.state != Payment.State.WITHDRAWN
+    ]
     return SubmittedHit(
         receipt=assignment.receipt,
         round_name=assignment.hit.round.name,
@@ -156,11 +160,11 @@ def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> Submi
         paid=bool(payments) and all(payment.state == Payment.State.PAID for payment in payments),
         promised=assignment.hit.round.reward if outcome == CHECKED and not payments else None,
         bonuses=tuple(payment.reason for payment in payments if payment.kind == Payment.Kind.BONUS),
-        doubts=tuple(TOLD[one["signal"]] for one in assignment.signals if is_flagged),
+        doubts=tuple(DOUBTS[signal["signal"]] for signal in assignment.signals if is_flagged),
     )
 
 
-def _may_be_told(assignment: Assignment) -> bool:
+def _shows_outcome(assignment: Assignment) -> bool:
     if assignment.submitted_at is None or assignment.hit.round.closed_at:
         return True
     return any(payment.state == Payment.State.PAID for payment in assignment.payments.all())

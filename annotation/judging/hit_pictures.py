@@ -17,7 +17,8 @@ from corpus.models import Image
 from corpus.pictures.thumbnails import LARGEST, SIZES, thumbnail, thumbnail_name, thumbnail_path
 from hits.models import Item
 
-SEALS, SEAL_LENGTH = "counterpart.judging.seal", 16
+SEALS = "counterpart.judging.seal"
+SEAL_LENGTH = 16
 UNSEALED_LIFE = 3600  # seconds that a browser may keep a picture which was asked for without a seal
 
 
@@ -32,7 +33,7 @@ def sealed(image: int | None, sha256: str, until: datetime | None) -> str:
 def picture_response(item: Item | TestItem | None, *, size: str, number: str = "") -> HttpResponseBase:
     """Send the picture of ``item`` in one of its sizes (pixels) or else the largest; 404 where it is gone.
 
-    Workers never get the stored file: its metadata may tell places and people, and its bytes which picture it is.
+    Workers never get the stored file: its metadata may name places and people, and its bytes identify the picture.
     """
     try:
         image = _image_of(item, number)
@@ -55,8 +56,8 @@ def _image_of(item: Item | TestItem | None, number: str) -> Image | None:
 
 
 def serve_sealed(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Send a picture that was made before to who has its seal. All else, a seal that ran out too, goes on to the page,
-    which asks the database."""
+    """Send a stored picture to a request with a valid seal. All other requests, with an expired seal too, go on to the
+    page, which asks the database."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         if request.method == "GET" and (given := request.GET.get("seal")):
@@ -70,7 +71,7 @@ def serve_sealed(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Cal
 
 
 def _opened(given: str) -> tuple[str, int]:
-    """Return the name under a seal and the seconds that it is still good for; 0 where it is none of ours."""
+    """Return the name under a seal and the seconds that it is still valid; 0 where we did not make it."""
     text, _, signed = given.rpartition("-")
     if not is_signature(signed, SEALS, text, length=SEAL_LENGTH):
         return "", 0

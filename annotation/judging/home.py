@@ -11,14 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.judging.history import (
-    completion_code_of,
-    earned,
-    lost_work_of,
-    promised,
-    rejected_work_of,
-    work_of,
-)
+from annotation.judging.history import completion_code_of, earned, lost_work_of, promised, rejected_work_of, work_of
 from annotation.judging.links import (
     WORKER_LIFE,
     Home,
@@ -56,7 +49,8 @@ from core.web.throttles import Throttle
 from hits.models import Round, Seat
 
 REMEMBERED = "worker"  # the cookie's name until 0.3.2, by which workers are known until they join another round
-JOINS, TAKES = Throttle("JOINS_PER_HOUR"), Throttle("TAKES_PER_HOUR")
+JOINS = Throttle("JOINS_PER_HOUR")
+TAKES = Throttle("TAKES_PER_HOUR")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -95,7 +89,7 @@ def _join(request: HttpRequest, round: Round, invitation: Invitation | None) -> 
 
 @require_safe
 def home(request: HttpRequest, token: str) -> HttpResponse:
-    """A worker's own page in a round: the next HIT, and what became of the earlier ones."""
+    """A worker's own page in a round: the next HIT, and the results of the earlier ones."""
     home = home_of(token)
     works = work_of(home.worker)
     permit = permit_of(home.round, home.worker)
@@ -119,8 +113,8 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 def take(request: HttpRequest, token: str) -> HttpResponse:
-    """Lease a seat and show its HIT, or the one that the worker has open; first note that they agree to the sheet that
-    they were shown. Who has not agreed to the sheet as it reads now finds it on their own page.
+    """Lease a seat and show its HIT, or the HIT that the worker has open; first note that they agree to the sheet that
+    they were shown. A worker who has not agreed to the current sheet is sent to their own page, which shows it.
 
     A script of the page then shows the HIT's own address. Without scripts the answer is a redirect to it: a worker who
     went back to a page at this address and sent its form again would take another HIT.
@@ -156,7 +150,7 @@ def appeal_against(request: HttpRequest, token: str, rejection_id: int) -> HttpR
     try:
         appeal(rejection, text=request.POST.get("text", ""), actor=actor_of(home.worker))
     except CounterpartError as error:
-        raise Trouble("Your appeal was not stored", str(error), status=422, home=home.token) from error
+        raise Trouble("Your appeal was not saved", str(error), status=422, home=home.token) from error
     return redirect(f"{reverse('judging:home', args=[home.token])}#rejected")
 
 
@@ -184,7 +178,7 @@ def _new_worker(request: HttpRequest, round: Round, sheet: ConsentSheet) -> Home
         form = read_form_token(request.POST.get("form", ""))
     except BadSignature as error:
         raise Trouble(
-            "This form has expired", "Open the link that you were sent once more and agree again.", status=410
+            "This form has expired", "Open the link that you were sent again and agree once more.", status=410
         ) from error
     worker = worker_for(channel="browser", external_id=form)
     give_consent(worker, round, sheet=sheet)
@@ -192,7 +186,7 @@ def _new_worker(request: HttpRequest, round: Round, sheet: ConsentSheet) -> Home
 
 
 def _refuse_unwelcome(round: Round, known: Home | None) -> None:
-    """Let nobody in whom this browser knows as excluded, and nobody else where the round is full."""
+    """Refuse a worker whom this browser knows as excluded, and new workers where the round is full."""
     if known:
         refuse_excluded(known)
     if is_full(round) and not (known and has_joined(round, known.worker)):
@@ -220,12 +214,12 @@ def _back_to_held(home: Home) -> HttpResponse:
 
 
 def _full() -> Trouble:
-    text = "As many people as it needs have joined. Thank you; the next round may have a place."
+    text = "Enough people have joined. Thank you; there may be a place in the next round."
     return Trouble("This round is full", text, status=410)
 
 
 def _used() -> Trouble:
-    text = "It lets one person join. If that was you, go on from the page that it led to; if not, ask for your own."
+    text = "One person can join by it. If you used it, continue on the page that it opened; if not, ask for your own."
     return Trouble("This invitation has been used", text, status=410)
 
 
@@ -266,7 +260,7 @@ def _held(home: Home) -> str:
 
 
 def _late(home: Home) -> str:
-    """Return the token of a HIT that the worker has answers in, whose time ran out and which nobody else has, or ""."""
+    """Return the token of a HIT with answers of the worker whose time ran out and which no other worker has, or ""."""
     done = hits_of(home.worker).exclude(state=Assignment.State.LEASED).values("hit")
     free = Q(state=Assignment.State.EXPIRED, seat__state=Seat.State.OPEN) & ~Q(hit__in=done)
     theirs = home.worker.assignments.filter(hit__round=home.round, outside_key="", drafts__isnull=False)
@@ -275,5 +269,5 @@ def _late(home: Home) -> str:
 
 
 def to_home(home: Home, message: str) -> HttpResponse:
-    """Lead the worker to their own page, which says what ``message`` stands for."""
+    """Redirect the worker to their own page, which shows the text for ``message``."""
     return redirect(f"{reverse('judging:home', args=[home.token])}?{message}")

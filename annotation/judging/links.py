@@ -47,7 +47,11 @@ class Trouble(Exception):  # noqa: N818  a page to show, not a fault of ours
 
     def __init__(self, title: str, text: str, *, status: int, home: str = "", over: str = "") -> None:
         super().__init__(title)
-        self.title, self.text, self.status, self.home, self.over = title, text, status, home, over
+        self.title = title
+        self.text = text
+        self.status = status
+        self.home = home
+        self.over = over
 
 
 class LinkReplacedError(SignatureExpired):
@@ -113,7 +117,7 @@ def refuse_large(request: HttpRequest) -> None:
 
 
 def invitation_link(invitation: Invitation) -> str:
-    """Return the address at which somebody uses the invitation."""
+    """Return the address that opens the invitation."""
     token = signing.dumps(invitation.pk, salt=INVITATION_SALT)
     return settings.SITE_URL + reverse("judging:invited", args=[token])
 
@@ -123,7 +127,7 @@ def invitation_of(token: str) -> Invitation:
     try:
         number = signing.loads(token, salt=INVITATION_SALT)
     except BadSignature as forged:
-        raise Trouble("Invalid link", "Check that it was copied whole, or ask for a new one.", status=404) from forged
+        raise Trouble("Invalid link", "Check that you copied all of it, or ask for a new one.", status=404) from forged
     invitation = Invitation.objects.select_related("round", "used_by").filter(pk=number).first()
     if invitation is None or invitation.state == Invitation.State.REVOKED:
         raise Trouble(
@@ -134,21 +138,18 @@ def invitation_of(token: str) -> Invitation:
 
 def joined_round(join_key: str) -> Round:
     """Return the round that a join link opens, provided that it is for browsers and people may work on it."""
-    round = (
-        Round.objects.select_related("admission__test", "admission__practice")
-        .filter(join_key=join_key, channel="browser")
-        .first()
-    )
+    rounds = Round.objects.select_related("admission__test", "admission__practice")
+    round = rounds.filter(join_key=join_key, channel="browser").first()
     if round is None or round.state == "draft":
-        raise Trouble("Invalid link", "Check that it was copied whole, or ask for a new one.", status=404)
+        raise Trouble("Invalid link", "Check that you copied all of it, or ask for a new one.", status=404)
     if round.state == "closed":
-        raise Trouble("This round is closed", "No more HITs of it are given out. Thank you.", status=410)
+        raise Trouble("This round is closed", "It gives out no more HITs. Thank you.", status=410)
     return round
 
 
 def home_of(token: str) -> Home:
     """Return the worker and the round that a personal link names."""
-    with_link = "Open the link that you were sent once more; your earlier work is not lost."
+    with_link = "Open the link that you were sent again; your earlier work is not lost."
     try:
         home = read_worker_token(token)
     except LinkReplacedError as replaced:
@@ -156,14 +157,14 @@ def home_of(token: str) -> Home:
     except SignatureExpired as expired:
         raise Trouble("This link has expired", with_link, status=410) from expired
     except BadSignature as forged:
-        raise Trouble("Invalid link", "Check that it was copied whole. " + with_link, status=404) from forged
+        raise Trouble("Invalid link", "Check that you copied all of it. " + with_link, status=404) from forged
     if home is None:
         raise Trouble("This round does not exist any more", "Ask the people who sent you the link.", status=404)
     return home
 
 
 def _replaced() -> Trouble:
-    text = "You were given a new link, and this one is void. Use the new one, or ask the people who sent it to you."
+    text = "You have a new link, and this one no longer works. Use the new one, or ask the people who sent it to you."
     return Trouble("This link was replaced", text, status=410)
 
 
@@ -181,10 +182,10 @@ def assignment_of(token: str) -> Assignment:
     except LinkReplacedError as replaced:
         raise _replaced() from replaced
     except SignatureExpired as expired:
-        text = "The link to a HIT holds for a week. Your own page lists what you submitted."
+        text = "The link to a HIT works for a week. Your own page lists what you submitted."
         raise Trouble("This link has expired", text, status=410) from expired
     except BadSignature as forged:
-        text = "Check that it was copied whole, or go back to your own page and continue from there."
+        text = "Check that you copied all of it, or go back to your own page and continue from there."
         raise Trouble("Invalid link", text, status=404) from forged
     if assignment is None or assignment.is_outside:
         raise Trouble("This HIT does not exist any more", "Ask the people who sent you the link.", status=404)

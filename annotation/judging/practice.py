@@ -1,5 +1,5 @@
 """Practice before the first HIT: the pairs of a test, judged as in a HIT. After each answer and at the end it says
-which answers are right, and why. Nothing of it is stored."""
+which answers are right, and why. Nothing is stored."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -36,8 +36,8 @@ from hits.task_types.task_type import Question
 
 @dataclass(frozen=True)
 class PracticeFeedback:
-    """What the worker said of an item, as one of ``answers``: all that there are, with what they mean
-    (``Question.choices``)."""
+    """The worker's answer to an item: its ``level``, one of those of ``answers``, all possible answers with their
+    meanings (``Question.choices``)."""
 
     item: TestItem
     level: int
@@ -53,12 +53,12 @@ class PracticeFeedback:
 
     @property
     def right(self) -> list[dict[str, Any]]:
-        """The answers that are right, from the best to the worst: their meanings tell them apart."""
+        """The answers that are right, from the best to the worst."""
         return [answer for answer in self.answers if answer["value"] in RIGHT_LEVELS[self.item.polarity]]
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """The right answer that fits best, where somebody has said so."""
+        """The right answer that fits best, where staff have chosen it."""
         return next((answer for answer in self.right if answer["value"] == self.item.best_level), None)
 
     @property
@@ -122,7 +122,7 @@ def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
 def _practice_of(home: Home) -> QualificationTest:
     test = admission_of(home.round).practice
     if test is None or home.round.state == "draft":
-        raise Trouble("There is no practice here", "This round has no practice.", status=404, home=home.token)
+        raise Trouble("Practice not found", "This round has no practice.", status=404, home=home.token)
     return test
 
 
@@ -138,5 +138,5 @@ def _feedback(
 
 def _feedback_on(item: TestItem, level: int, task: Question, wording: int, **_: object) -> PracticeFeedback:
     if level not in task.labels:
-        raise CounterpartError("One of the answers is no level; reload the page.")
+        raise CounterpartError("An answer has an invalid level; reload the page.")
     return PracticeFeedback(item, level, task.choices(wording))

@@ -67,14 +67,14 @@ def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
 def _tries_of(home: Home) -> Tries:
     permit = permit_of(home.round, home.worker)
     if permit.tries is None or home.round.state == "draft":
-        raise Trouble("There is no test here", "This round has no test.", status=404, home=home.token)
+        raise Trouble("Test not found", "This round has no test.", status=404, home=home.token)
     refuse_excluded(home)
     return permit.tries
 
 
 def _send(home: Home, test: QualificationTest, answers: list[Answer], task: Question, number: str) -> TestAttempt:
     if any(answer.level not in task.labels for answer in answers):
-        raise CounterpartError("One of the answers is none of this test; reload the page.")
+        raise CounterpartError("An answer does not belong to this test; reload the page.")
     places = dict(test.items.values_list("pk", "place"))
     levels = {places[answer.item_id]: answer.level for answer in answers}
     return answer_test(test, home.worker, levels, number=parse_number(number, "the try"))

@@ -23,7 +23,7 @@ REST = "rest"
 
 @dataclass(frozen=True)
 class DraftChange:
-    """A screen as it now stands: its answers, and the items whose answer was undone."""
+    """The current state of a screen: its answers, and the items whose answer was undone."""
 
     answers: Sequence[Answer]
     undone: Sequence[int]
@@ -36,20 +36,20 @@ def agrees_to(sheet: ConsentSheet, post: QueryDict) -> bool:
 
 def parse_answers(post: QueryDict, places: Places, task: Question) -> list[Answer]:
     """Read the fields ``level-7``, ``shortcoming-7``, ``wrong_way-7`` and ``seconds-7`` of every pair that has a level;
-    where pairs are ticked, ``rest-1`` of the screen that begins at place 1: the level of those that are not, if none
-    is; where answers are written, ``text-7``, which stands before any ``level-7``.
+    where pairs are ticked, ``rest-1``: the level of all pairs of the screen that begins at place 1, if the worker
+    ticks no pair; where answers are written, ``text-7``, which takes precedence over ``level-7``.
 
-    Raises CounterpartError where a field is sent twice, is no number, or is for a pair that the HIT lacks.
+    Raises CounterpartError where a field is sent twice, is not a number, or is for a pair that is not in the HIT.
     """
     _refuse_odd_fields(post, places)
     answers = []
     for start in range(1, len(places) + 1, task.group):
         screen = [place for place in range(start, start + task.group) if place in places]
-        untold = _untold(post, screen, task)
+        unticked = _level_of_unticked(post, screen, task)
         for place in screen:
             # A written caption is stored with the level of a match.
             written = str(int(Level.YES)) if task.writes and trimmed(post.get(f"text-{place}", "")) else ""
-            if said := written or post.get(f"level-{place}") or untold:
+            if said := written or post.get(f"level-{place}") or unticked:
                 answers.append(_answer(post, place, places[place], said, task))
     return answers
 
@@ -66,9 +66,9 @@ def parse_draft(post: QueryDict, places: Places, task: Question) -> DraftChange:
     return DraftChange(answers, [item for item in screen if item not in answered])
 
 
-def _untold(post: QueryDict, screen: Sequence[int], task: Question) -> str:
+def _level_of_unticked(post: QueryDict, screen: Sequence[int], task: Question) -> str:
     """Return the level of the pairs of a screen that are not ticked; "" where each is answered by itself, or where
-    nothing was said of the screen."""
+    the screen has no answer."""
     if task.unticked is None:
         return ""
     is_ticked = any(post.get(f"level-{place}") for place in screen)
@@ -126,7 +126,7 @@ def _refuse_odd_fields(post: QueryDict, places: Places) -> None:
     asked = [name for name in post if name.startswith(tuple(f"{part}-" for part in parts))]
     if foreign := [name for name in asked if name not in known]:
         raise CounterpartError(
-            f"{counted(len(foreign), 'answer is', 'answers are')} to pairs that this HIT lacks; reload the page."
+            f"{counted(len(foreign), 'answer is', 'answers are')} for pairs that are not in this HIT; reload the page."
         )
 
 

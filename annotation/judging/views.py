@@ -33,14 +33,7 @@ from annotation.models import Assignment
 from annotation.people.admission import permit_of
 from annotation.people.workers import actor_of
 from annotation.review.lost_work import work_again
-from annotation.work.answers import (
-    Answer,
-    SeatLostError,
-    items_in,
-    places_among,
-    places_of,
-    save_draft,
-)
+from annotation.work.answers import Answer, SeatLostError, items_in, places_among, places_of, save_draft
 from annotation.work.leases import extend_lease, return_assignment
 from annotation.work.reports import report_pair
 from annotation.work.submissions import items_of, submit_answers
@@ -51,8 +44,8 @@ from hits.task_types import task_type_of
 
 Finish = Callable[..., HttpResponse]
 GIVEN_AWAY = (
-    "Its time ran out and another worker was given it, so your answers cannot be used. If you worked on it, you can "
-    "ask to be paid on your own page; a person decides."
+    "Your time ran out and another worker took this HIT, so your answers cannot be used. If you worked on it, you can "
+    "ask to be paid on your own page. A person decides."
 )
 
 
@@ -98,7 +91,7 @@ def report(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     try:
         complaints = parse_reports(request.POST, places_of(assignment))
         if len(complaints) != 1:
-            raise CounterpartError(f"There are {counted(len(complaints), 'report')} of pairs of this HIT; send one.")
+            raise CounterpartError(f"Send one report of a pair of this HIT, not {counted(len(complaints), 'report')}.")
         report_pair(assignment, complaints[0])
     except CounterpartError as error:
         return JsonResponse({"error": str(error)}, status=409 if isinstance(error, SeatLostError) else 422)
@@ -114,7 +107,7 @@ def extend(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 
 @require_POST
 def give_back(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    """Return the HIT unanswered; somebody else gets it. One that another tab has submitted shows its receipt."""
+    """Return the HIT unanswered, for another worker. A HIT that another tab has submitted shows its receipt."""
     if not return_assignment(assignment, actor=actor_of(assignment.worker)):
         assignment.refresh_from_db(fields=["state"])
         if receipt_of(assignment):
@@ -194,26 +187,24 @@ def _is_lost(assignment: Assignment) -> bool:
 
 
 def _is_late(assignment: Assignment) -> bool:
-    """Whether the time of a HIT ran out, nobody else was given it, and its worker does not have it again: it may still
-    be submitted."""
+    """Whether the HIT may be submitted late: its time ran out, no other worker took it, and its worker did not take it
+    again."""
     if assignment.state != Assignment.State.EXPIRED or assignment.is_outside or work_again(assignment).exists():
         return False
     return assignment.seat is not None and assignment.seat.state == Seat.State.OPEN
 
 
 def _lost(assignment: Assignment) -> Trouble:
-    """Tell the truth about a HIT that can no longer be opened or submitted."""
+    """Return the error page that says why a HIT can no longer be opened or submitted."""
     if _is_lost(assignment):
-        title = "This HIT is no longer yours"
+        title = "You no longer have this HIT"
         text = GIVEN_AWAY
     elif assignment.state == Assignment.State.RETURNED:
-        title, text = (
-            "You returned this HIT",
-            "It is not paid and does not count against you. You can take another one.",
-        )
+        title = "You returned this HIT"
+        text = "It is not paid and does not count against you. You can take another one."
     else:
         title = "The time for this HIT is over"
-        text = "Your answers are saved. Take a HIT on your page: you get this one again if nobody else has it."
+        text = "Your answers are saved. Take a HIT on your own page: you get this one again if no other worker has it."
         if assignment.is_outside:
             text = "The platform lists your session as ended. Your answers are saved. Write to us on the platform."
     home = "" if assignment.is_outside else home_behind(assignment).token

@@ -1,4 +1,4 @@
-"""What workers of the browser pool are told of time and pay, for a round that is planned, packed or about to open."""
+"""The time and pay that workers of the browser pool read, for a round that is planned, packed or about to open."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,7 +16,8 @@ from hits.rounds.round_parameters import PackParameters
 @dataclass(frozen=True)
 class WageTerms:
     """``minutes`` and ``hourly`` as workers read them; ``measured``: the earlier round that they were measured in and
-    its timing, None where they are only usual; ``fair``: the reward in US dollars that reaches ``floor`` then."""
+    its timing, None where they are only the usual ones; ``fair``: the reward in US dollars that reaches ``floor`` in
+    that time."""
 
     minutes: str
     hourly: str

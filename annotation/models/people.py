@@ -80,7 +80,7 @@ class Consent(models.Model):
 
 
 class WantsCall(models.Model):
-    """A row of which a platform has to be told. ``crowd`` makes the call, and notes here what concerns this app."""
+    """A row that has to be reported to a platform. ``crowd`` makes the call, and notes here what concerns this app."""
 
     class Call(models.TextChoices):
         NONE = "", "none"
@@ -96,7 +96,7 @@ class WantsCall(models.Model):
 class WorkerIdentity(models.Model):
     """A worker's id on a platform: the only place where it is stored, erasable on its own."""
 
-    OURS = ("browser", "simulation")  # channels whose ids we make up: they lead to nobody
+    OURS = ("browser", "simulation")  # channels whose ids we make up: they identify no person
 
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="identities")
     channel = models.CharField(max_length=20)

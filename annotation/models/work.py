@@ -12,7 +12,8 @@ from hits.models import HIT, Item, Round, Seat, TopUp
 from hits.question import Level, Shortcoming, WrongWay
 from hits.task_types import task_type_of
 
-RECEIPT, RECEIPT_LENGTH = "hits.receipt", 10  # the salt and the length of its signature
+RECEIPT = "hits.receipt"  # the salt of its signature
+RECEIPT_LENGTH = 10
 CLAIM = Q(seat=None, state="leased")
 """Work that a visitor says is theirs, until it is confirmed outside (``submitted_at``) and taken in."""
 
@@ -22,7 +23,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """Return the assignment that pages show under this number. Raises CounterpartError if there is none."""
         if found := self.filter(pk=number if number < 2**63 else 0).select_related("hit__round", "worker").first():
             return found
-        raise CounterpartError(f"There is no assignment {number}. Its page shows its number.")
+        raise CounterpartError(f"Unknown assignment {number}. Its page shows its number.")
 
     def without_claims(self) -> "AssignmentQuerySet":
         """Leave out claims."""
@@ -161,7 +162,7 @@ class Assignment(models.Model):
 
     @property
     def may_be_answered_yet(self) -> bool:
-        """Whether its worker may still answer it though a person was asked about it: nobody has decided."""
+        """Whether its worker may still answer it although a person has to decide on it."""
         return self.state == self.State.FLAGGED and not self.receipt and self.seat_id is not None
 
     @property
@@ -254,7 +255,7 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
 
 
 class Judgment(models.Model):
-    """One worker's answer on one pair. Only added: corrections stand beside it, exclusion leaves it uncounted.
+    """One worker's answer on one pair. Only added: a correction is a Review, exclusion leaves it uncounted.
 
     ``image`` and ``caption`` repeat the item's, so that the database itself can hold to one answer per worker and
     pair; about a caption or an image alone, per worker and item, as a round asks about each once. ``text`` is a caption

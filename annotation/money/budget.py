@@ -25,15 +25,15 @@ def locked(round: Round) -> Round:
     return Round.objects.select_for_update(no_key=True).get(pk=round.pk)
 
 
-def room(round: Round, *, beside_waiting: bool = False) -> Decimal:
+def room(round: Round, *, reserve_open: bool = False) -> Decimal:
     """Return how many US dollars the round may still promise under its ceiling. It locks the round, so that this holds
     until the transaction ends.
 
-    ``beside_waiting``: what is planned for answer sets that may still come is left to them. Negative where the ceiling
-    was passed by what a platform has paid by itself.
+    ``reserve_open`` also subtracts the cost of answer sets that may still come. Negative where a platform has paid past
+    the ceiling by itself.
     """
     current = locked(round)
-    return balance_of(current).free if beside_waiting else current.ceiling - commitment_of(current).bound
+    return balance_of(current).free if reserve_open else current.ceiling - commitment_of(current).bound
 
 
 def has_room_for_seat(round: Round) -> bool:
@@ -43,8 +43,8 @@ def has_room_for_seat(round: Round) -> bool:
 
 
 def _pays_for_every_seat(round: Round) -> bool:
-    """Whether the ceiling pays for every seat that is not filled, beside what is owed and paid. Nobody can pass it
-    then, and the round is not locked, as workers would wait for each other."""
+    """Whether the ceiling covers what is owed and paid and every unfilled seat. No lease can then pass it, so the round
+    is not locked: workers would wait for each other."""
     ((ceiling, spent, unfilled),) = _needs(round.pk)
     return cents(spent or Decimal(0)) + round.seat_cost * (unfilled or 0) <= ceiling
 
@@ -79,9 +79,9 @@ def check_owed(round: Round, amount: Decimal) -> None:
 
 
 def check_may_give(round: Round, amount: Decimal) -> None:
-    """Raise CeilingError if bonuses of ``amount``, fees included, need more than is promised to nobody."""
+    """Raise CeilingError if bonuses of ``amount``, fees included, need more than is free below the ceiling."""
     # Rewards go first: a bonus takes nothing that a worker who is at work, or who may still come, will have earned.
-    left = max(room(round, beside_waiting=True), Decimal(0))
+    left = max(room(round, reserve_open=True), Decimal(0))
     if amount > left:
         raise CeilingError(
             f"Round {round} has ${left} left below its ceiling of ${round.ceiling}; this takes ${amount}. "
@@ -100,7 +100,7 @@ def set_ceiling(round: Round, amount: Decimal | str, *, actor: str) -> Round:
     ceiling = PackParameters.from_json({"ceiling": amount}).ceiling
     with transaction.atomic():
         held = locked(round)
-        # Compared under the lock: nobody is owed more between the comparison and the change.
+        # Compared under the lock: no more can be owed between the comparison and the change.
         if ceiling < (bound := commitment_of(held).bound):
             raise CounterpartError(
                 f"Round {round} has paid, owes or has committed ${bound}; its ceiling cannot be ${ceiling}."

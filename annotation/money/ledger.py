@@ -35,8 +35,8 @@ class Commitment:
     """What a round has spent or must still pay, in US dollars, platform fees included.
 
     ``seat`` is the cost of one answer set, ``held`` what the platform has set aside for postings. ``due`` counts the
-    answer sets that cannot be called off: somebody is at work on them, or the platform is being asked for them.
-    ``open`` counts the seats that nobody has taken, where no platform posts them.
+    answer sets that cannot be called off: a worker has them, or the platform is being asked for them.
+    ``open`` counts the seats that no worker has taken, where no platform posts them.
     """
 
     seat: Decimal
@@ -97,7 +97,7 @@ class Balance:
 
     @property
     def free(self) -> Decimal:
-        """What is promised to nobody; negative where a platform has paid past the ceiling by itself."""
+        """What is not committed; negative where a platform has paid past the ceiling by itself."""
         return self.ceiling - self.commitment.gone - self.planned
 
     def accounts(self) -> dict[str, Decimal]:
@@ -109,7 +109,7 @@ class Balance:
 @dataclass(frozen=True)
 class Earner:
     """What one worker has earned in a round in US dollars, by pseudonym: for how many rewards and bonuses, ``base`` by
-    rewards and ``extra`` by bonuses, paid and owed. Fees are the platform's. Nobody pays a ``simulated`` one with real
+    rewards and ``extra`` by bonuses, paid and owed. Fees are the platform's. A ``simulated`` one is not paid with real
     money; on an emulator all are."""
 
     pseudonym: str
@@ -160,7 +160,7 @@ def accounts_of(round: Round) -> list[tuple[str, str, Decimal]]:
 
 def owed_to_simulated(round: Round) -> Decimal:
     """Return what of the money that the round owes, fees included, simulated workers have earned, on an emulator all:
-    nobody pays them."""
+    it is not paid."""
     owed = Payment.objects.filter(round=round, state=Payment.State.OWED)
     theirs = owed if round.rehearsal else owed.filter(assignment__worker__simulated=True)
     return cents(theirs.aggregate(sum=Sum(F("amount") + F("fee")))["sum"] or NOTHING)

@@ -22,8 +22,8 @@ from hits.prices import cents
 DECIDED = (Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 LONGEST_REASON = 200
 COMPENSATION = "This work was rejected by mistake. It is paid as a bonus, as its reward cannot be paid any more."
-PAID_BESIDE = "This work is paid as a bonus, as the platform pays no reward for a session that it lists as ended."
-IN_ITS_PLACE = (COMPENSATION, PAID_BESIDE)
+PAID_AS_BONUS = "This work is paid as a bonus, as the platform pays no reward for a session that it lists as ended."
+IN_ITS_PLACE = (COMPENSATION, PAID_AS_BONUS)
 """The reasons of bonuses that are given in place of a reward."""
 
 
@@ -67,7 +67,7 @@ def owe_bonus(assignment: Assignment, *, amount: Decimal, reason: str, actor: st
     """Owe the assignment's worker a bonus on top of the reward. The same reason again changes nothing; the worker
     reads it.
 
-    Raises CeilingError if it takes more than is promised to nobody, CounterpartError for an amount below a cent, a
+    Raises CeilingError if it takes more than is free below the ceiling, CounterpartError for an amount below a cent, a
     reason that is missing or too long, and work or workers that a channel cannot pay a bonus for.
     """
     reason = check_words(reason, what="reason of a bonus", at_most=LONGEST_REASON)
@@ -138,7 +138,7 @@ def mark_unpaid(payment: Payment, *, actor: str) -> bool:
 
 
 def mark_reward_paid(assignment: Assignment) -> Payment:
-    """Record that the channel has paid the assignment's reward by itself, as some do if nobody decides in time.
+    """Record that the channel has paid the assignment's reward by itself, as some do if no person decides in time.
 
     The money has gone, whatever was decided here and whatever the ceiling is. Repeating it changes nothing.
     """
@@ -160,7 +160,8 @@ def _owe(assignment: Assignment, round: Round, *, has_gone: bool = False) -> tup
     payment = _reward_of(assignment) or Payment(assignment=assignment, round=round)
     if payment.pk and payment.state != Payment.State.WITHDRAWN:
         return payment, False
-    payment.amount, payment.state = cents(round.reward), Payment.State.OWED
+    payment.amount = cents(round.reward)
+    payment.state = Payment.State.OWED
     # The fee that the seat was planned with, so that what is owed is to the cent what was held for it.
     payment.fee = round.seat_cost - payment.amount
     # Written before it is checked: the check counts it among all that is owed, and an error undoes it.
@@ -179,7 +180,8 @@ def _move(payment: Payment, come_from: str, to: str, *, verb: str, actor: str) -
         if not Payment.objects.filter(pk=payment.pk, state=come_from).update(state=to, paid_at=paid_at):
             return False
         record(verb, payment, actor=actor, amount=str(payment.amount))
-    payment.state, payment.paid_at = to, paid_at
+    payment.state = to
+    payment.paid_at = paid_at
     return True
 
 

@@ -59,9 +59,8 @@ def wages_of(round: Round) -> list[Wage]:
     """Return what is owed to people and not yet paid in a round, by worker, in the order in which it was first owed."""
     owed = Payment.objects.filter(round=round, state=Payment.State.OWED, assignment__worker__simulated=False)
     wages: dict[int, Wage] = {}
-    for payment in (
-        owed.order_by("pk").select_related("assignment__worker").prefetch_related("assignment__worker__identities")
-    ):
+    rows = owed.order_by("pk").select_related("assignment__worker")
+    for payment in rows.prefetch_related("assignment__worker__identities"):
         worker = payment.assignment.worker
         wages.setdefault(worker.pk, Wage(worker, _identity(worker))).payments.append(payment)
     return list(wages.values())
@@ -86,7 +85,7 @@ def write_wages(round: Round) -> str:
 
 
 def read_list(path: Path) -> str:
-    """Read a list from a file. Raises CounterpartError if it is missing or no text."""
+    """Read a list from a file. Raises CounterpartError if it is missing or not text."""
     try:
         return as_text(path.read_bytes())
     except OSError as error:
@@ -100,7 +99,7 @@ def as_text(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise CounterpartError("The file is no UTF-8 text; save it as CSV (UTF-8).") from error
+        raise CounterpartError("The file is not UTF-8 text; save it as CSV (UTF-8).") from error
     if fault := unstorable(text):
         raise CounterpartError(f"The file holds {fault}; save it as CSV (UTF-8).")
     return text
@@ -110,8 +109,8 @@ def mark_wages(round: Round, text: str, *, actor: str) -> Marked:
     """Mark the payments that the rows of a list name as paid, each once. The list leaves out
     workers who were not paid.
 
-    Raises CounterpartError, and marks nothing, if the round's channel settles payments itself, if the text is no such
-    list, and if the worker, the payments or the amount of a row are not what was owed.
+    Raises CounterpartError, and marks nothing, if the round's channel settles payments itself, if the text is not a
+    list of payments, and if the worker, the payments or the amount of a row are not what was owed.
     """
     _refuse_settled(round)
     rows = list(_rows(text))
@@ -148,7 +147,7 @@ def _rows(text: str) -> Iterator[tuple[int, Row]]:
 def _check_columns(names: Sequence[str]) -> None:
     if missing := [name for name in NEEDED if name not in names]:
         raise CounterpartError(
-            f"The file lacks the columns {some_of(missing)}; it needs those that payments wrote: {', '.join(COLUMNS)}."
+            f"The file has no columns {some_of(missing)}; it needs those that payments wrote: {', '.join(COLUMNS)}."
         )
 
 

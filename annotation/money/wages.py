@@ -11,7 +11,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotation.models import Assignment, Payment
 from annotation.money.budget import check_may_give, locked
-from annotation.money.payments import COMPENSATION, PAID_BESIDE, owe_bonus
+from annotation.money.payments import COMPENSATION, PAID_AS_BONUS, owe_bonus
 from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
 from core.text import counted
@@ -20,8 +20,8 @@ from hits.models import Round, Seat
 from hits.prices import CENT
 from hits.task_types import task_type_of
 
-PILOT_SIZE = 30  # assignments that may go out untimed: somebody has to be the first
-LEAST_TIMED = 5  # accepted assignments below which a median tells nothing
+PILOT_SIZE = 30  # assignments that may go out before any was timed
+LEAST_TIMED = 5  # accepted assignments below which a median means nothing
 HOUR = 3600
 TOP_UP = "Top-up: this work took longer than we had planned."  # a bonus with this reason is given once
 
@@ -50,7 +50,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Expectation:
-    """How long a HIT will take in seconds (None: nobody knows), and by what that is known."""
+    """How long a HIT will take in seconds (None: unknown), and the source of that figure."""
 
     seconds: int | None
     source: str = ""
@@ -124,7 +124,7 @@ def check_wage(
     """Return how long a HIT of the round will take: as stated, or as measured in ``pilot`` or the latest similar round.
 
     Raises CounterpartError for a reward below the round's wage floor for that time, for a pilot that asked something
-    else or has too few answers, and for a pilot together with a stated time. Where nobody knows the time, it raises
+    else or has too few answers, and for a pilot together with a stated time. Where the time is unknown, it raises
     CounterpartError on a channel that settles payments for more than PILOT_SIZE assignments, and on others for a reward
     below the floor for workers of the usual slow speed, unless a person says that it may be ``below_floor``.
     """
@@ -141,14 +141,13 @@ def check_wage(
 def shortfall_of(round: Round) -> Shortfall:
     """Measure what the round's reward falls short of its wage floor, by the median active time of its own work.
 
-    Everybody who is paid gets the same, as one worker's own time tells little. Raises CounterpartError where too little
-    of people's work was accepted to tell; a rehearsal has no people.
+    Everybody who is paid gets the same, as one worker's own time is not a sound measure. Raises CounterpartError where
+    too little of people's work was accepted; a rehearsal has no people.
     """
     timing = timing_of(round)
     if timing is None or (timing.simulated and not round.rehearsal):
         raise CounterpartError(
-            f"Round {round} has fewer than {LEAST_TIMED} timed, accepted assignments of people; it is too early to "
-            "tell."
+            f"Round {round} has fewer than {LEAST_TIMED} timed, accepted assignments of people; wait for more."
         )
     fair = fair_reward(timing.active, round.wage_floor)
     bonus = max(fair - round.reward, Decimal("0.00"))
@@ -159,7 +158,7 @@ def shortfall_of(round: Round) -> Shortfall:
 
 
 def pay_shortfall(round: Round, *, agreed: Decimal | None = None, actor: str, progress: Progress = silent) -> Shortfall:
-    """Owe every paid assignment of the round what it falls short, all or none of them. A worker who had a top-up
+    """Owe every paid assignment of the round what it falls short, all assignments or none. A worker who had a top-up
     gets no other.
 
     Raises CounterpartError where too little was accepted or it takes more than was ``agreed``, CeilingError where the
@@ -170,17 +169,17 @@ def pay_shortfall(round: Round, *, agreed: Decimal | None = None, actor: str, pr
     with transaction.atomic():
         held = locked(round)
         check_authority()
-        lacking = list(_without_bonus(held)) if short.bonus else []
-        total = (short.bonus + held.fee_schedule.bonus_fee(short.bonus)) * len(lacking)
+        unpaid = list(_without_bonus(held)) if short.bonus else []
+        total = (short.bonus + held.fee_schedule.bonus_fee(short.bonus)) * len(unpaid)
         if agreed is not None and total > agreed:
             raise CounterpartError(
                 f"The top-up of round {round} takes ${total} now, more than the ${agreed} that were confirmed: "
                 "look at it again."
             )
         check_may_give(held, total)
-        for assignment in tracked(lacking, "writing top-ups", progress, total=len(lacking)):
+        for assignment in tracked(unpaid, "writing top-ups", progress, total=len(unpaid)):
             owe_bonus(assignment, amount=short.bonus, reason=TOP_UP, actor=actor)
-    return replace(short, assignments=len(lacking), total=total)
+    return replace(short, assignments=len(unpaid), total=total)
 
 
 def _expected(round: Round, pilot: Round | None, minutes: Decimal | None) -> Expectation:
@@ -216,7 +215,7 @@ def _timing_of_pilot(round: Round, pilot: Round) -> Timing:
 
 
 def was_played(round: Round) -> bool:
-    """Whether no people worked on the round, or simulated ones beside them."""
+    """Whether the round is a rehearsal or has work of simulated workers."""
     simulated = Assignment.objects.filter(hit__round=round, worker__simulated=True)
     return round.rehearsal or simulated.exists()
 
@@ -224,10 +223,8 @@ def was_played(round: Round) -> bool:
 def alike_rounds(round: Round) -> Sequence[Round]:
     """Earlier rounds with as many pairs of each kind in a HIT and the same question for reasons, the latest first."""
     asked = {name: count for name, count in round.design.items() if name != "name"}
-    others = Round.objects.filter(task=round.task, reasons=round.reasons, published_at__isnull=False).exclude(
-        pk=round.pk
-    )
-    alike = others.order_by("-published_at")
+    others = Round.objects.filter(task=round.task, reasons=round.reasons, published_at__isnull=False)
+    alike = others.exclude(pk=round.pk).order_by("-published_at")
     return [
         other for other in alike if {name: count for name, count in other.design.items() if name != "name"} == asked
     ]
@@ -237,7 +234,7 @@ def _hold_to_pilot_size(round: Round) -> None:
     wanted = Seat.objects.filter(hit__round=round).count()
     if wanted > PILOT_SIZE:
         raise CounterpartError(
-            f"Round {round} asks for {wanted:,} assignments and nobody knows how long one takes. Publish a pilot "
+            f"Round {round} asks for {wanted:,} assignments, and the time of one is unknown. Publish a pilot "
             f"of up to {PILOT_SIZE} first, name one with --pilot, or state the time with --expected-minutes."
         )
 
@@ -268,7 +265,7 @@ def _without_bonus(round: Round) -> QuerySet[Assignment]:
     """Assignments whose reward, or a bonus in its place, is owed or paid and that had no top-up yet; of people, and on
     a platform of those it can reach."""
     payments = Payment.objects.filter(assignment=OuterRef("pk"))
-    in_its_place = Q(reason__in=(COMPENSATION, PAID_BESIDE))
+    in_its_place = Q(reason__in=(COMPENSATION, PAID_AS_BONUS))
     rewarded = payments.filter(Q(kind=Payment.Kind.REWARD) | in_its_place, state__in=Payment.EARNED)
     given = payments.filter(kind=Payment.Kind.BONUS, reason=TOP_UP)
     of_people = Assignment.objects.with_hit().filter(hit__round=round, worker__simulated=False)

@@ -123,7 +123,7 @@ def has_joined(round: Round, worker: Worker) -> bool:
 
 
 def is_full(round: Round) -> bool:
-    """Whether nobody else may join the round."""
+    """Whether the round has no place for another worker."""
     return places_left(round) == 0
 
 
@@ -144,7 +144,7 @@ def join_round(round: Round, worker: Worker) -> bool:
     """Count the worker among those who joined the round; who did before stays so. False: the round is full."""
     with transaction.atomic():
         if admission_of(round).capacity is not None:
-            # Those who join stand in line, or the last place would be taken twice.
+            # Workers who join wait for each other here, or two could take the last place.
             Round.objects.select_for_update(no_key=True).get(pk=round.pk)
         if has_joined(round, worker):
             return True
@@ -225,7 +225,7 @@ def _items_seen(worker: Worker) -> tuple[QuerySet[Item], QuerySet[TestItem], Que
 
 def hits_of(worker: Worker) -> AssignmentQuerySet:
     """Return the worker's assignments but for those that they returned or let expire, unpaid, sessions without a HIT,
-    and claims that are not confirmed: anybody may have made them in their name."""
+    and unconfirmed claims, which another person may have made in their name."""
     # Work that we lost but paid for still counts.
     is_paid = Exists(Payment.objects.filter(assignment=OuterRef("pk"), state__in=Payment.EARNED))
     theirs = Assignment.objects.filter(~Q(state__in=Assignment.ABANDONED) | is_paid, worker=worker, has_hit=True)

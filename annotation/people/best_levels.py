@@ -1,4 +1,4 @@
-"""Which of the two right levels fits an item of a test best, and why. Practice tells both; neither is graded."""
+"""Which of the two right levels fits an item of a test best, and why. Practice shows both; neither is graded."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,23 +17,24 @@ LONGEST_REASON = 300
 
 @dataclass(frozen=True)
 class Best:
-    """The level that fits best, None where nobody says so, and the reason in a sentence, or an empty text."""
+    """The level that fits best, None where staff chose no level, and the reason in a sentence, or an empty text."""
 
     level: int | None
     reason: str
 
 
 @transaction.atomic
-def set_best(test: QualificationTest, told: Mapping[int, Best], *, actor: str) -> int:
-    """Keep what practice says of items by their place; return how many of them changed.
+def set_best(test: QualificationTest, bests: Mapping[int, Best], *, actor: str) -> int:
+    """Store the best level and the reason of items, by place; return how many items changed.
 
     Raises CounterpartError for a level that is not right for its item, and for a reason that cannot be shown.
     """
     changed = []
-    for item in test.items.filter(place__in=told):
-        best = _checked(item, told[item.place])
+    for item in test.items.filter(place__in=bests):
+        best = _checked(item, bests[item.place])
         if (item.best_level, item.reason) != (best.level, best.reason):
-            item.best_level, item.reason = best.level, best.reason
+            item.best_level = best.level
+            item.reason = best.reason
             changed.append(item)
     TestItem.objects.bulk_update(changed, ["best_level", "reason"])
     if changed:

@@ -20,25 +20,25 @@ class NotAgreedError(CounterpartError):
     """The worker has not agreed to the sheet of the round as it reads now."""
 
 
-TELLS = {
+SHEET_WORDS = {
     "researchers": "who asks and why",
     "payment_terms": "how and when they are paid",
     "contact": "whom to ask",
 }
-"""The words of a round's own in the sheet → what they tell workers."""
+"""The parts of the sheet that each round may write → what workers learn from them."""
 
 
 def words_of(round: Round | None) -> dict[str, str]:
-    """Return the words of TELLS: as they were written for the round, else those of the server's settings."""
+    """Return the texts of SHEET_WORDS: those written for the round, else those of the server's settings."""
     written = round.consent_words.last() if round and round.pk else None
-    return {name: getattr(written, name) if written else getattr(settings, name.upper()) for name in TELLS}
+    return {name: getattr(written, name) if written else getattr(settings, name.upper()) for name in SHEET_WORDS}
 
 
 def write_words(round: Round, *, actor: str, **words: str) -> None:
-    """Keep the words of TELLS as the round's latest, unless they are that already. Workers who come from then on agree
-    to the sheet with them. Raises CounterpartError for a closed round."""
+    """Store the texts of SHEET_WORDS for the round, unless they are its latest already. Workers who come from then on
+    agree to the sheet with them. Raises CounterpartError for a closed round."""
     if round.state == "closed":
-        raise CounterpartError(f"Round {round} is closed: nobody agrees to anything in it any more.")
+        raise CounterpartError(f"Round {round} is closed, so no worker can agree to a new sheet.")
     words = {name: trimmed(text) for name, text in words.items()}
     if words != words_of(round):
         with transaction.atomic():
@@ -47,13 +47,13 @@ def write_words(round: Round, *, actor: str, **words: str) -> None:
 
 
 def contact(round: Round | None = None) -> dict[str, str]:
-    """Return how workers reach the people behind the round: the words, and where a link on them may lead."""
+    """Return how workers reach the people who run the round: the text, and its link."""
     return _linked(words_of(round)["contact"])
 
 
-def untold(round: Round) -> dict[str, str]:
-    """Return the words of TELLS that are empty → what the consent sheet therefore does not tell workers."""
-    return {name: TELLS[name] for name, text in words_of(round).items() if not text}
+def empty_words(round: Round) -> dict[str, str]:
+    """Return the parts of SHEET_WORDS that are empty → what workers do not learn from the consent sheet."""
+    return {name: SHEET_WORDS[name] for name, text in words_of(round).items() if not text}
 
 
 def find_missing_words() -> Iterator[tuple[str, str]]:
@@ -61,24 +61,24 @@ def find_missing_words() -> Iterator[tuple[str, str]]:
     paid = Round.objects.filter(
         channel="browser", published_at__isnull=False, closed_at=None, rehearsal=False, reward__gt=0
     )
-    missing = {word: [str(round) for round in paid if word in untold(round)] for word in TELLS}
+    missing = {word: [str(round) for round in paid if word in empty_words(round)] for word in SHEET_WORDS}
     if not paid:
         yield "no paid round is open in the browser pool", ""
     elif not any(missing.values()):
         yield "the consent sheets name the researchers, the terms of payment and a contact", ""
     for word, rounds in missing.items():
         if rounds:
-            found = f"Workers of {some_of(rounds)} are not told {TELLS[word]}; the round's page can say it as well."
-            yield found, f'{word.upper()}="…"'
+            found = f"The consent sheet of {some_of(rounds)} does not say {SHEET_WORDS[word]}"
+            yield f"{found}; add it here or on the round's page.", f'{word.upper()}="…"'
 
 
 def sheet_text(words: dict[str, str]) -> str:
-    """Return the sheet with these words of TELLS, as HTML."""
+    """Return the sheet with these texts, as HTML."""
     return render_to_string("judging/_consent.html", words | _linked(words["contact"])).strip()
 
 
 def current_sheet(round: Round | None = None) -> ConsentSheet:
-    """Return the round's sheet as it reads today; a new version where its template or a word of TELLS has changed."""
+    """Return the round's current sheet; a new version where its template or one of SHEET_WORDS has changed."""
     text = sheet_text(words_of(round))
     sheet, _ = ConsentSheet.objects.get_or_create(digest=sha256(text.encode()).hexdigest(), defaults={"text": text})
     return sheet

@@ -1,4 +1,4 @@
-"""Erase what ties a worker to a person. Their judgments stay, under a pseudonym that leads to nobody."""
+"""Erase what ties a worker to a person. Their judgments stay, under a pseudonym without any link to the person."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def forget_worker(pseudonym: str, *, actor: str) -> int:
     A model names its columns of free text in ``free_text``, and those about one worker, which are emptied whole, in
     ``personal_text``, a path to the worker with the columns. Nothing else is touched: no name, slug, key, folder,
     version or id. The platform's ids of the worker's assignments stay: without them the next listing would take the
-    work for somebody else's, and they lead to a person only through our account on the platform.
+    work for another worker's, and they lead to a person only through our account on the platform.
     Raises CounterpartError for an unknown pseudonym, while the worker is owed money that could then no longer reach
     them, and while submissions of theirs wait to be stored.
     """
@@ -47,7 +47,7 @@ def check_forgettable(pseudonym: str) -> Worker:
     """Return the worker who may be forgotten. Raises CounterpartError as ``forget_worker`` does."""
     worker = Worker.objects.filter(pseudonym=pseudonym).first()
     if worker is None:
-        raise CounterpartError(f"There is no worker {pseudonym!r}; give the pseudonym, not the platform's id.")
+        raise CounterpartError(f"Unknown worker {pseudonym!r}; give the pseudonym, not the platform's id.")
     owed = Payment.objects.filter(assignment__worker=worker, state=Payment.State.OWED).count()
     if owed:
         raise CounterpartError(
@@ -71,7 +71,7 @@ def _erase_personal_text(model: type[Model], worker: Worker) -> None:
 
 
 def _replace_in_free_text(model: type[Model], external_id: str) -> None:
-    """Replace the id by ERASED where it stands as a word of its own."""
+    """Replace the id by ERASED where it is a whole word."""
     if len(external_id) < SHORTEST_ID:
         return
     word = re.compile(rf"(?<![A-Za-z0-9]){re.escape(external_id)}(?![A-Za-z0-9])")

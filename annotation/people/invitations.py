@@ -32,7 +32,7 @@ def make_invitations(round: Round, count: int, *, by: str) -> list[Invitation]:
 def revoke_invitations(round: Round, numbers: Iterable[int], *, by: str) -> int:
     """Make unused invitations void. Returns how many were not void before.
 
-    Raises CounterpartError, and revokes none, for numbers that the round lacks or that were used.
+    Raises CounterpartError, and revokes none, for numbers that do not belong to the round or were used.
     """
     wanted = set(numbers)
     with transaction.atomic():
@@ -48,8 +48,8 @@ def revoke_invitations(round: Round, numbers: Iterable[int], *, by: str) -> int:
 
 
 def use_invitation(invitation: Invitation, worker: Worker) -> bool:
-    """Use the invitation for the worker, in the transaction in which they join. False: it is void, or somebody else
-    used it."""
+    """Use the invitation for the worker, in the transaction in which they join. False: it is void, or another
+    worker used it."""
     unused = Invitation.objects.filter(pk=invitation.pk, used_by=None, revoked_at=None)
     if unused.update(used_by=worker, used_at=clock.now()):
         record("used", invitation, actor=actor_of(worker))

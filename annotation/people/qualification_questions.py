@@ -27,8 +27,8 @@ def draw_pairs(collection: Collection, *, positives: int, negatives: int, seed: 
     """Draw original pairs, and images with a caption of another image that no source matches with them, shuffled. The
     same collection, rounds and seed give the same pairs.
 
-    Training images are used first. No image and no caption is used twice, and as nobody judges a pair twice, pairs that
-    a round asks about which is not closed only where the collection has no others. Raises CounterpartError for a
+    Training images are used first. No image and no caption is used twice. A worker judges a pair once, so pairs of open
+    rounds are used only where the collection has no others. Raises CounterpartError for a
     collection with too few pictures.
     """
     rng = random.Random(seed)
@@ -113,12 +113,12 @@ def read_sentences(file: Path) -> list[TestItem]:
     for number, row in csv_rows(file):
         with at(file, "line", number):
             sentence = _words(row["sentence"])
-            told = row["written"].strip().lower()
-            if told not in WRITTEN:
-                raise ValueError(f"written is {told[:20]!r}: use right or wrong")
+            written = row["written"].strip().lower()
+            if written not in WRITTEN:
+                raise ValueError(f"written is {written[:20]!r}: use right or wrong")
             if sentence in sentences:
                 raise ValueError(f"{sentence[:40]!r} is in the file twice")
-            sentences[sentence] = WRITTEN[told]
+            sentences[sentence] = WRITTEN[written]
     return [TestItem(sentence=sentence, polarity=polarity) for sentence, polarity in sentences.items()]
 
 

@@ -20,7 +20,8 @@ from core.text import NameField, check_name, counted, find_named
 from corpus.models import Collection
 from hits.question import RIGHT_LEVELS, Level
 
-LARGEST, MOST_ATTEMPTS = 50, 20
+LARGEST = 50
+MOST_ATTEMPTS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,7 @@ class QualificationParameters(Parameters):
 class QualificationPlan:
     """How many items of each polarity a test has, how many right answers pass it, and how often one may try.
 
-    Raises CounterpartError for a test that nobody can pass, or that one answer to all pairs would pass.
+    Raises CounterpartError for a test that cannot be passed, or that one answer to all pairs would pass.
     """
 
     positives: int
@@ -95,7 +96,9 @@ def make_qualification(parameters: QualificationParameters, *, actor: str) -> Qu
     Raises CounterpartError as those do, and for an unknown collection and both or neither of pairs and sentences.
     """
     collection = Collection.objects.named(parameters.collection)
-    positives, negatives, file = parameters.positives, parameters.negatives, parameters.sentences
+    positives = parameters.positives
+    negatives = parameters.negatives
+    file = parameters.sentences
     limits = {"pass_mark": parameters.pass_mark, "attempts": parameters.attempts}
     if file and positives is None and negatives is None:
         return make_sentence_test(parameters.name, collection=collection, file=file, **limits, actor=actor)
@@ -146,7 +149,8 @@ def _stored(
     limits = {"pass_mark": plan.pass_mark, "attempts": plan.attempts, "seed": plan.seed}
     test = QualificationTest.objects.create(name=name, collection=collection, **limits)
     for place, item in enumerate(items, 1):
-        item.test, item.place = test, place
+        item.test = test
+        item.place = place
     TestItem.objects.bulk_create(items)
     record("made", test, actor=actor, positives=plan.positives, negatives=plan.negatives, seed=plan.seed)
     return test
@@ -158,7 +162,7 @@ def find_test(name: str) -> QualificationTest:
 
 
 def tries_of(test: QualificationTest, worker: Worker) -> Tries:
-    """Return how a worker stands at a test. One that was passed for any round is passed."""
+    """Return a worker's tries at a test. A test that was passed for any round is passed."""
     made = list(test.tries.filter(worker=worker))
     passed = any(one.passed for one in made)
     left = 0 if passed else max(0, test.attempts - len(made))
@@ -207,7 +211,7 @@ def _graded(test: QualificationTest, worker: Worker, levels: Mapping[int, int], 
         raise CounterpartError(f"{unanswered} no answer yet: {some_of(missing, at_most=18)}. Answer and send again.")
     if odd := [place for place, level in levels.items() if place not in polarities or level not in Level.values]:
         raise CounterpartError(
-            f"{counted(len(odd), 'answer is', 'answers are')} to no question of this test; reload the page."
+            f"{counted(len(odd), 'answer does', 'answers do')} not belong to this test; reload the page."
         )
     right = sum(levels[place] in RIGHT_LEVELS[polarity] for place, polarity in polarities.items())
     return TestAttempt.objects.create(

@@ -14,7 +14,8 @@ from core.web.signatures import is_signature, signature
 from hits.models import Round
 from hits.prices import cents
 
-COMPLETION, COMPLETION_LENGTH = "hits.completion", 12
+COMPLETION = "hits.completion"
+COMPLETION_LENGTH = 12
 COMPLETION_CODE = re.compile(r"c(\d{1,18})-(\d{1,18})-([0-9a-f]{12})")
 RECEIPT_CODE = re.compile(r"(\d{1,18})-([0-9a-f]{10})")
 SUBMITTED = (Assignment.State.SUBMITTED, Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
@@ -22,7 +23,7 @@ SUBMITTED = (Assignment.State.SUBMITTED, Assignment.State.FLAGGED, Assignment.St
 
 @dataclass(frozen=True)
 class Proof:
-    """What a genuine code stands for: one HIT, or all ``hits`` that the worker submitted in the round. ``owed`` and
+    """What a genuine code proves: one HIT, or all ``hits`` that the worker submitted in the round. ``owed`` and
     ``paid`` are US dollars, bonuses included."""
 
     worker: Worker
@@ -34,15 +35,15 @@ class Proof:
 
 
 def completion_code(round: Round, worker: Worker) -> str:
-    """Return the code for a worker's work in a round: the same until the site's key changes; nobody can make one up."""
+    """Return the code for a worker's work in a round: the same until the site's key changes; it cannot be forged."""
     name = f"{round.pk}-{worker.pk}"
     return f"c{name}-{signature(COMPLETION, name, length=COMPLETION_LENGTH)}"
 
 
 def verify_code(code: str) -> Proof:
-    """Return what a worker's code stands for; capitals and spaces do not matter.
+    """Return what a worker's code proves; capitals and spaces do not matter.
 
-    Raises CounterpartError for a code that is none of ours, and for one whose worker has submitted nothing.
+    Raises CounterpartError for a forged or mistyped code, and for a code whose worker has submitted nothing.
     """
     wanted = "".join(code.split()).lower()
     proof = None
@@ -58,7 +59,8 @@ def verify_code(code: str) -> Proof:
 
 
 def _prove_round(signed: str, *, round_id: int, worker_id: int) -> Proof | None:
-    round, worker = Round.objects.filter(pk=round_id).first(), Worker.objects.filter(pk=worker_id).first()
+    round = Round.objects.filter(pk=round_id).first()
+    worker = Worker.objects.filter(pk=worker_id).first()
     if round is None or worker is None:
         return None
     if not is_signature(signed, COMPLETION, f"{round.pk}-{worker.pk}", length=COMPLETION_LENGTH):

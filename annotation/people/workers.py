@@ -60,9 +60,10 @@ def _known(platform_id: dict[str, str]) -> Worker | None:
 
 
 def exclude(worker: Worker, *, reason: str, by: str) -> Exclusion:
-    """Shut a worker out of all our rounds, here and on the platforms that know them; what they hold they may finish.
+    """Exclude a worker from all our rounds, here and on the platforms that know them. They may finish a HIT that they
+    hold.
 
-    Raises CounterpartError without a reason, and for somebody who is excluded already.
+    Raises CounterpartError without a reason, and for a worker who is excluded already.
     """
     reason = check_words(reason, what="reason", at_most=2_000)
     with transaction.atomic():
@@ -79,7 +80,7 @@ def exclude(worker: Worker, *, reason: str, by: str) -> Exclusion:
 
 
 def readmit(worker: Worker, *, by: str) -> Exclusion:
-    """Lift a worker's exclusion. Raises CounterpartError for somebody who is not excluded."""
+    """Lift a worker's exclusion. Raises CounterpartError for a worker who is not excluded."""
     with transaction.atomic():
         exclusion = Exclusion.objects.select_for_update().filter(worker=worker, lifted_at=None).first()
         if exclusion is None:
@@ -92,9 +93,9 @@ def readmit(worker: Worker, *, by: str) -> Exclusion:
 
 
 def pause_worker(worker: Worker, *, round: Round, reason: str, by: str) -> Pause:
-    """Give a worker no more HITs of one round until ``resume_worker``; what they hold they may finish.
+    """Give a worker no more HITs of one round until ``resume_worker``. They may finish a HIT that they hold.
 
-    Raises CounterpartError without a reason, and for somebody who is paused there already.
+    Raises CounterpartError without a reason, and for a worker who is paused there already.
     """
     reason = check_words(reason, what="reason", at_most=2_000)
     with transaction.atomic():
@@ -107,7 +108,7 @@ def pause_worker(worker: Worker, *, round: Round, reason: str, by: str) -> Pause
 
 
 def resume_worker(worker: Worker, *, round: Round, by: str) -> None:
-    """Give a paused worker HITs of the round again. Raises CounterpartError for somebody who is not paused there."""
+    """Give a paused worker HITs of the round again. Raises CounterpartError for a worker who is not paused there."""
     with transaction.atomic():
         standing = Pause.objects.filter(worker=worker, round=round, lifted_at=None)
         if not standing.update(lifted_at=clock.now()):

@@ -51,11 +51,11 @@ def ask_for_pay(assignment: Assignment, *, text: str, actor: str) -> Appeal:
     """
     text = check_words(text, what="request", at_most=LONGEST["appeal"])
     if not Assignment.objects.lost().filter(pk=assignment.pk).exists():
-        raise CounterpartError("No other worker was given this HIT; take it again and submit it.")
+        raise CounterpartError("No other worker has taken this HIT; take it again and submit it.")
     if work_again(assignment).exists():
-        raise CounterpartError("You have taken this HIT again since, and are paid for that.")
+        raise CounterpartError("You have taken this HIT again since then, and are paid for that.")
     if clock.now() > pay_askable_until(assignment):
-        raise CounterpartError(f"Pay could be asked for until {pay_askable_until(assignment):%-d %B %Y}.")
+        raise CounterpartError(f"You could ask to be paid until {pay_askable_until(assignment):%-d %B %Y}.")
     return _keep(assignment, None, text, actor)
 
 
@@ -63,14 +63,14 @@ def answer_appeal(appeal: Appeal, *, upheld: bool, answer: str, by: User) -> App
     """Answer an appeal, once; the worker reads the answer. One that is upheld reverses the rejection, if there is one,
     and pays.
 
-    Raises CounterpartError without an answer, for one answered before, and where somebody would turn down an appeal
-    against their own rejection, or against one that holds no more.
+    Raises CounterpartError without an answer, for an appeal that was answered before, and where a person would turn
+    down an appeal against their own rejection, or against a rejection that was reversed.
     """
     answer = check_words(answer, what="answer", at_most=LONGEST["answer"])
     rejection = Rejection.objects.filter(appeal=appeal).first()
     assignment = appeal.assignment
     if rejection and not upheld and by.pk in (rejection.by_id, rejection.seconded_by_id):
-        raise CounterpartError("You rejected this work, so somebody else has to turn the appeal down.")
+        raise CounterpartError("You rejected this work, so another person has to turn the appeal down.")
     with transaction.atomic():
         held(assignment)
         waiting = Appeal.objects.filter(pk=appeal.pk, answered_at=None)

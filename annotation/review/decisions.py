@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef
 from annotation import platforms
 from annotation.models import Appeal, Assignment, AssignmentQuerySet, Decision, Payment, Rejection
 from annotation.money.budget import locked
-from annotation.money.payments import COMPENSATION, PAID_BESIDE, compensation_of, owe, owe_bonus, withdraw
+from annotation.money.payments import COMPENSATION, PAID_AS_BONUS, compensation_of, owe, owe_bonus, withdraw
 from annotation.platforms import Means, want_call
 from annotation.work.judgments import answers_from
 from annotation.work.leases import claim, move
@@ -34,7 +34,7 @@ REVERSED = "The rejection was reversed."
 
 
 def work_to_review() -> AssignmentQuerySet:
-    """Return the flagged work that waits for a decision; not what somebody has proposed to reject."""
+    """Return the flagged work that waits for a decision; without work whose rejection is proposed."""
     proposed = Rejection.objects.filter(assignment=OuterRef("pk"), dropped_at=None)
     return Assignment.objects.filter(~Exists(proposed), state=Assignment.State.FLAGGED)
 
@@ -107,7 +107,7 @@ def decide(
 ) -> Decision | None:
     """Decide, or change the decision, whether the votes of an assignment count and whether it is paid.
 
-    Votes that do not count open the seat for somebody else; they can count again while nobody has it. Not to pay is a
+    Votes that do not count open the seat for another worker; they can count again while it is open. Not to pay is a
     rejection, which needs grounds, a reason that the worker reads, and evidence; work that
     counts is paid. None: the rejection waits for a second person, and nothing has changed yet.
     Raises CounterpartError without a reason, for an assignment that is not flagged, accepted or excluded,
@@ -140,9 +140,9 @@ def _decide_to_pay(assignment: Assignment, *, votes_count: bool, reason: str, by
 
 @dataclass(frozen=True)
 class MassPolicy:
-    """When a rejection is one of many, so that a second person has to agree: it is at least the ``earliest``-th that
-    stands in its round, and makes more than ``share`` of the round's decided work or more than ``per_worker`` of one
-    worker's there."""
+    """When a rejection is one of many, so that a second person has to agree: it is at least the ``earliest``-th
+    rejection in force in its round, and makes more than ``share`` of the round's decided work or more than
+    ``per_worker`` of one worker's there."""
 
     earliest: int = 4
     share: float = 0.05
@@ -184,7 +184,7 @@ def second(rejection: Rejection, *, by: User) -> Rejection:
     Raises CounterpartError for its proposer, for one that holds or was dropped, and for work that was paid meanwhile.
     """
     if rejection.by_id == by.pk:
-        raise CounterpartError(f"You proposed the {rejection}; somebody else has to agree to it.")
+        raise CounterpartError(f"You proposed the {rejection}; another person has to agree to it.")
     with transaction.atomic():
         current = for_ruling(rejection.assignment)
         waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
@@ -235,7 +235,8 @@ def _check_rejection(assignment: Assignment, reason: str) -> None:
 
 
 def _is_one_of_many(round: Round, assignment: Assignment, policy: MassPolicy) -> bool:
-    """Whether one more rejection would be one of many. What is proposed counts, so that nobody runs ahead."""
+    """Whether one more rejection would be one of many. Proposed rejections count too, so that proposals cannot get
+    round the rule."""
     standing = Rejection.objects.filter(assignment__hit__round=round, dropped_at=None)
     number = standing.count() + 1
     if number < policy.earliest:
@@ -255,8 +256,8 @@ def _take_effect(rejection: Rejection, assignment: Assignment) -> None:
 def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = False) -> Decision:
     """End a rejection that holds, pay the work, and answer an appeal that waits: the worker was right.
 
-    Raises CounterpartError without a reason, for a rejection that does not hold, and while the platform is being told
-    of it; CeilingError past the round's ceiling. Nothing is changed then.
+    Raises CounterpartError without a reason, for a rejection that does not hold, and while it is being sent to the
+    platform; CeilingError past the round's ceiling. Nothing is changed then.
     """
     if not trimmed(reason):
         raise CounterpartError(f"The {rejection} cannot be reversed without a reason; say why in a sentence.")
@@ -275,7 +276,7 @@ def reversible_until(rejection: Rejection) -> datetime | None:
     return platforms.postings.reversible_until(rejection.assignment)
 
 
-def pay_once(assignment: Assignment, *, actor: str, reason: str = PAID_BESIDE) -> Payment | None:
+def pay_once(assignment: Assignment, *, actor: str, reason: str = PAID_AS_BONUS) -> Payment | None:
     """Owe the reward, unless as much was given as a bonus already. Where the platform pays no reward for this work any
     more, owe a bonus for ``reason`` in its place; nothing where it has settled the work in its own way.
 
@@ -297,6 +298,6 @@ def _drop(rejection: Rejection) -> None:
     rejection.refresh_from_db()
     if not rejection.holds:
         raise CounterpartError(f"The {rejection} does not hold; reload the page.")
-    told = Rejection.objects.filter(pk=rejection.pk, dropped_at=None).exclude(call=Rejection.Call.UNDER_WAY)
-    if not told.update(dropped_at=clock.now(), call=Rejection.Call.NONE):
+    idle = Rejection.objects.filter(pk=rejection.pk, dropped_at=None).exclude(call=Rejection.Call.UNDER_WAY)
+    if not idle.update(dropped_at=clock.now(), call=Rejection.Call.NONE):
         raise CounterpartError(f"The {rejection} is being sent to the platform; try again in a minute.")

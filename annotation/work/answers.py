@@ -29,9 +29,10 @@ REASONS: dict[str, str] = dict(zip("abcdefghijklmn", [*Shortcoming.values, *Wron
 LETTERS = {reason: letter for letter, reason in REASONS.items()}
 ANSWERS_FIELD, RECEIPT_FIELD = "answers", "receipt"  # of the form that a finished page sends to a platform
 WORD = re.compile(r"([0-4])([a-d]?)([e-n]?)(?:=(.*))?")
-NO_PICTURE = 0  # in place of a level: the picture does not load, so that this is no vote
+NO_PICTURE = 0  # in place of a level: the picture does not load, so the answer is not a vote
 # An enum makes a new list of its values at every call.
-SHORTCOMINGS, WRONG_WAYS = {"", *Shortcoming.values}, {"", *WrongWay.values}
+SHORTCOMINGS = {"", *Shortcoming.values}
+WRONG_WAYS = {"", *WrongWay.values}
 
 Places = Mapping[int, int]
 """Place on the page (from 1) → key of the item."""
@@ -54,7 +55,7 @@ class Answer:
 
 def places_of(assignment: Assignment) -> Places:
     """Return where the assignment's page shows each item of its HIT. Every assignment has an order of its own, so that
-    no worker can tell another at which places the controls are.
+    workers cannot share the places of the controls.
 
     The order follows from the key outside where there is one: a platform's copy of the answers can be read even if the
     row was lost.
@@ -115,7 +116,7 @@ def check_answer_set(answers: Sequence[Answer], places: Places, *, task: Questio
     times = Counter(core_of(answer.text) for answer in answers if answer.text)
     same = sorted(place_of[answer.item_id] for answer in answers if answer.text and times[core_of(answer.text)] > 1)
     if same:
-        raise CounterpartError(f"The same sentence stands at pictures {some_of(same)}. Write one for each.")
+        raise CounterpartError(f"Pictures {some_of(same)} have the same sentence. Write a different one for each.")
 
 
 def check_answer(answer: Answer, *, place: int, task: Question, reasons: bool, complete: bool) -> None:
@@ -133,9 +134,9 @@ def check_answer(answer: Answer, *, place: int, task: Question, reasons: bool, c
     if (answer.wrong_way and not explains) or answer.wrong_way not in WRONG_WAYS:
         raise CounterpartError(f"Pair {place} has a detail that was not asked for; choose its reason again.")
     if complete and asked and not answer.shortcoming:
-        raise CounterpartError(f"Pair {place} lacks its reason; choose why the sentence is not perfect.")
+        raise CounterpartError(f"Pair {place} has no reason yet; choose why the sentence is not perfect.")
     if complete and explains and not answer.wrong_way:
-        raise CounterpartError(f"Pair {place} lacks a detail; choose what is described in a wrong way.")
+        raise CounterpartError(f"Pair {place} has no detail yet; choose what is described in a wrong way.")
 
 
 def encode_answers(answers: Sequence[Answer], places: Places) -> str:

@@ -27,7 +27,7 @@ def is_disputed(votes: Collection[int]) -> bool:
 
 
 def disputed_pairs(round: Round) -> list[Pair]:
-    """Return the pairs that may get one more vote, in order: disputed ones, and those that lack a vote because a worker
+    """Return the pairs that may get one more vote, in order: disputed ones, and those that miss a vote because a worker
     could not load the picture. All their seats are filled, and there are fewer of them than the round's votes for a
     pair with its top-up. An excluded image or caption gets none."""
     usable = {"image__excluded_at": None, "caption__excluded_at": None}
@@ -35,10 +35,10 @@ def disputed_pairs(round: Round) -> list[Pair]:
     by_pair = votes.filter(**usable).values_list("image", "caption").annotate(**BY_LEVEL)
     counted = {(image, caption): counts for image, caption, *counts in by_pair}
     skipped = Report.objects.filter(**usable, problem=Report.Problem.PICTURE, assignment__hit__round=round).order_by()
-    lacking = {
+    unseen = {
         pair for pair in skipped.values_list("image", "caption") if sum(counted.get(pair, ())) < round.replication
     }
-    disputed = lacking | {pair for pair, counts in counted.items() if is_disputed(counts)}
+    disputed = unseen | {pair for pair, counts in counted.items() if is_disputed(counts)}
     return pairs_with_room(round, disputed) if disputed else []
 
 
@@ -62,7 +62,7 @@ def add_votes(round: Round, wanting: Callable[[Round], list[Pair]], *, actor: st
     many.
 
     Pairs wait until they fill a HIT, or until every seat of the round is filled; then the last HIT is filled up with
-    controls. No more HITs are added than the ceiling pays for beside the seats there are. Repeating it adds nothing
+    controls. No more HITs are added than the ceiling pays for after the existing seats. Repeating it adds nothing
     until there are new votes; 0 also where another process was faster.
     """
     if round.state != "open" or not round.top_up:
@@ -78,7 +78,7 @@ def add_votes(round: Round, wanting: Callable[[Round], list[Pair]], *, actor: st
             return 0
         if not set(pairs) <= set(wanting(current)):
             return 0
-        if current.seat_cost * plan.n_hits > room(current, beside_waiting=True):
+        if current.seat_cost * plan.n_hits > room(current, reserve_open=True):
             return 0
         add_top_up(added, plan, actor=actor)
         want_seats_posted(current)

@@ -34,7 +34,7 @@ FEWEST_ANSWERS = 100  # and answers, with a tenth of each kind, below which noth
 SAMPLE = 100  # latest answer sets that a norm is measured from
 STALE = 500  # filled seats after which it is measured again; before, whenever they have doubled
 EARLIER = 5  # answer sets of the worker that agreement is pooled over
-OTHERS = 2  # votes of others for either side that tell as much as more of them
+OTHERS = 2  # votes of others for either side beyond which more of them change nothing
 TAUGHT = 8  # answer sets of a norm that are needed for each set whose agreement is compared with it
 AT_ONCE = 100  # pairs in one query
 
@@ -61,7 +61,7 @@ def evidence_of(assignment: Assignment) -> list[Evidence]:
     levels = {item: level for item, level, _ in rows}
     again = {item: level for item, _, level in assignment.repeats if level != NO_PICTURE}
     found = _of_time(assignment, [*(seconds for _, _, seconds in rows), *(None for _ in again)], norm, earlier)
-    if task.group == 1:  # the pairs of one picture are shown together, so that their order tells something
+    if task.group == 1:  # the pairs of one picture are shown together, so their order has a meaning
         all_of_them = levels | again
         shown = [item for _, item in sorted(places_of(assignment).items())]
         found.append(in_a_pattern([all_of_them[item] for item in shown if item in all_of_them]))
@@ -191,5 +191,6 @@ def _features(round: Round, votes: Sequence[Vote], annotators: Sequence[int]) ->
             for row in rows.get((image, caption), ()):
                 if votes[row].worker != worker:
                     table[row, -1] += 1 if level in YES else -1
-    ranked, others = table[:, :-1], table[:, -1:].clip(-OTHERS, OTHERS)
+    ranked = table[:, :-1]
+    others = table[:, -1:].clip(-OTHERS, OTHERS)
     return np.hstack([ranked, ranked > 0, others])

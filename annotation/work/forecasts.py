@@ -44,7 +44,7 @@ def forecast_of(round: Round, standing: Standing, *, now: datetime | None = None
     if len(times) < LEAST:
         return None
     start = float(times.min())
-    # The observation starts with the first arrival, which therefore tells nothing of the pace.
+    # The observation starts with the first arrival, which therefore does not count for the pace.
     counts = np.histogram(times, WINDOWS, (start, max(moment.timestamp(), start + 1)))[0]
     counts[0] -= 1
     try:

@@ -29,13 +29,14 @@ RETIRED = Control.State.RETIRED
 
 NO_CONTROLS = "The task has no controls."
 WRITTEN = "A person reads the sentences and decides whether they count: nothing else says that they are right."
-ALL_RIGHT, ALL_BUT_RETIRED = "All controls are right.", "All controls are right but for retired ones."
+ALL_RIGHT = "All controls are right."
+ALL_BUT_RETIRED = "All controls are right but for retired ones."
 TOO_FEW = (
     "Of {controls.answered} controls of the round, the worker has {controls.right} right, fewer than {passing:.0%}."
 )
 PATIENCE = timedelta(days=3)  # in which a person should have decided on flagged work
-WAITED = f"Nobody decided on it for {PATIENCE.days} days, and its controls are right."
-SKIPPED_AT_MOST = 6  # one pair in so many may lack a vote as its picture did not load
+WAITED = f"No person decided on it for {PATIENCE.days} days, and its controls are right."
+SKIPPED_AT_MOST = 6  # one pair in this number may have no vote, as its picture did not load
 
 
 class Said(NamedTuple):
@@ -70,10 +71,10 @@ def grade(
     its controls were wrong.
 
     Enough are all of them or, where the type of task wants a share, that share of all that the worker has answered in
-    the round; what was accepted before stays accepted. ``said`` is what it says, where that is known; if
-    a control is wrong there, it is read again, as the control may have been retired meanwhile. ``policy`` names the
-    right levels of each polarity. Retired controls do not count. A pair that the worker judged before is not stored
-    again: an assignment that lacks a control is flagged, and so is one that skipped many pairs, and every one whose
+    the round; what was accepted before stays accepted. ``said`` is what it says, where that is known; if a control is
+    wrong there, it is read again, as the control may have been retired meanwhile. ``policy`` names the right levels of
+    each polarity. Retired controls do not count. A pair that the worker judged before is not stored again: an
+    assignment without an answer to a control is flagged, and so is one that skipped many pairs, and every one whose
     answers are written. So is one that a signal speaks against (``annotation.work.evidence``), whatever its controls
     are. One that was decided meanwhile stays as it is.
     """
@@ -89,7 +90,7 @@ def grade(
     if fails and passing < 1:
         problem = f"{problem} {TOO_FEW.format(controls=controls, passing=float(passing))}".strip()
     signals = evidence_of(assignment)
-    if fails or problem or signals or _lacks_control(said):
+    if fails or problem or signals or _misses_control(said):
         flag(assignment, control_failures=failures, problem=problem, signals=signals)
     else:
         accept(assignment, failures=failures)
@@ -114,7 +115,7 @@ def accept(assignment: Assignment, *, failures: int = 0) -> bool:
 def regrade(assignment: Assignment, *, waited: bool = False) -> bool:
     """Accept a flagged assignment with enough right controls: since one was retired or, if only signals speak against
     it, since it has ``waited`` as long as a person may take. False: it stays flagged, as too many others are wrong or
-    one is lacking, a signal waits for a person, the platform has decided, or the round's ceiling forbids to pay it."""
+    unanswered, a signal waits for a person, the platform has decided, or the round's ceiling forbids to pay it."""
     locked(assignment.hit.round)  # first, as who decides does
     if not platforms.postings.is_undecided(assignment) or bool(assignment.signals) != waited:
         return False
@@ -122,7 +123,7 @@ def regrade(assignment: Assignment, *, waited: bool = False) -> bool:
     failures = _failures(said)
     controls = _controls_of(assignment, said, failures)
     passing = task_type_of(assignment.hit.round).passing
-    if _problem_of(said) or _lacks_control(said) or controls.right < passing * controls.answered:
+    if _problem_of(said) or _misses_control(said) or controls.right < passing * controls.answered:
         return False
     reason = f"{counted(failures, 'control')} wrong, as few as the task allows, but for retired ones."
     try:
@@ -137,7 +138,7 @@ def regrade(assignment: Assignment, *, waited: bool = False) -> bool:
 
 
 def accept_unreviewed() -> int:
-    """Accept what only signals speak against once nobody has decided on it for PATIENCE. Returns how many."""
+    """Accept what only signals speak against after PATIENCE without a decision. Returns how many."""
     long_ago = clock.now() - PATIENCE
     waiting = undisputed().filter(submitted_at__lt=long_ago).exclude(signals=[]).select_related("hit__round", "worker")
     return sum(regrade(assignment, waited=True) for assignment in waiting.order_by("pk"))
@@ -152,8 +153,8 @@ def accepted_unreviewed_at(assignment: Assignment) -> datetime | None:
 
 
 def undisputed() -> AssignmentQuerySet:
-    """Return flagged work that may be accepted by a rule: no problem is noted, it has its seat, and nobody has proposed
-    to reject it."""
+    """Return flagged work that may be accepted by a rule: no problem is noted, it has its seat, and its rejection is
+    not proposed."""
     held = Assignment.objects.filter(state=Assignment.State.FLAGGED, problem="", seat__isnull=False)
     return held.exclude(rejections__in=Rejection.objects.filter(dropped_at=None))
 
@@ -188,7 +189,7 @@ def _controls_of(assignment: Assignment, said: list[Said], failures: int) -> Tal
     return Tally(others.answered + judged, others.right + judged - failures)
 
 
-def _lacks_control(said: list[Said]) -> bool:
+def _misses_control(said: list[Said]) -> bool:
     """Whether a control has no answer: neither a level nor that its picture does not load."""
     return any(one.polarity and one.level is None and not one.reported for one in said)
 

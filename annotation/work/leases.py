@@ -34,12 +34,7 @@ SEAT_AFTER = {
 
 
 def move(
-    assignment: Assignment,
-    *,
-    come_from: Assignment.State,
-    to: Assignment.State,
-    actor: str,
-    **fields: Any,
+    assignment: Assignment, *, come_from: Assignment.State, to: Assignment.State, actor: str, **fields: Any
 ) -> bool:
     """Move an assignment that holds its seat, set ``fields`` on it, and let the seat follow. False: the race was lost.
 
@@ -53,14 +48,14 @@ def move(
             Seat.objects.filter(pk=assignment.seat_id).update(state=SEAT_AFTER[to])
         record(to.value, assignment, actor=actor)
         if to == Assignment.State.FLAGGED:
-            tell_flagged(assignment)
+            notify_flagged(assignment)
     for name, value in {"state": to, **fields}.items():
         setattr(assignment, name, value)
     return True
 
 
-def tell_flagged(assignment: Assignment) -> None:
-    """Tell other programs that work waits for a person. To be called in the transaction that flags it."""
+def notify_flagged(assignment: Assignment) -> None:
+    """Notify other programs that work waits for a person. To be called in the transaction that flags it."""
     round = assignment.hit.round.name
     notify("assignment.flagged", f"/rounds/{round}", id=assignment.pk, round=round)
 
@@ -82,7 +77,7 @@ def bind_seat(assignment: Assignment) -> None:
 
 
 def claim(seat_id: int | None) -> bool:
-    """Take an open seat. False: somebody else has it, or there is none."""
+    """Take an open seat. False: another worker has it, or there is none."""
     return seat_id is not None and bool(
         Seat.objects.filter(pk=seat_id, state=Seat.State.OPEN).update(state=Seat.State.TAKEN)
     )
@@ -212,7 +207,7 @@ def idle_leases(round: Round, *, with_answers: bool = True) -> AssignmentQuerySe
 
 def end_idle_leases(round: Round, *, with_answers: bool, actor: str) -> int:
     """Expire the round's idle leases and free the places of their workers, who may join again while there are some.
-    Returns the number of leases. Answers stay saved, and may be sent while nobody else has the seat."""
+    Returns the number of leases. Answers stay saved, and may be sent while no other worker has the seat."""
     ended = 0
     with transaction.atomic():
         while done := _expire(idle_leases(round, with_answers=with_answers)[:AT_ONCE], actor=actor):
@@ -225,8 +220,8 @@ def end_idle_leases(round: Round, *, with_answers: bool, actor: str) -> int:
 
 
 def _lease_next(round: Round, worker: Worker, time: timedelta, outside_key: str = "") -> Assignment | None:
-    """Lease a seat of the first HIT that fits. The first open seat that nobody else is taking is looked at alone, as
-    almost always it does."""
+    """Lease a seat of the first HIT that fits. The first open seat that no other transaction is taking is checked
+    alone, as it almost always fits."""
     while first := _first_open_seat.first(round.pk, worker.pk):
         if has_seen_pair(worker, first.hit_id):
             break
@@ -250,8 +245,8 @@ def _first_open_seat(round: int, worker: int) -> QuerySet[Seat]:
 
 def _open_seats(round: int, worker: int) -> QuerySet[Seat]:
     """Open seats of an open round, in the order in which its HITs were made. HITs that the worker holds or has answered
-    are left out early: the database reads these once, and of the seats only as many as are asked for. A pause keeps
-    nobody from the next HIT whom a platform has sent already."""
+    are left out early: the database reads these once, and of the seats only as many as are asked for. Visitors whom a
+    platform has sent get their next HIT during a pause too."""
     theirs = Assignment.objects.filter(worker=worker, state__in=Assignment.HOLDING, seat__isnull=False).values("hit")
     is_open = {"round__published_at__isnull": False, "round__closed_at": None}
     running = Q(round__paused_at=None) | Q(round__settles=True)
@@ -260,8 +255,8 @@ def _open_seats(round: int, worker: int) -> QuerySet[Seat]:
 
 
 def _take_one_of(hits: Iterable[int]) -> Seat | None:
-    """Take an open seat of one of these HITs that nobody else is taking just now."""
-    # SQLite ignores the locking clause: there, writing transactions stand in line from their first statement.
+    """Take an open seat of one of these HITs that no other transaction is taking just now."""
+    # SQLite ignores the locking clause: its writing transactions wait for each other from their first statement.
     seats = Seat.objects.filter(hit__in=list(hits), state=Seat.State.OPEN).order_by("hit__number", "number")
     while seat := seats.select_for_update(skip_locked=True, of=("self",)).first():
         if claim(seat.pk):
@@ -273,12 +268,7 @@ def _lease(seat: Seat, worker: Worker, time: timedelta, outside_key: str) -> Ass
     begun = clock.now()
     seat.state = Seat.State.TAKEN
     assignment = Assignment.objects.create(
-        seat=seat,
-        hit=seat.hit,
-        worker=worker,
-        leased_at=begun,
-        deadline=begun + time,
-        outside_key=outside_key,
+        seat=seat, hit=seat.hit, worker=worker, leased_at=begun, deadline=begun + time, outside_key=outside_key
     )
     record("leased", assignment, actor=actor_of(worker))
     return assignment

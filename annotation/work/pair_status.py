@@ -22,7 +22,7 @@ class PairStatus:
     """The votes on one pair of a round: ``wanted`` seats, of which ``done`` have a counted vote, ``leased`` are being
     judged or graded, ``waiting`` wait for review, ``lacking`` were filled without a vote on the pair, and ``open``
     wait for a worker. ``disputed``: no level has more than half of the votes, which may give it further seats.
-    ``reasons`` tells in sentences what is missing and what blocks it; none if the pair is finished."""
+    ``reasons`` says in sentences what is missing and what blocks it; empty if the pair is finished."""
 
     wanted: int
     done: int
@@ -39,7 +39,7 @@ class PairStatus:
 
 
 def status_of(round: Round, image: int, caption: int) -> PairStatus | None:
-    """Return the status of the pair (keys of rows) in the round; None if it is no candidate there."""
+    """Return the status of the pair (keys of rows) in the round; None if it is not a candidate there."""
     items = Item.objects.filter(hit__round=round, image=image, caption=caption, control=None)
     hits = list(HIT.objects.filter(pk__in=items.values("hit")))
     if not hits:

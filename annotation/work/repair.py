@@ -10,7 +10,7 @@ from annotation.models import Assignment
 from annotation.work.disputes import top_up_rounds
 from annotation.work.grading import accept_unreviewed, grade_waiting
 from annotation.work.leases import AT_ONCE, expire_leases, shorten_leases
-from annotation.work.milestones import tell_milestones
+from annotation.work.milestones import notify_milestones
 from annotation.work.retirement import repair_controls
 from core.events import record_each
 from hits.models import Seat
@@ -30,7 +30,7 @@ def repair() -> dict[str, int]:
             "regraded assignments": repair_controls,
             "accepted unreviewed assignments": accept_unreviewed,
             "added HITs": top_up_rounds,
-            "milestones of rounds": tell_milestones,
+            "milestones of rounds": notify_milestones,
         }
     )
 

@@ -1,5 +1,5 @@
 """Reports: what workers say is wrong with what an item shows. A report changes no answer, no control and no pay; where
-an answer is that the picture does not load, the report stands in place of a judgment."""
+an answer is that the picture does not load, the report replaces a judgment."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ def report_pair(assignment: Assignment, complaint: Complaint) -> bool:
     the assignment was submitted or given back.
     """
     if complaint.problem not in Report.Problem.values:
-        raise CounterpartError("Choose what is wrong with the pair; reload the page if there is no choice.")
+        raise CounterpartError("Choose what is wrong with the pair. If the page shows no choices, reload it.")
     note = check_words(complaint.note, what="note", at_most=LONGEST_NOTE) if trimmed(complaint.note) else ""
     with transaction.atomic():
         own_places(assignment, [complaint.item_id])
@@ -45,8 +45,8 @@ def report_pair(assignment: Assignment, complaint: Complaint) -> bool:
 
 
 def report_missing_pictures(assignment: Assignment, items: Iterable[Item]) -> None:
-    """Store a report for each item that was answered with NO_PICTURE; to be called where the answers are stored. What
-    the worker reported of it before gives way, but for its note: the report stands in place of a judgment."""
+    """Store a report for each item that was answered with NO_PICTURE; to be called where the answers are stored. It
+    replaces the problem, not the note, that the worker reported before: the report replaces a judgment."""
     for item in items:
         _store(assignment, item, problem=Report.Problem.PICTURE, note="")
         Report.objects.filter(worker=assignment.worker_id, item=item).update(problem=Report.Problem.PICTURE)

@@ -1,6 +1,6 @@
 """Retirement of controls: by the rule, by a person, or as a picture or caption is unusable; and grading again after it.
 
-A retired control judges nobody: flagged work that failed only it is accepted and paid, and failing it is not counted.
+A retired control judges no work: flagged work that failed only it is accepted and paid, and failing it is not counted.
 What a person excluded stays excluded; the control's page lists it. A reinstated control counts for work that is graded
 from then on and takes nothing back.
 """
@@ -26,7 +26,7 @@ LONGEST_REASON = 2_000
 
 
 def retire(control: Control, *, reason: str, actor: str) -> int:
-    """Retire a control for good and grade again who was judged by it. Returns how many were accepted.
+    """Retire a control for good and grade the work again that it judged. Returns how many were accepted.
 
     Raises CounterpartError without a reason, and for a control that is retired already.
     """
@@ -51,8 +51,8 @@ def retire_controls_of(
     collection: Collection, *, images: Iterable[int] = (), captions: Iterable[int] = (), reason: str, actor: str
 ) -> int:
     """Retire the controls, of all rounds of the collection, that show one of the images or captions (by key), as they
-    are unusable, and grade again who was judged by them. Returns how many controls were retired; repeating it retires
-    none. Raises CounterpartError without a reason."""
+    are unusable, and grade the work again that they judged. Returns how many controls were retired; repeating it
+    retires none. Raises CounterpartError without a reason."""
     reason = check_words(reason, what="reason", at_most=LONGEST_REASON)
     shown = Q(image__in=list(images)) | Q(caption__in=list(captions))
     controls = Control.objects.filter(shown, round__pool__collection=collection).exclude(state=Control.State.RETIRED)
@@ -93,8 +93,8 @@ def review_controls(
     *,
     policy: ControlPolicy = ControlPolicy(),  # noqa: B008  frozen
 ) -> int:
-    """Suspect, clear or retire controls by the rule, and grade again who was judged by those retired. Controls that are
-    retired, or that a person ruled on, stay as they are. Returns how many assignments were accepted."""
+    """Suspect, clear or retire controls by the rule, and grade the work again that the retired ones judged. Controls
+    that are retired, or that a person ruled on, stay as they are. Returns how many assignments were accepted."""
     by_person = ControlRuling.objects.filter(exclusion=False).exclude(by="")
     open_ones = controls.exclude(state=Control.State.RETIRED).exclude(rulings__in=by_person)
     retired = []
@@ -143,7 +143,7 @@ def _account(found: ControlRecord) -> str:
 
 
 def _regrade(controls: QuerySet[Control]) -> int:
-    """Count again the failures of who was judged by ``controls``, and accept the flagged work that has none left.
+    """Count the failures again of work that ``controls`` judged, and accept the flagged work that has none left.
     Returns how many were accepted. Work with a problem or a signal, without a seat, that a person proposed to reject or
     that its platform has rejected waits for a person."""
     _recount(controls)
@@ -154,7 +154,7 @@ def _regrade(controls: QuerySet[Control]) -> int:
 
 
 def _recount(controls: QuerySet[Control]) -> None:
-    """Set the number of failed controls anew on all graded work that ``controls`` judged."""
+    """Update the number of failed controls of all graded work that ``controls`` judged."""
     judged_by = answers_to(controls).filter(assignment__control_failures__isnull=False).values("assignment")
     failed = answers_from(judged_by).filter(UNRETIRED, ~ANSWERED_RIGHT)
     failures = dict(failed.values_list("assignment").annotate(n=Count("pk")))

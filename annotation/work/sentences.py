@@ -5,7 +5,8 @@ import unicodedata
 from core.errors import CounterpartError
 from core.text import check_words, is_visible
 
-FEWEST_WORDS, LONGEST = 3, 1_000
+FEWEST_WORDS = 3
+LONGEST = 1_000
 FEWEST_LETTERS = 5
 """Where a script has no spaces between words."""
 

@@ -1,4 +1,4 @@
-"""Signals: what an answer set tells of how it was made, beyond its controls. Pure: plain values in, evidence out.
+"""Signals: evidence in an answer set of how it was made, beyond its controls. Pure: plain values in, evidence out.
 
 A signal asks a person to look; it rejects nothing. Each has a rate at which it flags honest answer sets by chance
 (``LEVEL`` unless it says another), which `tests/simulation/test_robots.py` checks. Yes is level 1 or 2, no is 3 or 4.
@@ -17,7 +17,7 @@ LEVEL = 0.01  # probability that one signal flags an honest answer set
 DRAWS = 4_000  # of answers from which such a probability is estimated
 FEWEST = 8  # answers below which a signal says nothing
 SLOWER = 4.0  # a set is not too fast while it takes more than this part of the usual time
-SPREADS = 3.5  # nor while its log time is within so many robust standard deviations
+SPREADS = 3.5  # nor while its log time is within this number of robust standard deviations
 LONGEST_PERIOD = 6
 LEAST_PERIODIC = 0.75  # share of answers that repeat the one a period before
 UNREAD_SHARE = 1 / 3
@@ -26,7 +26,7 @@ SWITCHES = 0.07  # of honest workers' answers to the same pair, at most: from ye
 
 Floats = NDArray[np.float64]
 
-TOLD = {
+DOUBTS = {
     "fast": "they came faster than pairs can be read",
     "unread": "many came as soon as the pair was shown",
     "pattern": "they follow a regular pattern",
@@ -40,7 +40,7 @@ TOLD = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one signal found: its name (a key of TOLD) and a sentence with the figures, for staff."""
+    """What one signal found: its name (a key of DOUBTS) and a sentence with the figures, for staff."""
 
     signal: str
     sentence: str
@@ -67,10 +67,10 @@ class Pace:
 
 
 def too_fast(seconds: float, *, floor: float, usual: Pace | None = None, own: Sequence[float] = ()) -> Evidence | None:
-    """Compare the mean seconds a pair of a set with the ``floor`` below which nobody reads a pair, with the round's
+    """Compare the mean seconds a pair of a set with the ``floor`` below which a pair cannot be read, with the round's
     ``usual`` pace, and with the worker's ``own`` earlier sets (three or more)."""
     if seconds < floor:
-        return Evidence("fast", f"{seconds:.1f} s a pair; nobody reads a pair in less than {floor:g} s.")
+        return Evidence("fast", f"{seconds:.1f} s a pair; a pair cannot be read in less than {floor:g} s.")
     if usual and seconds < usual.fastest:
         return Evidence("fast", f"{seconds:.1f} s a pair; the round's usual time is {exp(usual.median):.0f} s.")
     if len(own) >= 3 and seconds < (median := float(np.median(own))) / SLOWER:
@@ -80,7 +80,7 @@ def too_fast(seconds: float, *, floor: float, usual: Pace | None = None, own: Se
 
 def unread(seconds: Sequence[int | None], *, floor: float) -> Evidence | None:
     """Count the pairs that were shown for less than ``floor`` seconds. ``seconds``: whole seconds in use of each pair,
-    None where nobody counted."""
+    None where they were not counted."""
     known = [one for one in seconds if one is not None]
     unread = sum(one < floor for one in known)
     if len(known) < FEWEST or unread <= UNREAD_SHARE * len(known):
@@ -114,7 +114,8 @@ def one_level(levels: ArrayLike, shares: ArrayLike) -> Evidence | None:
     """Test whether nearly all answers have one level, where the other workers give it the share ``shares`` (4,)."""
     said = np.asarray(levels)
     counts = np.bincount(said, minlength=5)[1:5]
-    level, n = int(counts.argmax()), len(said)
+    level = int(counts.argmax())
+    n = len(said)
     if n < FEWEST or counts[level] < SAME_SHARE * n:
         return None
     share = float(np.asarray(shares)[level])
@@ -135,7 +136,8 @@ def agrees_by_chance(yes: ArrayLike, chance: ArrayLike, *, seed: int = 0) -> Evi
     drawn = _honest(said, np.asarray(chance), seed)
     if drawn is None:
         return None
-    found, usual = separation(chance, said[None])[0], separation(chance, drawn)
+    found = separation(chance, said[None])[0]
+    usual = separation(chance, drawn)
     usual = usual[~np.isnan(usual)]
     if (1 + (usual <= found + 1e-9).sum()) / (1 + len(usual)) > LEVEL:
         return None
@@ -151,7 +153,8 @@ def follows_annotator(
 ) -> Evidence | None:
     """Test whether the ranks of one annotator explain answers (N,) beyond what a worker who looks answers, however
     strict and sharp they are (``following``). ``said`` (A, N): the greater, the better the annotator ranks the pair."""
-    answers, ranks = np.asarray(yes, np.float64), np.asarray(said, np.float64)
+    answers = np.asarray(yes, np.float64)
+    ranks = np.asarray(said, np.float64)
     if len(answers) < FEWEST or answers.min() == answers.max() or not len(ranks):
         return None
     own = own_chance(answers, np.asarray(chance))

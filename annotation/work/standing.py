@@ -70,7 +70,7 @@ class Standing:
 
     @property
     def left(self) -> Decimal:
-        """What the ceiling leaves beside what the round has cost so far."""
+        """What the ceiling leaves after what the round has cost so far."""
         return self.ceiling - self.cost
 
     @property

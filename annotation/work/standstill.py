@@ -95,7 +95,8 @@ def facts_of(round: Round, *, hits: Collection[int] | None = None, standing: Sta
 
 def holds_of(facts: Facts) -> list[Hold]:
     """Say what holds a round up. Pure."""
-    round, standing = facts.round, facts.standing
+    round = facts.round
+    standing = facts.standing
     if standing.is_complete and round.state != "draft":
         return _reviews(facts)
     if round.state == "draft":
@@ -186,7 +187,8 @@ def _ceiling(balance: Balance, round: Round) -> list[Hold]:
     """Say how many of the answer sets that may still come the ceiling does not pay for, and the figure that would."""
     if not balance.unfunded:
         return []
-    ceiling, raise_it = f"The ceiling of ${balance.ceiling:,}", f"set_ceiling {round} {balance.needed}"
+    ceiling = f"The ceiling of ${balance.ceiling:,}"
+    raise_it = f"set_ceiling {round} {balance.needed}"
     coming = counted(balance.coming, *SETS)
     if balance.is_spent:
         return [Hold("ceiling", f"{ceiling} is reached, with {coming} to come.", raise_it)]
@@ -225,7 +227,8 @@ def _reviews(facts: Facts) -> list[Hold]:
 
 def _coming(facts: Facts) -> list[Hold]:
     """Say what the round waits for where nothing is wrong."""
-    seats, work = facts.standing.seats, facts.standing.work
+    seats = facts.standing.seats
+    work = facts.standing.work
     if waiting := seats[Seat.State.OPEN]:
         return [Hold("open", f"{counted(waiting, 'answer set waits', 'answer sets wait')} for workers.", goes_on=True)]
     if facts.deadline and work[Assignment.State.LEASED]:

@@ -60,7 +60,7 @@ def submit_answers(
     ``items_of``, where they have been read.
 
     A second submission returns the first one's receipt and changes nothing, whatever it holds.
-    Raises SeatLostError where the seat is no longer the worker's, CounterpartError where the answers are not
+    Raises SeatLostError where the worker does not have the seat any more, CounterpartError where the answers are not
     exactly one good answer for each item; nothing is changed then.
     """
     items = items or items_of(assignment)
@@ -87,10 +87,10 @@ def submit_answers(
 def mark_submitted(assignment: Assignment, *, active_seconds: int | None, at: datetime | None = None) -> str | None:
     """Mark a lease as submitted and return its receipt. None: it was returned, submitted or lost before.
 
-    A lease that ran out may still be submitted while nobody else has the seat: nothing answered is lost for being
-    late; so may work that a person was asked about before it was answered. The receipt is a signature of the
-    assignment, so it can be checked without this row. ``active_seconds`` is None where nobody counted; ``at`` is the
-    platform's time of the submission.
+    A lease that ran out may still be submitted while no other worker has the seat: no answer is lost for being late. So
+    may work that a person was asked about before it was answered. The receipt is a signature of the assignment, so it
+    can be checked without this row. ``active_seconds`` is None where they were not counted; ``at`` is the platform's
+    time of the submission.
     """
     fields = {
         "submitted_at": at or clock.now(),
@@ -129,7 +129,8 @@ def store_answers(
     at: datetime | None = None,
 ) -> str | None:
     """Submit, add a judgment for each answer to ``items`` (by key, with their controls), or a report where the picture
-    did not load, and grade once that is committed. An answer to a pair that was asked about again is kept beside them.
+    did not load, and grade once that is committed. An answer to a pair that was asked about again is kept in
+    ``repeats``.
 
     Returns the receipt; None if the assignment could not be submitted any more. Drafts of items that are not answered
     stay.
@@ -195,7 +196,8 @@ def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_second
         if current.submitted_at:
             raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
         put_drafts(assignment, answers)
-        assignment.receipt, assignment.active_seconds = assignment.receipt_code, active_seconds
+        assignment.receipt = assignment.receipt_code
+        assignment.active_seconds = active_seconds
         assignment.save(update_fields=["receipt", "active_seconds"])
         record("saved", assignment, actor=actor_of(assignment.worker))
     return Receipt(assignment.receipt, repeated=False)
@@ -208,14 +210,15 @@ def _grade_committed(assignment: Assignment, said: list[Said] | None, *, doubted
 
 
 def _clash(assignment: Assignment, items: Mapping[int, Item]) -> CounterpartError:
-    """Tell what the database refused: a pair that the worker had judged before, or a seat taken meanwhile."""
+    """Return an error that names what the database refused: a pair that the worker had judged before, or a seat taken
+    meanwhile."""
     again = judged_before(assignment, items)
     places = [place for place, pk in places_among(assignment, items).items() if pk in again]
     if not places:
         return _seat_lost()
     return CounterpartError(
-        f"{counted(len(places), 'pair')} you have judged before, in another HIT: {some_of(places)}. Return this HIT, "
-        "take another."
+        f"You have judged {counted(len(places), 'pair')} of this HIT before, in another HIT: {some_of(places)}. Return "
+        "this HIT and take another."
     )
 
 
@@ -234,13 +237,13 @@ def judged_before(assignment: Assignment, items: Mapping[int, Item]) -> set[int]
 
 def _seat_lost() -> SeatLostError:
     return SeatLostError(
-        "This HIT is no longer yours: it was returned, or its time ran out and it went to somebody else."
+        "You no longer have this HIT: it was returned, or its time ran out and another worker took it."
     )
 
 
 def _regain(assignment: Assignment) -> bool:
-    """Take back the seat of a lease that ran out. False: somebody else has it, the worker has taken the HIT again or as
-    many others as one worker may, or the round's ceiling is reached."""
+    """Take back the seat of a lease that ran out. False: another worker has it, this worker has taken the HIT again or
+    as many others as one worker may, or the round's ceiling is reached."""
     worker = locked(assignment.worker_id)
     if not Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.EXPIRED).exists():
         return False

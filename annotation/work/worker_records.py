@@ -85,7 +85,8 @@ def record_of(worker: Worker, round: Round | None = None) -> WorkerLine:
     submitted = Assignment.objects.with_hit().filter(worker=worker, submitted_at__isnull=False)
     judgments = answers_by([worker])
     if round:
-        submitted, judgments = submitted.filter(hit__round=round), judgments.filter(assignment__hit__round=round)
+        submitted = submitted.filter(hit__round=round)
+        judgments = judgments.filter(assignment__hit__round=round)
     lines = _workers(submitted, judgments)
     return lines[0] if lines else WorkerLine(worker.pseudonym, worker.simulated, 0, 0, 0, 0, None, Tally())
 

@@ -12,7 +12,7 @@ from annotation.judging.wage_terms import wage_terms
 from annotation.models import Admission, Invitation
 from annotation.money.wages import Expectation, fair_reward, pilot_of
 from annotation.people.admission import places_left
-from annotation.people.consent import untold
+from annotation.people.consent import empty_words
 from annotation.people.invitations import make_invitations, revoke_invitations
 from console.jobs import follow
 from console.pagination import page_of
@@ -99,7 +99,7 @@ def _in_browser(request: StaffRequest, round: Round, environment: Market) -> Htt
         except CounterpartError as error:
             trouble = str(error)
     context = _common(round, environment) | {"terms": wage_terms(round), "form": form, "trouble": trouble}
-    context |= {"untold": untold(round).values() if round.reward else (), "repeats": repeats_of(round)}
+    context |= {"untold": empty_words(round).values() if round.reward else (), "repeats": repeats_of(round)}
     context["may_go_below"] = request.user.has_perm(BELOW_FLOOR)
     return render(request, "console/rounds/publish.html", context, status=409 if trouble else 200)
 

@@ -13,7 +13,7 @@ from annotation.money.budget import locked
 from annotation.money.payments import withdraw
 from annotation.people.workers import worker_for
 from annotation.review.decisions import standing_rejection
-from annotation.work.leases import move, tell_flagged
+from annotation.work.leases import move, notify_flagged
 from core import clock
 from core.errors import CounterpartError
 from core.events import record
@@ -121,7 +121,7 @@ def _record_stranger(posting: Posting, listed: Listed) -> int:
         problem=RULES[Visit.State(listed.status)][_without_record(listed)].question,
     )
     record("flagged", assignment, actor="sync")
-    tell_flagged(assignment)
+    notify_flagged(assignment)
     advance(posting.begin_visit(assignment), listed)
     return 1
 

@@ -3,7 +3,7 @@
 const IDLE_AFTER = 60_000;
 const WARN_AT = [10, 5, 1];
 
-/** Show the minutes left in `element`, tell `announce` when few are left, and show `banner` for the last five. */
+/** Show the minutes left in `element`, call `announce(text)` when few are left, and show `banner` for the last five. */
 export function showTimeLeft(element, banner, announce) {
   const end = performance.now() + Number(element.dataset.secondsLeft) * 1000;
   let last = null;
@@ -16,7 +16,7 @@ export function showTimeLeft(element, banner, announce) {
     banner.hidden = minutes > 5;
     banner.querySelector("p").textContent = minutes
       ? `${minutes} minute${minutes === 1 ? " is" : "s are"} left for this HIT. Your answers are saved.`
-      : "The time is up. You can still submit until somebody else takes this HIT.";
+      : "The time is up. You can still submit until another worker takes this HIT.";
     if (last !== null && (WARN_AT.includes(minutes) || minutes === 0)) announce(element.textContent);
     last = minutes;
   }

@@ -30,7 +30,7 @@ export function layDeck(pairs, elements, choose) {
   }
 
   /** What gets the focus: Enter submits once all are answered. On a touch screen, a field's keyboard would cover the
-   * picture before anybody has seen it. */
+   * picture before it was seen. */
   function goal(atEnd) {
     const pair = pairs[current];
     if (!atEnd) return (!matchMedia("(pointer: coarse)").matches && fieldOf(pair)) || pair.querySelector("legend");
@@ -227,13 +227,13 @@ export function letWrite(form, { written, save, next }) {
     if (!isOurs(event)) return;
     const screen = screenOf(event);
     for (const radio of screen.querySelectorAll(".no-picture input")) radio.checked &&= !event.target.value.trim();
-    if (!troubleOf(screen)) tell(screen);
+    if (!troubleOf(screen)) showTrouble(screen);
     written(screen);
     clearTimeout(waiting);
     waiting = setTimeout(() => save(screen), SAVE_AFTER);
   });
   form.addEventListener("change", (event) => {
-    if (isOurs(event)) tell(screenOf(event));
+    if (isOurs(event)) showTrouble(screenOf(event));
   });
   onKeysIn(form, "textarea.written", {
     Escape: (field) => field.closest(".pair").querySelector("legend").focus(),
@@ -245,7 +245,7 @@ export function letWrite(form, { written, save, next }) {
   });
 }
 
-function tell(screen) {
+function showTrouble(screen) {
   const trouble = troubleOf(screen);
   screen.querySelector(".written-trouble").textContent = trouble;
   fieldOf(screen).setAttribute("aria-invalid", String(trouble !== ""));

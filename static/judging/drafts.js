@@ -144,8 +144,8 @@ function counted(names) {
 }
 
 /**
- * Have `saver` store the whole form and let the browser send it, while that `isWanted()`: again after each time that the server could not be reached
- * or failed, of which `failed(cause)` is told, and after a reload. Return whether the form was sent.
+ * Have `saver` store the whole form and let the browser send it, while that `isWanted()`: again each time that the server could not be reached
+ * or failed (`failed(cause)` is called then), and after a reload. Return whether the form was sent.
  */
 export async function submitAgain(form, saver, copy, { isWanted, failed }) {
   while (isWanted()) {
@@ -162,7 +162,7 @@ export async function submitAgain(form, saver, copy, { isWanted, failed }) {
   return false;
 }
 
-/** A fetch that reaches nobody fails with a TypeError. */
+/** A fetch that reaches no server fails with a TypeError. */
 const causeOf = (failure) => (failure instanceof TypeError ? "offline" : "not saved");
 
 /** Wait a little, or until the network is back. */

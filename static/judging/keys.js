@@ -9,7 +9,7 @@ const SWITCH = "single keys"; // where this device keeps whether they are off
 /** Letters for the reasons, in page order: four shortcomings, then ten wrong ways. They spare R, U and Z. */
 export const REASON_KEYS = [..."abcdefghijklmn"];
 
-/** Write each reason's letter beside it. */
+/** Write each reason's letter after its input. */
 export function labelReasons(pair) {
   pair.querySelectorAll(".reasons input").forEach((input, i) => {
     const key = document.createElement("kbd");

@@ -3,7 +3,7 @@
 
 import { onKeys } from "../keyboard.js";
 
-const AT_ONCE = 3; // pictures loaded beside each other while the first is looked at
+const AT_ONCE = 3; // pictures loaded at the same time while the first is looked at
 const TRIES = 6; // by itself, after 2, 4, 8 ... seconds
 const LARGEST = 8; // times the size that fits the window
 const STEP = 1.5;
@@ -98,7 +98,7 @@ function watch(picture, changed) {
 
 /**
  * Let `image`, which fills `view`, be enlarged by two fingers or the wheel and moved by dragging. In the page, the wheel
- * alone scrolls: it enlarges with Ctrl, which a touch pad sends for two fingers. `changed(scale)` is told.
+ * alone scrolls: it enlarges with Ctrl, which a touch pad sends for two fingers. `changed(scale)` is called.
  * Return { zoom(factor, x, y), move(dx, dy), scale(), wasMoved() }; x and y are a point of the window that stays.
  */
 function zoomable(view, image, changed) {
@@ -173,7 +173,7 @@ export function letEnlarge(link, enlarge) {
   });
 }
 
-/** Let a lens follow the mouse over a picture, beside which its sentence stays in sight. Escape puts it away. */
+/** Let a lens follow the mouse over a picture, so that its sentence stays in sight. Escape closes it. */
 function layLens(link, image) {
   const lens = document.createElement("span");
   const large = document.createElement("img");

@@ -3,7 +3,7 @@
 import { onKeysIn } from "../keyboard.js";
 
 /**
- * Bring the report of each pair to life; `send(place, report)` has it saved, `missing(text)` says what it lacks. Return
+ * Bring the report of each pair to life; `send(place, report)` saves it, `missing(text)` says what is missing. Return
  * { open(pair), restore(pair, report) }.
  */
 export function layReports(pairs, { send, missing }) {

@@ -1,4 +1,4 @@
-/* Turns the long form into one pair (or what its type of task asks at once) per screen. Without this script the form works as it stands. */
+/* Turns the long form into one pair (or what its type of task asks at once) per screen. The form also works without this script. */
 
 import { onKeysIn } from "../keyboard.js";
 import { countActiveSeconds, secondsOn, showTimeLeft } from "./clock.js";
@@ -108,16 +108,16 @@ function changeTo(pair, input) {
 /** Practice: say whether the answer to a pair is right, and why. The way on is the button, Enter or an arrow. */
 async function explain(pair) {
   const place = pair.dataset.place;
-  const told = pair.querySelector(".why") ?? pair.querySelector(".question").appendChild(document.createElement("div"));
-  told.className = "why";
+  const reasons = pair.querySelector(".why") ?? pair.querySelector(".question").appendChild(document.createElement("div"));
+  reasons.className = "why";
   byId("next").focus({ preventScroll: true });
   try {
     const response = await fetch(`${whyUrl}${place}/?level=${answers.get(pair)[`level-${place}`]}`);
-    told.innerHTML = await response.text();
+    reasons.innerHTML = await response.text();
   } catch {
-    told.textContent = "The server cannot be reached. The end of the practice says which answers are right.";
+    reasons.textContent = "The server cannot be reached. You see which answers are right at the end of the practice.";
   }
-  announce(told.textContent);
+  announce(reasons.textContent);
 }
 
 /** Go on after an answer. */
@@ -183,7 +183,7 @@ function toggleHelp() {
 }
 
 function showNotSubmitted(cause) {
-  for (const told of byId("not-submitted").querySelectorAll("[data-cause]")) told.hidden = told.dataset.cause !== cause;
+  for (const text of byId("not-submitted").querySelectorAll("[data-cause]")) text.hidden = text.dataset.cause !== cause;
   byId("not-submitted").hidden = false;
 }
 

@@ -45,7 +45,7 @@ def test_a_full_disk_is_told_with_503_and_by_its_name(visitor, db, monkeypatch, 
     answer = visitor.get("/judge/join/any/")
     assert answer.status_code == 503
     assert "The disk is full" in answer.text
-    assert "please tell who runs the study" in answer.text
+    assert "please write to" in answer.text
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pyarrow import compute
 
 from annotation.judging.sheet_answers import parse_answers
 from annotation.models import Report
-from annotation.people.consent import untold, write_words
+from annotation.people.consent import empty_words, write_words
 from annotation.review.decisions import decide
 from annotation.work.reports import Complaint, report_pair
 from annotation.work.sentences import has_words
@@ -70,7 +70,7 @@ def test_words_of_workers_and_staff_that_nobody_sees_are_none(db, django_user_mo
     with pytest.raises(CounterpartError, match="without a reason"):
         decide(held, votes_count=False, paid=True, reason="\u2800", by=django_user_model(username="kim"))
     write_words(made, actor="kim", researchers="\u3164", payment_terms="Fridays", contact=" \xad")
-    assert [*untold(made)] == ["researchers", "contact"]
+    assert [*empty_words(made)] == ["researchers", "contact"]
 
 
 def test_a_sentence_that_nobody_sees_is_no_answer():

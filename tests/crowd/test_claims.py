@@ -120,7 +120,7 @@ def test_the_next_hit_after_a_change_of_the_sheet_shows_it_and_each_consent_is_t
     save(stranger, posting)
     write_words(made, actor="kim", researchers="Kim's lab", payment_terms="", contact="")
     changed, address = current_sheet(made), frame_of(claims(other, assignment="SECOND"))
-    assert "What you agree to has changed" in stranger.get(address).text
+    assert "consent sheet has changed" in stranger.get(address).text
     assert enter(stranger, posting)  # who has begun goes on
     assert stranger.post(address, {"consent": "yes", "sheet": first.pk}).status_code == 200
     assert Assignment.objects.count() == 1

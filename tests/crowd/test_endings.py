@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Decision, Payment, Rejection, Worker
-from annotation.money.payments import PAID_BESIDE, mark_paid, owe, owe_bonus
+from annotation.money.payments import PAID_AS_BONUS, mark_paid, owe, owe_bonus
 from annotation.people.consent import give_consent
 from annotation.people.workers import worker_for
 from annotation.work.leases import lease_for_visitor
@@ -106,7 +106,7 @@ def owed(posting: Posting) -> None:
 
 def beside(posting: Posting) -> None:
     reward = cents(posting.round.reward)
-    bonus = owe_bonus(decided(answered(posting)), amount=reward, reason=PAID_BESIDE, actor="robin")
+    bonus = owe_bonus(decided(answered(posting)), amount=reward, reason=PAID_AS_BONUS, actor="robin")
     mark_paid(bonus, actor="outbox")
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Judgment, Payment
 from annotation.money.ledger import balance_of, balances
-from annotation.money.payments import PAID_BESIDE, owe_bonus
+from annotation.money.payments import PAID_AS_BONUS, owe_bonus
 from annotation.review.decisions import decide, reject
 from core.errors import CounterpartError
 from crowd import endings
@@ -65,7 +65,7 @@ def test_who_has_answered_in_a_session_that_ended_is_paid_by_a_person(client, ma
         decide(assignment, votes_count=True, paid=True, reason="They have finished.", by=robin())
     sync(made, commit)
     paid = Payment.objects.get(state="paid")
-    assert (paid.kind, paid.reason, paid.amount) == ("bonus", PAID_BESIDE, Decimal("0.65"))
+    assert (paid.kind, paid.reason, paid.amount) == ("bonus", PAID_AS_BONUS, Decimal("0.65"))
     assert Assignment.objects.get().state == "accepted"
     assert [call for call, _ in there.calls] == ["publish", "pay"]
     assert sum(balances(made).values()) == 0

@@ -144,7 +144,7 @@ def test_the_terminal_lists_twenty_workers_and_counts_the_rest():
 def test_what_signals_found_is_listed_in_a_line_each(judged, people):
     assert "Signals" not in analyse("workers", "round-1")
     work = Assignment.objects.filter(worker=people[0]).latest("pk")
-    sentence = "0.5 s a pair; nobody reads a pair in less than 1 s."
+    sentence = "0.5 s a pair; a pair cannot be read in less than 1 s."
     Assignment.objects.filter(pk=work.pk).update(state="flagged", signals=[{"signal": "fast", "sentence": sentence}])
     assert figures_of("workers", "round-1")["signals"] == [
         {

@@ -12,7 +12,7 @@ from django.contrib.auth.models import Group, User
 from django.db import connection, transaction
 from django.db.models import F
 
-from annotation.work.milestones import tell_milestones
+from annotation.work.milestones import notify_milestones
 from hits.models import Seat
 from integrations import notifications
 from integrations.deliveries import deliver, send_due
@@ -95,5 +95,5 @@ def test_an_event_that_is_committed_after_a_later_one_was_read_gets_a_later_plac
 def test_of_many_clocks_one_tells_a_step(delivery):
     make_round(hits=10)
     Seat.objects.filter(pk__in=Seat.objects.values("pk")[:5]).update(state="filled")
-    at_once(*[tell_milestones] * 6)
+    at_once(*[notify_milestones] * 6)
     assert Notification.objects.filter(type="round.progress").count() == 1

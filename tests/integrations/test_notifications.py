@@ -16,7 +16,7 @@ from annotation.models import Assignment
 from annotation.money.budget import set_ceiling
 from annotation.work.grading import flag
 from annotation.work.leases import lease_seat
-from annotation.work.milestones import tell_milestones
+from annotation.work.milestones import notify_milestones
 from annotation.work.submissions import mark_submitted
 from core.work.jobs import cancel, open_job
 from crowd.channels.base import Listing
@@ -62,12 +62,12 @@ def publish(tmp_path) -> Callable[[], object]:
 
 def fill_tenth(tmp_path) -> Callable[[], object]:
     fill(make_round(hits=10), 2)
-    return tell_milestones
+    return notify_milestones
 
 
 def fill_all(tmp_path) -> Callable[[], object]:
     fill(make_round(hits=2), 2)
-    return tell_milestones
+    return notify_milestones
 
 
 def close(tmp_path) -> Callable[[], object]:
@@ -105,7 +105,7 @@ def score(tmp_path) -> Callable[[], object]:
 def reach_ceiling(tmp_path) -> Callable[[], object]:
     made = make_round(hits=2)
     Round.objects.filter(pk=made.pk).update(ceiling=Decimal("0.50"))
-    return tell_milestones
+    return notify_milestones
 
 
 def halt(tmp_path) -> Callable[[], object]:
@@ -174,8 +174,8 @@ def test_progress_is_told_at_each_tenth_once():
     made = make_round(hits=20)
     for filled in (1, 1, 1, 4, 1, 11, 1):
         fill(made, filled)
-        tell_milestones()
-        tell_milestones()
+        notify_milestones()
+        notify_milestones()
     assert [one["percent"] for one in told("round.progress")] == [10, 30, 40, 90]
     assert [one["percent"] for one in told("round.filled")] == [100]
 
@@ -187,22 +187,22 @@ def test_of_two_clocks_that_see_a_step_at_once_one_tells_it(monkeypatch):
         monkeypatch.undo()
         rounds = Round.objects.filter(pk__gt=0)
         list(rounds)
-        tell_milestones()
+        notify_milestones()
         return rounds
 
     monkeypatch.setattr(Round.objects, "filter", seen_by_another_too)
-    tell_milestones()
+    notify_milestones()
     assert len(told("round.progress")) == 1
 
 
 def test_a_round_that_grows_is_told_as_filled_again():
     made = make_round(hits=2)
     fill(made, 2)
-    tell_milestones()
+    notify_milestones()
     Seat.objects.create(round=made, hit=made.hits.first(), number=2)
-    tell_milestones()
+    notify_milestones()
     fill(made, 1)
-    tell_milestones()
+    notify_milestones()
     assert len(told("round.filled")) == 2
     assert told("round.progress") == []
 
@@ -212,18 +212,18 @@ def test_a_closed_round_and_a_draft_reach_nothing():
     ended = make_round(make_collection("other", images=6), name="ended")
     fill(ended, 1)
     Round.objects.filter(pk=ended.pk).update(closed_at=timezone.now())
-    assert tell_milestones() == 0
+    assert notify_milestones() == 0
 
 
 def test_a_ceiling_is_told_again_after_it_was_raised_and_reached_again():
     reach_ceiling(None)()
-    tell_milestones()
+    notify_milestones()
     assert len(told("ceiling.reached")) == 1
     made = Round.objects.get()
     set_ceiling(made, "500", actor="robin")
-    tell_milestones()
+    notify_milestones()
     set_ceiling(made, "0.50", actor="robin")
-    tell_milestones()
+    notify_milestones()
     assert told("ceiling.reached") == [{"id": "round-1", "open_seats": 2, "url": f"{SITE}/rounds/round-1"}] * 2
 
 
@@ -232,7 +232,7 @@ def test_many_open_rounds_are_looked_at_with_few_queries(django_assert_max_num_q
     for number in range(3):
         make_round(zoo, name=f"round-{number}")
     with django_assert_max_num_queries(2 + 3 * 8):
-        tell_milestones()
+        notify_milestones()
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_the_webhooks_that_listen_get_a_delivery_in_the_same_transaction(webhook
         transaction.set_rollback(True)
     assert not Delivery.objects.exists()
     act()
-    tell_milestones()
+    notify_milestones()
     assert [one.notification.type for one in webhook.deliveries.all()] == ["round.closed"]
     assert not off.deliveries.exists()
 

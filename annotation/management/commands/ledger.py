@@ -8,6 +8,8 @@ from core.progress import TerminalBar
 from hits.models import Round
 from hits.round_commands import RoundCommand
 
+OF_WORKER = ("simulated", "rewards", "bonuses", "base", "extra", "owed", "paid", "fees")
+
 
 class Command(RoundCommand):
     help = (
@@ -17,7 +19,6 @@ class Command(RoundCommand):
     figures = True
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
-        earners = earners_of(round)
         timing = timing_of(round, elapsed=True)
         return {
             "round": round.name,
@@ -26,15 +27,8 @@ class Command(RoundCommand):
             "owed_to_simulated_workers": owed_to_simulated(round),
             "time": str(timing) if timing else "too few timed, accepted assignments",
             "workers": [
-                {"worker": one.pseudonym, "simulated": one.simulated, "rewards": one.rewards, "bonuses": one.bonuses}
-                | {
-                    "base": one.base,
-                    "extra": one.extra,
-                    "owed": one.owed,
-                    "paid": one.paid,
-                    "fees": one.fees,
-                }
-                for one in earners
+                {"worker": one.pseudonym} | {name: getattr(one, name) for name in OF_WORKER}
+                for one in earners_of(round)
             ],
             "payments": round.payments.count(),
         }

@@ -13,7 +13,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
-    help = "Mark as paid what the rows of a list from payments name, all or nothing. Take out who was not paid."
+    help = "Mark all payments of a list from payments as paid. First remove the rows of workers who were not paid."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -25,7 +25,8 @@ class Command(RoundCommand):
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
         path = options["csv"]
-        wages, listed = wages_of(round), write_wages(round)
+        wages = wages_of(round)
+        listed = write_wages(round)
         if not wages:
             return f"Round {round} owes people nothing; no file was written."
         try:

@@ -1,4 +1,4 @@
-"""Tell what a worker's code stands for."""
+"""Check a worker's code."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from core.progress import TerminalBar
 
 
 class Command(ActCommand):
-    help = "Check a receipt or completion code that a worker shows, and tell what it stands for."
+    help = "Check a receipt or completion code that a worker shows, and show what it proves."
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:

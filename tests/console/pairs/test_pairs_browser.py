@@ -9,7 +9,7 @@ from dataset.models import Case, Review
 from dataset.reviews.cases import refresh_queue
 from dataset.reviews.reviews import Conclusion, conclude
 from tests.annotation.cast import answer, associate, candidates
-from tests.annotation.judging.test_keyboards_browser import send
+from tests.annotation.judging.browsing import send
 from tests.browser import barriers_in_light_and_dark, faults_of, width_on_a_phone
 from tests.console.test_console_browser import log_in
 from tests.factories import make_collection, make_round

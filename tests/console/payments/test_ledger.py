@@ -95,7 +95,7 @@ def test_a_top_up_is_shown_with_its_cost_and_given_once_it_is_confirmed(
 
 def test_where_it_is_too_early_to_tell_there_is_no_top_up(researcher, made):
     answer = researcher.post("/rounds/round-1/top-up/", follow=True)
-    assert "it is too early to tell" in answer.text
+    assert "fewer than 5" in answer.text
     assert not Job.objects.exists()
 
 

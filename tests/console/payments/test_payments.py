@@ -85,7 +85,11 @@ def test_the_list_given_back_marks_its_payments_once(releaser, made):
 
 
 def test_another_file_is_refused_in_one_line(releaser, made):
-    for content, said in ((b"nonsense", "lacks the columns"), (b"\xff\xfe", "no UTF-8"), (b"x" * 5_000_001, "at most")):
+    for content, said in (
+        (b"nonsense", "columns"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"x" * 5_000_001, "at most"),
+    ):
         answer = give_back(releaser, made, content)
         assert (answer.status_code, said in answer.text) == (422, True), said
     assert Payment.objects.get().state == "owed"

@@ -220,15 +220,15 @@ def test_wrong_orders_are_refused_in_one_line_and_change_nothing(made, django_us
     given = ["--reason=x", "--by=kim"]
     wrong = [
         (["decide", f"{work}", "--votes=count", "--pay=no", *given], "cannot count and stay unpaid"),
-        (["decide", "0", "--votes=count", "--pay=yes", *given], "There is no assignment 0"),
+        (["decide", "0", "--votes=count", "--pay=yes", *given], "Unknown assignment 0"),
         (["decide", f"{work}", "--votes=count", "--pay=yes", "--reason=x", "--by=nobody"], "inactive user 'nobody'"),
         *(
             (["bonus", f"{work}", f"--amount={bad}", *given], "Invalid amount")
             for bad in (1.005, -1, "nan", "9e99", "x")
         ),
         (["bonus", f"{work}", "--amount=1", "--reason= ", "--by=kim"], "Invalid reason"),
-        (["bonus", f"{10**30}", "--amount=1", *given], "There is no assignment"),
-        (["request_return", "0", "--reason=x"], "There is no assignment 0"),
+        (["bonus", f"{10**30}", "--amount=1", *given], "Unknown assignment"),
+        (["request_return", "0", "--reason=x"], "Unknown assignment 0"),
     ]
     for command, told in wrong:
         with pytest.raises(CommandError, match=told):
