@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.judging.links import address_of_pictures, assignment_token, form_token, worker_token
-from annotation.models import Assignment, Draft, Judgment, Worker
+from annotation.models import Admission, Assignment, Draft, Judgment, Worker
 from annotation.people.consent import current_sheet
 from annotation.work.answers import places_of, save_draft
 from annotation.work.leases import expire_leases, lease_seat
@@ -84,3 +84,19 @@ def home_of(worker: Worker, made: Round) -> str:
 def submit(client: Client, assignment: Assignment, **changes: object) -> HttpResponse:
     """Post the right answers, with these fields changed."""
     return client.post(address("task", assignment), as_form(assignment, right_answers(assignment)) | changes)
+
+
+def join_page(made: Round) -> str:
+    return reverse("judging:join", args=[made.join_key])
+
+
+def consent(client: Client, made: Round) -> HttpResponse:
+    """Join the round as a new worker."""
+    return client.post(join_page(made), agreement())
+
+
+def limit(made: Round, **terms: object) -> Round:
+    """Set who may join the round."""
+    Admission.objects.update_or_create(round=made, defaults=terms)
+    made.refresh_from_db()
+    return made

@@ -35,10 +35,16 @@ def test_no_part_of_one_workers_link_opens_anothers_hit(stranger, made, assignme
     assert stranger.post(f"/judge/task/{mixed}/return/").status_code == 404
 
 
-def test_a_link_of_one_kind_does_not_open_the_other(stranger, made, assignment):
-    worker_token, task_token = links.worker_token(assignment.worker, made), links.assignment_token(assignment)
-    assert stranger.get(f"/judge/task/{worker_token}/").status_code == 404
-    assert stranger.get(f"/judge/me/{task_token}/").status_code == 404
+def test_a_link_of_one_kind_does_not_open_another(stranger, made, assignment):
+    page = stranger.get(address("task", assignment)).text
+    tokens = {
+        "me": links.worker_token(assignment.worker, made),
+        "task": links.assignment_token(assignment),
+        "picture": re.search(r'src="/judge/picture/([^"/]+)/1/\?seal=[^"]+size=800"', page)[1],
+    }
+    for kind, rest in (("me", ""), ("task", ""), ("picture", "1/")):
+        opened = {other: stranger.get(f"/judge/{kind}/{token}/{rest}").status_code for other, token in tokens.items()}
+        assert opened == {other: 200 if other == kind else 404 for other in tokens}
 
 
 def test_an_old_link_says_how_to_go_on(stranger, made, assignment, monkeypatch):
@@ -114,7 +120,7 @@ def test_worker_pages_need_no_csrf_cookie(assignment):
     assert submit(Client(enforce_csrf_checks=True), assignment).status_code == 302
 
 
-def test_pages_are_private_and_tell_no_other_site_their_address(stranger, assignment):
+def test_pages_are_private_and_give_no_other_site_their_address(stranger, assignment):
     response = stranger.get(address("task", assignment))
     assert response["Cache-Control"] == "private, no-store"
     assert response["Referrer-Policy"] == "no-referrer"
@@ -137,32 +143,12 @@ def test_an_answer_runs_no_code_of_the_api(stranger, assignment):
 # Pictures
 
 
-def test_the_address_of_a_picture_opens_nothing_but_pictures(stranger, made, assignment):
-    page = stranger.get(address("task", assignment)).text
-    token = re.search(r'src="/judge/picture/([^"/]+)/1/\?seal=[^"]+size=800"', page)[1]
-    assert [stranger.get(f"/judge/{page}/{token}/").status_code for page in ("task", "me")] == [404, 404]
-
-
-def test_a_link_to_the_hit_is_no_link_to_its_pictures(stranger, assignment):
-    assert stranger.get(f"/judge/picture/{links.assignment_token(assignment)}/1/").status_code == 404
-
-
-def test_a_picture_is_shown_to_who_has_its_address(stranger, assignment):
-    response = stranger.get(address("picture", assignment, 1))
-    assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
-    assert response["Cache-Control"].startswith("private")
-    assert b"".join(response.streaming_content)[:2] == b"\xff\xd8"
-
-
-def test_no_picture_outside_the_hit_can_be_reached(stranger, assignment):
-    assert stranger.get(address("picture", assignment, 99)).status_code == 404
-
-
 def test_a_missing_picture_is_a_plain_404(stranger, db):
     bare = leased(make_round(make_collection(pictures=False)))
     assert stranger.get(address("picture", bare, 1)).status_code == 404
 
 
-def test_pictures_close_with_the_hit(stranger, assignment):
+def test_pictures_are_those_of_the_hit_and_close_with_it(stranger, assignment):
+    assert stranger.get(address("picture", assignment, 99)).status_code == 404
     submit(stranger, assignment)
     assert stranger.get(address("picture", assignment, 1)).status_code == 404

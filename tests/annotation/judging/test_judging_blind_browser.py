@@ -7,14 +7,13 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Draft, Judgment, Report
 from tests.annotation.answering import levels_by_place
-from tests.annotation.judging.test_judging_browser import at, saved, stored, take
+from tests.annotation.judging.browsing import at, saved, stored, take
 from tests.annotation.task_types.rounds import open_round
 from tests.browser import accessible, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 NOT_YET = "The picture has not loaded yet"
-BROKEN = "[...document.images].filter((image) => image.offsetParent && !image.naturalWidth).length"
 SEEN = ["checkbox", "expert", "caption", "preference"]
 
 
@@ -23,23 +22,6 @@ def block(page: Page, place: int) -> str:
     pattern = f"**/picture/*/{place}/*"
     page.route(pattern, lambda route: route.abort())
     return pattern
-
-
-def test_a_whole_hit_can_be_judged_offline_with_its_pictures_in_sight(page, full):
-    take(page, full)
-    expect(page.locator(".picture.missing")).to_have_count(0)
-    page.context.set_offline(True)
-    for place in range(1, 19):
-        at(page, f"{place} of 18")
-        assert page.evaluate(BROKEN) == 0
-        page.keyboard.press("1")
-    at(page, "All answers")
-    expect(page.locator("#strip img")).to_have_count(18)
-    assert page.evaluate(BROKEN) == 0
-    page.context.set_offline(False)
-    page.get_by_role("button", name="Submit 18 answers").click()
-    page.wait_for_url("**/receipt/")
-    assert stored() == dict.fromkeys(range(1, 19), 1)
 
 
 def test_pictures_are_asked_for_in_the_order_of_the_hit_after_the_first_one_on_the_screen(page, full):
@@ -64,7 +46,7 @@ def test_no_level_is_taken_while_the_picture_is_missing_but_that_it_does_not_loa
     expect(page.locator("#pair-5").get_by_text(re.compile("does not load"))).to_have_count(1)
     accessible(page)
     press(page, "1234")
-    expect(page.locator("#pair-5 .picture-missing")).to_have_css("animation-name", "none")  # told at once, and marked
+    expect(page.locator("#pair-5 .picture-missing")).to_have_css("animation-name", "none")  # at once, and marked
     accessible(page)
     page.locator("#pair-5").get_by_text("Mostly NO, because").click()
     page.locator("#pair-5 input").first.focus()

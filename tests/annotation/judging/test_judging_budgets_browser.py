@@ -10,9 +10,8 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Judgment
 from corpus.models import Image
-from corpus.pictures.stored_pictures import store_picture
 from hits.models import Round
-from tests.annotation.judging.test_judging_browser import at, saved, stored, take
+from tests.annotation.judging.browsing import at, saved, show, stored, take
 from tests.browser import press
 from tests.factories import picture
 
@@ -34,9 +33,7 @@ def photographed(full) -> Round:
         coarse = Pillow.fromarray(rng.integers(0, 256, (84, 112, 3), dtype=np.uint8))
         content = BytesIO()
         coarse.resize((640, 480), Pillow.Resampling.BICUBIC).save(content, "JPEG", quality=95)
-        stored = store_picture("zoo", image.key, image.file_name, content.getvalue())
-        size = {"width": stored.width, "height": stored.height}
-        Image.objects.filter(pk=image.pk).update(file=stored.file, sha256=stored.sha256, **size)
+        show(content.getvalue(), image)
         assert 150_000 < len(content.getvalue()) < 165_000
     return full
 
@@ -62,15 +59,12 @@ def test_a_hit_of_photographs_takes_less_than_one_and_a_half_megabytes_and_nothi
 def tall(full) -> Round:
     """The same with pictures that are taller than wide."""
     for image in Image.objects.all():
-        stored = store_picture("zoo", image.key, image.file_name, picture(size=(480, 640)))
-        size = {"width": stored.width, "height": stored.height}
-        Image.objects.filter(pk=image.pk).update(file=stored.file, sha256=stored.sha256, **size)
+        show(picture(size=(480, 640)), image)
     return full
 
 
-@pytest.mark.parametrize("viewport", [(1280, 720), (360, 740)])
-def test_the_whole_of_a_tall_picture_is_shown(open_page, tall, viewport):
-    page = open_page(viewport={"width": viewport[0], "height": viewport[1]})
+def test_the_whole_of_a_tall_picture_is_shown(open_page, tall):
+    page = open_page(viewport={"width": 360, "height": 740})
     take(page, tall)
     shown, around = page.locator("#pair-1 img"), page.locator("#pair-1 .picture-link")
     expect(shown).not_to_have_js_property("naturalWidth", 0)
@@ -100,7 +94,7 @@ def test_of_two_tabs_one_submits_and_the_other_says_so_at_its_next_answer(page: 
     page.keyboard.press("Enter")
     page.wait_for_url("**/receipt/")
     press(other, "2")
-    expect(other.get_by_role("heading", name="Nothing more is saved for this HIT")).to_be_visible()
+    expect(other.get_by_role("heading", name="no longer saved")).to_be_visible()
     assert set(Judgment.objects.values_list("level", flat=True)) == {1}
 
 

@@ -43,7 +43,7 @@ def test_another_number_of_answers_than_pairs_is_refused(text):
 
 
 @pytest.mark.parametrize("word", ["6", "5", "2z", "2ea", "3cee", "٣", "1 ", "1\n", "2A", "<b>", ""])
-def test_a_word_that_is_no_answer_is_refused_by_its_place(word):
+def test_an_invalid_word_is_refused_by_its_place(word):
     with pytest.raises(CounterpartError, match="The answer to pair 3 is"):
         decode_answers(f"1.1.{word}.1", PLACES)
 

@@ -83,7 +83,7 @@ def page_of(client, assignment) -> str:
     return re.sub(r'data-now="\d*"', "", TOKEN.sub("", client.get(address("task", assignment)).text))
 
 
-def test_no_key_of_a_row_stands_in_the_page(stranger, made):
+def test_no_key_of_a_row_is_in_the_page(stranger, made):
     assignment = leased(made)
     collection = made.pool.collection
     image = Image.objects.create(pk=7000001, collection=collection, key="far", file_name="far.jpg")
@@ -126,20 +126,20 @@ def test_no_page_has_inline_script_or_style(stranger, made):
         assert not re.search(r"\son\w+=|\sstyle=|<style|<script(?![^>]*\ssrc=)", page)
 
 
-def test_a_picture_is_sent_under_a_name_that_tells_nothing(stranger, made):
+def test_a_picture_is_sent_under_a_neutral_name(stranger, made):
     response = stranger.get(address("picture", leased(made), 2))
     assert response["Content-Disposition"] == 'inline; filename="picture.jpg"'
     assert not {"Last-Modified", "ETag"} & set(response.headers)
 
 
-def test_the_outcome_of_the_controls_is_on_no_page_at_once(stranger, made, django_capture_on_commit_callbacks):
+def test_the_outcome_of_the_controls_is_on_no_page_at_once(stranger, made, commit):
     shown = {}
     for state in ("accepted", "flagged"):
         assignment = make_assignment(Seat.objects.filter(hit__round=made, state="open").first())
         answers = right_answers(assignment)
         if state == "flagged":
             answers = [replace(answer, level=5 - answer.level) for answer in answers]
-        with django_capture_on_commit_callbacks(execute=True):
+        with commit(execute=True):
             submit_answers(assignment, answers=answers, active_seconds=60)
         assignment.refresh_from_db()
         assert assignment.state == state
@@ -151,9 +151,9 @@ def test_the_outcome_of_the_controls_is_on_no_page_at_once(stranger, made, djang
     assert shown["accepted"] == shown["flagged"]
 
 
-def test_the_outcome_is_told_when_the_work_is_paid(stranger, made, django_capture_on_commit_callbacks):
+def test_the_outcome_is_shown_when_the_work_is_paid(stranger, made, commit):
     assignment = leased(made)
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         submit(stranger, assignment)
     assert "being checked" in stranger.get(address("receipt", assignment)).text
     Payment.objects.update(state="paid")

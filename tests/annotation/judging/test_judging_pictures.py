@@ -80,7 +80,7 @@ def test_a_picture_that_was_sent_before_opens_without_the_database(stranger, pho
     assert re.fullmatch(r"private, max-age=\d{4}, immutable", again["Cache-Control"])
 
 
-def test_a_seal_tells_neither_the_picture_nor_its_file(stranger, photographed):
+def test_a_seal_reveals_neither_the_picture_nor_its_file(stranger, photographed):
     shown_at = sealed_address(stranger, photographed)
     assert not any(image.sha256[:8] in shown_at for image in Image.objects.all())
 

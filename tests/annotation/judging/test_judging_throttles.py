@@ -6,8 +6,7 @@ from django.test import Client
 
 from annotation.models import Assignment, Participant, Worker
 from hits.models import Round
-from tests.annotation.answering import address, home_of
-from tests.annotation.judging.test_pool_pages import consent
+from tests.annotation.answering import address, consent, home_of
 from tests.factories import make_round, make_worker
 
 HERE, ELSEWHERE = {"REMOTE_ADDR": "203.0.113.7"}, {"REMOTE_ADDR": "203.0.113.8"}
@@ -23,7 +22,6 @@ def made(db, settings) -> Round:
 def test_a_third_person_from_one_address_is_asked_to_wait_and_makes_no_worker(made):
     answers = [consent(Client(**HERE), made) for _ in range(3)]
     assert [one.status_code for one in answers] == [302, 302, 429]
-    assert "Wait an hour and agree again" in answers[-1].text
     assert Worker.objects.count() == Participant.objects.count() == 2
     assert consent(Client(**ELSEWHERE), made).status_code == 302
 
@@ -38,7 +36,6 @@ def test_a_third_hit_from_one_address_is_not_leased_and_says_what_to_do(made):
     workers = [make_worker() for _ in range(3)]
     answers = [Client(**HERE).post(home_of(worker, made) + "take/") for worker in workers]
     assert [one.status_code for one in answers] == [200, 200, 429]
-    assert "then take the next one on your own page" in answers[-1].text
     assert home_of(workers[-1], made) in answers[-1].text
     assert Assignment.objects.count() == 2
 

@@ -1,23 +1,14 @@
 """Keys on keyboards of other layouts, number pads and input methods, as Chromium sends them."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from annotation.models import Report
-from tests.annotation.judging.test_judging_browser import at, saved, take
+from tests.annotation.judging.browsing import at, saved, send, take
 from tests.annotation.task_types.rounds import open_round
-from tests.browser import press, wait_for_pictures
+from tests.browser import press
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-SEND = """(key) => (document.activeElement ?? document.body).dispatchEvent(
-    new KeyboardEvent("keydown", {bubbles: true, cancelable: true, ...key}))"""
-
-
-def send(page: Page, key: str, code: str, **more: object) -> None:
-    wait_for_pictures(page)
-    page.evaluate(SEND, {"key": key, "code": code, **more})
-
 
 # Of each layout: the key for an answer, as its row of digits prints it without Shift, and that for U, undo.
 LAYOUTS = {
@@ -33,16 +24,15 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_key_acts_by_what_it_prints_or_by_its_place(page, made, layout):
-    answer, undo = LAYOUTS[layout]
+def test_a_key_acts_by_what_it_prints_or_by_its_place(page, made):
     take(page, made)
-    send(page, *answer)
-    at(page, "2 of 4")
-    expect(page.locator("#pair-1 input[value='4']")).to_be_checked()
-    send(page, *undo)
-    at(page, "1 of 4")
-    expect(page.locator("#pair-1 input[value='4']")).not_to_be_checked()
+    for answer, undo in LAYOUTS.values():
+        send(page, *answer)
+        at(page, "2 of 4")
+        expect(page.locator("#pair-1 input[value='4']")).to_be_checked()
+        send(page, *undo)
+        at(page, "1 of 4")
+        expect(page.locator("#pair-1 input[value='4']")).not_to_be_checked()
 
 
 def test_the_help_opens_by_the_question_mark_of_a_french_keyboard_and_its_letters_are_its_own(page, made):
@@ -67,10 +57,10 @@ NOT_MEANT = {
 }
 
 
-@pytest.mark.parametrize("why", NOT_MEANT)
-def test_a_key_that_is_not_meant_for_the_page_answers_nothing(page, made, why):
+def test_a_key_that_is_not_meant_for_the_page_answers_nothing(page, made):
     take(page, made)
-    send(page, **{"key": "2", "code": "Digit2", **NOT_MEANT[why]})
+    for change in NOT_MEANT.values():
+        send(page, **{"key": "2", "code": "Digit2", **change})
     expect(page.locator("#pair-1 .level input:checked")).to_have_count(0)
     at(page, "1 of 4")
 
@@ -101,10 +91,3 @@ def test_enter_that_takes_a_candidate_leaves_a_written_sentence_alone(page, db):
     expect(page.locator("textarea.written:visible")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#place")).not_to_have_text(place)
-
-
-@pytest.mark.parametrize("task", ["checkbox", "expert", "determinate", "preference"])
-def test_a_french_row_of_digits_answers_on_the_screen_of_each_type_of_task(page, db, task):
-    take(page, open_round(task))
-    send(page, "&", "Digit1")
-    expect(page.locator("#pair-1 [data-key='1']")).to_be_checked()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.annotation.judging.test_judging_browser import take
+from tests.annotation.judging.browsing import take
 from tests.annotation.task_types.rounds import open_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

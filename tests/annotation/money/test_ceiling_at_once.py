@@ -1,4 +1,4 @@
-"""Work is accepted without a lock while the ceiling pays for every seat: also beside bonuses and a falling ceiling, no
+"""Work is accepted without a lock while the ceiling pays for every seat: also with bonuses and a falling ceiling, no
 round passes it."""
 
 from contextlib import suppress
@@ -70,7 +70,7 @@ def states(work: list[Assignment]) -> set[str]:
     return set(Assignment.objects.filter(pk__in=[one.pk for one in work]).values_list("state", flat=True))
 
 
-def test_who_has_submitted_is_accepted_beside_bonuses_and_a_ceiling_that_falls(made):
+def test_submitted_work_is_accepted_while_bonuses_are_given_and_the_ceiling_falls(made):
     for _ in range(TIMES):
         done, waiting = begun(made)
         at_once(

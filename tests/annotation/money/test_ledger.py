@@ -35,7 +35,9 @@ def books(made: Round) -> dict[str, str]:
 
 
 def test_publishing_opens_the_books_and_plans_for_every_seat(db):
-    made = publish_round(make_round(hits=2, published=False), below_floor=True, actor="robin")
+    draft = make_round(hits=2, published=False)
+    assert books(draft) == {}
+    made = publish_round(draft, below_floor=True, actor="robin")
     assert books(made) == {"free": "498.70", "planned": "1.30"}
 
 
@@ -49,10 +51,6 @@ def test_payments_and_seats_are_read_in_one_query_so_that_no_pay_is_counted_twic
         assert commitment_of(made).bound == Decimal("1.30")
     with django_assert_num_queries(1):
         assert balance_of(made).planned == Decimal("1.30")
-
-
-def test_the_accounts_of_a_draft_are_empty(db):
-    assert books(make_round(published=False)) == {}
 
 
 def test_what_is_earned_is_owed_and_then_paid(db):
@@ -86,7 +84,7 @@ def test_a_posting_noted_twice_is_held_once(db, platform):
     assert books(made) == {"free": "499.22", "held": "0.78"}
 
 
-def test_a_posting_that_is_over_gives_back_what_nobody_used(db, platform):
+def test_a_posting_that_is_over_gives_back_what_was_not_used(db, platform):
     made = posted(replication=3)
     accepted(made)
     close_round(made, actor="robin")
@@ -160,7 +158,7 @@ def test_what_a_platform_approved_by_itself_is_paid_without_asking_the_ceiling(d
     assert platform.calls[1:] == []
 
 
-def test_closing_frees_what_nobody_will_earn(db):
+def test_closing_frees_what_will_not_be_earned(db):
     made = pooled(hits=3)
     accepted(made), begin(made)
     assert books(close_round(made, actor="robin")) == {"free": "498.70", "planned": "0.65", "owed": "0.65"}
@@ -220,17 +218,10 @@ def test_seats_that_the_ceiling_cannot_pay_are_not_posted(person, platform):
     assert books(made) == {"free": "0.04", "held": "0.78", "owed": "0.78"}
 
 
-def test_a_raised_ceiling_lets_waiting_seats_be_posted(person, platform):
+def test_a_raised_ceiling_posts_waiting_seats_by_itself(person, platform, commit):
     made = posted(hits=2, ceiling="1.60")
     decide(flagged(made), votes_count=False, paid=True, reason="careless", by=person)
-    set_ceiling(made, Decimal("10"), actor="robin")
-    assert books(made) == {"free": "7.66", "planned": "0.78", "held": "0.78", "owed": "0.78"}
-
-
-def test_a_raised_ceiling_posts_waiting_seats_by_itself(person, platform, django_capture_on_commit_callbacks):
-    made = posted(hits=2, ceiling="1.60")
-    decide(flagged(made), votes_count=False, paid=True, reason="careless", by=person)
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         set_ceiling(made, Decimal("10"), actor="robin")
     assert post_open_seats(made) == 0  # none is left to post
 
@@ -247,7 +238,7 @@ def test_a_broker_that_is_down_keeps_no_ceiling_from_being_raised(person, platfo
     assert Round.objects.get(pk=made.pk).ceiling == 10
 
 
-def test_a_new_ceiling_is_told_once_with_the_one_before(db):
+def test_a_new_ceiling_is_an_event_with_the_one_before(db):
     made = make_round(published=False)
     for _ in range(2):
         set_ceiling(made, Decimal("7"), actor="robin")
@@ -278,7 +269,7 @@ def test_a_ceiling_cannot_fall_below_the_pay_of_those_who_are_at_work(db):
     assert set_ceiling(made, Decimal("1.30"), actor="robin").ceiling == Decimal("1.30")
 
 
-def test_each_worker_is_told_by_pseudonym_with_what_they_earned(db, platform):
+def test_earners_are_listed_by_pseudonym_with_what_they_earned(db, platform):
     made = posted(hits=2)
     one, other = accepted(made), accepted(made)
     deliver_due(made)
@@ -300,19 +291,6 @@ def test_the_payments_as_csv_name_worker_amount_and_state(db):
     assert bonus.split(",")[4:7] == ["bonus", "'=1+1", "0.50"]
 
 
-def test_the_ceiling_command_sets_it(db, capsys):
-    make_round()
-    call_command("set_ceiling", "round-1", "12.50")
-    assert "Round round-1 may cost $12.50." in capsys.readouterr().out
-
-
-def test_a_worker_finds_nothing_where_the_ceiling_is_reached(db):
-    made = pooled(hits=2)
-    set_ceiling(made, Decimal("0.65"), actor="robin")
-    assert lease_seat(made, worker=make_worker())
-    assert lease_seat(made, worker=make_worker()) is None
-
-
 def test_on_an_emulator_every_worker_is_a_program(db, platform, capsys):
     made = posted(hits=2)
     type(made).objects.update(rehearsal=True)
@@ -325,7 +303,7 @@ def test_on_an_emulator_every_worker_is_a_program(db, platform, capsys):
     assert [line.strip()[-1] for line in payments_as_csv(made)][1:] == ["1"]
 
 
-def test_what_programs_earned_is_told_apart(db, capsys):
+def test_what_programs_earned_is_listed_apart(db, capsys):
     made = pooled(hits=2)
     accepted(made)
     played = accepted(made).worker

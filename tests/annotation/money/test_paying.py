@@ -58,17 +58,6 @@ def test_a_bonus_needs_room_for_its_fee_too(db, platform):
     assert owe_bonus(paid, amount=Decimal("0.50"), reason="Thank you.", actor="robin").fee == Decimal("0.10")
 
 
-def test_pay_that_failed_without_a_clear_answer_cannot_be_withdrawn(db, platform):
-    payment = owe(excluded(on_mturk(make_round())))
-    (call,) = take_wanted()
-    Outbox.objects.update(attempts=MAX_ATTEMPTS - 1)
-    platform.failures = [ChannelError("No answer", reached=True)]
-    deliver(call.pk)
-    assert Outbox.objects.get().state == Outbox.State.FAILED
-    with pytest.raises(CounterpartError, match="is being made"):
-        withdraw(payment.assignment, actor="robin")
-
-
 def test_work_that_is_not_decided_is_not_owed(db):
     assignment = lease_seat(make_round(), worker=make_worker())
     mark_submitted(assignment, active_seconds=1)
@@ -105,8 +94,8 @@ def test_withdrawn_money_is_free_to_be_owed_to_others(db):
     assert owe(second).state == Payment.State.OWED
 
 
-def test_the_browser_pool_owes_until_somebody_marks_it_paid(db, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
+def test_the_browser_pool_owes_until_a_person_marks_it_paid(db, commit):
+    with commit(execute=True):
         payment = owe(excluded(make_round()))
     payment.refresh_from_db()
     assert (Outbox.objects.count(), payment.state) == (0, Payment.State.OWED)
@@ -115,8 +104,8 @@ def test_the_browser_pool_owes_until_somebody_marks_it_paid(db, django_capture_o
     assert Event.objects.filter(verb="paid").count() == 1
 
 
-def test_a_platform_that_pays_settles_the_debt(db, platform, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
+def test_a_platform_that_pays_settles_the_debt(db, platform, commit):
+    with commit(execute=True):
         payment = owe(excluded(on_mturk(make_round())))
     payment.refresh_from_db()
     assert payment.state == Payment.State.PAID
@@ -208,13 +197,6 @@ def test_money_that_the_platform_surely_did_not_move_can_be_withdrawn(db, platfo
     platform.failures = [ChannelError("Throttled", reached=False)]
     assert outbox.make_wanted_calls() == 0
     assert withdraw(assignment, actor="robin")
-
-
-def test_the_browser_pool_asks_no_platform_anything(db, monkeypatch, django_capture_on_commit_callbacks):
-    monkeypatch.setattr("annotation.platforms.current_app.signature", None)
-    with django_capture_on_commit_callbacks() as callbacks:
-        owe(excluded(make_round()))
-    assert (callbacks, Payment.objects.get().call) == ([], Payment.Call.NONE)
 
 
 def test_withdrawing_what_is_not_owed_does_nothing(db):

@@ -84,7 +84,7 @@ def test_what_is_paid_or_withdrawn_is_not_on_it(made, ann, bob):
     assert wages_of(made) == []
 
 
-def test_a_bonus_is_added_to_the_reward_and_is_no_hit_of_its_own(made, bob):
+def test_a_bonus_is_added_to_the_reward_and_does_not_count_as_a_hit(made, bob):
     assignment = Assignment.objects.get(worker=bob)
     Payment.objects.create(round=made, assignment=assignment, kind="bonus", reason="late", amount=Decimal("0.35"))
     row = read(write_wages(made))[1]
@@ -139,7 +139,7 @@ def test_given_back_twice_at_once_it_is_marked_once(transactional_db):
     assert Event.objects.filter(verb="paid").count() == 2
 
 
-def test_who_was_taken_out_of_it_is_still_owed(made, ann, bob):
+def test_workers_taken_out_of_it_are_still_owed(made, ann, bob):
     mark_wages(made, written(read(write_wages(made))[1:]), actor="robin")
     assert [wage.worker for wage in wages_of(made)] == [ann]
 
@@ -186,7 +186,7 @@ def test_one_workers_payments_in_anothers_row_are_refused(made, ann, bob):
 
 def test_a_row_given_twice_is_refused(made):
     rows = read(write_wages(made))
-    with pytest.raises(CounterpartError, match="Several rows name the same payment"):
+    with pytest.raises(CounterpartError, match="same payment"):
         mark_wages(made, written([*rows, rows[0]]), actor="robin")
     assert paid() == 0
 
@@ -206,11 +206,11 @@ def test_a_payment_withdrawn_since_is_refused(made, ann):
     assert paid() == 0
 
 
-def test_what_is_no_such_list_is_refused(made):
+def test_another_file_is_refused(made):
     for text in ("", "name,sum\nann,1\n", "worker,amount\nann,1\n", "\0"):
-        with pytest.raises(CounterpartError, match="lacks the columns"):
+        with pytest.raises(CounterpartError, match="columns"):
             mark_wages(made, text, actor="robin")
-    with pytest.raises(CounterpartError, match="The list of payments, line 1: not valid CSV"):
+    with pytest.raises(CounterpartError, match="line 1: not valid CSV"):
         mark_wages(made, "w" * 200_000 + "\n1,2\n", actor="robin")
 
 
@@ -229,17 +229,17 @@ def test_the_commands_write_the_list_and_take_it_back(made, tmp_path, capsys):
     call_command("payments", "round-1", "--csv", str(path))
     assert "2 workers are owed $1.95 in all" in capsys.readouterr().out
     call_command("mark_paid", "round-1", "--csv", str(path))
-    assert "Marked 3 payments of round round-1, $1.95 in all, as paid." in capsys.readouterr().out
+    assert "Marked 3 payments of round round-1, $1.95" in capsys.readouterr().out
     call_command("payments", "round-1", "--csv", str(tmp_path / "again.csv"))
-    assert "owes people nothing; no file was written" in capsys.readouterr().out
+    assert "no file was written" in capsys.readouterr().out
     assert not (tmp_path / "again.csv").exists()
 
 
-def test_a_list_is_never_written_over_another_file_and_one_that_is_no_list_is_refused(made, tmp_path):
+def test_a_list_is_never_written_over_another_file_and_an_invalid_one_is_refused(made, tmp_path):
     path = tmp_path / "owed.csv"
     with pytest.raises(CommandError, match="cannot be read"):
         call_command("mark_paid", "round-1", "--csv", str(path))
-    for content, said in ((b"\xff\xfe\x00", "no UTF-8"), (b"a\x00", "NUL"), (b"x" * 5_000_001, "at most")):
+    for content, said in ((b"\xff\xfe\x00", "not UTF-8"), (b"a\x00", "NUL"), (b"x" * 5_000_001, "at most")):
         path.write_bytes(content)
         with pytest.raises(CommandError, match=said):
             call_command("mark_paid", "round-1", "--csv", str(path))

@@ -20,7 +20,7 @@ def collection(db):
 
 
 def worked(made: Round, minutes: list[float], *, elapsed: float = 20) -> Round:
-    """Have the round's first seats answered, each in so many active minutes."""
+    """Have the round's first seats answered, each in these active minutes."""
     for hit, active in zip(made.hits.all(), minutes, strict=False):
         done = make_assignment(hit.seats.get())
         now = timezone.now()
@@ -49,16 +49,12 @@ def test_the_papers_times_are_worth_this_much_at_fifteen_dollars_an_hour(minutes
     assert fair_reward(float(minutes) * 60, Decimal("15")) == Decimal(reward)
 
 
-def test_active_and_elapsed_time_are_both_told(collection):
+def test_active_and_elapsed_time_are_both_measured(collection):
     timing = timing_of(pilot(collection, [1, 2, 3, 4, 50]), elapsed=True)
     assert (timing.n, timing.active, timing.low, timing.high, timing.elapsed) == (5, 180, 120, 240, 1200)
     assert str(timing) == (
         "median active 3.0 min (half of them 2.0 to 4.0), elapsed 20.0 min, of 5 accepted assignments"
     )
-
-
-def test_four_submissions_tell_no_median(collection):
-    assert timing_of(pilot(collection, [1, 2, 3, 4])) is None
 
 
 def test_rejected_work_says_nothing_about_the_time(collection, person):
@@ -67,6 +63,8 @@ def test_rejected_work_says_nothing_about_the_time(collection, person):
     words = {"grounds": "too_fast", "reason": "too fast", "evidence": "60 s"}
     Rejection.objects.create(assignment=hasty, by=person, **words)
     assert timing_of(made).n == 5
+    Rejection.objects.update(dropped_at=timezone.now())
+    assert timing_of(made).n == 6
 
 
 def test_work_that_is_not_accepted_says_nothing_about_the_time(collection):
@@ -76,25 +74,15 @@ def test_work_that_is_not_accepted_says_nothing_about_the_time(collection):
         assert (timing_of(made).n, timing_of(made).active) == (5, 300)
 
 
-def test_a_dropped_rejection_leaves_the_time_in(collection, person):
-    made = pilot(collection, [1, 5, 5, 5, 5])
-    words = {"grounds": "too_fast", "reason": "too fast", "evidence": "60 s", "dropped_at": timezone.now()}
-    Rejection.objects.create(assignment=Assignment.objects.first(), by=person, **words)
-    assert timing_of(made).n == 5
-
-
-def test_a_reward_below_the_floor_is_not_published(collection, platform):
+@pytest.mark.parametrize("channel", ["browser", "mturk"])
+def test_a_reward_below_the_floor_is_not_published_and_one_at_the_floor_is(collection, platform, channel):
     pilot(collection, [4] * 5)
     made = large(collection, reward="0.65")
-    with pytest.raises(CounterpartError, match=r"takes 4.0 min \(pilot pilot: .*\$15.00 an hour that is \$1.00, more"):
-        publish_round(made, channel="mturk", actor="robin")
+    with pytest.raises(CounterpartError, match=r"pilot pilot: .* Pack it again with --reward 1.00"):
+        publish_round(made, channel=channel, actor="robin")
     assert Round.objects.get(name="large").state == "draft"
-
-
-def test_a_reward_at_the_floor_is_published_with_its_expected_time(collection, platform):
-    pilot(collection, [4] * 5)
-    made = publish_round(large(collection, reward="1.00"), channel="mturk", actor="robin")
-    assert (made.state, made.expected_seconds) == ("open", 240)
+    Round.objects.filter(pk=made.pk).update(reward="1.00")
+    assert publish_round(made, channel=channel, actor="robin").expected_seconds == 240
     assert "pilot pilot" in Event.objects.get(verb="published", subject=f"hits.round:{made.pk}").data["source"]
 
 
@@ -105,20 +93,7 @@ def test_the_floor_is_the_rounds_own(collection, platform):
     assert publish_round(made, channel="mturk", actor="robin").state == "open"
 
 
-def test_the_house_pool_is_held_to_the_floor_too(collection):
-    pilot(collection, [4] * 5)
-    made = large(collection, reward="0.65")
-    with pytest.raises(CounterpartError, match="Pack it again with --reward 1.00"):
-        publish_round(made, actor="robin")
-    Round.objects.filter(pk=made.pk).update(reward="1.00")
-    assert publish_round(made, actor="robin").expected_seconds == 240
-
-
-def test_the_house_pool_needs_no_pilot(collection):
-    assert publish_round(large(collection, reward="2.50"), actor="robin").expected_seconds is None
-
-
-def test_a_reward_below_the_floor_for_slow_workers_is_published_once_somebody_says_so(collection):
+def test_a_reward_below_the_floor_for_slow_workers_is_published_once_a_person_says_so(collection):
     """Pairs take 5 to 10 minutes a HIT: at $15 an hour slow workers must earn $2.50."""
     made = large(collection, reward="2.49")
     with pytest.raises(
@@ -129,7 +104,7 @@ def test_a_reward_below_the_floor_for_slow_workers_is_published_once_somebody_sa
     assert publish_round(made, below_floor=True, actor="robin").state == "open"
 
 
-def test_nobody_may_pay_less_than_the_floor_for_a_time_that_is_known(collection):
+def test_a_known_time_is_never_paid_below_the_floor(collection):
     pilot(collection, [4] * 5)
     made = large(collection, reward="0.65")
     for stated, reward in ((None, "1.00"), (Decimal(5), "1.25")):
@@ -138,7 +113,7 @@ def test_nobody_may_pay_less_than_the_floor_for_a_time_that_is_known(collection)
 
 
 def test_a_large_round_needs_a_pilot(collection, platform):
-    with pytest.raises(CounterpartError, match="asks for 31 assignments and nobody knows how long"):
+    with pytest.raises(CounterpartError, match="asks for 31 assignments"):
         publish_round(large(collection), channel="mturk", actor="robin")
 
 
@@ -147,7 +122,7 @@ def test_a_small_round_may_be_the_pilot(collection, platform):
     assert publish_round(made, channel="mturk", actor="robin").expected_seconds is None
 
 
-def test_somebody_may_state_the_time_and_is_named(collection, platform):
+def test_a_person_may_state_the_time_and_is_named(collection, platform):
     made = publish_round(
         large(collection, reward="0.65"), channel="mturk", expected_minutes=Decimal("2.6"), actor="robin"
     )
@@ -156,15 +131,10 @@ def test_somebody_may_state_the_time_and_is_named(collection, platform):
     assert (event.actor, event.data["source"], event.data["seconds"]) == ("robin", "as stated", 156)
 
 
-def test_a_stated_time_is_held_to_the_floor_as_well(collection, platform):
-    with pytest.raises(CounterpartError, match=r"takes 2.7 min \(as stated\)"):
-        publish_round(large(collection, reward="0.65"), channel="mturk", expected_minutes=Decimal("2.7"), actor="robin")
-
-
 def test_a_time_that_is_none_is_refused(collection):
     made = large(collection)
     for minutes in ("0", "-3", "NaN", "Infinity", "1441"):
-        with pytest.raises(CounterpartError, match="Invalid number of expected minutes"):
+        with pytest.raises(CounterpartError, match="expected minutes"):
             check_wage(made, expected_minutes=Decimal(minutes))
 
 
@@ -187,7 +157,7 @@ def test_a_pilot_may_be_named(collection, platform):
 
 @pytest.mark.parametrize(
     ("options", "minutes", "message"),
-    [({"candidates": 3}, [4] * 5, "asked for other work"), ({}, [4] * 4, "fewer than 5 timed, accepted assignments")],
+    [({"candidates": 3}, [4] * 5, "other work"), ({}, [4] * 4, "fewer than 5")],
 )
 def test_a_pilot_that_says_nothing_is_refused(collection, options, minutes, message):
     named = pilot(collection, minutes, "named", **options)
@@ -213,7 +183,7 @@ def test_a_rehearsal_cannot_be_named_as_the_pilot_of_people(collection):
     named = pilot(collection, [0] * 5)
     put_on_platform(named)
     made = large(collection)
-    with pytest.raises(CounterpartError, match="Round pilot was only rehearsed or simulated"):
+    with pytest.raises(CounterpartError, match="rehearsed"):
         check_wage(put_on_platform(made, "production"), pilot=named)
     made.settles = False
     assert check_wage(made, below_floor=True).seconds is None
@@ -227,12 +197,12 @@ def simulated(made: Round, work: int) -> Round:
     return made
 
 
-def test_times_of_programs_do_not_count_beside_enough_of_people(collection):
+def test_times_of_programs_do_not_count_where_people_did_enough(collection):
     timing = timing_of(simulated(pilot(collection, [1, 1, 4, 4, 4, 4, 4]), 2))
     assert (timing.n, timing.active, timing.simulated) == (5, 240, 0)
 
 
-def test_times_of_programs_are_told_as_such(collection):
+def test_times_of_programs_are_named_as_such(collection):
     timing = timing_of(simulated(pilot(collection, [2] * 7), 3))
     assert (timing.n, timing.simulated) == (7, 3)
     assert str(timing).endswith("of 7 accepted assignments, 3 of them simulated")

@@ -4,11 +4,11 @@ import pytest
 from django.utils.html import strip_tags
 
 from annotation.people.best_levels import Best, set_best
-from annotation.people.qualification_tests import QualificationPlan, answer_test, make_test
+from annotation.people.qualification_tests import QualificationPlan, make_test
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Match
-from tests.factories import make_collection, make_worker
+from tests.factories import make_collection
 
 
 @pytest.fixture
@@ -45,13 +45,6 @@ def test_a_level_of_the_other_side_and_a_long_reason_are_refused(first, best, me
     place = first.items.filter(polarity="negative").first().place
     with pytest.raises(CounterpartError, match=message):
         set_best(first, {place: best}, actor="x")
-
-
-def test_a_test_is_passed_by_the_side_alone(first):
-    set_best(first, {item.place: Best(None, "Because.") for item in first.items.all()}, actor="x")
-    set_best(first, {item.place: Best(4, "") for item in first.items.filter(polarity="negative")}, actor="x")
-    levels = {item.place: 2 if item.polarity == "positive" else 3 for item in first.items.all()}
-    assert answer_test(first, make_worker(), levels, number=1).right == 4
 
 
 def test_a_researcher_says_on_the_page_of_the_test_which_level_fits_best(first, researcher, reviewer):

@@ -38,7 +38,7 @@ def test_no_table_ties_a_forgotten_worker_to_the_platform(worker):
 
 
 def texts_in_the_database() -> str:
-    """Everything that stands in any column of any table."""
+    """The content of every column of every table."""
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
         rows = []
@@ -49,7 +49,7 @@ def texts_in_the_database() -> str:
 
 
 def leave_traces(worker: Worker, person) -> Assignment:
-    """Put the platform's id of the worker wherever words may stand, as careless people and platforms do."""
+    """Put the platform's id of the worker wherever words are stored, as careless people and platforms do."""
     made = posted()
     assignment = accepted(made)
     said = "Worker SECRETID1 wrote as SECRETID1."
@@ -96,13 +96,6 @@ def test_names_and_folders_that_hold_a_forgotten_id_stay_as_they_are(worker):
     assert round.name == "SECRETID1-pilot"
 
 
-def test_an_id_too_short_for_a_platform_is_replaced_nowhere(db):
-    worker = worker_for(channel="mturk", environment="sandbox", external_id="AB")
-    record("noted", worker, actor="robin", said="round AB-pilot")
-    forget_worker(worker.pseudonym, actor="robin")
-    assert Event.objects.get(verb="noted").data == {"said": "round AB-pilot"}
-
-
 def test_every_column_of_text_is_declared_free_or_known_to_hold_no_words_about_people():
     columns = {
         f"{model._meta.label}.{field.name}"
@@ -138,42 +131,32 @@ def test_every_column_of_text_is_declared_free_or_known_to_hold_no_words_about_p
     }
 
 
-def test_longer_words_that_hold_the_id_are_other_words(worker, person):
-    record("noted", worker, actor="robin", said="SECRETID12 and ASECRETID1")
-    forget_worker(worker.pseudonym, actor="robin")
-    assert Event.objects.get(verb="noted").data == {"said": "SECRETID12 and ASECRETID1"}
-
-
-def test_ids_of_our_own_pool_are_deleted_and_searched_for_nowhere(db):
-    worker = worker_for(channel="browser", external_id="1")
-    record("noted", worker, actor="robin", said="page 1")
-    assert forget_worker(worker.pseudonym, actor="robin") == 1
-    assert Event.objects.get(verb="noted").data == {"said": "page 1"}
+@pytest.mark.parametrize(
+    ("channel", "external_id", "said"),
+    [
+        ("mturk", "AB", "round AB-pilot"),  # too short for an id of a platform
+        ("mturk", "SECRETID1", "SECRETID12 and ASECRETID1"),  # longer words
+        ("browser", "1", "page 1"),  # an id of our own pool
+    ],
+)
+def test_other_words_than_a_platforms_id_stay(db, channel, external_id, said):
+    worker = worker_for(channel=channel, external_id=external_id)
+    record("noted", worker, actor="robin", said=said)
+    assert [forget_worker(worker.pseudonym, actor="robin") for _ in range(2)] == [1, 0]
+    assert Event.objects.get(verb="noted").data == {"said": said}
 
 
 def test_work_that_was_not_taken_in_is_taken_in_first(worker, platform):
     begin(posted())
     Assignment.objects.update(worker=worker, seat=None)
-    with pytest.raises(CounterpartError, match="1 submission of worker .* must be stored first: sync"):
+    with pytest.raises(CounterpartError, match="1 submission"):
         forget_worker(worker.pseudonym, actor="robin")
     assert WorkerIdentity.objects.filter(external_id="SECRETID1").exists()
 
 
-def test_the_work_of_a_forgotten_worker_stays(worker):
-    assignment = lease_seat(make_round(), worker=worker)
-    forget_worker(worker.pseudonym, actor="robin")
-    assert Assignment.objects.get() == assignment
-    assert Event.objects.get(verb="forgotten").data == {"identities": 1}
-
-
-def test_a_forgotten_worker_who_comes_back_is_somebody_new(worker):
+def test_a_forgotten_worker_who_comes_back_is_a_new_worker(worker):
     forget_worker(worker.pseudonym, actor="robin")
     assert worker_for(channel="mturk", environment="sandbox", external_id="SECRETID1") != worker
-
-
-def test_forgetting_twice_erases_nothing_more(worker):
-    forget_worker(worker.pseudonym, actor="robin")
-    assert forget_worker(worker.pseudonym, actor="robin") == 0
 
 
 def test_a_worker_who_is_owed_money_is_paid_first(worker):
@@ -189,27 +172,24 @@ def test_a_worker_who_is_owed_money_is_paid_first(worker):
 
 def test_the_command_asks_nothing_about_an_unknown_worker(db, monkeypatch):
     monkeypatch.setattr("builtins.input", lambda prompt: pytest.fail("it asked"))
-    with pytest.raises(CommandError, match="There is no worker 'nobody'"):
-        call_command("forget_worker", "nobody")
+    with pytest.raises(CommandError, match="'unknown'"):
+        call_command("forget_worker", "unknown")
 
 
-def test_the_command_erases_where_told_not_to_ask(worker, capsys):
+def test_the_command_erases_at_once_with_yes(worker, capsys):
     call_command("forget_worker", worker.pseudonym, "--yes")
     assert "Erased 1 platform id" in capsys.readouterr().out
 
 
-def test_the_command_erases_once_told_yes(worker, monkeypatch):
-    monkeypatch.setattr("builtins.input", lambda prompt: "y")
-    call_command("forget_worker", worker.pseudonym)
-    assert not WorkerIdentity.objects.exists()
-
-
-def test_the_command_erases_nothing_unless_told_yes(worker, monkeypatch):
-    def nobody_there(prompt):
+def test_the_command_erases_nothing_without_a_yes(worker, monkeypatch):
+    def closed(prompt):
         raise EOFError
 
-    for asked in (lambda prompt: "n", lambda prompt: "", lambda prompt: "maybe", nobody_there):
+    for asked in (lambda prompt: "n", lambda prompt: "", lambda prompt: "maybe", closed):
         monkeypatch.setattr("builtins.input", asked)
         with pytest.raises(CommandError, match="Nothing was erased"):
             call_command("forget_worker", worker.pseudonym)
     assert WorkerIdentity.objects.exists()
+    monkeypatch.setattr("builtins.input", lambda prompt: "y")
+    call_command("forget_worker", worker.pseudonym)
+    assert not WorkerIdentity.objects.exists()

@@ -14,8 +14,7 @@ from annotation.people.invitations import make_invitations, revoke_invitations
 from core.errors import CounterpartError
 from core.models import Event
 from hits.models import Round
-from tests.annotation.answering import agreement
-from tests.annotation.judging.test_pool_pages import consent, join_page
+from tests.annotation.answering import agreement, consent, join_page
 from tests.at_once import at_once
 from tests.factories import make_round
 
@@ -50,7 +49,7 @@ def test_an_invitation_lets_one_person_join(stranger, made):
     assert (invitation.state, invitation.used_by) == ("used", Participant.objects.get().worker)
 
 
-def test_a_used_invitation_lets_nobody_else_in_and_leaves_no_worker(stranger, made):
+def test_a_used_invitation_lets_no_other_person_in_and_leaves_no_worker(stranger, made):
     link = invite(made)
     agree(Client(), link)
     for answer in (stranger.get(link), agree(stranger, link)):
@@ -67,19 +66,13 @@ def test_who_used_it_comes_back_by_it_and_by_the_join_link(stranger, made):
     assert Worker.objects.count() == 1
 
 
-def test_a_form_that_is_sent_twice_makes_one_worker(stranger, made):
-    link, form = invite(made), links.form_token()
-    assert [agree(stranger, link, form).status_code for _ in range(2)] == [302, 302]
-    assert Worker.objects.count() == 1
-
-
-def test_the_join_link_of_such_a_round_lets_nobody_in_and_says_why(stranger, made):
+def test_the_join_link_of_such_a_round_lets_no_one_in_and_says_why(stranger, made):
     for answer in (stranger.get(join_page(made)), consent(stranger, made)):
         assert (answer.status_code, "This round is by invitation" in answer.text) == (403, True)
     assert not Worker.objects.exists()
 
 
-def test_a_round_for_all_takes_the_invited_beside_the_others(stranger, made):
+def test_a_round_for_all_takes_invited_workers_too(stranger, made):
     Admission.objects.all().delete()
     assert agree(Client(), invite(made)).status_code == consent(stranger, made).status_code == 302
 
@@ -127,20 +120,20 @@ def test_a_number_out_of_range_makes_none(made, count):
 
 
 def test_the_command_makes_lists_and_revokes(stranger, made, capsys):
-    def told(*options: str) -> dict:
+    def run(*options: str) -> dict:
         call_command("invite", made.name, *options, "--json")
         return json.loads(capsys.readouterr().out)
 
-    first, second = told("--count", "2")["made"]
+    first, second = run("--count", "2")["made"]
     agree(stranger, first["link"].removeprefix("http://127.0.0.1:8000"))
-    assert told("--revoke", str(second["number"])) == {"revoked": 1}
+    assert run("--revoke", str(second["number"])) == {"revoked": 1}
     worker = Worker.objects.get().pseudonym
-    assert told("--list")["invitations"] == [
+    assert run("--list")["invitations"] == [
         {"number": first["number"], "state": "used", "worker": worker},
         {"number": second["number"], "state": "revoked"},
     ]
     with pytest.raises(CommandError, match="write them with commas"):
-        told("--revoke", "one")
+        run("--revoke", "one")
 
 
 def test_a_draft_has_no_invitations(made):

@@ -20,11 +20,6 @@ from tests.factories import make_worker
 
 
 @pytest.fixture
-def other(db) -> User:
-    return User.objects.create_user(username="sam")
-
-
-@pytest.fixture
 def rejection(person) -> Rejection:
     return reject(flagged(pooled()), **WORDS, by=person)
 
@@ -33,7 +28,7 @@ def make_appeal(rejection) -> Appeal:
     return appeal(rejection, text="I read every picture.", actor="worker:x")
 
 
-def test_an_appeal_is_kept_and_told(rejection):
+def test_an_appeal_is_stored_with_an_event(rejection):
     made = make_appeal(rejection)
     assert (made.text, made.upheld, made.answered_at) == ("I read every picture.", None, None)
     assert Event.objects.get(verb="appealed").actor == "worker:x"
@@ -90,19 +85,16 @@ def test_an_appeal_that_is_upheld_pays(rejection, person):
     assert Payment.objects.get().state == Payment.State.OWED
 
 
-def test_who_rejected_cannot_turn_the_appeal_down(rejection, person):
-    with pytest.raises(CounterpartError, match="somebody else has to turn the appeal down"):
-        answer_appeal(make_appeal(rejection), upheld=False, answer="No.", by=person)
+@pytest.mark.parametrize("part", ["by", "seconded_by"])
+def test_who_rejected_or_agreed_cannot_turn_the_appeal_down(rejection, other, part):
+    Rejection.objects.update(**{part: other})
+    rejection.refresh_from_db()
+    with pytest.raises(CounterpartError, match="another person"):
+        answer_appeal(make_appeal(rejection), upheld=False, answer="No.", by=other)
     assert Appeal.objects.get().answered_at is None
 
 
-def test_who_agreed_to_the_rejection_cannot_turn_the_appeal_down_either(rejection, other):
-    Rejection.objects.update(seconded_by=other)
-    with pytest.raises(CounterpartError, match="somebody else"):
-        answer_appeal(make_appeal(rejection), upheld=False, answer="No.", by=other)
-
-
-def test_somebody_else_may_turn_it_down_with_an_answer(rejection, other):
+def test_another_person_may_turn_it_down_with_an_answer(rejection, other):
     answered = answer_appeal(make_appeal(rejection), upheld=False, answer="All 18 are alike.", by=other)
     rejection.refresh_from_db()
     assert (answered.upheld, rejection.holds, Payment.objects.count()) == (False, True, 0)
@@ -111,8 +103,8 @@ def test_somebody_else_may_turn_it_down_with_an_answer(rejection, other):
 @pytest.mark.parametrize(("upheld", "verb"), [(True, "appeal upheld"), (False, "appeal turned down")])
 def test_who_answered_an_appeal_and_how_is_an_event(rejection, other, upheld, verb):
     made = answer_appeal(make_appeal(rejection), upheld=upheld, answer="I looked at it again.", by=other)
-    told = Event.objects.get(verb=verb)
-    assert (told.subject, told.actor, told.data) == (subject_of(made.assignment), "sam", {"appeal": made.pk})
+    event = Event.objects.get(verb=verb)
+    assert (event.subject, event.actor, event.data) == (subject_of(made.assignment), "sam", {"appeal": made.pk})
 
 
 def test_an_answer_needs_words(rejection, other):
@@ -140,7 +132,7 @@ def test_the_pay_of_a_hit_that_another_worker_was_given_can_be_asked_for_once(db
     assert Event.objects.filter(verb="appealed").count() == 1
 
 
-def test_the_pay_of_a_hit_that_nobody_else_has_is_earned_by_submitting_it(db):
+def test_the_pay_of_a_hit_that_is_not_lost_is_earned_by_submitting_it(db):
     late = leased(pooled(), minutes=-1)
     with pytest.raises(CounterpartError, match="take it again and submit it"):
         ask(late)
@@ -149,7 +141,7 @@ def test_the_pay_of_a_hit_that_nobody_else_has_is_earned_by_submitting_it(db):
 def test_the_pay_of_lost_work_can_be_asked_for_during_thirty_days(db):
     late = lost(pooled())
     late.deadline -= WINDOW
-    with pytest.raises(CounterpartError, match="Pay could be asked for until"):
+    with pytest.raises(CounterpartError, match="until"):
         ask(late)
 
 
@@ -167,7 +159,7 @@ def test_a_request_that_is_turned_down_pays_nothing(person):
 
 
 def given_again(late: Assignment) -> Assignment:
-    """Have the worker who was given a lost HIT return it, and the one who lost it take it again."""
+    """Have the worker who got a lost HIT return it, and the one who lost it take it again."""
     return_assignment(late.hit.assignments.get(state="leased"), actor="robin")
     return lease_seat(late.hit.round, worker=late.worker)
 
@@ -198,5 +190,5 @@ def test_a_hit_that_was_lost_twice_is_paid_once(person):
 def test_the_pay_of_a_hit_that_one_has_again_cannot_be_asked_for(db):
     late = lost(pooled(replication=2))
     assert lease_seat(late.hit.round, worker=late.worker).hit == late.hit
-    with pytest.raises(CounterpartError, match="You have taken this HIT again since"):
+    with pytest.raises(CounterpartError, match="again"):
         ask(late)

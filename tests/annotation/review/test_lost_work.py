@@ -83,7 +83,7 @@ def test_in_the_house_pool_a_lease_that_ran_out_leaves_its_seat_to_whoever_has_i
     assert (Seat.objects.get().state, mark_submitted(held, active_seconds=60)) == ("taken", None)
 
 
-def test_in_the_house_pool_the_seat_of_paid_work_waits_for_somebody_else(person):
+def test_in_the_house_pool_the_seat_of_paid_work_waits_for_another_worker(person):
     made = pooled()
     held = begin(made)
     pay_for_outage(held, reason="The site was down.", by=person)

@@ -7,20 +7,11 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.models import Assignment, Decision, Payment, Rejection
 from annotation.money.payments import COMPENSATION, owe_bonus
-from annotation.review.decisions import (
-    MassPolicy,
-    decide,
-    drop_proposal,
-    reject,
-    reverse,
-    reversible_until,
-    second,
-)
+from annotation.review.decisions import MassPolicy, decide, drop_proposal, reject, reverse, reversible_until, second
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.calls.outbox import deliver_due, make_wanted_calls
@@ -32,11 +23,6 @@ from tests.annotation.money.moneyed import UNPAID, WORDS, accepted, flagged, poo
 
 State = Assignment.State
 ONE_IS_MANY = MassPolicy(earliest=1, share=0.0)
-
-
-@pytest.fixture
-def other(db) -> User:
-    return User.objects.create_user(username="sam")
 
 
 def proposed(made, person) -> Rejection:
@@ -52,7 +38,7 @@ def test_a_rejection_excludes_the_votes_and_leaves_the_work_unpaid(person):
     assert (Decision.objects.get().paid, Decision.objects.get().by, rejection.by) == (False, person, person)
 
 
-def test_the_platform_is_told_with_the_reason(person, platform):
+def test_the_platform_gets_the_reason(person, platform):
     made = posted()
     rejection = reject(flagged(made), **WORDS, by=person)
     deliver_due(made)
@@ -60,12 +46,12 @@ def test_the_platform_is_told_with_the_reason(person, platform):
     assert Visit.objects.get().state == "rejected"
 
 
-def test_the_house_pool_tells_nobody(person):
+def test_the_house_pool_makes_no_call(person):
     reject(flagged(pooled()), **WORDS, by=person)
     assert not Outbox.objects.exists()
 
 
-def test_a_rejection_lacking_what_it_needs_is_refused(person):
+def test_an_incomplete_rejection_is_refused(person):
     work = flagged(pooled())
     no_grounds = "'failed_control' are not valid grounds .* A failed control alone is not enough"
     for change, message in (
@@ -80,11 +66,6 @@ def test_a_rejection_lacking_what_it_needs_is_refused(person):
             reject(work, **WORDS | change, by=person)
     work.refresh_from_db()
     assert (work.state, Rejection.objects.count(), Decision.objects.count()) == (State.FLAGGED, 0, 0)
-
-
-def test_a_reason_may_have_tabs_and_line_ends(person):
-    words = WORDS | {"reason": "First.\r\n\tSecond."}
-    assert reject(flagged(pooled()), **words, by=person).reason == "First.\r\n\tSecond."
 
 
 def test_no_row_refuses_pay_without_a_person():
@@ -137,7 +118,7 @@ def test_the_fourth_rejection_of_a_round_needs_a_second_person(person):
     assert Assignment.objects.get(pk=rejections[3].assignment_id).state == State.FLAGGED
 
 
-def test_four_rejections_among_much_accepted_work_need_nobody_else(person):
+def test_four_rejections_among_much_accepted_work_need_no_second_person(person):
     made = pooled(hits=14)
     for _ in range(10):
         accepted(made)
@@ -164,7 +145,7 @@ def test_what_is_proposed_counts_towards_the_next(person):
 
 def test_the_proposer_cannot_agree_with_themselves(person):
     rejection = proposed(pooled(), person)
-    with pytest.raises(CounterpartError, match="You proposed the rejection .* somebody else has to agree"):
+    with pytest.raises(CounterpartError, match="You proposed"):
         second(rejection, by=person)
     assert Assignment.objects.get().state == State.FLAGGED
 
@@ -217,14 +198,14 @@ def test_work_is_rejected_once(person):
 def test_what_the_platform_has_approved_cannot_be_rejected(person, platform, change):
     work = flagged(posted())
     Visit.objects.update(**change)
-    with pytest.raises(CounterpartError, match="was approved by its platform and is paid"):
+    with pytest.raises(CounterpartError, match="approved"):
         reject(work, **WORDS, by=person)
 
 
 def test_what_the_platform_approves_meanwhile_cannot_be_seconded(person, other, platform):
     rejection = proposed(posted(), person)
     Visit.objects.update(state="approved")
-    with pytest.raises(CounterpartError, match="was approved by its platform and is paid"):
+    with pytest.raises(CounterpartError, match="approved"):
         second(rejection, by=other)
     rejection.refresh_from_db()
     assert rejection.is_proposal
@@ -261,7 +242,7 @@ def test_a_rejection_is_reversed_once(person):
     assert Payment.objects.count() == 1
 
 
-def test_reversed_work_can_be_rejected_anew_with_another_row(person):
+def test_reversed_work_can_be_rejected_again_with_another_row(person):
     work = flagged(pooled())
     reverse(reject(work, **WORDS, by=person), reason="Wrong.", by=person)
     assert reject(work, **WORDS, by=person).holds
@@ -272,12 +253,12 @@ def test_a_rejection_that_is_on_its_way_cannot_be_reversed(person, platform):
     rejection = reject(flagged(posted()), **WORDS, by=person)
     platform.failures = [ChannelError("The line was cut.")]
     make_wanted_calls()
-    with pytest.raises(CounterpartError, match="rejection .* is being sent to the platform; try again in a minute"):
+    with pytest.raises(CounterpartError, match="is being sent"):
         reverse(rejection, reason="Wrong.", by=person)
 
 
 def rejected_there(person, *, days: int) -> Rejection:
-    """A rejection that the platform knows, of work submitted so many days ago."""
+    """A rejection that the platform knows, of work submitted ``days`` ago."""
     made = posted()
     rejection = reject(flagged(made), **WORDS, by=person)
     deliver_due(made)
@@ -303,13 +284,13 @@ def test_after_that_as_much_is_given_as_a_bonus(person, platform, late):
     assert (payment.kind, payment.amount, payment.reason) == ("bonus", Decimal("0.65"), COMPENSATION)
 
 
-def test_work_that_was_made_good_by_a_bonus_is_not_paid_again_when_it_is_decided_anew(person, platform):
+def test_work_that_was_made_good_by_a_bonus_is_not_paid_again_when_it_is_decided_again(person, platform):
     work = reverse_late(person)
     decide(work, votes_count=True, paid=True, reason="Its votes are fine as well.", by=person)
     assert [payment.kind for payment in Payment.objects.all()] == ["bonus"]
 
 
-def test_work_that_was_made_good_by_a_bonus_cannot_be_rejected_anew(person, platform):
+def test_work_that_was_made_good_by_a_bonus_cannot_be_rejected_again(person, platform):
     work = reverse_late(person)
     with pytest.raises(CounterpartError, match="was paid by a bonus"):
         reject(work, **WORDS, by=person)

@@ -35,7 +35,7 @@ def bare(folder) -> Collection:
 
 
 def written_by_workers(folder, person, capture) -> None:
-    """Have two captions of four of the pictures written and accepted; four wait for nobody."""
+    """Have two captions of four of the pictures written and accepted; the others have none."""
     call_command("sample_queries", "new", "--collection=zoo", "--images=4", "--captions=0", "--uncaptioned")
     call_command("pack", "writing", "--sample=new", "--task=caption", "--replication=2", "--ceiling=100")
     call_command("publish", "writing", "--channel=browser", "--below-floor")
@@ -57,9 +57,9 @@ def searched(collection: str) -> Pool:
     return Pool.objects.get(name="first")
 
 
-def test_written_captions_are_appended_and_searched(capsys, bare, folder, person, django_capture_on_commit_callbacks):
+def test_written_captions_are_appended_and_searched(capsys, bare, folder, person, commit):
     assert "6 images have no caption" in capsys.readouterr().out
-    written_by_workers(folder, person, django_capture_on_commit_callbacks)
+    written_by_workers(folder, person, commit)
     capsys.readouterr()
     call_command("import_collection", "zoo", str(folder / "written.jsonl"), "--format=jsonl", "--append", "--json")
     assert json.loads(capsys.readouterr().out) == {
@@ -77,14 +77,6 @@ def test_written_captions_are_appended_and_searched(capsys, bare, folder, person
     assert pool.n_pairs > 0
     lists = Retrieval.objects.get()
     assert lists.collection.images.gallery().count() == 6  # pictures without a caption are searched
-
-
-def test_written_captions_make_a_collection_of_their_own(bare, folder, person, django_capture_on_commit_callbacks):
-    written_by_workers(folder, person, django_capture_on_commit_callbacks)
-    call_command("import_collection", "mine", str(folder / "written.jsonl"), "--format=jsonl", "--images", str(folder))
-    mine = Collection.objects.get(name="mine")
-    assert (mine.images.count(), mine.captions.count(), mine.images.exclude(file="").count()) == (4, 8, 4)
-    assert searched("mine").n_pairs > 0
 
 
 REFUSAL = "No image of zoo has a caption, so there is nothing to search. Have workers write some"

@@ -6,8 +6,8 @@ from playwright.sync_api import expect
 from annotation.models import Draft
 from corpus.models import Caption
 from hits.models import Round
-from tests.annotation.judging.test_judging_browser import at, saved, stored, take
-from tests.browser import go_offline, press
+from tests.annotation.judging.browsing import at, saved, stored, take
+from tests.browser import press
 from tests.hits.boxes import pack_boxes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -69,15 +69,3 @@ def test_ticks_survive_a_reload_and_none_takes_them_away(page, made):
     at(page, "1 of 6")
     saved(page)
     assert sorted(Draft.objects.values_list("level", flat=True)) == [1] + [4] * 9
-
-
-def test_what_was_ticked_offline_is_kept_and_submitted(page, made):
-    take(page, made)
-    go_offline(page)
-    press(page, ["4", "ArrowRight", *"nnnnn"])
-    expect(page.locator("#saved")).to_have_text("offline: 6 answers kept on this device")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("Not submitted yet: the server cannot be reached.")).to_be_visible()
-    page.context.set_offline(False)
-    page.wait_for_url("**/receipt/")
-    assert [place for place, level in stored().items() if level == 1] == [4]

@@ -4,7 +4,6 @@ import random
 
 import numpy as np
 import pytest
-from django.urls import reverse
 
 from annotation.models import Assignment, Decision, Draft, Judgment
 from annotation.work.answers import places_of
@@ -15,7 +14,6 @@ from dataset.verdicts import aggregate_round
 from hits.models import Item, Round
 from simulation.simulated_workers import Reviewer
 from tests.annotation.answering import address, leased, right_answers
-from tests.dataset.releasing import release_version
 from tests.factories import make_assignment, make_worker
 from tests.hits.boxes import pack_boxes, pool_of_boxes
 
@@ -109,11 +107,9 @@ def test_a_picture_that_does_not_load_frees_the_worker_of_its_sentences(stranger
 
 
 @pytest.mark.parametrize(("wrong", "state"), [(0, "accepted"), (3, "accepted"), (4, "flagged")])
-def test_work_counts_where_seven_of_ten_controls_are_right(
-    stranger, made, django_capture_on_commit_callbacks, wrong, state
-):
+def test_work_counts_where_seven_of_ten_controls_are_right(stranger, made, commit, wrong, state):
     assignment = leased(made)
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         send(stranger, assignment, ticked(assignment, wrong=wrong))
     assignment.refresh_from_db()
     assert (assignment.state, assignment.control_failures) == (state, wrong)
@@ -124,17 +120,17 @@ def test_work_counts_where_seven_of_ten_controls_are_right(
 
 
 @pytest.fixture
-def judged(stranger, django_capture_on_commit_callbacks):
-    """Have one worker do a HIT after the other with so many wrong answers to its ten controls; return the work."""
+def judged(stranger, commit):
+    """Have one worker do HITs with these numbers of wrong answers to their ten controls; return the work."""
 
     def judge(*wrong: int) -> list[Assignment]:
         pool, worker = pool_of_boxes(asked=5 * len(wrong), images=30), make_worker()
-        # Nobody judges a pair twice: controls are of other images than those that are asked about.
+        # A worker judges a pair once: controls are of other images than those that are asked about.
         Match.objects.filter(image__in=pool.proposals.values("image")).delete()
         made = pack_boxes("several", pool)
         for hit, failures in zip(made.hits.order_by("number"), wrong, strict=True):
             assignment = make_assignment(hit.seats.first(), worker)
-            with django_capture_on_commit_callbacks(execute=True):
+            with commit(execute=True):
                 assert send(stranger, assignment, ticked(assignment, wrong=failures)).status_code == 302
         return list(Assignment.objects.filter(worker=worker).order_by("pk"))
 
@@ -171,15 +167,6 @@ def test_each_hit_is_judged_by_the_share_up_to_it(judged, seed):
         assert (one.state == "accepted") == (sum(right) / len(right) >= 0.7)
 
 
-def test_the_receipt_counts_pictures_and_the_explanations_name_no_key(stranger, made):
-    assignment = leased(made)
-    help = stranger.get(address("task", assignment)).text.split('id="help"')[1]
-    assert "ticked" in help.split("<h3>Keys")[0]
-    assert "<kbd" not in help.split("<h3>Keys")[0]
-    send(stranger, assignment, ticked(assignment))
-    assert "Your 6 answers are in." in stranger.get(address("receipt", assignment)).text
-
-
 def vote(made: Round, *yes: bool) -> Item:
     """Have a candidate judged by a worker each."""
     item = Item.objects.filter(hit__round=made, control=None).first()
@@ -201,47 +188,13 @@ def _on_seat(made: Round, number: int) -> Assignment:
     ("yes", "level", "score"),
     [((True, True, False), 1, 2 / 3), ((True, False, False), 4, 1 / 3), ((True, False), 4, 1 / 2)],
 )
-def test_a_pair_is_relevant_where_two_of_three_say_yes(made, django_capture_on_commit_callbacks, yes, level, score):
-    with django_capture_on_commit_callbacks(execute=True):
+def test_a_pair_is_relevant_where_two_of_three_say_yes(made, commit, yes, level, score):
+    with commit(execute=True):
         item = vote(made, *yes)
     aggregate_round(made)
     verdict = Verdict.objects.get(image=item.image, caption=item.caption)
     assert verdict.level == level
     assert verdict.score == pytest.approx(score)
-
-
-def test_verdicts_are_released_as_those_of_other_rounds(made, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
-        item = vote(made, True, True, False)
-    version = release_version(
-        "v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made], partial=True
-    )
-    assert version.collection.matches.filter(source=version.name, image=item.image, caption=item.caption).exists()
-
-
-def test_the_join_page_tells_what_is_asked(client, made):
-    shown = client.get(reverse("judging:join", args=[made.join_key])).text
-    assert "Which sentences describe the picture?" in shown
-    assert "6 pictures <small>in one HIT" in shown
-    assert "100% YES" not in shown
-
-
-@pytest.mark.slow
-def test_the_pages_of_staff_open_and_speak_of_ticks(researcher, made, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
-        item = vote(made, True, False)
-    aggregate_round(made)
-    assignment = Assignment.objects.first()
-    pages = ["", "hits/", "hits/1/", "rehearse/", "pairs/", "controls/", "effect/", "live/"]
-    addresses = [f"/rounds/boxes/{page}" for page in pages]
-    addresses += [f"/pairs/{item.image_id}/{item.caption_id}/", "/charts/round/boxes/agreement/", "/rounds/"]
-    for one in addresses:
-        assert researcher.get(one).status_code == 200, one
-    assert "not ticked" in researcher.get(f"/review/{assignment.pk}/").text
-    shown = researcher.get("/rounds/boxes/").text
-    assert "mean share of yes" in shown
-    assert "Check boxes, ten captions of a picture at a time" in shown
-    assert "Repeats within a HIT" not in shown
 
 
 def test_a_simulated_review_decides_on_a_hit_of_a_worker_with_too_few_right(judged):

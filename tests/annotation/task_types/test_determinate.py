@@ -5,19 +5,16 @@ from collections import Counter
 import pytest
 from django.core.management import CommandError
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 from playwright.sync_api import expect
 
 from annotation.models import Assignment, Decision, Judgment
-from annotation.work.answers import Answer
-from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
 from dataset.outside_judgments.judgment_import import import_judgments
-from dataset.reviews.cases import disagreements
 from dataset.verdicts import aggregate_round
 from hits.models import Control, Item, Round, Seat
 from tests.annotation.answering import address, leased
-from tests.annotation.judging.test_judging_browser import at, saved, stored, take
+from tests.annotation.judging.browsing import at, saved, stored, take
+from tests.annotation.task_types.asked_captions import make_asked, say
 from tests.browser import press
 from tests.dataset.releasing import release_version
 from tests.evaluation.analysing import analyse, figures_of
@@ -25,28 +22,10 @@ from tests.factories import make_assignment, make_worker
 from tests.hits.pools import mirror_of, pack, pool_of
 
 
-def make_asked(pairs: int = 25, name: str = "captions", **parameters: object) -> Round:
-    packed = pack(name, pool_of(pairs, name=f"pool-{name}"), task="determinate", **parameters)
-    Round.objects.filter(pk=packed.pk).update(channel="browser", published_at=timezone.now())
-    packed.refresh_from_db()
-    return packed
-
-
 @pytest.fixture
 def made(db) -> Round:
     """25 captions in two HITs, each wanted three times."""
     return make_asked()
-
-
-def say(made: Round, *votes: str) -> Item:
-    """Have the first HIT answered by a worker for each of ``votes``: "y" or "n" about its first caption, else no."""
-    hit = made.hits.first()
-    item = hit.items.first()
-    for number, vote in enumerate(votes, 1):
-        assignment = make_assignment(hit.seats.get(number=number), make_worker())
-        answers = [Answer(one.pk, 1 if one == item and vote == "y" else 4) for one in hit.items.all()]
-        submit_answers(assignment, answers=answers, active_seconds=60)
-    return item
 
 
 def test_every_caption_of_the_pool_is_asked_once_without_an_image_or_a_control(made):
@@ -90,16 +69,16 @@ def test_a_picture_that_does_not_load_and_a_report_are_refused(stranger, made):
     assert stranger.get(address("picture", assignment, 1)).status_code == 404
 
 
-def test_work_counts_and_is_owed_without_controls(made, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
+def test_work_counts_and_is_owed_without_controls(made, commit):
+    with commit(execute=True):
         say(made, "y")
     assignment = Assignment.objects.get()
     assert (assignment.state, assignment.control_failures, assignment.payments.count()) == ("accepted", 0, 1)
     assert Decision.objects.get().reason == "The task has no controls."
 
 
-def test_a_worker_answers_a_caption_once(made, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
+def test_a_worker_answers_a_caption_once(made, commit):
+    with commit(execute=True):
         item = say(made, "y")
     first = Judgment.objects.get(item=item)
     again = make_assignment(made.hits.first().seats.get(number=2), make_worker())
@@ -109,8 +88,8 @@ def test_a_worker_answers_a_caption_once(made, django_capture_on_commit_callback
         )
 
 
-def test_the_shares_of_yes_are_analysed(made, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
+def test_the_shares_of_yes_are_analysed(made, commit):
+    with commit(execute=True):
         item = say(made, "y", "y", "n")
     figures = figures_of("determinate", "captions")
     assert (figures["captions"], figures["votes"], figures["determinate"]) == (20, 60, 1)
@@ -127,8 +106,8 @@ def test_a_round_of_another_task_or_without_votes_is_refused(made):
         analyse("determinate", "captions")
 
 
-def test_what_is_about_pairs_is_refused_with_one_line(made, tmp_path, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
+def test_what_is_about_pairs_is_refused_with_one_line(made, tmp_path, commit):
+    with commit(execute=True):
         say(made, "y", "n")
     pool = made.pool
     acts = [
@@ -138,41 +117,12 @@ def test_what_is_about_pairs_is_refused_with_one_line(made, tmp_path, django_cap
         lambda: make_asked(name="more", top_up=1),
     ]
     for act in acts[:-1]:
-        with pytest.raises(CounterpartError, match="its answers are not about pairs. Use analyse determinate."):
+        with pytest.raises(CounterpartError, match="Use analyse determinate"):
             act()
-    with pytest.raises(CounterpartError, match="does not ask about one pair at a time"):
+    with pytest.raises(CounterpartError, match="one pair at a time"):
         acts[-1]()
     with pytest.raises(CommandError, match="not about pairs"):
         analyse("agreement", "captions")
-
-
-def test_captions_never_wait_for_a_review(made, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
-        say(made, "y", "n")
-    assert disagreements(made.pool.collection) == {}
-
-
-def test_the_pages_of_staff_open(researcher, made, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
-        say(made, "y", "n")
-    assignment = Assignment.objects.first()
-    addresses = [
-        *(
-            f"/rounds/captions/{rest}"
-            for rest in ("", "hits/", "hits/1/", "rehearse/", "ledger/", "pairs/", "controls/", "effect/")
-        ),
-        f"/review/{assignment.pk}/",
-        f"/workers/{assignment.worker.pseudonym}/",
-        "/review/?state=all",
-        "/rounds/",
-        "/",
-    ]
-    for one in addresses:
-        assert researcher.get(one).status_code == 200, one
-    shown = researcher.get("/rounds/captions/").text
-    assert "Sentences" in shown
-    assert "mean share of yes" in shown
-    assert "Count the votes" not in shown
 
 
 @pytest.mark.browser

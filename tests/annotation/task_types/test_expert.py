@@ -1,7 +1,6 @@
 """Grades of experts: 4 is the best on the sheet, level 1 is the best in the database, and nothing mixes them up."""
 
 import pytest
-from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.models import Assignment, Judgment
@@ -12,11 +11,10 @@ from dataset.verdicts import aggregate_round
 from hits.models import Item, Round, Seat
 from hits.task_types.expert import EXPERT
 from tests.annotation.answering import address, as_form, leased, right_answers
-from tests.annotation.judging.test_judging_browser import at, stored, take
+from tests.annotation.judging.browsing import at, stored, take
 from tests.browser import press
 from tests.dataset.releasing import release_version
 from tests.factories import make_assignment, make_round, make_worker
-from tests.hits.pools import pack, pool_of
 
 
 def make_graded(**options: object) -> Round:
@@ -43,11 +41,9 @@ def grade_pair(made: Round, *grades: int) -> Item:
     ("grades", "mean", "level"),
     [((4, 4, 4), 4, 1), ((4, 3, 3), 10 / 3, 2), ((4, 1, 1), 2, 4)],
 )
-def test_the_score_is_the_mean_grade_and_the_level_runs_the_other_way(
-    db, django_capture_on_commit_callbacks, grades, mean, level
-):
+def test_the_score_is_the_mean_grade_and_the_level_runs_the_other_way(db, commit, grades, mean, level):
     made = make_graded()
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         item = grade_pair(made, *grades)
     figures = aggregate_round(made)
     verdict = Verdict.objects.get(image=item.image, caption=item.caption)
@@ -57,36 +53,24 @@ def test_the_score_is_the_mean_grade_and_the_level_runs_the_other_way(
     assert figures["mean grade"] == pytest.approx((mean + other) / 2, abs=1e-3)
 
 
-def test_a_control_is_right_by_what_its_grade_means(stranger, db, django_capture_on_commit_callbacks):
+def test_a_control_is_right_by_what_its_grade_means(stranger, db, commit):
     """Grade 4 for a positive and grade 1 for a negative: levels 1 and 4."""
     assignment = leased(make_graded())
     page = stranger.get(address("task", assignment)).text
     assert 'name="level-1" value="1" data-key="4"' in page
     assert 'name="level-1" value="4" data-key="1"' in page
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         stranger.post(address("task", assignment), as_form(assignment, right_answers(assignment)))
     assert Assignment.objects.get().state == "accepted"
 
 
-def test_a_release_has_the_pairs_of_good_grades(db, django_capture_on_commit_callbacks):
+def test_a_release_has_the_pairs_of_good_grades(db, commit):
     made = make_graded()
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         item = grade_pair(made, 3, 3, 4)
     release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made], partial=True)
     found = Match.objects.get(source="v1", image=item.image, caption=item.caption)
     assert (found.grade, found.score) == (2, 1)
-
-
-def test_three_experts_are_wanted(db):
-    packed = pack("experts", pool_of(32), task="expert")
-    assert (packed.replication, packed.wording) == (3, 1)
-
-
-def test_the_join_page_explains_the_grades(client, db):
-    shown = client.get(reverse("judging:join", args=[make_graded().join_key])).text
-    assert "How well does the sentence describe the picture?" in shown
-    assert '<kbd aria-hidden="true">4</kbd> Without any error' in shown
-    assert "100% YES" not in shown
 
 
 @pytest.mark.browser

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 
 import pytest
-from django.core.management import CommandError
 from django.db.models import QuerySet
 
 from annotation.models import Assignment, Judgment, Report
@@ -135,13 +134,6 @@ def test_the_preferences_give_the_strengths(made):
         aggregate_round(made)
 
 
-def test_a_round_without_votes_or_of_another_task_is_refused(made):
-    with pytest.raises(CommandError, match="no judgments that count"):
-        analyse("preference", "study")
-    with pytest.raises(CommandError, match="not about pairs"):
-        analyse("workers", "study")
-
-
 def test_the_page_shows_both_lists_and_their_pictures(stranger, db):
     made = make_study(pool=study_pool(pictures=True))
     assignment = leased(made)
@@ -155,14 +147,12 @@ def test_the_page_shows_both_lists_and_their_pictures(stranger, db):
     assert stranger.get(f"{address('picture', assignment, 1)}?n={pictures}&size=320").status_code == 404
 
 
-def test_a_question_whose_picture_does_not_load_gets_a_report_and_no_preference(
-    stranger, researcher, made, django_capture_on_commit_callbacks
-):
+def test_a_question_whose_picture_does_not_load_gets_a_report_and_no_preference(stranger, researcher, made, commit):
     assignment = leased(made)
     page = stranger.get(address("task", assignment)).text
     assert page.count("A picture does not load") == 40
     answers = {f"level-{place}": "1" for place in range(2, 41)} | {"level-1": "0"}
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         assert stranger.post(address("task", assignment), answers).status_code == 302
     assignment.refresh_from_db()
     report, item = Report.objects.get(), Item.objects.get(pk=places_of(assignment)[1])
@@ -184,8 +174,3 @@ def test_a_sentence_that_was_reported_in_one_question_can_be_reported_in_another
         assert stranger.get(address("task", assignment)).text.count("You reported this question") == 1
     assert Report.objects.values("caption").distinct().count() == 1
     assert Report.objects.count() == 2
-
-
-def test_the_pages_of_staff_open(researcher, made):
-    for page in ("", "hits/", "hits/1/", "rehearse/", "pairs/", "effect/"):
-        assert researcher.get(f"/rounds/study/{page}").status_code == 200, page

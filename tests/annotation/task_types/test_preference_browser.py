@@ -4,10 +4,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Report
-from tests.annotation.judging.test_judging_browser import at, stored, take
-from tests.annotation.task_types.preference_study import make_study, study_pool
+from tests.annotation.judging.browsing import at, stored, take
 from tests.annotation.task_types.rounds import open_round
-from tests.browser import accessible, press
+from tests.browser import press
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -57,25 +56,3 @@ def test_a_picture_of_a_list_is_enlarged_in_place_and_the_overview_shows_the_sen
     sentence = page.locator(".sentence").first.text_content()
     page.get_by_role("button", name="All answers").click()
     expect(page.locator("#strip li").first).to_contain_text(sentence)
-
-
-def test_a_phone_shows_both_lists_whole_above_their_answers(phone):
-    take(phone, open_round("preference"))
-    lengths = []
-    for number in range(1, 5):
-        at(phone, f"{number} of 4")
-        shown = phone.locator(".pair:not([hidden])")
-        lengths.append(shown.locator(".rankings section").first.locator("li").count())
-        lists, answers = (shown.locator(one).bounding_box() for one in (".rankings", ".which"))
-        assert lists["y"] + lists["height"] <= answers["y"] + 1
-        assert in_window(phone, "The right list")
-        shown.locator(".which label").nth(1).tap()
-    assert max(lengths) > 5
-
-
-def test_the_mark_around_the_first_dot_is_not_clipped(phone):
-    take(phone, make_study(pool=study_pool(pictures=True), replication=1))
-    dots, first = (phone.locator(one).first.bounding_box() for one in (".dots", ".dots li"))
-    mark = 4 + 2 * (2 + 2)  # a dot with the gap and the line around it
-    assert first["x"] + first["width"] / 2 - mark / 2 >= dots["x"]
-    accessible(phone)

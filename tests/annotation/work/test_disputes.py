@@ -217,14 +217,14 @@ def test_voting_and_topping_up_at_once_never_exceed_what_a_pair_may_get(transact
     assert set(Counter((image, caption) for image, caption, _ in set(seats)).values()) == {4}
 
 
-def test_on_a_platform_the_added_hits_are_posted(rehearsal, django_capture_on_commit_callbacks):
-    made = published(hits=1, replication=2, commit=django_capture_on_commit_callbacks)
+def test_on_a_platform_the_added_hits_are_posted(rehearsal, commit):
+    made = published(hits=1, replication=2, commit=commit)
     Round.objects.update(top_up=1)
     for level in (YES, NO):
         rehearsal.work(rehearsal.hits()[0], rehearsal.worker(), level=level)
-    sync(made, django_capture_on_commit_callbacks)
+    sync(made, commit)
     assert len(rehearsal.hits()) == 2
     rehearsal.work(rehearsal.hits()[1], rehearsal.worker(), level=YES)
-    sync(made, django_capture_on_commit_callbacks)
+    sync(made, commit)
     assert Seat.objects.exclude(state=Seat.State.FILLED).count() == 0
     assert Judgment.objects.counted().of_candidates().count() == 3 * 2

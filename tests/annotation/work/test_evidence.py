@@ -11,9 +11,10 @@ from annotation.models import Assignment, Decision, Norm, Payment, Worker
 from annotation.review.decisions import reject
 from annotation.work.answers import places_of
 from annotation.work.evidence import norm_of
-from annotation.work.grading import WAITED, accept_unreviewed
+from annotation.work.grading import PATIENCE, WAITED, accept_unreviewed
 from annotation.work.leases import lease_seat
 from annotation.work.retirement import retire
+from annotation.work.signals import DOUBTS
 from annotation.work.submissions import Answer, submit_answers
 from hits.models import Control, Round, Seat
 from tests.annotation.answering import home_of, leased, right_answers, submit
@@ -21,7 +22,6 @@ from tests.annotation.cast import answer, candidates, propose
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round, make_worker
 
 State = Assignment.State
-FAST = "A person looks at your answers: they came faster than pairs can be read."
 
 
 @pytest.fixture
@@ -37,19 +37,14 @@ def done(assignment: Assignment, answers: list[Answer] | None = None, *, seconds
 @pytest.fixture
 def fast(db, floor, commit) -> Assignment:
     """Work with right controls that took half a second a pair."""
-    with commit():
+    with commit(execute=True):
         return done(leased(make_round(candidates=14)), seconds=8)
-
-
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return lambda: django_capture_on_commit_callbacks(execute=True)
 
 
 def test_work_that_came_too_fast_waits_for_a_person_though_its_controls_are_right(fast):
     fast.refresh_from_db()
     assert (fast.state, fast.control_failures) == (State.FLAGGED, 0)
-    assert fast.signals == [{"signal": "fast", "sentence": "0.5 s a pair; nobody reads a pair in less than 1 s."}]
+    assert [one["signal"] for one in fast.signals] == ["fast"]
     assert Payment.objects.count() == Decision.objects.count() == 0
 
 
@@ -57,35 +52,35 @@ def test_times_that_a_program_makes_up_are_no_signal(db, floor, commit):
     assignment = leased(make_round(candidates=14))
     type(assignment.worker).objects.update(simulated=True)
     assignment.refresh_from_db()
-    with commit():
+    with commit(execute=True):
         done(assignment, seconds=1)
     assert Assignment.objects.get().state == State.ACCEPTED
 
 
-def test_a_robot_at_the_real_pages_is_flagged_and_told_why(client, db, floor, commit):
+def test_a_robot_at_the_real_pages_is_flagged_and_reads_why(client, db, floor, commit):
     made = make_round(candidates=14)
     assignment = leased(made)
-    with commit():
+    with commit(execute=True):
         assert submit(client, assignment).status_code == 302
     assert Assignment.objects.get().state == State.FLAGGED
-    assert FAST in client.get(home_of(assignment.worker, made)).content.decode()
+    assert DOUBTS["fast"] in client.get(home_of(assignment.worker, made)).content.decode()
 
 
-def test_a_wrong_control_is_no_doubt_that_the_worker_reads(client, db, commit):
+def test_a_wrong_control_is_not_a_doubt_that_the_worker_reads(client, db, commit):
     made = make_round()
     assignment = leased(made)
     wrong = [Answer(one.item_id, 4) for one in right_answers(assignment)]
-    with commit():
+    with commit(execute=True):
         done(assignment, wrong)
     page = client.get(home_of(assignment.worker, made)).content.decode()
     assert Assignment.objects.get().state == State.FLAGGED
-    assert "A person looks" not in page
+    assert "A person will check" not in page
 
 
 def test_a_regular_pattern_is_seen_in_the_order_of_the_page(db, commit):
     assignment = leased(make_round(candidates=16))
     answers = [Answer(item, 1 + place % 4) for place, item in places_of(assignment).items()]
-    with commit():
+    with commit(execute=True):
         done(assignment, answers)
     (found,) = Assignment.objects.get().signals
     assert found["sentence"] == "100% of the answers repeat the one 4 pairs before."
@@ -109,7 +104,7 @@ def test_work_that_only_signals_flagged_is_accepted_and_owed_after_three_days(fa
 
 def test_fast_work_with_a_wrong_control_waits_for_a_person_however_long(db, floor, commit):
     assignment = leased(make_round(candidates=14))
-    with commit():
+    with commit(execute=True):
         done(assignment, [Answer(one.item_id, 4) for one in right_answers(assignment)], seconds=1)
     wait(assignment, 30)
     assert accept_unreviewed() == 0
@@ -118,8 +113,8 @@ def test_fast_work_with_a_wrong_control_waits_for_a_person_however_long(db, floo
     assert accept_unreviewed() == 1
 
 
-def test_what_somebody_proposed_to_reject_is_not_accepted_by_the_clock(fast, person):
-    reject(fast, grounds="too_fast", reason="Nobody reads so fast.", evidence="8 s for 16 pairs.", by=person)
+def test_work_with_a_proposed_rejection_is_not_accepted_by_the_clock(fast, person):
+    reject(fast, grounds="too_fast", reason="Too fast to be read.", evidence="8 s for 16 pairs.", by=person)
     fast.rejections.update(needs_second=True, seconded_at=None)
     Assignment.objects.filter(pk=fast.pk).update(state=State.FLAGGED)
     wait(fast, 30)
@@ -127,11 +122,11 @@ def test_what_somebody_proposed_to_reject_is_not_accepted_by_the_clock(fast, per
 
 
 def test_staff_read_the_evidence_and_until_when_to_decide(fast, reviewer):
-    page = reviewer.get(reverse("assignment", args=[fast.pk])).content.decode()
-    assert "0.5 s a pair; nobody reads a pair in less than 1 s." in page
-    assert "it is accepted and paid" in page
-    worker = reviewer.get(reverse("worker", args=[fast.worker.pseudonym])).content.decode()
-    assert "0.5 s a pair; nobody reads a pair in less than 1 s." in worker
+    fast.refresh_from_db()
+    page = reviewer.get(reverse("assignment", args=[fast.pk]))
+    assert page.context["accepted_at"] == fast.submitted_at + PATIENCE
+    for shown in (page, reviewer.get(reverse("worker", args=[fast.worker.pseudonym]))):
+        assert fast.signals[0]["sentence"] in shown.text
 
 
 @pytest.fixture
@@ -177,7 +172,7 @@ def judge(known: Round, worker: Worker, levels: list[int], commit) -> Assignment
         one if item.control_id else Answer(one.item_id, next(given))
         for one, item in zip(right_answers(assignment), items, strict=True)
     ]
-    with commit():
+    with commit(execute=True):
         return done(assignment, answers)
 
 

@@ -1,10 +1,10 @@
 import pytest
 
 from annotation.models import Assignment, Decision, Payment
-from annotation.work.grading import Said, count_failures, grade, grade_waiting
+from annotation.work.grading import Said, count_failures, grade
 from annotation.work.repair import repair
 from annotation.work.submissions import submit_answers
-from hits.models import Control, Seat
+from hits.models import Control
 from hits.question import Level
 from tests.annotation.answering import leased, right_answers
 from tests.factories import make_round
@@ -32,15 +32,6 @@ def submitted(db):
 )
 def test_a_positive_is_right_at_1_and_2_and_a_negative_at_3_and_4(submitted, positive, negative, failures):
     assert grade(submitted(positive, negative)) == failures
-
-
-def test_right_controls_are_accepted_and_owed(submitted):
-    assignment = submitted(1, 4)
-    grade(assignment)
-    assignment.refresh_from_db()
-    assert (assignment.state, assignment.control_failures) == (State.ACCEPTED, 0)
-    assert Payment.objects.get().amount == assignment.hit.round.reward
-    assert Seat.objects.get().state == Seat.State.FILLED
 
 
 def test_a_wrong_control_asks_for_a_person_and_rejects_nothing(submitted):
@@ -99,12 +90,6 @@ def test_a_decided_assignment_is_not_flagged_again(submitted):
     grade(assignment)
     assignment.judgments.update(level=4)
     assert grade(assignment) == 1
-    assert Assignment.objects.get().state == State.ACCEPTED
-
-
-def test_what_a_crash_left_ungraded_is_graded_later(submitted):
-    submitted(1, 4)
-    assert [grade_waiting(), grade_waiting()] == [1, 0]
     assert Assignment.objects.get().state == State.ACCEPTED
 
 

@@ -57,7 +57,7 @@ def test_who_has_saved_answers_is_spared_unless_wanted(made):
     assert (end(made, with_answers=True), states(begun)) == (1, ["expired"])
 
 
-def test_answers_of_an_ended_lease_are_taken_while_nobody_else_has_the_hit(made):
+def test_answers_of_an_ended_lease_are_taken_while_the_seat_is_open(made):
     begun = lease_seat(made, worker=make_worker())
     end(made)
     begun.refresh_from_db()

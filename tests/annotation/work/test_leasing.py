@@ -9,8 +9,7 @@ from annotation.work import leases as leasing
 from annotation.work.leases import expire_leases, extend_lease, lease_seat, return_assignment
 from annotation.work.submissions import mark_submitted
 from core.models import Event
-from crowd.posting.publication import close_round
-from hits.models import HIT, Item, Round, Seat
+from hits.models import Item, Round, Seat
 from tests.factories import make_assignment, make_collection, make_round, make_worker
 
 State = Assignment.State
@@ -28,13 +27,6 @@ def test_the_first_open_seat_is_leased_for_the_time_that_settings_give(db, setti
     assert timedelta(minutes=6) < assignment.deadline - timezone.now() <= timedelta(minutes=7)
 
 
-def test_a_lease_is_written_into_the_journal(db):
-    worker = make_worker()
-    assignment = lease_seat(make_round(), worker=worker)
-    event = Event.objects.get(verb="leased")
-    assert (event.subject, event.actor) == (f"annotation.assignment:{assignment.pk}", f"worker:{worker.pseudonym}")
-
-
 def test_a_worker_who_asks_again_keeps_the_seat_they_have(db):
     made, worker = make_round(hits=2), make_worker()
     assert lease_seat(made, worker=worker) == lease_seat(made, worker=worker)
@@ -48,28 +40,14 @@ def test_a_worker_never_gets_two_seats_of_one_hit(db):
     assert lease_seat(made, worker=make_worker()) is not None
 
 
-def test_a_hit_that_shares_a_pair_with_answered_work_is_passed_over(db):
+@pytest.mark.parametrize("seen", [{"control": None}, {"control__polarity": "positive"}])
+@pytest.mark.parametrize("sides", [("image", "caption"), ("image",)])
+def test_a_hit_that_shares_a_pair_with_answered_work_is_passed_over(db, seen, sides):
     made, worker = make_round(hits=3), make_worker()
     mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
-    seen, shared = Item.objects.get(hit__number=1, place=2), Item.objects.filter(hit__number=2, place=1)
-    shared.update(image=seen.image, caption=seen.caption)
-    assert lease_seat(made, worker=worker).hit.number == 3
-
-
-def test_a_pair_counts_as_seen_where_it_was_a_control_too(db):
-    made, worker = make_round(hits=2), make_worker()
-    mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
-    control = Item.objects.get(hit__number=1, control__polarity="positive")
-    Item.objects.filter(hit__number=2, place=1).update(image=control.image, caption=control.caption)
-    assert lease_seat(made, worker=worker) is None
-
-
-def test_the_same_image_with_another_caption_is_another_pair(db):
-    made, worker = make_round(hits=2), make_worker()
-    mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
-    seen = Item.objects.get(hit__number=1, place=1)
-    Item.objects.filter(hit__number=2, place=1).update(image=seen.image)
-    assert lease_seat(made, worker=worker).hit.number == 2
+    first = Item.objects.filter(hit__number=1, **seen).first()
+    Item.objects.filter(hit__number=2, place=1).update(**{side: getattr(first, side) for side in sides})
+    assert lease_seat(made, worker=worker).hit.number == (3 if len(sides) == 2 else 2)
 
 
 def test_pairs_of_other_rounds_count_as_seen(db):
@@ -92,16 +70,8 @@ def test_only_an_open_round_gives_out_seats(db, stamps):
     assert lease_seat(made, worker=make_worker()) is None
 
 
-def test_a_running_lease_survives_the_closing_of_its_round(db):
-    made, worker = make_round(hits=2), make_worker()
-    assignment = lease_seat(made, worker=worker)
-    close_round(made, actor="test")
-    assert lease_seat(made, worker=worker) == assignment
-    assert mark_submitted(assignment, active_seconds=60)
-
-
 def test_a_worker_without_consent_gets_no_seat(db):
-    with pytest.raises(NotAgreedError, match="has not agreed to the sheet of round .*. Ask for consent"):
+    with pytest.raises(NotAgreedError):
         lease_seat(make_round(), worker=make_worker(consented=False))
     assert Seat.objects.get().state == Seat.State.OPEN
 
@@ -114,7 +84,7 @@ def test_no_seat_is_leased_that_the_ceiling_could_not_pay(db):
     assert [lease is not None for lease in leases] == [True, True, False]
 
 
-def test_a_seat_lost_to_somebody_else_leads_to_the_next_one(db, monkeypatch):
+def test_a_seat_lost_to_another_worker_leads_to_the_next_one(db, monkeypatch):
     made = make_round(hits=2)
     honest, lost = leasing.claim, []
 
@@ -135,12 +105,6 @@ def test_a_returned_seat_is_offered_again(db):
     assert return_assignment(assignment, actor="test")
     assert assignment.state == State.RETURNED
     assert lease_seat(made, worker=make_worker()).seat == assignment.seat
-
-
-def test_who_returned_a_hit_may_take_it_again(db):
-    made, worker = make_round(), make_worker()
-    return_assignment(lease_seat(made, worker=worker), actor="test")
-    assert lease_seat(made, worker=worker) is not None
 
 
 @pytest.mark.parametrize("state", [State.SUBMITTED, State.ACCEPTED, State.RETURNED, State.EXPIRED])
@@ -175,13 +139,6 @@ def test_any_number_of_leases_expires(db, monkeypatch):
     assert expire_leases() == 5
 
 
-def test_submitted_work_never_expires(db):
-    assignment = lease_seat(make_round(), worker=make_worker())
-    mark_submitted(assignment, active_seconds=60)
-    overdue(assignment)
-    assert expire_leases() == 0
-
-
 def test_a_worker_who_finds_no_seat_gets_one_whose_lease_is_overdue(db):
     made = make_round(hits=1)
     late = overdue(lease_seat(made, worker=make_worker()))
@@ -190,7 +147,7 @@ def test_a_worker_who_finds_no_seat_gets_one_whose_lease_is_overdue(db):
     assert late.state == State.EXPIRED
 
 
-def test_an_overdue_lease_that_takes_the_last_of_the_ceiling_keeps_nobody_out(db):
+def test_an_overdue_lease_that_takes_the_last_of_the_ceiling_keeps_no_worker_out(db):
     made = make_round(hits=2, reward="0.65")
     Round.objects.update(ceiling="0.65")
     made.refresh_from_db()
@@ -216,7 +173,7 @@ def test_a_worker_who_finds_no_seat_ends_no_overdue_lease_of_another_round(db):
     assert late.state == State.LEASED
 
 
-def test_who_comes_back_after_the_deadline_leases_anew(db):
+def test_who_comes_back_after_the_deadline_leases_again(db):
     made, worker = make_round(), make_worker()
     late = overdue(lease_seat(made, worker=worker))
     assert lease_seat(made, worker=worker).pk != late.pk
@@ -239,15 +196,6 @@ def test_a_hit_that_fits_is_found_however_far_away(db, monkeypatch):
     seen = Item.objects.get(hit__number=1, place=1)
     Item.objects.filter(hit__number__lt=9, place=1).update(image=seen.image, caption=seen.caption)
     assert lease_seat(made, worker=worker).hit.number == 9
-
-
-def test_every_hit_of_a_round_is_offered_once(db):
-    made, worker = make_round(hits=4), make_worker()
-    taken = []
-    while assignment := lease_seat(made, worker=worker):
-        mark_submitted(assignment, active_seconds=60)
-        taken.append(assignment.hit_id)
-    assert taken == list(HIT.objects.values_list("pk", flat=True))
 
 
 def test_a_lease_is_prolonged_once_by_the_time_that_settings_give(db, settings):

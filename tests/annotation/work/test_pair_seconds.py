@@ -51,7 +51,7 @@ def test_seconds_that_make_more_than_have_passed_are_not_believed(client, assign
     assert Assignment.objects.get().active_seconds == 30
 
 
-def test_the_whole_is_no_less_than_its_parts(client, assignment):
+def test_the_whole_is_at_least_the_sum_of_its_parts(client, assignment):
     """As where another device counted the first pairs."""
     submit(client, assignment, **{"seconds-1": "30", "seconds-2": "40", "active_seconds": "50"})
     assert Assignment.objects.get().active_seconds == 70

@@ -13,7 +13,7 @@ from annotation.models import Assignment
 from annotation.work.leases import lease_seat
 from annotation.work.repair import free_orphaned_seats
 from core.events import subject_of
-from core.models import Event, Job
+from core.models import Event
 from crowd import tasks
 from crowd.models import Outbox, Posting
 from crowd.tasks import reconcile
@@ -45,15 +45,6 @@ def test_everything_that_a_crash_leaves_behind_is_healed(db, platform):
     assert len(platform.effects) == 1
 
 
-def test_a_stale_job_is_sent_again(db, monkeypatch, django_capture_on_commit_callbacks):
-    sent = []
-    monkeypatch.setattr("core.work.jobs.send", sent.append)
-    job = Job.objects.create(title="pack", task="hits.tasks.pack", heartbeat_at=LONG_AGO)
-    with django_capture_on_commit_callbacks(execute=True):
-        assert reconcile()["stale jobs"] == 1
-    assert sent == [job]
-
-
 @pytest.mark.parametrize("state", ["taken", "filled"])
 def test_a_seat_without_a_holder_is_opened(db, state):
     make_round()
@@ -69,13 +60,6 @@ def test_a_seat_with_a_holder_is_left_alone(db, state):
     Assignment.objects.update(state=state)
     assert free_orphaned_seats() == 0
     assert Seat.objects.get().state == Seat.State.TAKEN
-
-
-@pytest.mark.parametrize("state", Assignment.ABANDONED)
-def test_an_abandoned_assignment_holds_no_seat(db, state):
-    lease_seat(make_round(), worker=make_worker())
-    Assignment.objects.update(state=state)
-    assert free_orphaned_seats() == 1
 
 
 def test_what_a_killed_process_left_among_the_local_copies_is_removed_in_time(db, settings):

@@ -8,13 +8,7 @@ from annotation.review.decisions import decide, reject
 from annotation.work import retirement
 from annotation.work.leases import lease_seat
 from annotation.work.repair import repair
-from annotation.work.retirement import (
-    reinstate,
-    reinstate_controls_of,
-    repair_controls,
-    retire,
-    retire_controls_of,
-)
+from annotation.work.retirement import reinstate, reinstate_controls_of, repair_controls, retire, retire_controls_of
 from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
 from core.models import Event
@@ -54,25 +48,18 @@ def test_four_reliable_workers_retire_a_control_and_are_all_accepted(made, elsew
     assert Payment.objects.filter(state="owed").count() == Decision.objects.count() == 4
     assert set(Assignment.objects.filter(hit__round=made).values_list("control_failures", flat=True)) == {0}
     assert made.hits.get().seats.filter(state=Seat.State.FILLED).count() == 4
+    ruling = ControlRuling.objects.get()
+    assert (ruling.retired, ruling.by) == (True, "")
+    assert "4 of 4 answers are wrong; with probability 0.92" in ruling.reason
+    events = Event.objects.filter(subject=f"hits.control:{positive(made).pk}").order_by("pk")
+    assert [(one.verb, one.actor) for one in events] == [("suspected", "control rule"), ("retired", "control rule")]
 
 
-def test_work_that_lacks_the_answer_to_another_control_stays_flagged(made):
+def test_work_without_an_answer_to_another_control_stays_flagged(made):
     flagged = judge(made, fails="positive")
     flagged.judgments.filter(item__control__polarity="negative").delete()
     assert retire(positive(made), reason="It is wrong.", actor="robin") == 0
     assert states() == [State.FLAGGED]
-
-
-def test_what_the_rule_did_has_a_ruling_and_an_event(made, elsewhere):
-    for _ in range(4):
-        judge(made, seasoned(elsewhere, right=3), fails="positive")
-    ruling = ControlRuling.objects.get()
-    assert (ruling.retired, ruling.by) == (True, "")
-    assert ruling.reason.startswith("Reliable workers fail it: 4 of 4 answers are wrong; with probability 0.92 ")
-    subject = f"hits.control:{positive(made).pk}"
-    assert list(Event.objects.filter(subject=subject).order_by("pk").values_list("verb", "actor")) == [
-        ("suspected", "control rule"), ("retired", "control rule"),
-    ]  # fmt: skip
 
 
 def test_workers_who_guess_retire_nothing(made, elsewhere):

@@ -71,7 +71,7 @@ class History:
 
 
 def check() -> None:
-    """Seats and holders tell one story; nobody holds two seats of a HIT; pay follows the latest decision."""
+    """Seats and holders agree; no worker holds two seats of a HIT; pay follows the latest decision."""
     holders = dict(Assignment.objects.filter(state__in=Assignment.HOLDING).values_list("seat", "state"))
     seats = dict(Seat.objects.values_list("pk", "state"))
     assert Assignment.objects.filter(state__in=Assignment.HOLDING).count() == len(holders)

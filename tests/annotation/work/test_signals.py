@@ -30,7 +30,7 @@ def honest(rng: np.random.Generator) -> np.ndarray:
 
 
 def test_a_set_below_the_floor_is_too_fast():
-    assert too_fast(0.5, floor=1).sentence == "0.5 s a pair; nobody reads a pair in less than 1 s."
+    assert too_fast(0.5, floor=1).sentence.startswith("0.5 s a pair;")
     assert too_fast(1.5, floor=1) is None
 
 
@@ -158,7 +158,7 @@ class Strong:
         return found.sentence if found else ""
 
 
-def test_an_honest_crowd_beside_a_strong_annotator_is_not_taken_for_copies_and_copies_are_found():
+def test_an_honest_crowd_with_a_strong_annotator_is_not_taken_for_copies_and_copies_are_found():
     """Of 240 honest sets, by sharp workers and others, 6 flags are the 98% bound at the stated level."""
     flags, caught = [], []
     for seed in range(8):

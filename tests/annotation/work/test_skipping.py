@@ -3,9 +3,8 @@
 import pytest
 
 from annotation.models import Assignment, Judgment, Report
-from annotation.work.answers import NO_PICTURE, Answer, decode_answers, encode_answers
+from annotation.work.answers import NO_PICTURE, Answer
 from annotation.work.disputes import disputed_pairs
-from annotation.work.pair_status import status_of
 from annotation.work.reports import Complaint, report_pair
 from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
@@ -95,14 +94,6 @@ def test_the_vote_is_wanted_again_where_the_round_asks_for_further_votes(db):
     assert disputed_pairs(made) == []
 
 
-def test_the_status_of_the_pair_names_the_missing_vote(db):
-    made = make_round()
-    skip(made, "candidate")
-    report = Report.objects.get()
-    status = status_of(made, report.image_id, report.caption_id)
-    assert (status.lacking, "could not load its picture" in status.reasons[0]) == (1, True)
-
-
 def test_the_page_takes_the_answer_keeps_it_as_a_draft_and_frees_the_worker(stranger, db):
     assignment = make_assignment(make_round().hits.get().seats.get())
     saved = stranger.post(address("draft", assignment), {"place": 1, "level-1": "0"})
@@ -119,14 +110,3 @@ def test_a_reason_with_it_is_refused(stranger, db):
     answers = [Answer(one.item_id, NO_PICTURE, "grammar") for one in right_answers(assignment)]
     with pytest.raises(CounterpartError, match="not asked for"):
         submit_answers(assignment, answers=answers, active_seconds=60)
-
-
-def test_the_compact_form_has_it(db):
-    answers, places = [Answer(7, NO_PICTURE), Answer(8, 4)], {1: 7, 2: 8}
-    assert encode_answers(answers, places) == "0.4"
-    assert decode_answers("0.4", places) == answers
-
-
-def test_staff_read_why_the_vote_is_missing(researcher, db):
-    assignment = skip(make_round(), "candidate")
-    assert researcher.get(f"/review/{assignment.pk}/").text.count("picture did not load") == 1

@@ -38,15 +38,6 @@ def test_a_round_on_its_way_counts_seats_work_people_and_money(person):
     assert (standing.workers, standing.share, standing.ceiling) == (3, 0.4, Decimal("500.00"))
 
 
-def test_excluded_work_that_is_paid_costs_and_fills_nothing(person):
-    made = make_round(reward="0.65")
-    assignment = submitted(made)
-    flag(assignment, control_failures=1)
-    decide(assignment, votes_count=False, paid=True, reason="careless", by=person)
-    standing = standing_of(made)
-    assert (standing.cost, standing.filled, standing.work["excluded"]) == (Decimal("0.65"), 0, 1)
-
-
 def test_the_expected_cost_counts_work_that_is_paid_and_done_again(person):
     made = make_round(hits=3, reward="0.65")
     excluded = submitted(made)

@@ -1,6 +1,7 @@
-"""Rounds of the browser pool and a lease on one, for the tests of the judging pages."""
+"""The cast of these tests: rounds of the browser pool, a lease on one, and a second member of the staff."""
 
 import pytest
+from django.contrib.auth.models import User
 
 from annotation.models import Assignment
 from hits.models import Round
@@ -29,3 +30,9 @@ def full(db) -> Round:
 def full_asking(db) -> Round:
     """One HIT of 18 pairs, with reasons."""
     return make_round(make_collection(images=20, captions_each=1, pictures=True), candidates=16, reasons=True)
+
+
+@pytest.fixture
+def other(db) -> User:
+    """Another member of the staff than ``person``."""
+    return User.objects.create_user(username="sam")
