@@ -1,4 +1,4 @@
-"""What a part of the judgments tells: python -m benchmarks.estimation DATA [--replays N] [--write]
+"""Scores from a part of the judgments: python -m benchmarks.estimation DATA [--replays N] [--write]
 
 DATA is a folder with the public files of ECCV Caption, Crisscrossed Captions (CxC) and the COCO captions. On two drawn
 worlds whose truth is known, on ECCV Caption's queries in both directions and on the images whose captions people scored
@@ -8,7 +8,6 @@ bias; then how the wide audit orders models that are not in the pool. With --wri
 """
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +36,7 @@ RUNS = (
     ("whole queries, audit", 0.55, 4),
 )
 COLUMNS = "| design | judgments | queries | metric | width | coverage | lowest model | models outside | bias |"
+WRITTEN = ("mAP@R", "R@1")  # metrics whose tables go into the page
 
 
 def main() -> None:
@@ -47,51 +47,51 @@ def main() -> None:
     options = parser.parse_args()
     eccv = eccv_beds(options.data)
     beds = [synthetic_bed(), synthetic_bed(matches=1.5, seed=8), *eccv, cxc_bed(options.data)]
-    text = "\n".join(line for bed in beds for line in lines(bed, options.replays))
-    text += (
-        "\n\n"
-        + machine_judge(eccv, options.replays)
-        + "\n\n"
-        + guard(eccv)
-        + "\n\n"
-        + wide_audit(options.replays)
-        + "\n"
+    text = "\n\n".join(
+        [designs(beds, options.replays), machine_judge(eccv, options.replays), guard(eccv), wide_audit(options.replays)]
     )
     if options.write:
         write_tables("estimation", text, page="estimation.md")
 
 
-def lines(bed: Bed, replays: int) -> Iterator[str]:
-    """Print and return the heading and the table of a testbed."""
+def designs(beds: list[Bed], replays: int) -> str:
+    """Print all figures of every testbed; return the tables of width and coverage by design and testbed."""
+    cells = [measured(bed, replays) for bed in beds]
+    heads = " | ".join(f"{bed.name}, {(bed.gains[bed.asked] > 0).mean():.0%} matches" for bed in beds)
+    tables = []
+    for metric in WRITTEN:
+        rows = [f"| {metric}: design | judgments | queries | {heads} |", f"|---|---|---|{'---|' * len(beds)}"]
+        for design, fraction, spread in RUNS:
+            figures = " | ".join(of_bed.get((design, fraction, spread, metric), "") for of_bed in cells)
+            rows.append(f"| {design} | {fraction:.0%} | × {spread} | {figures} |")
+        tables.append("\n".join(rows))
+    return "\n\n".join(tables)
+
+
+def measured(bed: Bed, replays: int) -> dict[tuple, str]:
+    """Print the table of a testbed; return width and coverage by design, share, spread and metric."""
     pilots = [Prepared.of(bed, seed) for seed in range(PILOTS)]
     one = pilots[0]
-    share = one.core.sum() / bed.pairs.sum()
-    yes = (bed.gains[bed.asked] > 0).mean()
     quality = ", ".join(f"{name} {value:.2f}" for name, value in zip(METRICS[:3], one.quality[:3], strict=True))
-    yield from shown(
-        f"\n### {bed.name}, {yes:.0%} matches\n",
-        f"{len(bed.groups):,} queries, {bed.pairs.sum():,} pairs to judge, {len(bed.models)} models of which "
-        f"{bed.outside.sum()} are outside the pool. Quality of the proxy (ρ²): {quality}. First hits of all models: "
-        f"{share:.1%} of the pairs, which give R@1 exactly.\n",
-        COLUMNS,
-        "|---|---|---|---|---|---|---|---|---|",
+    print(
+        f"\n### {bed.name}\n\n{len(bed.groups):,} queries, {bed.pairs.sum():,} pairs to judge. "
+        f"Quality of the proxy (ρ²): {quality}. First hits of all models: {one.core.sum() / bed.pairs.sum():.1%} of the pairs.\n\n{COLUMNS}"
     )
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    cells = {}
     for design, fraction, spread in RUNS:
         tally = replay(pilots, design, fraction, spread, replays=replays)
         for number, metric in enumerate(METRICS[:3]):
             if tally is None:
                 continue
             row = tally.row(one, number)
-            yield from shown(
+            cells[design, fraction, spread, metric] = f"{row['width']:.2f} ({row['coverage']:.3f})"
+            print(
                 f"| {design} | {fraction:.0%} | × {spread} | {metric} | {row['width']:.2f} | {row['coverage']:.3f} "
-                f"| {row['lowest']:.3f} | {row['outside']:.3f} | {row['bias']:.4f} |"
+                f"| {row['lowest']:.3f} | {row['outside']:.3f} | {row['bias']:.4f} |",
+                flush=True,
             )
-
-
-def shown(*texts: str) -> Iterator[str]:
-    for text in texts:
-        print(text, flush=True)
-        yield text
+    return cells
 
 
 def machine_judge(beds: list[Bed], replays: int) -> str:
@@ -99,7 +99,7 @@ def machine_judge(beds: list[Bed], replays: int) -> str:
     queries. The probabilities are learned from as many queries as such an audit judges."""
     lines = [
         "Audits for 30% of the judgments on four times the queries, with a machine judge that answers every pair: "
-        "how much of the metric its proxy tells (ρ²), and the width by that of the whole round's intervals with "
+        "the squared correlation of its proxy and the metric (ρ²), and the width by that of the whole round's intervals with "
         "coverage in brackets.\n",
         "| queries | judge's AUC | mAP@R ρ² | mAP@R | R-Precision | R@1 |\n|---|---|---|---|---|---|",
     ]

@@ -29,7 +29,7 @@ def embed(text: str) -> np.ndarray:
 
 @pytest.mark.django_db
 def test_the_lines_of_the_page_make_a_file_that_is_searched(tmp_path, monkeypatch):
-    section = PAGE.read_text().partition("### Bring your own embeddings")[2].partition("\n### ")[0]
+    section = PAGE.read_text().partition("## I want to bring my own embeddings")[2].partition("\n## ")[0]
     (code,) = re.findall(r"```python\n(.*?)```", section, re.S)
     commands = [line.split()[2:] for line in re.findall(r"^    (python manage.py .*)$", section, re.M)]
     assert len(code.splitlines()) <= 12
