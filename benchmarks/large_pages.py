@@ -28,7 +28,7 @@ NAMES = {
 }  # fmt: skip
 """First part of an address → the name that follows it."""
 ACTS = {"logout", "filter_remove"}
-ABSENT = {"result_picture"}  # a version of a round that is open shows no example
+ABSENT = {"result_picture", "signed_picture"}  # no example while a round is open; no token
 
 
 def main() -> None:

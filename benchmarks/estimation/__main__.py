@@ -73,10 +73,10 @@ def measured(bed: Bed, replays: int) -> dict[tuple, str]:
     pilots = [Prepared.of(bed, seed) for seed in range(PILOTS)]
     one = pilots[0]
     quality = ", ".join(f"{name} {value:.2f}" for name, value in zip(METRICS[:3], one.quality[:3], strict=True))
-    print(
-        f"\n### {bed.name}\n\n{len(bed.groups):,} queries, {bed.pairs.sum():,} pairs to judge. "
-        f"Quality of the proxy (ρ²): {quality}. First hits of all models: {one.core.sum() / bed.pairs.sum():.1%} of the pairs.\n\n{COLUMNS}"
-    )
+    print(f"\n### {bed.name}\n\n{len(bed.groups):,} queries, {bed.pairs.sum():,} pairs to judge.", end=" ")
+    first_hits = one.core.sum() / bed.pairs.sum()
+    print(f"Quality of the proxy (ρ²): {quality}. First hits of all models: {first_hits:.1%} of the pairs.\n")
+    print(COLUMNS)
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     cells = {}
     for design, fraction, spread in RUNS:
@@ -99,8 +99,8 @@ def machine_judge(beds: list[Bed], replays: int) -> str:
     queries. The probabilities are learned from as many queries as such an audit judges."""
     lines = [
         "Audits for 30% of the judgments on four times the queries, with a machine judge that answers every pair: "
-        "the squared correlation of its proxy and the metric (ρ²), and the width by that of the whole round's intervals with "
-        "coverage in brackets.\n",
+        "the squared correlation of its proxy and the metric (ρ²), and the width by that of the whole round's intervals"
+        " with coverage in brackets.\n",
         "| queries | judge's AUC | mAP@R ρ² | mAP@R | R-Precision | R@1 |\n|---|---|---|---|---|---|",
     ]
     for bed in beds:
