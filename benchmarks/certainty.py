@@ -173,7 +173,7 @@ def curves_of(crowd: Crowd, draws: int) -> Iterator[dict[str, Any]]:
 
 def draw_curves(curves: list[dict[str, Any]], path: Path) -> None:
     """Plot the share of wrong verdicts by votes an item, a panel for each crowd."""
-    from mitl.charts.drawing import panel, titled, told_apart, write_chart
+    from mitl.charts.drawing import distinct_lines, panel, titled, write_chart
 
     panels = []
     for crowd in dict.fromkeys(one["crowd"] for one in curves):
@@ -187,7 +187,7 @@ def draw_curves(curves: list[dict[str, Any]], path: Path) -> None:
         encoding = {
             "x": {"field": "votes", "type": "quantitative", "scale": {"zero": False}, "title": "votes an item"},
             "y": {"field": "wrong", "type": "quantitative"} | wrong,
-            **told_apart("choice", POLICIES),
+            **distinct_lines("choice", POLICIES),
         }
         mark = {"type": "line", "strokeWidth": 2}
         panels.append(panel(crowd, points, width=190, height=190, mark=mark, encoding=encoding))

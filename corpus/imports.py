@@ -94,7 +94,7 @@ def import_collection(
     reader = reader_of(format)
     collection = Collection.objects.filter(name=name).first()
     if append and collection is None:
-        raise CounterpartError(f"There is no collection {name!r} to append to. Omit --append to create it.")
+        raise CounterpartError(f"Unknown collection {name!r}: omit --append to create it.")
     if collection and language and collection.language not in ("", language):
         raise CounterpartError(
             f"The captions of {name} are in {collection.language}, not {language}. Choose another name, or omit the "

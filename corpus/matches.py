@@ -140,7 +140,7 @@ def seal_source(collection: Collection, source: str) -> None:
 def _check_source(collection: Collection, source: str) -> None:
     if not source or len(source) > MAX_SOURCE or UNUSABLE.search(source):
         raise CounterpartError(
-            f"Invalid source {source!r}: use 1 to {MAX_SOURCE} characters, none of them a blank, a comma, <, > or =."
+            f"Invalid source {source!r}: use 1 to {MAX_SOURCE} characters without blanks, commas, <, > and =."
         )
     if source == Match.ORIGINAL:
         raise CounterpartError(f"The source {source!r} is reserved for import_collection; choose another name.")
@@ -209,7 +209,7 @@ def _write(collection: Collection, source: str, new: dict[tuple[int, int], Ratin
     try:
         with transaction.atomic():
             Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
-            _check_source(collection, source)  # a release may have sealed it meanwhile
+            _check_source(collection, source)  # a release may have sealed it since
             Match.objects.bulk_create(rows, batch_size=BATCH)
             record("matches imported", collection, actor=actor, source=source, matches=len(new))
     except IntegrityError as error:

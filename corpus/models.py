@@ -64,7 +64,7 @@ class ImageQuerySet(models.QuerySet["Image"]):
     def uncaptioned(self) -> "ImageQuerySet":
         return self.filter(captions=None)
 
-    def lacking_file(self) -> "ImageQuerySet":
+    def without_file(self) -> "ImageQuerySet":
         return self.filter(file="")
 
 
@@ -196,7 +196,7 @@ class GalleryQuerySet(NamedQuerySet["Gallery"]):
 
 
 class Gallery(models.Model):
-    """Images and captions to search that are no rows, but listed in files: parts, which ``file`` names.
+    """Images and captions to search that have no rows but are listed in files: parts, which ``file`` names.
 
     The queries are rows of ``collection``; items that a search finds become its rows too.
     """

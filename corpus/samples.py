@@ -99,8 +99,8 @@ def _listed(things: str, keys: dict[str, int], file: Path, collection: Collectio
     unknown = [key for key in asked if key not in keys]
     if unknown:
         raise CounterpartError(
-            f"The gallery of {collection} lacks {counted(len(unknown), things.removesuffix('s'))} of {file.name}: "
-            f"{some_of(unknown)}. Correct the file, or import them first."
+            f"The gallery of {collection} does not contain {counted(len(unknown), things.removesuffix('s'))} "
+            f"of {file.name}: {some_of(unknown)}. Correct the file, or import them first."
         )
     return sorted(keys[key] for key in asked)
 

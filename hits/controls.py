@@ -19,7 +19,7 @@ from mitl.models import Direction, Pool
 from mitl.search.gallery import RankedLists, load_lists
 
 Keys = list[list[str | None]]
-"""Keys of an image and a caption, for each pair that is avoided; None stands for all of that side."""
+"""Keys of an image and a caption, for each pair that is avoided; None means all of that side."""
 
 
 def avoided_pairs(collection: Collection) -> Keys:
@@ -37,7 +37,7 @@ def avoided_pairs(collection: Collection) -> Keys:
 
 @dataclass(frozen=True)
 class Avoided:
-    """What packing avoids, as codes: ``pairs`` (n, 2) are no controls, ``images`` and ``captions`` are in no item."""
+    """What packing avoids, as codes: ``pairs`` (n, 2) are not controls, ``images`` and ``captions`` are in no item."""
 
     pairs: NDArray[np.int64]
     images: Codes
@@ -55,7 +55,7 @@ class Avoided:
         return cls(np.stack([images, captions], axis=1)[both], images[captions < 0], captions[images < 0])
 
     def and_pairs(self, *more: NDArray[np.int64]) -> "Avoided":
-        """Return the same with further pairs (n, 2) that are no controls."""
+        """Return the same with further pairs (n, 2) that are not controls."""
         return replace(self, pairs=np.concatenate([self.pairs, *more]))
 
     def allows(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -91,7 +91,7 @@ def known_matches(collection: Collection, sides: Sides, *, newest: int) -> NDArr
 def spared_originals(
     originals: NDArray[np.int64], asked: NDArray[np.int64], sides: Sides, design: Design
 ) -> NDArray[np.int64]:
-    """Return the ``originals`` (n, 2) that are no positive controls because they are ``asked`` (m, 2) about, and a
+    """Return the ``originals`` (n, 2) that are not positive controls because they are ``asked`` (m, 2) about, and a
     worker may meet them as candidates; only as many as leave enough others for every HIT."""
     needed = ceil(len(asked) / design.candidates) * design.positives + design.candidates
     are_asked = np.isin(sides.cells(originals), sides.cells(asked))

@@ -41,7 +41,7 @@ def take_step(job_id: str, number: int) -> None:
             for step in steps[: number + 1]:
                 outcome = step(actor=job.actor, progress=progress)
         if number + 1 == len(steps):
-            finish(job_id, _told(outcome))
+            finish(job_id, _outcome_text(outcome))
 
 
 @job("console.tasks.pack", needs=("hits.launch_round",), acts=True)
@@ -52,7 +52,7 @@ def pack(job: Job, progress: JobProgress) -> str:
     packed = pack_round(job.params["round"], pool, parameters, actor=job.actor, progress=progress)
     if predicted := job.params.get(PREDICTED):
         keep_prediction(packed, predicted, actor=job.actor)
-    return _told(packed)
+    return _outcome_text(packed)
 
 
 def start_packing(
@@ -64,7 +64,7 @@ def start_packing(
     return open_job(f"Pack {pool} into {parameters.round}", pack.name, params, by=by)
 
 
-def _told(outcome: Round | Pool) -> str:
+def _outcome_text(outcome: Round | Pool) -> str:
     if isinstance(outcome, Pool):
         return f"Pool {outcome} has {counted(outcome.n_pairs, 'pair')}. Look at them, then pack them into HITs."
     return f"Round {outcome} is packed: {counted(outcome.summary['hits'], 'HIT')}."

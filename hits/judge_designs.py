@@ -71,8 +71,8 @@ class JudgeDesign:
         return f"{self.stop_recall:.3g} of the matches are found{width}"
 
     def guard_note(self, queries: Iterable[int]) -> str:
-        """Say that the audit is a small guard of likely matches, in a pool whose directions have so many ``queries``
-        each; empty where it has enough queries, or all of them."""
+        """Say that the audit is a small guard of likely matches, in a pool with these numbers of ``queries`` in its
+        directions; empty where it has enough queries, or all of them."""
         fewest = min((self.n_audited(count) for count in queries if count), default=0)
         if fewest >= GUARD_QUERIES or self.share >= 1:
             return ""
@@ -111,8 +111,8 @@ class JudgeDesign:
 
 
 def guard_share(queries: Iterable[int]) -> float:
-    """Return the usual share of an audit that guards a greedy order, where the pooled directions have so many
-    ``queries`` each.
+    """Return the usual share of an audit that guards a greedy order; ``queries`` are the numbers of queries of the
+    pooled directions.
 
     >>> guard_share([1500, 2000]), guard_share([400, 2000]), guard_share([60, 60])
     (0.1, 0.375, 0.5)

@@ -61,7 +61,7 @@ def plan_pairs(request: PlanRequest) -> Plan:
 
 
 def _hits_of_pairs(request: PlanRequest, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the HIT of each pair. Pairs in order are packed in batches, each of so many HITs that no image and no
+    """Return the HIT of each pair. Pairs in order are packed in batches, each of enough HITs that no image and no
     caption need be twice in one."""
     from hits.packing.colouring import pack_pairs  # numba takes half a second and 70 MB to import
 

@@ -1,4 +1,4 @@
-"""The question of every pair: four levels, reasons for the two in between, and what workers read beside them. A round
+"""The question of every pair: four levels, reasons for the two in between, and what workers read next to them. A round
 keeps the wording that it was packed with, as the words decide what a level means; a version of them is never changed,
 only added."""
 

@@ -11,7 +11,7 @@ from mitl.training import trainer
 
 @job(asked_searches.TASK, needs=("hits.launch_round",))
 def retrieve(job: Job, progress: JobProgress) -> str:
-    """Make the searches of several annotators; a lost job is sent again and goes on where it was."""
+    """Make the searches of several annotators; a lost job is sent again and resumes."""
     parameters = GallerySearchParameters.from_json(job.params)
     made = asked_searches.make_search(parameters, actor=job.actor, progress=progress)
     return f"{counted(len(made), 'search', 'searches')}: {'; '.join(f'{one}, depth {one.depth}' for one in made)}."
@@ -26,7 +26,7 @@ def pool(job: Job, progress: JobProgress) -> str:
 
 @job(by_parts.TASK, needs=("hits.launch_round",))
 def retrieve_by_parts(job: Job, progress: JobProgress) -> str:
-    """Make a search by parts; a lost job is sent again and goes on where it was."""
+    """Make a search by parts; a lost job is sent again and resumes."""
     made = by_parts.retrieve_for(job, progress)
     return f"{made}, depth {made.depth}, SHA-256 {made.sha256}."
 

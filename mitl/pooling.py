@@ -87,7 +87,7 @@ def pool_proposals(
     directions = _directions(direction)
     if not 1 <= top_k <= control_depth:
         raise CounterpartError(
-            f"A pool takes from 1 place of every list up to the control depth: not {top_k} of {control_depth}."
+            f"Invalid top-k {top_k}: a pool takes 1 to {control_depth} places of every list, the control depth."
             " Change --top-k or --control-depth."
         )
     retrievals = _newest(annotators, open_gallery(collection, sample, listed), control_depth)
@@ -215,14 +215,14 @@ def _stored(pool: Pool, proposals: _Proposals, retrievals: list[Retrieval], prog
             transaction.on_commit(lambda: count_overlap(pool, *pairs), robust=True)
             yield
     except IntegrityError as error:
-        raise CounterpartError(f"Another process made a pool {pool} meanwhile; run the same command again.") from error
+        raise CounterpartError(f"Another process has made a pool {pool}; run the same command again.") from error
 
 
 def _nothing_to_pool(sample: Sample, beyond: str) -> CounterpartError:
     if beyond:
         return CounterpartError(
-            f"The annotators propose no pair beyond {beyond}, which knows all of their lists. Search deeper (retrieve "
-            "--depth), or teach other annotators."
+            f"All pairs in the annotators' lists are known to {beyond} already. Search deeper (retrieve --depth), or "
+            "add other annotators."
         )
     return CounterpartError(f"The sample {sample} has no queries in this direction; choose another --direction.")
 

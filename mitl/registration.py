@@ -78,14 +78,14 @@ def add_annotator(
     if kind not in kinds():
         raise CounterpartError(f"Unknown kind of annotator {kind!r}; choose one of {', '.join(kinds())}.")
     properties = kind_of(kind)
-    beside = {name: str(path) for name, path in (files or {}).items()}
+    file_paths = {name: str(path) for name, path in (files or {}).items()}
     settings = settings_from(
-        kind, properties, {**(options or {}), **{name: Path(beside[name]).name for name in beside}}
+        kind, properties, {**(options or {}), **{name: Path(path).name for name, path in file_paths.items()}}
     )
     _check_checkpoint(kind, properties, checkpoint)
     weights = StoredFile("", "")
     if checkpoint:
-        adopted = read_export(checkpoint, kind) or module_of(kind).adopt(checkpoint, {**settings, **beside})
+        adopted = read_export(checkpoint, kind) or module_of(kind).adopt(checkpoint, {**settings, **file_paths})
         settings = _decided(settings, adopted, set(options or {}), checkpoint)
         weights = write_arrays(f"annotators/{name}", **adopted.arrays)
     with transaction.atomic():
@@ -102,8 +102,8 @@ def add_annotator(
         if created:
             record("added", annotator, actor=actor, kind=kind, options=settings, sha256=weights.sha256)
     _check_same(annotator, kind, settings, weights)
-    told = Origin(source=origin.source or annotator.source, licence=origin.licence or annotator.licence)
-    set_origin(annotator, told, actor=actor)
+    merged = Origin(source=origin.source or annotator.source, licence=origin.licence or annotator.licence)
+    set_origin(annotator, merged, actor=actor)
     return annotator
 
 
@@ -138,7 +138,7 @@ def export_annotator(annotator: Annotator, path: Path, *, half: bool = False) ->
         "sha256": digest(arrays),
     }
     if not path.absolute().parent.is_dir():
-        raise CounterpartError(f"There is no folder {path.parent}; create it first.")
+        raise CounterpartError(f"The folder {path.parent} does not exist; create it first.")
     with whole_file(path) as part:
         np.savez_compressed(part, allow_pickle=False, **arrays, **{LABEL: as_bytes(json.dumps(label, sort_keys=True))})
     return path.stat().st_size

@@ -62,7 +62,7 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
         "sampling": f"python manage.py sample_queries NAME --collection {found} --images {min(60, found.n_images)} "
         f"--captions {min(60, found.n_captions)}{'' if found.n_captions else ' --uncaptioned'}",
         "searching": f"python manage.py retrieve {found} --annotators {annotator or 'A,B'}",
-        "n_lacking": found.images.lacking_file().count(),
+        "n_lacking": found.images.without_file().count(),
         "n_uncaptioned": found.images.uncaptioned().count(),
         "samples": counted_samples().filter(collection=found),
         "galleries": found.galleries.all(),
@@ -99,7 +99,7 @@ def collection_import(request: StaffRequest) -> HttpResponse:
     return render(
         request,
         "console/collections/import.html",
-        {"form": form, "into": found, "n_lacking": found.images.lacking_file().count() if found else 0},
+        {"form": form, "into": found, "n_lacking": found.images.without_file().count() if found else 0},
         status=422 if form.errors else 200,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from counterpart_statistics.auditing.audit_designs import AuditDesign
 from counterpart_statistics.auditing.plan_basis import DirectionBasis
-from mitl.charts.drawing import COLOURS, DASHES, INK, Spec, titled, told_apart
+from mitl.charts.drawing import COLOURS, DASHES, INK, Spec, distinct_lines, titled
 from mitl.models import Direction
 
 
@@ -83,6 +83,6 @@ def matches_chart(sides: Mapping[str, DirectionBasis]) -> Spec | None:
         encoding={
             "x": across,
             "y": {"field": "matches", "type": "quantitative", "title": "matches"},
-            **told_apart("direction", list(dict.fromkeys(str(row["direction"]) for row in rows))),
+            **distinct_lines("direction", list(dict.fromkeys(str(row["direction"]) for row in rows))),
         },
     )

@@ -94,7 +94,7 @@ def _images_of_captions(gallery: Gallery, captions: pa.Table) -> tuple[pa.Table,
 
 
 def _store_pictures(collection: Collection, images: pa.Table, progress: Progress) -> dict[str, StoredPicture]:
-    """Copy the pictures of images that are no rows yet; return them by key. Those of a search that fails later are
+    """Copy the pictures of images that have no row yet; return them by key. Those of a search that fails later are
     removed by the next import of pictures, as all that no row uses."""
     known = check_same_items(collection, IMAGES, images)
     new = [image for image in images.to_pylist() if image["key"] not in known and image["file"]]
@@ -110,15 +110,15 @@ def _store_pictures(collection: Collection, images: pa.Table, progress: Progress
     with ThreadPoolExecutor(AT_ONCE) as threads:
         copied = list(tracked(threads.map(store, new), "storing found pictures", progress, total=len(new), every=50))
     if broken:
-        told = counted(len(broken), "found picture", "found pictures")
-        raise CounterpartError(f"{told} cannot be used: {some_of(sorted(broken))}")
+        pictures = counted(len(broken), "found picture", "found pictures")
+        raise CounterpartError(f"{pictures} cannot be used: {some_of(sorted(broken))}")
     return {image["key"]: picture for image, picture in zip(new, copied, strict=True) if picture}
 
 
 def _copied(collection_name: str, *, key: str, file: str, sha256: str) -> StoredPicture:
     content = _content(key, file)
     if sha256 not in ("", hashlib.sha256(content).hexdigest()):
-        raise CounterpartError(f"{file} (image {key}) is not the picture with the gallery's checksum; put that there.")
+        raise CounterpartError(f"{file} (image {key}) does not have the gallery's checksum; restore the original.")
     return store_picture(collection_name, key, file, content)
 
 
@@ -131,7 +131,7 @@ def _content(key: str, file: str) -> bytes:
         with default_storage.open(file, "rb") as stored:
             content: bytes = stored.read()
     except FileNotFoundError as error:
-        raise CounterpartError(f"{file} (image {key}) is missing from the storage; put it there.") from error
+        raise CounterpartError(f"{file} (image {key}) is missing from the storage; copy it there.") from error
     return content
 
 
@@ -147,7 +147,7 @@ def _image_rows(collection: Collection, items: pa.Table, pictures: Mapping[str, 
         if picture := pictures.get(image.key):
             image.file, image.sha256 = picture.file, picture.sha256
             image.width, image.height = picture.width, picture.height
-    # Another process may make the same rows meanwhile: both then use those of the first.
+    # Another process may make the same rows at the same time: both then use those of the first.
     Image.objects.bulk_create(new, batch_size=BATCH, ignore_conflicts=True)
     return _in_order(check_same_items(collection, IMAGES, items), items), len(new)
 

@@ -105,11 +105,11 @@ def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
 def _check(items: pa.Table, side: str, n_images: int, last: str, file: Path, first: int) -> None:
     """Raise CounterpartError for the first row that is wrong. ``last`` is the key before the first row."""
     faults = [*_faults_of_keys(items["key"].combine_chunks(), last), *_faults_of(items, side, n_images)]
-    rows = [(compute.index(mask, True).as_py(), told) for mask, told in faults]  # -1: no row is wrong
-    if found := [(row, told) for row, told in rows if row >= 0]:
-        row, told = min(found, key=lambda one: one[0])
+    rows = [(compute.index(mask, True).as_py(), fault) for mask, fault in faults]  # -1: no row is wrong
+    if found := [(row, fault) for row, fault in rows if row >= 0]:
+        row, fault = min(found, key=lambda one: one[0])
         raise CounterpartError(
-            f"{file.name}, row {first + row + 1} (key {items['key'][row].as_py()[:MAX_KEY]!r}): {told}. Correct the"
+            f"{file.name}, row {first + row + 1} (key {items['key'][row].as_py()[:MAX_KEY]!r}): {fault}. Correct the"
             " file and import it again."
         )
 
@@ -117,10 +117,10 @@ def _check(items: pa.Table, side: str, n_images: int, last: str, file: Path, fir
 def _faults_of_keys(keys: pa.StringArray, last: str) -> Iterator[Fault]:
     before = pa.concat_arrays([pa.array([last], pa.string()), keys[:-1]])
     yield compute.equal(keys, ""), "it has no key"
-    told = (
+    unsorted = (
         "its key does not come after the key before it; keys ascend over all files of a side, by their bytes in UTF-8"
     )
-    yield compute.less_equal(keys, before), told
+    yield compute.less_equal(keys, before), unsorted
     yield compute.greater(compute.utf8_length(keys), MAX_KEY), f"its key has more than {MAX_KEY} characters"
     yield compute.match_substring(keys, "\0"), "its key contains a NUL character"
 
@@ -134,7 +134,7 @@ def _faults_of(items: pa.Table, side: str, n_images: int) -> Iterator[Fault]:
         )
         urls, lengths = compute.match_substring_regex(files, URL), compute.utf8_length(files)
         known = compute.or_(compute.or_(named, urls), compute.equal(files, ""))
-        yield compute.invert(known), f"its file is no path below {PICTURES} in the storage, and no URL"
+        yield compute.invert(known), f"its file is neither a path below {PICTURES} in the storage nor a URL"
         long = compute.and_(compute.invert(urls), compute.greater(lengths, MAX_FILE_NAME))
         yield long, f"its file has over {MAX_FILE_NAME} characters"
         yield compute.greater(lengths, MAX_URL), f"its URL has over {MAX_URL:,} characters"
@@ -147,4 +147,4 @@ def _faults_of(items: pa.Table, side: str, n_images: int) -> Iterator[Fault]:
         yield compute.greater(compute.utf8_length(texts), MAX_TEXT), f"its text has over {MAX_TEXT:,} characters"
         yield compute.match_substring(texts, "\0"), "its text contains a NUL character"
         outside = compute.or_(compute.less(places, 0), compute.greater_equal(places, n_images))
-        yield outside, f"its image is no place from 0 to {n_images - 1:,}, those of the images"
+        yield outside, f"its image is not the place of an image, 0 to {n_images - 1:,}"

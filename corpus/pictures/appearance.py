@@ -21,7 +21,7 @@ TURNS = {
     8: Pillow.Transpose.ROTATE_90,
 }
 SIDEWAYS = (5, 6, 7, 8)  # orientations that swap width and height
-USUAL_GAMMA = 1 / 2.2  # in a PNG it stands for sRGB
+USUAL_GAMMA = 1 / 2.2  # in a PNG it means sRGB
 SPACES = {"L": "GRAY", "RGB": "RGB", "CMYK": "CMYK"}  # the colour space of the profiles that fit a mode
 
 

@@ -27,18 +27,18 @@ def look_of(picture: Pillow.Image) -> str:
 
 
 def hash_pictures(collection: Collection, *, progress: Progress = silent) -> int:
-    """Compute the looks that the collection's images lack; return how many there were. An interrupted run resumes.
+    """Compute the missing looks of the collection's images; return their number. An interrupted run resumes.
 
     Raises CounterpartError for pictures that the storage has lost or that cannot be read.
     """
-    lacking = list(collection.images.filter(look="").exclude(file="").order_by("pk"))
-    for start in range(0, len(lacking), _BATCH):
-        batch = lacking[start : start + _BATCH]
+    missing = list(collection.images.filter(look="").exclude(file="").order_by("pk"))
+    for start in range(0, len(missing), _BATCH):
+        batch = missing[start : start + _BATCH]
         for number, image in enumerate(batch, start):
-            progress("comparing pictures", number, len(lacking))
+            progress("comparing pictures", number, len(missing))
             image.look = look_of(open_picture(image))
         Image.objects.bulk_update(batch, ["look"])
-    return len(lacking)
+    return len(missing)
 
 
 def alike(
@@ -65,7 +65,7 @@ def alike(
 def folder_looks(folder: Path, *, progress: Progress = silent) -> dict[str, str]:
     """Return file name → look of every picture in a folder and below it.
 
-    Raises CounterpartError for a folder without pictures and for files that are no complete picture.
+    Raises CounterpartError for a folder without pictures and for files that are not complete pictures.
     """
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
     if not files:

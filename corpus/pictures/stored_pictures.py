@@ -74,7 +74,7 @@ def store_picture(collection_name: str, key: str, file_name: str, content: bytes
 
 
 class Pictured(Protocol):
-    """What has a key and perhaps the path of a stored picture, such as an Image."""
+    """An object with a key and an optional path of a stored picture, such as an Image."""
 
     @property
     def key(self) -> str: ...
@@ -205,8 +205,8 @@ def pictures_stored(
             for _ in tracked(threads.map(store, files), "storing pictures", progress, total=len(files), every=50):
                 pass
         if broken:
-            told = counted(len(broken), "file is not a complete picture", "files are not complete pictures")
-            raise CounterpartError(f"{told}: {some_of(sorted(broken))}. Replace them and import again.")
+            files_are = counted(len(broken), "file is not a complete picture", "files are not complete pictures")
+            raise CounterpartError(f"{files_are}: {some_of(sorted(broken))}. Replace them and import again.")
         yield {key: stored[key] for key in files if key in stored}
     except BaseException:
         _remove_unused(collection_name, {picture.file for picture in stored.values()})

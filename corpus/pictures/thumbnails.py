@@ -38,8 +38,8 @@ def thumbnail(image: Image, size: int) -> Path:
 
 
 def thumbnail_name(image: int, sha256: str) -> str:
-    """Return the name of an image's copies. It depends on the picture and on the site's key alone, and tells nothing of
-    either, so that it may stand in an address."""
+    """Return the name of an image's copies. It depends on the picture and on the site's key alone, and reveals
+    neither, so that it may be part of an address."""
     return signature(NAMES, sha256 or str(image), length=32)
 
 

@@ -1,4 +1,4 @@
-"""A folder of pictures, with captions in a CSV, in a .txt of the same name beside each picture, or nowhere."""
+"""A folder of pictures, with captions in a CSV, in .txt files with the pictures' names, or without captions."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ def read_folder(path: Path) -> Iterator[Record]:
     """Yield the captions of a folder's pictures, including subfolders, sorted by name, and the pictures without any.
 
     Captions come from ``captions.csv`` or the folder's only CSV (a column file_name, file or image; a column text,
-    caption or description; optionally caption_id and split), otherwise from the ``.txt`` beside each picture, one
-    per line. Images are keyed by their path in the folder, captions by ``<path>#<n>`` unless they have an id.
+    caption or description; optionally caption_id and split), otherwise from the picture's ``.txt``, one per line.
+    Images are keyed by their path in the folder, captions by ``<path>#<n>`` unless they have an id.
     """
     if not path.is_dir():
         raise CounterpartError(f"{path} is not a folder. Pass the folder of the pictures.")
@@ -86,7 +86,7 @@ def _from_sidecars(folder: Path, pictures: list[str]) -> Iterator[Record]:
     orphans = sorted(sidecars.keys() - {file.removesuffix(Path(file).suffix) for file in pictures})
     if orphans:
         raise CounterpartError(
-            f"{len(orphans)} .txt files have no picture beside them: {some_of([sidecars[o] for o in orphans])}. "
+            f"{len(orphans)} .txt files have no picture of the same name: {some_of([sidecars[o] for o in orphans])}. "
             "Add the pictures or remove the texts."
         )
     for file_name in pictures:

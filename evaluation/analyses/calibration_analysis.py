@@ -14,7 +14,7 @@ from counterpart_statistics.selection.pooled_queries import WholeQueries
 from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
-from mitl.charts.drawing import INK_SOFT, Spec, panel, titled, told_apart
+from mitl.charts.drawing import INK_SOFT, Spec, distinct_lines, panel, titled
 from mitl.models import Direction
 
 HELP = "How far the probabilities of a round's pairs hold, of each annotator and of all: Brier scores, reliability."
@@ -142,7 +142,7 @@ def _panel(title: str, values: Sequence[Mapping[str, Any]], lines: Sequence[str]
         "scale": {"domain": [0, 1]},
         "axis": {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]},
     }
-    apart = told_apart("line", lines)
+    apart = distinct_lines("line", lines)
     across = {"field": "predicted", "title": "predicted"} | unit
     marks: list[Spec] = [
         {

@@ -126,7 +126,7 @@ def _make_place(packing: Packing, pair: int) -> None:
     hit = _without(packing, pair, image, caption)
     if hit >= 0:
         _put(packing, pair, hit)
-    else:  # two HITs lack one of its nodes each; after a swap between them, the first lacks both (König)
+    else:  # two HITs are without one of its nodes each; after a swap between them, the first is without both (König)
         hit = _without(packing, pair, image, image)
         other = _without(packing, pair, caption, caption)
         _swap(packing, _path(packing, caption, hit, other), hit, other)

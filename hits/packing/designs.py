@@ -14,7 +14,7 @@ LARGEST = 100  # pairs in a HIT
 @dataclass(frozen=True)
 class Design:
     """Numbers of candidate pairs and gold controls in a HIT: at least one candidate and one control, because controls
-    also fill up the last HIT. ``repeats`` of the candidates are asked a second time, where the answer is no vote."""
+    also fill up the last HIT. ``repeats`` of the candidates are asked a second time; those answers are not votes."""
 
     name: str
     candidates: int
@@ -68,7 +68,7 @@ def _read(path: Path) -> Any:
         return read_json(path.read_bytes())
     except FileNotFoundError as error:
         raise CounterpartError(
-            f"There is no design {str(path)!r}: use {', '.join(DESIGNS)} or an existing JSON file."
+            f"Unknown design {str(path)!r}: use {', '.join(DESIGNS)} or an existing JSON file."
         ) from error
     except OSError as error:
         raise CounterpartError(f"The design file {path} cannot be read: {type(error).__name__}.") from error
@@ -80,7 +80,7 @@ def parse_design(given: Any, *, origin: str = "The design") -> Design:
     """Return the design of this name, or check the fields of one; ``origin`` begins the errors."""
     if isinstance(given, str):
         if given not in DESIGNS:
-            raise CounterpartError(f"There is no design {given!r}: use {' or '.join(DESIGNS)}.")
+            raise CounterpartError(f"Unknown design {given!r}: use {' or '.join(DESIGNS)}.")
         return DESIGNS[given]
     names = ("name", "candidates", "positives", "negatives")
     if not isinstance(given, dict) or set(given) - {"repeats"} != set(names):

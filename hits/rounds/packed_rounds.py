@@ -98,7 +98,7 @@ def pack_round(
 PREDICTED = "predicted"
 """The key in a round's summary of what a plan predicted of it; who plans knows what it means."""
 OF_PAIRS = ("items", "positives", "negatives", "topped_up", "shared_images", "shared_captions", "sharing")
-"""The figures of a plan that tell nothing where its items are no pairs."""
+"""The figures of a plan that have no meaning where its items are not pairs."""
 
 
 def figures_of(packed: Round) -> dict[str, Any]:
@@ -143,19 +143,19 @@ def keep_prediction(round: Round, predicted: dict[str, Any], *, actor: str) -> d
 
 
 def repeats_of(round: Round) -> int:
-    """Return how many HITs the control with a picture is in that is in most. A worker can take only one of these, as
-    nobody judges a pair twice."""
+    """Return the number of HITs of the control with a picture that is in most HITs. A worker can take only one of
+    these, because no worker judges a pair twice."""
     items = Item.objects.filter(control__round=round, image__isnull=False).order_by().values("control")
     return items.annotate(n=Count("hit")).order_by("-n").values_list("n", flat=True).first() or 0
 
 
 def missing_pictures(round: Round) -> list[str]:
     """Return the keys of the images that the round's pairs show and that have no file."""
-    lacking = Image.objects.lacking_file().filter(collection=round.pool.collection)
-    if not lacking.exists():  # as a rule, and known sooner than which images are shown
+    without_file = Image.objects.without_file().filter(collection=round.pool.collection)
+    if not without_file.exists():  # as a rule, and known sooner than which images are shown
         return []
     shown = Item.objects.filter(hit__round=round)
-    return list(lacking.filter(pk__in=shown.values("image")).values_list("key", flat=True))
+    return list(without_file.filter(pk__in=shown.values("image")).values_list("key", flat=True))
 
 
 def make_plan(

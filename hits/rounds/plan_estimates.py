@@ -74,7 +74,7 @@ class _Sizes:
         return self.images * first + self.captions * second
 
     def pooled(self, places: int, directions: Sequence[str]) -> Pooled:
-        """Return what a pool holds at most that takes so many places of all lists of a query together."""
+        """Return the largest size of a pool that takes ``places`` places of all lists of a query together."""
         by_image = min(places, self.gallery_captions) if Direction.IMAGE_TO_CAPTION in directions else 0
         by_caption = min(places, self.gallery_images) if Direction.CAPTION_TO_IMAGE in directions else 0
         found = self.captions * by_caption

@@ -62,7 +62,7 @@ class DesignField(forms.Field):
     json_schema: ClassVar[dict[str, Any]] = {"type": ["string", "object"]}
     widget = forms.Select(
         choices=[
-            ("", f"as the type of task has it, otherwise {DEFAULT}"),
+            ("", f"default of the type of task, otherwise {DEFAULT}"),
             *(
                 (
                     name,
@@ -129,8 +129,8 @@ class PackParameters(Parameters):
         int | None,
         SeedField(
             required=False,
-            help_text="seed of everything that is random (default: drawn at random and recorded, so that nobody can "
-            "compute which pairs are controls)",
+            help_text="seed of everything that is random (default: drawn at random and recorded, so that workers "
+            "cannot compute which pairs are controls)",
         ),
     ] = None
     reward: Annotated[Decimal, DollarField(max_digits=8, help_text="US dollars for one assignment")] = Decimal("0.65")
@@ -234,7 +234,7 @@ class PackParameters(Parameters):
         return TASK_TYPES[self.task].design or self.design or DESIGNS[DEFAULT]
 
     def judge_design(self, queries: Iterable[int]) -> JudgeDesign:
-        """Return which pairs are asked of a pool whose directions have so many ``queries`` each."""
+        """Return which pairs are asked of a pool; ``queries`` are the numbers of queries of its directions."""
         match self.judge:
             case "audit":
                 return JudgeDesign("audit", self.audit_share or AUDIT_SHARE)
@@ -293,7 +293,7 @@ class RoundParameters(SearchParameters, PoolingParameters, PackParameters):
 
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> Self:
-        """Read the options of a command. Unlike a page, which shows numbers beside every sample, it refuses both."""
+        """Read the options of a command. Unlike a page, it refuses a sample together with numbers."""
         parameters = super().from_options(options)
         if parameters.queries and (parameters.images or parameters.captions):
             raise CounterpartError(

@@ -30,8 +30,8 @@ def new_top_up(round: Round, **why: Any) -> TopUp:
 
 def pack_top_up(top_up: TopUp, pairs: Iterable[tuple[int, int]], *, newest: Newest | None = None) -> Plan:
     """Pack ``pairs`` (ids of image and caption) into HITs with controls that the round has not shown before, as far as
-    there are enough, and without what the top-up avoids or was added since the round was packed. ``newest`` stands for
-    what the round was packed from, if it did not note that. The seed follows from the round's and the top-up's number.
+    there are enough, and without what the top-up avoids or was added since the round was packed. ``newest`` is used
+    where the round did not record what it was packed from. The seed follows from the round's and the top-up's number.
 
     The last HIT is filled up with controls. The same arguments give the same plan in every database. Raises
     CounterpartError if there are not enough controls.

@@ -33,7 +33,7 @@ def plan_boxes(request: PlanRequest) -> Plan:
     the screens are shuffled.
 
     The captions of an image are filled up to a multiple of ten with others of the gallery, drawn at random: candidates
-    too, as in the paper. An image stands twice in a HIT only where it has more screens than there are HITs, whatever
+    too, as in the paper. An image is twice in a HIT only where it has more screens than there are HITs, whatever
     the request's ``sharing`` is. The last HIT is filled up with controls.
     """
     pool, sides, avoided = request.pool, request.sides, request.avoided
@@ -91,8 +91,8 @@ def _boxes(
 
 
 def _spread(boxes: list[Box], rng: np.random.Generator) -> list[list[Box]]:
-    """Deal the boxes to HITs of five, the last one perhaps with fewer; those of one image go to different HITs where
-    there are enough. Images of many boxes come first, each box to the emptiest HIT that lacks its image."""
+    """Deal the boxes to HITs of five, the last one may have fewer; those of one image go to different HITs where
+    there are enough. Images of many boxes come first, each box to the emptiest HIT without its image."""
     n_hits = ceil(len(boxes) / ASKED)
     room = [ASKED] * (n_hits - 1) + [len(boxes) - ASKED * (n_hits - 1)]
     hits: list[list[Box]] = [[] for _ in room]

@@ -26,7 +26,7 @@ SYSTEMS = {
     "E": "all items are wrong",
 }
 QUESTIONS = list(combinations(SYSTEMS, 2))
-LEFT, RIGHT = Level.YES, Level.PARTIALLY_YES  # stored as 1 and 2: which is better is no level of a pair
+LEFT, RIGHT = Level.YES, Level.PARTIALLY_YES  # stored as 1 and 2, although the better side is not a level of a pair
 
 
 def made_rankings(positives: Sequence[int], wrong: Sequence[int]) -> dict[str, list[int]]:
@@ -45,8 +45,8 @@ def made_rankings(positives: Sequence[int], wrong: Sequence[int]) -> dict[str, l
     }
     both = list(zip(positives, wrong, strict=True))
     return {
-        name: [right if told(rank) else other for rank, (right, other) in enumerate(both, 1)]
-        for name, told in is_right.items()
+        name: [right if is_right_at(rank) else other for rank, (right, other) in enumerate(both, 1)]
+        for name, is_right_at in is_right.items()
     }
 
 

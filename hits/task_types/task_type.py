@@ -50,7 +50,7 @@ class Question:
     labels: Mapping[int, str]
     """The answers by the level that is stored, from the best to the worst."""
     wordings: Mapping[int, Wording]
-    """What workers read beside the answers, by version."""
+    """What workers read next to the answers, by version."""
     keys: Mapping[int, str] = field(default_factory=dict)
     """The figure and the key of an answer where it is not its level; "" where it has none."""
     on_pairs: bool = True
@@ -105,7 +105,7 @@ class Question:
         return {"levels": self.choices(wording), "rules": words.rules, "examples": words.examples}
 
     def screens(self, items: int) -> int:
-        """Return on how many screens a HIT of so many items is shown."""
+        """Return the number of screens of a HIT of ``items`` items."""
         return ceil(items / self.group)
 
 
@@ -124,7 +124,7 @@ class TaskType(Question):
     count_hits: Callable[[Pooled, Design], int] = hits_of_pairs
     """The number of HITs that its plan of a pool has; at most, for what a pool would hold at most."""
     usual_minutes: tuple[int, int] = (5, 10)
-    """What a HIT takes where nobody has measured or stated it: the project's own guess."""
+    """The minutes of a HIT where they were neither measured nor stated: the project's own guess."""
     design: Design | None = None
     """The only composition of its HITs; None: the researcher chooses."""
     replication: int = 1

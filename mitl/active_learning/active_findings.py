@@ -78,8 +78,8 @@ def table_of(figures: Mapping[str, Any]) -> str:
             cells = [f"{step[name]['mean']:7.2f}" for step in found["steps"]]
             lines.append("  ".join([score.ljust(width), name.split()[0], *cells]))
     lines += ["", f"{SUM}, over steps and directions:"]
-    lines += [f"{score.ljust(width)}  {_told(found[SUM])}" for score, found in scores.items()]
-    lines += [f"{pair.ljust(width)}  {_told(mean)}" for pair, mean in figures["differences"].items()]
+    lines += [f"{score.ljust(width)}  {_mean_text(found[SUM])}" for score, found in scores.items()]
+    lines += [f"{pair.ljust(width)}  {_mean_text(mean)}" for pair, mean in figures["differences"].items()]
     return "\n".join(lines)
 
 
@@ -117,6 +117,6 @@ def _means(recalls: Sequence[Recalls]) -> dict[str, Mean]:
     return {name: mean_of([one[name] for one in recalls]) for name in recalls[0]}
 
 
-def _told(mean: Mean) -> str:
+def _mean_text(mean: Mean) -> str:
     interval = "" if mean["low"] is None else f"  ({mean['low']:.2f} to {mean['high']:.2f})"
     return f"{mean['mean']:8.2f}{interval}"

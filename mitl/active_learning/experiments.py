@@ -68,7 +68,7 @@ def active_learning(
 
 
 def _annotator(parameters: ActiveParameters, options: Mapping[str, object]) -> Annotator:
-    """Return an annotator that is no row. Raises CounterpartError for a kind that cannot learn here."""
+    """Return an annotator without a row. Raises CounterpartError for a kind that cannot learn here."""
     kind = kind_of(parameters.kind)
     if not kind.learns or kind.cross_encoder:
         fit = [name for name in kinds() if kind_of(name).learns and not kind_of(name).cross_encoder]

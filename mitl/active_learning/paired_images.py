@@ -32,7 +32,7 @@ def read_lessons(collection: Collection, measured: str) -> TrainingSet:
 
 
 def one_caption_each(lessons: TrainingSet, paired: NDArray[np.int64]) -> TrainingSet:
-    """Return the images at these places with their captions, which stand at the same places."""
+    """Return the images at these places, and the captions at the same places."""
     places = np.arange(len(paired))
     return TrainingSet(
         images=[lessons.images[place] for place in paired],

@@ -78,8 +78,8 @@ def kind_of(kind: str) -> AnnotatorKind:
 def module_of(kind: str) -> ModuleType:
     """Import and return the module that does the work of one of ``kinds``.
 
-    A built-in kind cannot be replaced. Raises CounterpartError where the package of the kind is no longer installed or
-    cannot be imported.
+    A built-in kind cannot be replaced. Raises CounterpartError where the package of the kind is not installed or cannot
+    be imported.
     """
     declared = _declared_in(kind)
     if hasattr(declared, "open_annotator") or not hasattr(declared, "__path__"):
@@ -110,7 +110,7 @@ def stored_arrays(annotator: Annotator) -> Arrays:
 
 
 def weights_of(name: str) -> Arrays | None:
-    """Return the stored weights of the annotator of a name, None where there is no such annotator."""
+    """Return the stored weights of the annotator of a name, None for an unknown name."""
     annotator = Annotator.objects.filter(name=name).first()
     return stored_arrays(annotator) if annotator else None
 

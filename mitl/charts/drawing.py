@@ -88,8 +88,8 @@ def panel(title: str, rows: Sequence[Mapping[str, Any]], *, width: Any, height: 
     }
 
 
-def told_apart(field: str, lines: Sequence[str]) -> Spec:
-    """Return the encoding that tells the lines of a field apart, by colours and by dashes."""
+def distinct_lines(field: str, lines: Sequence[str]) -> Spec:
+    """Return the encoding that gives each line of a field a colour and a dash of its own."""
     ranges = {"color": COLOURS, "strokeDash": DASHES}
     scale = {"domain": list(lines)}
     return {

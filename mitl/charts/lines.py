@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mitl.charts.drawing import COLOURS, DASHES, Spec, panel, titled, told_apart
+from mitl.charts.drawing import COLOURS, DASHES, Spec, distinct_lines, panel, titled
 
 
 def tail_chart(title: str, subtitle: str, panels: Mapping[str, Mapping[str, NDArray]], x: str, y: str) -> Spec:
@@ -33,7 +33,7 @@ def _tail_panel(title: str, counts: Mapping[str, NDArray], annotators: Sequence[
     encoding = {
         "x": {"field": "count", "title": x, "axis": _powers(most)} | whole,
         "y": {"field": "items", "title": y, "axis": _powers(n_items)} | whole,
-        **told_apart("annotator", annotators),
+        **distinct_lines("annotator", annotators),
     }
     return panel(title, rows, width=340, height=260, mark={"type": "line", "strokeWidth": 2}, encoding=encoding)
 
@@ -104,9 +104,9 @@ def line_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[
         "mark": {"type": "line", "strokeWidth": 2, "point": {"size": 30}},
         "encoding": {
             "x": {"field": "x", "type": "quantitative", "title": x, "axis": whole, "scale": {"zero": False}},
-            # To the next tick, so that panels of other heights stand level.
+            # To the next tick, so that panels of other heights are level.
             "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"nice": 5}},
-            **told_apart("line", lines),
+            **distinct_lines("line", lines),
         },
     }
     concat = [panel(name, values, width=240, height=180, **drawn) for name, values in panels.items()]
@@ -114,7 +114,7 @@ def line_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[
 
 
 def look_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str, y: str) -> Spec:
-    """Draw lines over a few looks, with the interval of each value; at a look, the lines stand beside each other.
+    """Draw lines over a few looks, with the interval of each value; at a look, the lines are side by side.
 
     Args:
         panels: title of each panel → values with ``line`` (its name), ``x`` (name of the look), ``y``, ``low`` and
@@ -122,7 +122,7 @@ def look_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[
         x, y: titles of the axes.
     """
     lines = list(dict.fromkeys(value["line"] for values in panels.values() for value in values))
-    apart = told_apart("line", lines)
+    apart = distinct_lines("line", lines)
     axis = {"grid": False, "labelAngle": 0}
     across = {
         "x": {"field": "x", "type": "ordinal", "sort": None, "title": x, "axis": axis},
@@ -148,7 +148,7 @@ def interval_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapp
     """Draw a dot with its interval on each row of a panel, and a line where the truth is known.
 
     Args:
-        panels: title of each panel → rows with ``name``, ``value``, ``low``, ``high`` and perhaps ``truth``.
+        panels: title of each panel → rows with ``name``, ``value``, ``low``, ``high`` and optionally ``truth``.
         x: title of the axis.
     """
     drawn = [_interval_panel(name, rows, x) for name, rows in panels.items()]

@@ -1,7 +1,7 @@
 """A search by parts: encode the items part by part, scan the parts, merge what they gave, on one of the engines.
 
 The lists are those of ``retrieve``, byte for byte, where all processes have the same kind of processor. What is made
-on the way is in the storage, in the folder of the search, so that whoever makes the same search goes on there.
+on the way is in the storage, in the folder of the search, so that the same search resumes from there.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # torch takes seconds
     from counterpart_topk.ranking import Ranking
 
 Blocks = Callable[[], Iterator["Ranking"]]
-"""Reads the lists of a direction anew, block after block of its queries."""
+"""Reads the lists of a direction again, block after block of its queries."""
 
 TASK = "mitl.tasks.retrieve_by_parts"
 SEARCHES = "searches"  # the folder of the storage with all that is under way
@@ -108,7 +108,7 @@ def retrieve_for(job: Job, progress: JobProgress) -> Retrieval:
         return retrieve_by_parts(search, annotator, **how, actor=job.actor, progress=progress)
     except Cancelled:
         job.refresh_from_db(fields=["cancel_requested"])
-        if job.cancel_requested:  # else another worker goes on from these files
+        if job.cancel_requested:  # else another worker resumes from these files
             _remove(search, annotator, _rows_a_part(gallery, params["shards"]))
         raise
 
@@ -127,7 +127,7 @@ def retrieve_by_parts(
     Args:
         engine: one of ``request.RUN_ON``, where the units run.
         shards: number of parts of the longer side; None: parts of 65,536 rows. Those of a gallery beyond rows stay as
-            they are, and about so many groups of them are scanned.
+            they are, and about this number of groups of them are scanned.
 
     Raises:
         CounterpartError: as ``retrieve``; for annotators that do not search by inner products, for an engine that
@@ -265,9 +265,9 @@ def _check(annotator: Annotator, shards: int | None) -> None:
 
 
 def _rows_a_part(gallery: SearchGallery, shards: int | None) -> int:
-    """Return the rows of a part: whole batches of an encoder, so that each is encoded in the same batch as ever."""
+    """Return the rows of a part: whole batches of an encoder, the same batches as in a single run."""
     longest = max(gallery.shape)
-    return ROWS if shards is None else -(-longest // (max(shards, 1) * CHUNK)) * CHUNK
+    return ROWS if shards is None else int(np.ceil(longest / (max(shards, 1) * CHUNK))) * CHUNK
 
 
 def _folder_of(search: Search, annotator: Annotator, rows: int) -> str:

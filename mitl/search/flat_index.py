@@ -15,7 +15,7 @@ GPU_PACKAGE = "faiss-gpu"
 # On a card that it has no code for, FAISS ends the process.
 LEAST_CAPABILITY = (7, 0)
 LONGEST = 2_048  # places of a list on a GPU
-WORKSPACE = 2 * 2**30  # bytes on the card beside items and lists: FAISS's 1.5 GiB, a part of the queries, the kernels
+WORKSPACE = 2 * 2**30  # bytes on the card, without items and lists: FAISS's 1.5 GiB, a part of the queries, the kernels
 
 
 def installed_packages() -> dict[str, str]:
@@ -99,7 +99,7 @@ def _search(
         index = faiss.IndexFlatIP(items.shape[1]) if device == "cpu" else _gpu_index(queries, items, depth)
         index.add(items)
         return index.search(queries, depth)
-    except RuntimeError as error:  # such as memory of the GPU that another process took meanwhile
+    except RuntimeError as error:  # such as memory of the GPU that another process has taken
         reason = " ".join(str(error).split())[:300]
         raise CounterpartError(f"FAISS failed on the device {device} ({reason}); use --engine blocked.") from error
 

@@ -35,7 +35,7 @@ class SearchGallery:
     ``sample`` is where the queries come from; None: all are queries. Rows are read when they are first used: joining
     lists needs ids alone, and there may be a million.
 
-    ``listed``: the items to search where they are no rows, but listed in files; ids and places are then those of the
+    ``listed``: the items to search, if files list them and they have no rows; ids and places are then those of the
     queries alone.
     """
 
@@ -50,13 +50,13 @@ class SearchGallery:
 
     @cached_property
     def images(self) -> list[PlainImage]:
-        """Raises CounterpartError if the images of the collection changed meanwhile."""
+        """Raises CounterpartError if the images of the collection have changed."""
         rows = list(_images(self.collection).only("collection", "key", "file", "sha256", "split"))
         return plain_images(_same(rows, self.image_ids))
 
     @cached_property
     def captions(self) -> list[PlainCaption]:
-        """Raises CounterpartError if the captions or the images of the collection changed meanwhile."""
+        """Raises CounterpartError if the captions or the images of the collection have changed."""
         rows = list(_captions(self.collection).only("collection", "key", "text", "image_id"))
         keys = dict(zip(self.image_ids.tolist(), (image.key for image in self.images), strict=True))
         return plain_captions(_same(rows, self.caption_ids), keys)

@@ -1,4 +1,4 @@
-"""The embeddings of a gallery beyond rows: kept beside its items, one file a part, by what made them.
+"""The embeddings of a gallery beyond rows: kept with its items, one file a part, by what made them.
 
 A search makes those that are missing, and keeps them as the results of its plans (``mitl.search.plans``);
 ``import_embeddings`` stores what was made elsewhere in the same place.

@@ -54,7 +54,7 @@ class ListedPairs:
     """The distinct pairs of some lists; by image, then caption. Takes 8 bytes a pair."""
 
     def __init__(self, n_captions: int, lists: Sequence[tuple[Places, Places]]) -> None:
-        """``lists`` are images and captions that broadcast to a shape; where one is -1 there is no pair."""
+        """``lists`` are images and captions that broadcast to a shape; a -1 in either means no pair."""
         self._n_captions = n_captions
         listed = [(images * n_captions + captions)[(images >= 0) & (captions >= 0)] for images, captions in lists]
         self._pairs = np.unique(np.concatenate(listed))

@@ -1,7 +1,7 @@
 """A plan: the units of one step of a search by parts, and their results, as files in one folder of the storage.
 
 The folder says what is done: ``plan.json`` holds the units, ``<number>-<SHA-256>.npy`` the result of one. So a lost
-process costs the unit that it was at, a lost driver nothing, and work goes on from any computer that sees the storage.
+process costs the unit that it was at, a lost driver nothing, and work resumes on any computer that sees the storage.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ class SearchPlan:
         write_file(_path(self.folder), UNITS.dump_json(self.units))
 
     def run(self, number: int, progress: Progress = silent) -> None:
-        """Compute one unit and store its result, unless the plan was removed meanwhile."""
+        """Compute one unit and store its result, unless the plan was removed."""
         result = self.units[number].compute(progress)
         if self.is_wanted:
             store_array(f"{self.folder}/{number}", result)
@@ -79,12 +79,12 @@ def store_array(prefix: str, array: NDArray) -> StoredFile:
 
 
 def end_plan(folder: str) -> None:
-    """Let nobody begin another unit of a plan. Its results stay."""
+    """Prevent processes from beginning another unit of a plan. Its results stay."""
     default_storage.delete(_path(folder))
 
 
 def remove_folder(folder: str) -> None:
-    """Remove a folder's files and their local copies, its plan first: nobody begins another unit then."""
+    """Remove a folder's files and their local copies, its plan first, so that no process begins another unit."""
     end_plan(folder)
     for path in files_in(folder):
         if match := RESULT.fullmatch(path.rpartition("/")[2]):
@@ -94,8 +94,8 @@ def remove_folder(folder: str) -> None:
 
 
 def remove_abandoned(root: str) -> None:
-    """Remove the folders of plans in the folders of ``root`` to which nothing was added for two weeks: nobody has gone
-    on with what a killed process left there."""
+    """Remove the folders of plans in the folders of ``root`` to which nothing was added for two weeks: no process has
+    resumed what a killed one left there."""
     before = timezone.now() - timedelta(days=STALE_DAYS)
     for folder in folders_in(root):
         steps = folders_in(folder)

@@ -114,8 +114,8 @@ def check_cascade(cascade: Cascade, annotators: Sequence[Annotator], depth: int)
         )
     if not any(map(is_cross_encoder, annotators)):
         raise CounterpartError(
-            "A cascade is only for annotators that score pair by pair, and none of"
-            f" {', '.join(map(str, annotators))} does; leave --cascade out."
+            "A cascade is only for annotators that score pair by pair, unlike"
+            f" {', '.join(map(str, annotators))}; leave --cascade out."
         )
     if cascade.depth < depth:
         raise CounterpartError(

@@ -142,7 +142,7 @@ def rerank(
         steps: as ``parse_steps`` returns them; none = the plain search.
         depth: length of the lists, 1 to M.
         rows: the queries whose lists are returned, rising; None = all.
-        memory: bytes for tiles and lists beside inputs and results.
+        memory: bytes for tiles and lists in addition to inputs and results.
 
     Returns:
         Items and scores, (len(rows), depth).

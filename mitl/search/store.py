@@ -105,17 +105,17 @@ def newest_retrievals(annotators: Sequence[Annotator], gallery: SearchGallery, d
     Raises CounterpartError with the command to run where one is missing or less deep.
     """
     found = {annotator: newest_retrieval(annotator, gallery, depth) for annotator in annotators}
-    if lacking := [annotator for annotator, retrieval in found.items() if retrieval is None]:
-        raise CounterpartError(_how_to_make(lacking, gallery, depth))
+    if missing := [annotator for annotator, retrieval in found.items() if retrieval is None]:
+        raise CounterpartError(_how_to_make(missing, gallery, depth))
     return [retrieval for retrieval in found.values() if retrieval is not None]
 
 
-def _how_to_make(lacking: list[Annotator], gallery: SearchGallery, depth: int) -> str:
-    shallow = {annotator.name: newest_retrieval(annotator, gallery, 1) for annotator in lacking}
+def _how_to_make(missing: list[Annotator], gallery: SearchGallery, depth: int) -> str:
+    shallow = {annotator.name: newest_retrieval(annotator, gallery, 1) for annotator in missing}
     names = ", ".join(name if made is None else f"{name} ({made.depth} deep)" for name, made in shallow.items())
     queries = f" --queries {gallery.sample}" if gallery.sample else ""
     queries += f" --gallery {gallery.listed}" if gallery.listed else ""
-    have = counted(len(lacking), "annotator, as it is now, has", "annotators, as they are now, have")
+    have = counted(len(missing), "annotator, as it is now, has", "annotators, as they are now, have")
     return (
         f"{have} no lists {depth} deep for"
         f" {gallery.sample or 'the whole gallery'}: {names}. Run: manage.py retrieve {gallery.collection}"

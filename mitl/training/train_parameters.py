@@ -30,7 +30,7 @@ class TrainParameters(Parameters):
     gallery: Annotated[
         bool,
         "learn from the source's pairs wherever they are, the gallery included, and from those that people rejected; "
-        "such an annotator proposes, and is no model to score on the same matches",
+        "such an annotator only proposes: do not score it as a model on the same matches",
     ] = False
     validation: Annotated[
         str,

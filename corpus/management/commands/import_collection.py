@@ -19,7 +19,7 @@ class Command(ActCommand):
         "jsonl (an object per line: caption_id or null, image_id, file_name, text, optionally split; a null caption_id "
         "and a null text: a picture without a caption); "
         "folder (pictures, with captions in captions.csv - columns file_name, text, optionally caption_id and "
-        "split - or one per line in a .txt beside each picture, or none). "
+        "split - or one per line in a .txt file with the picture's name, or none). "
         "Pictures without a caption are imported too: workers can write some (pack --task caption)."
     )
     figures = True

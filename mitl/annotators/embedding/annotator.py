@@ -105,7 +105,7 @@ def _pictures(examples: TrainingSet, progress: Progress) -> Pictures:
     without = [image.key for image in examples.images if not image.file]
     if without:
         raise CounterpartError(
-            f"{len(without)} of {len(examples.images)} training images lack a picture file: {some_of(without)}."
+            f"{len(without)} of {len(examples.images)} training images have no picture file: {some_of(without)}."
             " Import the collection again with --images."
         )
     parts = []
@@ -177,7 +177,7 @@ def _check_weights(options: Mapping[str, object], arrays: Arrays) -> None:
     """Raise ValueError or KeyError unless the weights are complete, finite, and fit the options."""
     missing = [name for name in WEIGHTS if name not in arrays]
     if missing:
-        raise ValueError(f"it lacks {', '.join(missing)}")
+        raise ValueError(f"it does not contain {', '.join(missing)}")
     broken = [name for name, array in arrays.items() if array.dtype.kind == "f" and not np.isfinite(array).all()]
     if broken:
         raise ValueError(f"{', '.join(broken)} hold NaN or infinity")

@@ -144,8 +144,8 @@ class _Judged:
         return linked @ self.captions.mean(axis=1) / counts[0], linked.T @ self.images.mean(axis=1) / counts[1]
 
     def best_shares(self, seed: int) -> tuple[tuple[float, float], float | None]:
-        """Return the shares by which the moved embeddings tell held-out matches from held-out rejected pairs best, and
-        the area under that curve; the smallest of equal ones."""
+        """Return the shares by which the moved embeddings separate held-out matches and rejected pairs best, and the
+        area under that curve; the smallest of equal ones."""
         from sklearn.metrics import roc_auc_score
 
         if min(self.matches.sum(), (~self.matches).sum()) < FEWEST:

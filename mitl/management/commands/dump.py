@@ -33,10 +33,10 @@ class Command(ActCommand):
         if path.exists():
             raise CounterpartError(f"{path} already exists; remove it, or choose another name.")
         if not path.absolute().parent.is_dir():
-            raise CounterpartError(f"There is no folder {path.parent}; create it first.")
+            raise CounterpartError(f"The folder {path.parent} does not exist; create it first.")
         retrieval = Retrieval.objects.select_related("annotator", "collection").filter(pk=number).first()
         if retrieval is None:
-            raise CounterpartError(f"There is no search {number}; list retrievals shows those that there are.")
+            raise CounterpartError(f"Unknown search {number}; list retrievals shows the existing ones.")
         rankings = rankings_of(retrieval)
         with whole_file(path) as part:
             part.write_text(json.dumps(rankings))

@@ -1,9 +1,9 @@
 """Where the units of a search by parts run: in this process, or on a Ray cluster.
 
 Each module is an engine. ``check()`` raises CounterpartError where it cannot be used here. ``connected()`` yields the
-function ``run(plan, tell)``, which returns when every unit of a stored plan has its result. ``tell`` is called with the
-number of results, at least every second or as often as a unit advances; it may raise ``core.work.jobs.Cancelled``. All
-engines come to the same bytes, and raise what a unit raises.
+function ``run(plan, report)``, which returns when every unit of a stored plan has its result. ``report`` is called
+with the number of results, at least every second or as often as a unit advances; it may raise
+``core.work.jobs.Cancelled``. All engines come to the same bytes, and raise what a unit raises.
 """
 
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from typing import Protocol, cast
 from mitl.search.plans import SearchPlan
 
 
-class Tell(Protocol):
-    """Is told how many units have a result."""
+class Report(Protocol):
+    """Is called with the number of units that have a result."""
 
     def __call__(self, done: int) -> None: ...
 
 
-Run = Callable[[SearchPlan, Tell], None]
+Run = Callable[[SearchPlan, Report], None]
 
 
 class Engine(Protocol):

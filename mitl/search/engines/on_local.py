@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager, nullcontext
 
-from mitl.search.engines import Run, Tell
+from mitl.search.engines import Report, Run
 from mitl.search.plans import SearchPlan
 
 
@@ -15,9 +15,9 @@ def connected() -> AbstractContextManager[Run]:
     return nullcontext(_run)
 
 
-def _run(plan: SearchPlan, tell: Tell) -> None:
+def _run(plan: SearchPlan, report: Report) -> None:
     """Run every unit that has no result yet."""
     for number in plan.missing():
         done = len(plan.results())
-        plan.run(number, lambda *_, done=done: tell(done))
-    tell(len(plan.units))
+        plan.run(number, lambda *_, done=done: report(done))
+    report(len(plan.units))

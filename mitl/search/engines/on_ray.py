@@ -1,8 +1,8 @@
 """Run the units of a plan on a Ray cluster: the one that RAY_ADDRESS names, or one that is started on this computer.
 
 Actors run the units and keep the annotator that they loaded; Ray places them by processors or GPUs, starts lost ones
-again and repeats what they were at. They read and write the storage, with its credentials; of the database, the keys
-and the platforms they are told nothing.
+again and repeats what they were at. They read and write the storage, with its credentials; they get no
+access to the database, the keys and the platforms.
 """
 
 import os
@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from core.errors import CounterpartError
-from mitl.search.engines import Run, Tell
+from mitl.search.engines import Report, Run
 from mitl.search.plans import SearchPlan, open_plan
 
 OLDEST = (2, 52)  # before it, a page in a browser could run code on a cluster (CVE-2025-62593)
@@ -74,23 +74,23 @@ class _Actors:
     def __init__(self) -> None:
         self._actors: list[Any] = []
 
-    def run(self, plan: SearchPlan, tell: Tell) -> None:
+    def run(self, plan: SearchPlan, report: Report) -> None:
         """Have every unit run that has no result yet, at most AHEAD an actor at a time."""
         import ray
 
         todo, done = iter(plan.missing()), len(plan.results())
-        self._actors = self._actors or _started(plan, lambda: tell(done))
+        self._actors = self._actors or _started(plan, lambda: report(done))
         waiting: dict[Any, Any] = {}
         for actor in self._actors * AHEAD:
             waiting |= {actor.run.remote(plan.folder, number): actor for number in islice(todo, 1)}
         while waiting:
-            tell(done)
+            report(done)
             ready, _ = ray.wait(list(waiting), timeout=PAUSE)
             for one in ready:
                 _check_done(one)
                 actor, done = waiting.pop(one), done + 1
                 waiting |= {actor.run.remote(plan.folder, number): actor for number in islice(todo, 1)}
-        tell(done)
+        report(done)
 
 
 class Runner:
@@ -108,9 +108,9 @@ class Runner:
 
 
 def _started(plan: SearchPlan, wait: Callable[[], None]) -> list[Any]:
-    """Start as many actors as the cluster has processors or, for work on GPUs, GPUs. ``wait`` is called meanwhile.
+    """Start an actor for each processor of the cluster or, for work on GPUs, each GPU; call ``wait`` while they start.
 
-    Raises CounterpartError where there is no place for them, or none comes: Ray tries for ever.
+    Raises CounterpartError where the cluster has no place for them, or none starts in time: Ray would try for ever.
     """
     import ray
 

@@ -102,7 +102,7 @@ class OpenAnnotator:
             )
         if without := [image.key for image in images if not image.file]:
             raise CounterpartError(
-                f"{len(without)} of {len(images)} images lack a picture file: {some_of(without)}."
+                f"{len(without)} of {len(images)} images have no picture file: {some_of(without)}."
                 " Import the collection again with --images, or use an annotator that only reads captions (overlap)."
             )
 

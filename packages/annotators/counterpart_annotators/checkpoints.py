@@ -30,7 +30,7 @@ class Checkpoints:
         return self._path(name).exists()
 
     def save(self, name: str, **arrays: NDArray) -> None:
-        """Save arrays under ``name``, replacing an earlier part. Memory beside the arrays: one buffer."""
+        """Save arrays under ``name``, replacing an earlier part. Memory in addition to the arrays: one buffer."""
         self._folder.mkdir(parents=True, exist_ok=True)
         try:
             descriptor, temporary = tempfile.mkstemp(dir=self._folder)

@@ -35,7 +35,7 @@ class Annotator:
         with np.load(path, allow_pickle=False) as stored:
             arrays = dict(stored)
         if LABEL not in arrays:
-            raise CounterpartError(f"{path} is no exported annotator; write it with export_annotator.")
+            raise CounterpartError(f"{path} is not an exported annotator; write it with export_annotator.")
         label: dict[str, Any] = read_json(arrays.pop(LABEL).tobytes())
         if label["sha256"] != digest(arrays):
             raise CounterpartError(f"{path} was changed after it was written; export the annotator again.")

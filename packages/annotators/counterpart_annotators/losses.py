@@ -1,6 +1,6 @@
 """Training losses over one batch: triplet hinges, the hubness-aware loss (HAL), contrastive losses.
 
-A loss over ``similarity`` (B, B), float, reads rows as images and columns as captions; pair b stands at [b, b].
+A loss over ``similarity`` (B, B), float, reads rows as images and columns as captions; pair b is at [b, b].
 All entries off the diagonal are negatives; an entry of -inf is left out (another known match, say). It returns a scalar
 tensor and raises ValueError for a matrix that is not square. ``LOSSES`` holds those that need nothing else, by their
 names in ``train_annotator``; all are summed over both directions of the batch, except ``hal-logsumexp``, a mean. The

@@ -28,13 +28,13 @@ def hard_negative_scores(
 
     An image is a hard negative of text j if its cosine similarity s to it exceeds the threshold of the text: the
     ``top_k``-th largest similarity of the text to the paired images other than its own, row j (eq. 2 and 4). A tie is
-    no hard negative. The images of the highest scores are those to ask captions for.
+    not a hard negative. The images of the highest scores are those to ask captions for.
 
     Args:
         unpaired: embeddings (X, D) of the unpaired images.
         paired: embeddings (Z, D) of the paired images.
         texts: embeddings (Z, D) of their texts, row by row. Rows need no unit length; a row of zeros has similarity 0.
-        mini_batch: number of pairs that are drawn by ``seed`` and stand for all, as images in the thresholds (eq. 3)
+        mini_batch: number of pairs that are drawn by ``seed`` and represent all, as images in the thresholds (eq. 3)
             and as texts in the sum; None, or the number of pairs or more, for the full batch.
         weight: ``count`` counts the texts; ``surplus`` sums s minus the threshold over them (eq. 6).
 

@@ -47,7 +47,7 @@ def bags(texts: Sequence[str], places: Mapping[str, int], longest: int = 1) -> s
 
 
 def vocabulary(texts: Sequence[str], longest: int = 1, at_least: int = 1) -> dict[str, int]:
-    """Give every phrase that stands in ``at_least`` of the texts a place, in the order of the alphabet."""
+    """Give every phrase of ``at_least`` of the texts a place, in the order of the alphabet."""
     used = Counter(phrase for text in texts for phrase in set(phrases_of(text, longest)))
     return {phrase: place for place, phrase in enumerate(sorted(p for p, n in used.items() if n >= at_least))}
 
@@ -100,7 +100,7 @@ def tagged_words(text: str) -> list[tuple[str, bool]]:
 
 
 def looks_like_verb(word: str) -> bool:
-    """Whether ``word`` has an ending of a participle that its stem lacks: running, not ring; striped, not red."""
+    """Whether ``word``, but not its stem, has an ending of a participle: running, not ring; striped, not red."""
     return word.endswith(VERB_ENDINGS) and not stem_of(word).endswith(VERB_ENDINGS)
 
 

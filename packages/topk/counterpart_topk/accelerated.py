@@ -1,5 +1,5 @@
 """The search on an accelerator. It multiplies in float16, and selects for each query all items that may be among the
-best. The processor ranks these few meanwhile, so that lists and scores are the same bytes as without an accelerator."""
+best. At the same time the processor ranks these few: lists and scores are the same bytes as without an accelerator."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,7 @@ from counterpart_topk.sweep import TOO_MANY, Sweep, TooManyCandidatesError
 
 PANEL = 2**20  # items whose embeddings are on the device at once
 SENT = 2**14  # embeddings to the device at once
-SCORES = 2**28  # products at once where the device does not tell its free memory
+SCORES = 2**28  # products at once where the device does not report its free memory
 GROUP = 8  # products whose maximum is compared first
 ALIGNED = GROUP**2  # columns of a product: tensor cores take six times as long where their number is odd
 CROWDED = 256  # groups, beyond 8 k: a query whose candidates are in more of them is lost

@@ -230,7 +230,7 @@ def _start_stripe(tile, at, columns):
 
 @njit(cache=True, nogil=True)
 def _lanes(k):
-    return -(-2 * k // 32) * 32
+    return (2 * k + 31) // 32 * 32
 
 
 @njit(cache=True, nogil=True)

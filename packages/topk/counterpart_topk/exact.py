@@ -1,4 +1,4 @@
-"""The exact search: a sweep in the fastest precision that tells scores apart; the remaining queries in a finer one."""
+"""The exact search: a sweep in the fastest precision that separates scores; the remaining queries in a finer one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -62,13 +62,13 @@ def bidirectional_topk(
         captions: (M, D) or (M, L, D) embeddings.
         k: 1 to min(N, M).
         device: where the products are computed, as torch names it.
-        memory: bytes to use beside inputs and results, at least about 1 MB; for several embeddings also beside lists of
-            k max(K, L) places of each.
+        memory: bytes to use in addition to inputs and results, at least about 1 MB; for several embeddings also in
+            addition to lists of k max(K, L) places of each.
         store: keeps finished strips of images, so that the same search resumes after an interruption.
 
     Raises:
         ValueError: for wrong shapes or dtypes, NaN or infinite entries, zero vectors, k out of range, a device that
-            torch does not find, or memory that is no number of bytes.
+            torch does not find, or memory that is not a number of bytes.
     """
     images, captions = _an_array(images, "images"), _an_array(captions, "captions")
     check_k(k, min(len(images), len(captions)))
@@ -148,13 +148,13 @@ def _an_array(embeddings: ArrayLike, name: str) -> NDArray:
     except (TypeError, ValueError) as error:  # such as rows of several lengths, or a tensor on a device
         raise ValueError(f"{name} cannot be read as an array: {error}.") from error
     if array.ndim not in (2, 3) or 0 in array.shape:
-        raise ValueError(f"{name} must have shape (N, D) or (N, K, D), none of them 0, not {array.shape}.")
+        raise ValueError(f"{name} must have shape (N, D) or (N, K, D), all above 0, not {array.shape}.")
     return array
 
 
 @dataclass(frozen=True)
 class _Search:
-    """A search in several passes, the fastest first; scores that none of them tells apart are compared in float64."""
+    """A search in several passes, the fastest first; scores that are equal in all of them are compared in float64."""
 
     k: int
     passes: Sequence[MakeTiles]
@@ -173,7 +173,7 @@ class _Search:
         return spread(by_row, row_groups, column_groups), spread(by_column, column_groups, row_groups), precision
 
     def one_way(self, queries: Side, items: Side, passes: Sequence[MakeTiles]) -> Ranking:
-        """Rank items for queries in the first of some passes that tells their scores apart."""
+        """Rank items for queries in the first of some passes that separates their scores."""
         if not passes:
             return float64_topk(queries, items, self.k, self.memory)
         try:

@@ -69,7 +69,7 @@ def rank_candidates(queries: Side, items: Side, candidates: Candidates, k: int) 
 
 
 def float64_topk(queries: Side, items: Side, k: int, memory: int) -> Ranking:
-    """Search without a first pass, for queries whose best scores differ by less than float32 can tell.
+    """Search without a first pass, for queries whose best scores differ by less than float32 can represent.
 
     Items are ranked by float64 products; those that may be among the best are scored again in fixed order. Any number
     of equal scores is in order, at no cost in time or memory.

@@ -135,7 +135,7 @@ def _vectors(side: Side, rows: Places) -> NDArray:
 
 def _as_floats(array: NDArray, name: str) -> NDArray:
     if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"{name} must have shape (N, D), none of them 0, not {array.shape}.")
+        raise ValueError(f"{name} must have shape (N, D), both above 0, not {array.shape}.")
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must be real numbers, not {array.dtype}.")
     wanted = np.float32 if array.dtype in (np.float16, np.float32) else np.float64

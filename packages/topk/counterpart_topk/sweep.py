@@ -61,7 +61,7 @@ def sweep(
     """Rank the columns for every row, and with ``both`` the rows for every column, computing every tile once.
 
     Resumes after the last strip in ``store``. Raises TooManyCandidatesError where the first strip shows that the tiles'
-    precision cannot tell these scores apart.
+    precision cannot separate these scores.
     """
     n_rows, n_columns = tiles.shape
     found, done = _begun(n_rows, n_columns if both else 0, k, store)

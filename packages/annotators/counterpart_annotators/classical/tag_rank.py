@@ -111,9 +111,9 @@ def _mean_distances(sentences: Ranked) -> NDArray[np.float64]:
 def _share_after(ids, position, known):
     shares = np.zeros(len(ids))
     for number in range(len(ids)):
-        stood = known.positions[known.starts[ids[number]] : known.starts[ids[number] + 1]]
-        if len(stood):
-            shares[number] = np.sum(stood > position[number]) / len(stood)
+        positions = known.positions[known.starts[ids[number]] : known.starts[ids[number] + 1]]
+        if len(positions):
+            shares[number] = np.sum(positions > position[number]) / len(positions)
     return shares
 
 

@@ -73,7 +73,7 @@ class Text:
         documents = read_documents(texts, self._places)
         return documents.first_sentences() if self._only_first else documents
 
-    def telling(self, documents: Documents) -> NDArray[np.bool_]:
+    def has_weight(self, documents: Documents) -> NDArray[np.bool_]:
         """Return which documents have a word with a weight above 0: (D,)."""
         return documents.counts(len(self._weights)) @ self._weights > 0
 

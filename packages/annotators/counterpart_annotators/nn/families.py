@@ -142,7 +142,7 @@ class Model:
 
 
 def stored_parts(configuration: Mapping[str, Any], tokenizer: Tokenizer, preparation: Preparation) -> Arrays:
-    """Return the arrays that are stored beside a network's tensors: texts, as the bytes of UTF-8."""
+    """Return the arrays that are stored with a network's tensors: texts, as the bytes of UTF-8."""
     texts = {
         CONFIGURATION: json.dumps(configuration),
         TOKENISER: tokenizer.to_str(),

@@ -34,7 +34,7 @@ def read_pretrained(family: Family, path: Path, settings: Settings) -> Adopted:
 
     Args:
         path: a Hugging Face folder (``config.json``, ``model.safetensors`` whole or in shards or ``pytorch_model.bin``,
-            a tokeniser, perhaps ``preprocessor_config.json``), or an original checkpoint.
+            a tokeniser, optionally ``preprocessor_config.json``), or an original checkpoint.
         settings: the annotator's; ``tokeniser`` names a vocabulary, for originals and folders without one.
 
     Raises:
@@ -89,7 +89,7 @@ def _joined_shards(folder: Path) -> State:
     if not shards or len(present) < len(shards):
         missing = [name for name in shards if name not in present] or [WHOLE]
         raise CounterpartError(
-            f"{folder} lacks {counted(len(missing), 'file')} of weights: {some_of(missing)}. Download them."
+            f"{folder} does not contain {counted(len(missing), 'file')} of weights: {some_of(missing)}. Download them."
         )
     files = [folder / name for name in present]
     return {name: tensor for file in files for name, tensor in _state_in(read_checkpoint(file), file).items()}
@@ -116,7 +116,7 @@ def _read_original(family: Family, path: Path, settings: Settings) -> _Published
     try:
         converted, configuration = family.convert(state, {**settings, **_heads_in(checkpoint)})
     except (KeyError, ValueError, IndexError) as error:
-        raise CounterpartError(f"{path} lacks tensors that decide its sizes: {error}. Download it again.") from error
+        raise CounterpartError(f"{path} has no tensors that decide its sizes: {error}. Download it again.") from error
     return _Published(
         family.own_tensors(converted),
         configuration,

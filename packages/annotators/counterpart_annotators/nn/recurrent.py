@@ -192,9 +192,9 @@ def check_vocabulary(vocabulary: Vocabulary, published: Published, file: str | P
 
 
 def size_of(tensors: Arrays, name: str, axis: int, where: Path | str) -> int:
-    """Return the length of one axis of a tensor. Raises CounterpartError where there is no such tensor or axis."""
+    """Return the length of one axis of a tensor. Raises CounterpartError for a missing tensor or axis."""
     if name not in tensors or tensors[name].ndim <= axis:
-        raise CounterpartError(f"{where} lacks the tensor {name}; it has weights of another kind of annotator.")
+        raise CounterpartError(f"{where} has no tensor {name}; it has weights of another kind of annotator.")
     return int(tensors[name].shape[axis])
 
 

@@ -75,7 +75,7 @@ class Regions:
         missing = [image.key for image in images if image.key not in self._digests or image.key not in self._rows]
         if missing:
             raise CounterpartError(
-                f"{self._folder} lacks {len(missing)} of {len(images)} images: {some_of(missing)}. Add them"
+                f"{self._folder} does not contain {len(missing)} of {len(images)} images: {some_of(missing)}. Add them"
                 " to the folder, then add the annotator again under another name."
             )
 

@@ -155,7 +155,7 @@ class Tokeniser:
 
 def read_tokeniser(path: Path) -> Tokenizer:
     """Read a published vocabulary: ``tokenizer.json``; CLIP's list of merges, ``.txt.gz`` or ``.txt``, with the ids of
-    a ``vocab.json`` beside it if there is one; BERT's ``vocab.txt``; or a folder with one of these.
+    a ``vocab.json`` in its folder if there is one; BERT's ``vocab.txt``; or a folder with one of these.
 
     Raises CounterpartError where there is none, or it cannot be read.
     """
@@ -177,8 +177,8 @@ def _file_in(folder: Path) -> Path:
         if (folder / name).exists():
             return folder / name
     raise CounterpartError(
-        f"{folder} lacks its tokeniser: it has no tokenizer.json, merges.txt or vocab.txt. Download one from where the"
-        " weights come from, or pass one with --option tokeniser=PATH."
+        f"{folder} does not contain a tokeniser: it has no tokenizer.json, merges.txt or vocab.txt. Download one from"
+        " where the weights come from, or pass one with --option tokeniser=PATH."
     )
 
 

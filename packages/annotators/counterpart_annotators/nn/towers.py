@@ -1,5 +1,5 @@
 """Annotators with two transformers (CLIP, SigLIP): they embed pictures and captions as unit vectors, and learn to
-tell the pairs of a batch apart.
+distinguish the pairs of a batch.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

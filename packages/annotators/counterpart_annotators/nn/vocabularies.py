@@ -139,7 +139,7 @@ def vocabulary_of(word_ids: object, where: str) -> Vocabulary:
     return Vocabulary(words)
 
 
-class _StandIn:
+class _Placeholder:
     """Replaces the class Vocabulary of a pickle: its fields and nothing else."""
 
 
@@ -149,4 +149,4 @@ class _Unpickler(pickle.Unpickler):
             raise pickle.UnpicklingError(
                 f"it contains {module_name}.{global_name}, which is not a vocabulary; nothing was run"
             )
-        return _StandIn
+        return _Placeholder

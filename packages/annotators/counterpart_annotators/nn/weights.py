@@ -34,7 +34,7 @@ def strip_prefix(tensors: Mapping[str, Value]) -> dict[str, Value]:
 def check_keys(expected: Mapping[str, Shape], found: Mapping[str, Shape], where: str) -> None:
     """Raise CounterpartError, one line, for missing tensors, unexpected ones, and ones of another shape.
 
-    The batch counters that old files lack may be missing. ``where`` names the file or annotator.
+    The batch counters may be missing, as in old files. ``where`` names the file or annotator.
     """
     missing = [name for name in expected if name not in found and not name.endswith(COUNTER)]
     unexpected = [name for name in found if name not in expected]

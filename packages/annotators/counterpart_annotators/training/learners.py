@@ -79,7 +79,7 @@ def _place(name: str) -> tuple[bool, str, int]:
 class TrainingPlan:
     """How to train: the annotator's settings, the name of the loss, the seed, the device; where unfinished work is
     kept; a function that is called with every finished epoch; and one that returns the weights of another annotator by
-    its name, None where there is no such annotator."""
+    its name, None for an unknown name."""
 
     settings: Settings
     loss: str

@@ -31,7 +31,7 @@ def relaxed_greedy_matching(
         similarity: (N, M), or scores read block by block (``Blocks``).
         k: number of matches of a query.
         relaxation: lambda; with infinity items have no limit (nearest-neighbour search where N <= M).
-        memory: bytes for tiles and lists beside inputs and results.
+        memory: bytes for tiles and lists in addition to inputs and results.
 
     Returns:
         (P, 2) rows and columns in the order in which they were matched.

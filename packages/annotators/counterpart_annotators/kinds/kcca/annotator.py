@@ -157,7 +157,7 @@ def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trai
     models = int(plan.settings["models"])
     if models > 1 and not examples.validation:
         raise CounterpartError(
-            f"models={models} chooses settings on a validation split, and there is none; pass --validation held-out,"
+            f"models={models} chooses settings on a validation split, which is missing; pass --validation held-out,"
             " import images of the split val, or add the annotator with models=1."
         )
     arrays, sides = _learn_sides(examples, plan, progress)
@@ -240,15 +240,15 @@ def _learn_sides(examples: TrainingSet, plan: TrainingPlan, progress: Progress) 
     arrays = learn_text(kind, texts, str(plan.settings["idf"]))
     text = Text(kind, arrays)
     documents = text.documents(texts)
-    telling = np.flatnonzero(text.telling(documents))
+    weighted = np.flatnonzero(text.has_weight(documents))
     arrays |= learn_picture_words(examples.images, plan.settings, plan.seed, progress)
-    images = [examples.images[place] for place in telling]
+    images = [examples.images[place] for place in weighted]
     if len(images) < 2:
         raise CounterpartError(
-            f"Only {len(images)} of {len(examples.images)} training images have captions with a word that others lack;"
-            " at least 2 are needed. Train on more images, or add the annotator with idf=none."
+            f"Only {len(images)} of {len(examples.images)} training images have captions with a word that others do not"
+            " have; at least 2 are needed. Train on more images, or add the annotator with idf=none."
         )
-    return arrays, Sides(PictureReader(plan.settings, arrays).read(images, progress), documents.pick(telling))
+    return arrays, Sides(PictureReader(plan.settings, arrays).read(images, progress), documents.pick(weighted))
 
 
 def _image_factor(sides: Sides, settings: Settings, progress: Progress) -> Factor:

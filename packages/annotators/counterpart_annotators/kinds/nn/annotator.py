@@ -124,7 +124,7 @@ def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trai
     """Store the training images as histograms, and the words of their captions.
 
     Memory: 4 bytes per number of a picture's histograms. Raises CounterpartError for images of the gallery: there each
-    would be its own neighbour, and tell a query caption by that very caption.
+    would be its own neighbour, and match a query caption with that very caption.
     """
     searched = sum(image.searched for image in examples.images)
     if searched:

@@ -173,7 +173,7 @@ def _width(distributions: Embeddings) -> NDArray[np.float32]:
 
 
 def _criterion(published: Published, settings: Settings) -> Arrays:
-    """Return the learned scalars that a file has beside the network, or those of the settings."""
+    """Return the learned scalars that a file has in addition to the network, or those of the settings."""
     found = published.others.get("criterion")
     tensors = strip_prefix(found) if isinstance(found, dict) else {}
     scalars = {name: tensors.get(name, torch.tensor([float(settings[name])])) for name in SCALARS}

@@ -32,7 +32,7 @@ def check_variable(text: str) -> None:
 
 
 def check_money(text: str) -> None:
-    """Refuse what is no amount from 0, as a check."""
+    """Refuse what is not an amount of 0 or more, as a check."""
     try:
         amount = Decimal(text)
     except InvalidOperation:

@@ -90,8 +90,8 @@ class ChatScores(JointScores):
 def open_annotator(stored: StoredAnnotator, device: str) -> ChatJudge:
     """Return the annotator; nothing is asked yet.
 
-    Raises CounterpartError where no model is named, the environment variable of the key is not set, or nobody keeps a
-    ledger.
+    Raises CounterpartError where no model is named, the environment variable of the key is not set, or
+    ``ledger`` is None.
     """
     if stored.ledger is None:
         raise CounterpartError("its answers cost money and are kept in a ledger; open it with one.")

@@ -102,7 +102,7 @@ def read_answer(text: str) -> JudgeAnswer:
     try:
         body = read_json(text, finite=False)  # An answer is paid for: a probability that is not finite is left out.
     except ValueError:
-        raise InvalidAnswerError(f"no JSON but {_shown(text)}", Usage()) from None
+        raise InvalidAnswerError(f"invalid JSON, {_shown(text)}", Usage()) from None
     usage = _usage(body)
     try:
         choice = body["choices"][0]
@@ -115,7 +115,7 @@ def read_answer(text: str) -> JudgeAnswer:
     if probabilities is None:
         level = level_in(said)
         if level is None:
-            raise InvalidAnswerError(f"no level but {_shown(said)}", usage)
+            raise InvalidAnswerError(f"a text without a level, {_shown(said)}", usage)
         probabilities = _certain(level)
     return JudgeAnswer(probabilities, usage)
 

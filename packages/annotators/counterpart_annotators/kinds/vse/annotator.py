@@ -41,7 +41,7 @@ class OrderEmbedder(Embedder, ComparingAnnotator):
     """Order embeddings; their score is not an inner product."""
 
     def compare(self, images: Embeddings, captions: Embeddings) -> NDArray[np.float32]:
-        """Return ``order_scores``, (n, m). Memory beside the scores: the differences of one block."""
+        """Return ``order_scores``, (n, m). Memory in addition to the scores: the differences of one block."""
         rows, columns = (torch.tensor(side, device=self._device) for side in (images, captions))
         parts = [
             torch.cat([order_scores(some, others) for others in columns.split(COLUMNS)], 1) for some in rows.split(ROWS)

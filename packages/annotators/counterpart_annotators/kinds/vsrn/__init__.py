@@ -1,7 +1,7 @@
 """VSRN: the regions of a picture exchange information before they become one embedding.
 
 Li, Zhang, Li, Li and Fu (2019), "Visual semantic reasoning for image-text matching". There are two published variants,
-told apart by ``bn.weight``: ``coco`` normalises the regions before the graph blocks, ``f30k`` ends in a batch
+distinguished by ``bn.weight``: ``coco`` normalises the regions before the graph blocks, ``f30k`` ends in a batch
 normalisation instead. The published weights read region features of a detector from a folder
 (``counterpart_annotators.nn.regions``). Without it the regions are 36 cells of the trunk's map. Names of modules are
 those of the published files.

@@ -96,8 +96,8 @@ class Captioner(nn.Module):
         targets = functional.pad(token_ids[:, 1:], (0, 1))
         log_probabilities = self.decoder(token_ids, *self.encoder(regions))
         chosen = log_probabilities.gather(2, targets[:, :, None])[:, :, 0]
-        told = torch.arange(targets.shape[1], device=targets.device) < lengths.to(targets.device)[:, None]
-        return -(chosen * told).sum() / len(targets)
+        is_target = torch.arange(targets.shape[1], device=targets.device) < lengths.to(targets.device)[:, None]
+        return -(chosen * is_target).sum() / len(targets)
 
 
 class RegionSequence(nn.Module):
