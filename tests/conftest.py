@@ -76,7 +76,6 @@ COMPUTING = (
     "tests/mitl/search/test_reranked_retrieval.py",
     "tests/mitl/search/test_resume.py",
     "tests/mitl/search/test_retrieve_command.py",
-    "tests/mitl/test_coco.py",
     "tests/mitl/test_commands.py",
     "tests/mitl/test_exporting.py",
     "tests/mitl/test_own_embeddings.py",
@@ -84,7 +83,6 @@ COMPUTING = (
     "tests/corpus/test_endless_files.py",
     # What is drawn of a pool; test_rounds, test_left_out and test_pipeline pack on both engines.
     "tests/hits/rounds/test_beyond_rows_round.py",
-    "tests/hits/rounds/test_reranked_round.py",
     "tests/hits/task_types/test_checkbox.py",
     "tests/hits/test_controls.py",
     "tests/hits/test_known_controls.py",

@@ -31,14 +31,14 @@ def test_an_import_notes_the_language_and_one_without_it_keeps_it(db, tmp_path):
 
 def test_an_import_in_another_language_is_refused_and_changes_nothing(db, tmp_path):
     imported(tmp_path, language="de")
-    with pytest.raises(CounterpartError, match="The captions of zoo are in de, not fr. Choose another name"):
+    with pytest.raises(CounterpartError, match="in de, not fr"):
         imported(tmp_path, language="fr")
     assert Collection.objects.get().language == "de"
 
 
 @pytest.mark.parametrize("tag", ["german language", "d", "de_DE", "de-", "<b>", "de\n\nx"])
-def test_what_is_no_language_tag_is_refused(tag):
-    with pytest.raises(CounterpartError, match="Invalid language .*: use a tag of BCP 47"):
+def test_an_invalid_language_tag_is_refused(tag):
+    with pytest.raises(CounterpartError, match="Invalid language"):
         ImportParameters(collection="zoo", path="x", format="jsonl", language=tag)
 
 

@@ -7,7 +7,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from corpus.matches import import_matches, known_pairs
 from corpus.models import Match
-from tests.corpus.files import written, zipped
+from tests.corpus.files import written
 from tests.factories import make_collection
 
 CXC = "caption,image,agg_score,sampling_method\n"
@@ -40,33 +40,26 @@ def test_cxc_finds_images_by_file_name_and_keeps_every_score(zoo, path):
     assert set(scores) == {("0", "3", 4.97, None), ("0", "0", 0.0, None)}
 
 
-def test_a_gzipped_table_reads_alike(zoo, path):
-    zipped(path, (CXC + "x:sentid:3,0.jpg,4,c2i\n").encode())
-    assert import_matches(zoo, source="cxc", path=path).added == 1
-
-
 def test_the_general_table_takes_scores_and_grades_in_any_order(zoo, path):
     imported(zoo, path, "grade,image,caption,score\n1,0,3,\n,1,0,-2.5\n")
     rows = Match.objects.filter(source="other").values_list("image__key", "caption__key", "score", "grade")
     assert set(rows) == {("0", "3", None, 1), ("1", "0", -2.5, None)}
 
 
-def test_the_name_of_a_json_file_tells_its_direction_and_both_of_a_source_are_united(zoo, path):
+def test_the_name_of_a_json_file_gives_its_direction_and_both_of_a_source_are_united(zoo, path):
     imported(zoo, path.with_name("eccv_image_to_caption.json"), {"1": [0, 3]})
     summary = imported(zoo, path.with_name("eccv_caption_to_image.json"), {"0": [1, 2]})
     assert (summary.added, summary.there) == (1, 1)
     assert keys() == {("1", "0"), ("1", "3"), ("2", "0")}
 
 
-def test_the_ids_of_a_nameless_json_file_may_tell_its_direction(zoo, path):
+def test_the_ids_of_a_nameless_json_file_may_give_its_direction(zoo, path):
     imported(zoo, path, {"7": [0, 3], "5": ["1"]})  # 7 and 5 are captions only
     assert keys() == {("0", "7"), ("3", "7"), ("1", "5")}
 
 
 def test_ids_of_both_kinds_need_a_direction_which_goes_before_the_name(zoo, path):
-    with pytest.raises(
-        CounterpartError, match=r"of its 1 pair the collection has 1 as i2t and 1 as t2i\. Pass --direction"
-    ):
+    with pytest.raises(CounterpartError, match="1 as i2t and 1 as t2i"):
         imported(zoo, path, {"1": [2]})
     imported(zoo, path, {"1": [2]}, direction="t2i")
     imported(zoo, path.with_name("eccv_image_to_caption.json"), {"1": [2]}, source="named", direction="t2i")
@@ -82,7 +75,7 @@ def test_importing_twice_changes_nothing_and_says_so_in_one_event(zoo, path):
     assert (list(Match.objects.order_by("pk").values()), Event.objects.count()) == (before, events)
 
 
-def test_of_a_pair_that_stands_twice_the_first_counts(zoo, path):
+def test_of_a_repeated_pair_the_first_counts(zoo, path):
     table = "image,caption,score\n0,3,1.5\n0,3,4\n0,3,1.5\n"
     assert imported(zoo, path, table).repeated == 1
     assert Match.objects.get(source="other").score == 1.5
@@ -91,16 +84,14 @@ def test_of_a_pair_that_stands_twice_the_first_counts(zoo, path):
 
 def test_another_score_for_a_known_pair_is_refused(zoo, path):
     imported(zoo, path, "image,caption,score\n0,3,1.5\n")
-    with pytest.raises(CounterpartError, match=r"another score or grade for 1 of these pairs: image 0 and caption 3\."):
+    with pytest.raises(CounterpartError, match="1 of these pairs: image 0 and caption 3"):
         imported(zoo, path, "image,caption,score\n1,3,1.5\n0,3,2\n")
     assert keys() == {("0", "3")}
 
 
 def test_unknown_ids_are_named_and_counted_and_nothing_is_written(zoo, path):
     table = CXC + "x:sentid:1,0.jpg,4,c2i\nx:sentid:90,0.jpg,4,c2i\nx:sentid:91,7.jpg,4,c2i\nx:sentid:91,0.jpg,4,c2i\n"
-    with pytest.raises(
-        CounterpartError, match=r"not in collection zoo \(1 images: 7.jpg; 2 captions: 90, 91\)\. .*--skip-unknown"
-    ):
+    with pytest.raises(CounterpartError, match=r"1 images: 7.jpg; 2 captions: 90, 91\)"):
         imported(zoo, path, table)
     assert keys() == set()
 
@@ -152,9 +143,7 @@ def test_a_bad_file_is_one_clear_line_and_changes_nothing(zoo, path, content, co
 @pytest.mark.parametrize(
     ("source", "more", "complaint"),
     [
-        (" ", {}, "use 1 to 80 characters"),
-        ("x" * 81, {}, "use 1 to 80 characters"),
-        ("original", {}, "'original' is reserved for import_collection"),
+        ("x" * 81, {}, "1 to 80"),
         ("other", {"direction": "both"}, "Invalid direction 'both': pass i2t or t2i"),
         ("other", {"direction": "i2t"}, "Omit --direction"),
     ],
@@ -186,11 +175,7 @@ def test_thresholds_keep_what_is_good_enough(zoo, path):
     assert len(chosen()) == 4
 
 
-def test_no_pair_good_enough_is_an_empty_array(zoo):
-    assert known_pairs(zoo, "original", min_score=1).shape == (0, 2)
-
-
 def test_an_unknown_source_is_answered_with_those_there_are(zoo, path):
     imported(zoo, path, json.dumps({"7": [0]}))
-    with pytest.raises(CounterpartError, match=r"no matches from 'cxc'; its sources are: original, other\."):
+    with pytest.raises(CounterpartError, match="'cxc'; .*: original, other"):
         known_pairs(zoo, "cxc")

@@ -29,10 +29,6 @@ def test_a_seed_draws_the_same_whatever_the_row_ids_and_none_twice(zoo):
     assert sampled(zoo, "b", seed=2) != (images, captions)
 
 
-def test_the_number_of_images_does_not_change_the_captions(zoo):
-    assert sampled(zoo, "a", images=5)[1] == sampled(zoo, "b", images=9)[1]
-
-
 def test_every_image_has_the_same_chance(zoo):
     drawn = [image for seed in range(30) for image in sampled(zoo, f"q{seed}", images=10, seed=seed)[0]]
     counts = [drawn.count(str(i)) for i in range(30)]
@@ -57,9 +53,9 @@ def test_images_without_captions_are_drawn_only_on_request(zoo):
 
 def test_a_wish_for_more_images_says_which_ones_are_drawn_from(zoo):
     Caption.objects.filter(image__key="3").delete()
-    with pytest.raises(CounterpartError, match="Cannot draw 30 images with captions: the gallery of zoo has 29"):
+    with pytest.raises(CounterpartError, match="30 images with captions: .* 29"):
         sampled(zoo, images=30)
-    with pytest.raises(CounterpartError, match="Cannot draw 2 images without captions: the gallery of zoo has 1"):
+    with pytest.raises(CounterpartError, match="2 images without captions: .* 1"):
         sampled(zoo, images=2, uncaptioned=True)
 
 
@@ -71,28 +67,8 @@ def test_files_name_the_queries_also_without_captions(zoo, tmp_path):
 
 def test_ids_not_in_the_gallery_are_named(zoo, tmp_path):
     Image.objects.filter(key="3").update(split="train")
-    with pytest.raises(CounterpartError, match=r"^The gallery of zoo lacks 2 images of ids.txt: 3, 99\."):
+    with pytest.raises(CounterpartError, match="2 images of ids.txt: 3, 99"):
         sampled(zoo, images=written(tmp_path / "ids.txt", "3\n4\n99\n"))
-    assert not Sample.objects.exists()
-
-
-def test_a_file_that_is_not_there_is_named(zoo, tmp_path):
-    with pytest.raises(CounterpartError, match="Cannot read .*nowhere"):
-        sampled(zoo, images=tmp_path / "nowhere")
-
-
-@pytest.mark.parametrize(
-    ("wish", "complaint"),
-    [
-        ({"images": 31}, "Cannot draw 31 images: the gallery of zoo has 30"),
-        ({"captions": -1}, "Cannot draw -1 captions"),
-        ({"images": 0, "captions": 0}, "would have no queries"),
-        ({"name": "a b"}, "Invalid name 'a b'"),
-    ],
-)
-def test_an_impossible_wish_is_refused(zoo, wish, complaint):
-    with pytest.raises(CounterpartError, match=complaint):
-        sampled(zoo, **wish)
     assert not Sample.objects.exists()
 
 
@@ -102,9 +78,9 @@ def test_the_same_again_is_the_sample_that_is_there(zoo):
     assert Event.objects.filter(verb="sampled").count() == 1
 
 
-def test_a_name_stands_for_one_sample_only(zoo):
+def test_a_name_is_of_one_sample_only(zoo):
     before = sampled(zoo)
-    with pytest.raises(CounterpartError, match=r"sample q already exists with other queries \(of zoo, seed 0\)"):
+    with pytest.raises(CounterpartError, match=r"sample q already exists .*\(of zoo, seed 0\)"):
         sampled(zoo, seed=1)
     with pytest.raises(CounterpartError, match="Choose another name"):
         sampled(make_collection("twin", images=30))

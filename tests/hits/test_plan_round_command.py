@@ -8,7 +8,7 @@ from django.core.management import call_command
 from core.models import Job
 from core.work import jobs
 from hits.models import Round
-from mitl.models import Pool
+from mitl.models import Pool, Retrieval
 from tests.factories import make_annotator, make_collection
 
 ZOO = ["--collection=zoo", "--annotators=one,two", "--images=12", "--captions=12", "--control-depth=4", "--top-k=3"]
@@ -37,3 +37,8 @@ def test_in_the_background_nothing_is_done_before_a_worker_takes_the_job(capsys,
     job = Job.objects.get(pk=printed["job"])
     assert (job.state, job.title) == ("queued", "Plan round r")
     assert not Pool.objects.exists()
+
+
+def test_a_re_ranking_reaches_the_searches(capsys):
+    plan(capsys, "r", *ZOO, "--annotators=one", "--rerank=is")
+    assert Retrieval.objects.get().rerank == "is:beta=30"

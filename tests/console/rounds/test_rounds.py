@@ -133,7 +133,7 @@ BAD = [
     ({"images": "0", "captions": "0"}, "the number of images or captions to draw"),
     ({"reward": "-1"}, "greater than or equal to 0"),
     ({"reward": "0.655"}, "no more than 2 decimal places"),
-    ({"design": "huge"}, "There is no design"),
+    ({"design": "huge"}, "Unknown design"),
     ({"seed": "-1"}, "Use a whole number from 0 to"),
 ]
 

@@ -29,14 +29,6 @@ def gallery(tmp_path, monkeypatch):
     return import_gallery("sea", collection=make_collection(images=2, captions_each=1), path=path)
 
 
-def with_pictures(tmp_path, content: bytes, sha256: str = ""):
-    images, captions = gallery_items(2)
-    for image in images:
-        image |= {"file": f"pictures/{image['key']}.jpg", "sha256": sha256}
-        default_storage.save(image["file"], ContentFile(content))
-    return import_gallery("sea", collection=make_collection(), path=gallery_folder(tmp_path, images, captions))
-
-
 def test_images_become_rows_in_the_order_of_their_places(gallery):
     ids = rows_of(gallery, "images", np.array([1, 3, 8]))
     assert [Image.objects.get(pk=pk).key for pk in ids.tolist()] == ["i01", "i03", "i08"]
@@ -73,18 +65,6 @@ def test_the_same_again_finds_the_same_rows(gallery):
     assert Caption.objects.filter(key__in=["c02", "c07"]).count() == 2
 
 
-def test_some_rows_may_be_there(gallery):
-    [one] = rows_of(gallery, "images", np.array([3]))
-    ids = rows_of(gallery, "images", np.array([2, 3, 4]))
-    assert ids[1] == one
-    assert len(set(ids.tolist())) == 3
-
-
-def test_nothing_found_is_no_row(gallery):
-    assert rows_of(gallery, "captions", np.zeros(0, np.int64)).tolist() == []
-    assert not Event.objects.filter(verb="found").exists()
-
-
 def test_a_row_of_the_collection_with_the_key_of_an_item_is_that_item(tmp_path):
     collection = make_collection(images=2, captions_each=1)
     images, captions = gallery_items(3)
@@ -102,9 +82,22 @@ def test_a_row_that_changed_after_the_import_is_refused_and_no_row_made(gallery)
     assert not Caption.objects.filter(key="c03").exists()
 
 
-def test_a_found_picture_is_copied_to_the_collection(tmp_path):
+def with_pictures(tmp_path, file: str, sha256: str = ""):
+    images, captions = gallery_items(2)
+    for image in images:
+        image |= {"file": file.format(image["key"]), "sha256": sha256}
+    return import_gallery("sea", collection=make_collection(), path=gallery_folder(tmp_path, images, captions))
+
+
+STORED = "pictures/{}.jpg"
+
+
+@pytest.mark.parametrize("file", [STORED, "https://pictures.example/{}.jpg?size=large"])
+def test_a_found_picture_is_copied_to_the_collection(tmp_path, monkeypatch, file):
     content = picture(size=(30, 20))
-    gallery = with_pictures(tmp_path, content, hashlib.sha256(content).hexdigest())
+    default_storage.save("pictures/i01.jpg", ContentFile(content))
+    monkeypatch.setattr(public_network, "fetch", lambda url, at_most: content)
+    gallery = with_pictures(tmp_path, file, hashlib.sha256(content).hexdigest())
     [pk] = rows_of(gallery, "images", np.array([1]))
     image = Image.objects.get(pk=pk)
     assert (image.file_name, image.width, image.height) == ("i01.jpg", 30, 20)
@@ -113,44 +106,20 @@ def test_a_found_picture_is_copied_to_the_collection(tmp_path):
     assert image.sha256 == hashlib.sha256(content).hexdigest()
 
 
-def test_a_picture_that_is_missing_broken_or_another_one_makes_no_row(tmp_path):
-    gallery = with_pictures(tmp_path, picture(), "0" * 64)
-    with pytest.raises(CounterpartError, match="is not the picture with the gallery's checksum"):
-        rows_of(gallery, "images", np.array([0]))
-    default_storage.delete("pictures/i00.jpg")
-    with pytest.raises(CounterpartError, match=r"pictures/i00.jpg \(image i00\) is missing from the storage"):
-        rows_of(gallery, "images", np.array([0]))
-    assert not Image.objects.filter(key="i00").exists()
-
-
-def test_a_broken_picture_makes_no_row(tmp_path):
-    gallery = with_pictures(tmp_path, picture()[:200])
-    with pytest.raises(CounterpartError, match="2 found pictures cannot be used: .*not a complete picture"):
-        rows_of(gallery, "images", np.array([0, 1]))
-    assert not Image.objects.filter(key="i00").exists()
-
-
-def behind_urls(tmp_path, sha256: str = ""):
-    images, captions = gallery_items(2)
-    for image in images:
-        image |= {"file": f"https://pictures.example/{image['key']}.jpg?size=large", "sha256": sha256}
-    return import_gallery("sea", collection=make_collection(), path=gallery_folder(tmp_path, images, captions))
-
-
-def test_a_found_picture_behind_a_url_is_fetched(tmp_path, monkeypatch):
-    content = picture(size=(30, 20))
-    monkeypatch.setattr(public_network, "fetch", lambda url, at_most: content)
-    gallery = behind_urls(tmp_path, hashlib.sha256(content).hexdigest())
-    [pk] = rows_of(gallery, "images", np.array([1]))
-    image = Image.objects.get(pk=pk)
-    assert (image.file_name, image.width) == ("i01.jpg", 30)
-    assert default_storage.open(image.file).read() == content
-
-
-def test_another_picture_behind_a_url_makes_no_row(tmp_path, monkeypatch):
-    monkeypatch.setattr(public_network, "fetch", lambda url, at_most: picture())
-    gallery = behind_urls(tmp_path, "0" * 64)
-    with pytest.raises(CounterpartError, match="is not the picture with the gallery's checksum"):
+@pytest.mark.parametrize(
+    ("content", "sha256", "message"),
+    [
+        (picture(), "0" * 64, "checksum"),
+        (None, "", "missing from the storage"),
+        (picture()[:200], "", "not a complete"),
+    ],
+    ids=["another", "missing", "broken"],
+)
+def test_a_picture_that_cannot_be_used_makes_no_row(tmp_path, content, sha256, message):
+    if content:
+        default_storage.save("pictures/i00.jpg", ContentFile(content))
+    gallery = with_pictures(tmp_path, STORED, sha256)
+    with pytest.raises(CounterpartError, match=rf"i00.*{message}"):
         rows_of(gallery, "images", np.array([0]))
     assert not Image.objects.filter(key="i00").exists()
 

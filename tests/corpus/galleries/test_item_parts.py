@@ -34,20 +34,9 @@ def test_the_gallery_rows_come_back_in_the_order_of_their_ids(collection):
     assert not any(item.pk for item in [*images, *captions])
 
 
-def test_parts_say_where_they_begin_and_end(collection):
-    parts = parts_of_rows(collection, "galleries/boats", 2)
-    assert [(part.first, part.rows) for part in parts[IMAGES]] == [(0, 2), (2, 2), (4, 1)]
-    assert [(part.first, part.rows) for part in parts[CAPTIONS]] == [(first, 2) for first in range(0, 10, 2)]
-
-
 def test_a_caption_names_the_place_of_its_image(collection):
     [part] = parts_of_rows(collection, "galleries/boats", 100)[CAPTIONS]
     assert read_part(part)["image"].to_pylist() == [4, 4, 3, 3, 2, 2, 1, 1, 0, 0]
-
-
-def test_equal_items_are_one_file(collection):
-    assert parts_of_rows(collection, "galleries/boats", 2) == parts_of_rows(collection, "galleries/boats", 2)
-    assert len(default_storage.listdir("galleries/boats")[1]) == 3 + 5
 
 
 def test_a_changed_part_is_refused(collection):

@@ -55,7 +55,7 @@ def test_each_level_of_16_bits_is_that_of_8():
 @pytest.mark.parametrize(
     "exif", [b"", b"II", b"not a TIFF file", b"II*\0\xff\xff\xff\xff", b"MM\0*\0\0\0\x08\0\x01\x01\x12"]
 )
-def test_malformed_exif_is_no_orientation(db, exif):
+def test_malformed_exif_is_ignored(db, exif):
     content = png(8, 0, 100, extra=chunk(b"eXIf", exif))
     stored = store_picture("zoo", "1", "photo.png", content)
     image = Image(key="1", file=stored.file, sha256=stored.sha256)

@@ -20,7 +20,7 @@ def test_the_csv_with_bars_gives_the_same_records(tmp_path):
     assert second.text == "He said | so, too"
 
 
-def test_the_published_row_that_lacks_its_second_bar_is_read(tmp_path):
+def test_the_published_row_without_its_second_bar_is_read(tmp_path):
     barred = "image_name| comment_number| comment\n2199200615.jpg| 4   A dog runs\n"
     [record] = read_flickr(written(tmp_path / "results.csv", barred))
     assert (record.caption, record.text.strip()) == ("2199200615.jpg#4", "A dog runs")

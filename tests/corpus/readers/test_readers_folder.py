@@ -10,7 +10,7 @@ def folder(tmp_path):
     return picture_folder(tmp_path / "zoo", "b.jpg", "a.JPG", "cubs/c.png")
 
 
-def test_each_line_beside_a_picture_is_a_caption(folder):
+def test_each_line_of_a_pictures_text_is_a_caption(folder):
     written(folder / "a.txt", "a cat \n\n another cat\n")
     written(folder / "cubs" / "c.txt", "a cub")
     written(folder / "b.txt", "a bear")
@@ -65,19 +65,16 @@ def test_a_bad_table_is_refused_in_one_line(folder, table, complaint):
     assert str(raised.value) == complaint
 
 
-def test_two_tables_need_a_name(folder):
-    for name in ("one.csv", "two.csv"):
+@pytest.mark.parametrize(
+    ("files", "path", "message"),
+    [
+        (["one.csv", "two.csv"], ".", "2 CSV files: one.csv, two.csv"),
+        (["d.txt"], ".", r"1 \.txt files .*: d\.txt"),
+        ([], "b.jpg", "is not a folder"),
+    ],
+)
+def test_what_cannot_be_read_as_a_folder_is_named(folder, files, path, message):
+    for name in files:
         written(folder / name, "file,text\n")
-    with pytest.raises(CounterpartError, match=r"has 2 CSV files: one.csv, two.csv\. Rename"):
-        list(read_folder(folder))
-
-
-def test_a_text_without_a_picture_is_named(folder):
-    written(folder / "d.txt", "a dog")
-    with pytest.raises(CounterpartError, match=r"^1 \.txt files have no picture beside them: d\.txt"):
-        list(read_folder(folder))
-
-
-def test_a_file_is_not_a_folder(folder):
-    with pytest.raises(CounterpartError, match="is not a folder"):
-        list(read_folder(folder / "b.jpg"))
+    with pytest.raises(CounterpartError, match=message):
+        list(read_folder(folder / path))

@@ -44,19 +44,7 @@ def test_the_same_seed_packs_alike(pairs, capacity, sharing):
     assert once.tobytes() == again.tobytes()
 
 
-def test_another_seed_packs_otherwise():
-    pairs = {(number, number) for number in range(64)}
-    assert (pack(pairs, 16, seed=1)[0] != pack(pairs, 16, seed=2)[0]).any()
-
-
-def test_a_square_of_pairs_becomes_a_latin_square():
-    """4 images by 4 captions in HITs of 4: every HIT must hold every image and every caption once."""
-    packed, images, captions = pack({(i, c) for i in range(4) for c in range(4)}, 4)
-    for hit in range(4):
-        assert sorted(images[packed == hit]) == sorted(captions[packed == hit]) == [0, 1, 2, 3]
-
-
-def test_images_that_must_stand_in_every_hit_do():
+def test_images_that_must_be_in_every_hit_are():
     """16 images with 200 captions each, in 200 HITs of 16: first fit alone gets stuck in the last of them."""
     packed, images, captions = pack({(i, c) for i in range(16) for c in range(200)}, 16)
     assert np.bincount(packed).tolist() == [16] * 200
@@ -64,21 +52,10 @@ def test_images_that_must_stand_in_every_hit_do():
 
 
 def test_swaps_find_the_only_packing_where_first_fit_is_stuck():
-    """A path of three pairs in HITs of two: the middle pair must stand alone, whichever comes first."""
+    """A path of three pairs in HITs of two: the middle pair must be alone, whichever comes first."""
     for seed in range(20):
         packed, images, captions = pack({(0, 0), (1, 0), (1, 1)}, 2, seed=seed)
         assert packed.tolist() == [0, 1, 0]
-
-
-def test_an_image_with_more_pairs_than_hits_is_spread_evenly_and_counted():
-    packed, images, _ = pack({(0, caption) for caption in range(10)}, 4)
-    assert np.bincount(packed).tolist() == [4, 3, 3]
-    assert count_shared(packed, images) == 7
-
-
-def test_the_last_hit_alone_is_short_in_a_pool_without_knots():
-    packed, _, _ = pack({(number, number) for number in range(50)}, 16)
-    assert np.bincount(packed).tolist() == [16, 16, 16, 2]
 
 
 def test_where_sharing_is_allowed_hits_are_chunks_of_the_shuffle():
@@ -101,7 +78,7 @@ def test_distinct_numbers_come_once_and_ascending(numbers):
 
 
 def test_a_hundred_thousand_pairs_with_hubs_are_packed_without_sharing():
-    """As many as 6,000 queries to five annotators give; the most frequent image stands in a fifth of the HITs."""
+    """As many as 6,000 queries to five annotators give; the most frequent image is in a fifth of the HITs."""
     rng = np.random.default_rng(0)
     weights = 1 / np.arange(1, 1_001) ** 0.6
     cells = rng.choice(1_000, 140_000, p=weights / weights.sum()) * 5_000 + rng.integers(0, 5_000, 140_000)
@@ -112,14 +89,4 @@ def test_a_hundred_thousand_pairs_with_hubs_are_packed_without_sharing():
     sizes = np.bincount(packed)
     assert len(sizes) == -(-len(images) // 16)
     assert (sizes[:-1] == 16).all()
-    assert count_shared(packed, images) == count_shared(packed, captions) == 0
-
-
-@pytest.mark.parametrize(("capacity", "hits"), [(16, 2_902), (18, 2_580)])
-def test_the_papers_pool_makes_so_many_hits(capacity, hits):
-    rng = np.random.default_rng(0)
-    codes = rng.choice(1_261 * 25_000, 46_424, replace=False)
-    images, captions = codes // 25_000, codes % 25_000
-    packed = pack_pairs(images, captions, capacity=capacity, sharing="avoid", rng=rng)
-    assert packed.max() + 1 == hits
     assert count_shared(packed, images) == count_shared(packed, captions) == 0

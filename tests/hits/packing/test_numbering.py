@@ -22,11 +22,6 @@ def test_ids_become_codes_in_any_shape_and_unknown_ones_minus_one(db):
     assert images.codes(ids).tolist() == [[2, -1], [0, -1]]
 
 
-def test_an_empty_collection_knows_no_id(db):
-    sides = number_collection(make_collection(images=0))
-    assert (sides.shape, sides.images.codes([5]).tolist()) == ((0, 0), [-1])
-
-
 def test_pairs_are_coded_once_and_in_order(db):
     collection = make_collection(images=2, captions_each=1)
     sides = number_collection(collection)

@@ -13,15 +13,14 @@ from mitl.models import Pool
 from mitl.search.gallery import load_lists
 from mitl.search.gallery_embeddings import import_embeddings
 from tests.annotation.cast import answer
-from tests.corpus.test_commands import told
+from tests.commands import output_of
 from tests.factories import make_collection, make_sample
-from tests.hits.test_controls import listed, negatives
+from tests.hits.gold import listed, negatives
 from tests.mitl.galleries import drawn, make_gallery, npy_folder, query_annotator
 
 pytestmark = pytest.mark.django_db
 
 N = 300
-WHOLE_WAY = [(), ("--engine-on", "local", "--shards", "3")]
 
 
 @pytest.fixture
@@ -38,11 +37,11 @@ def sea(tmp_path, monkeypatch) -> Gallery:
     return gallery
 
 
-def make_pool(sea: Gallery, *how: str, name: str = "pool", pooled: tuple[str, ...] = ()) -> Pool:
+def make_pool(sea: Gallery, *pooled: str) -> Pool:
     over = ("--annotators", "one,two", "--queries", "queries", "--gallery", "sea")
-    told("retrieve", "zoo", *over, "--depth", "10", *how)
-    told("pool", name, "--collection", "zoo", *over, "--top-k", "3", "--control-depth", "10", *pooled)
-    return Pool.objects.get(name=name)
+    output_of("retrieve", "zoo", *over, "--depth", "10")
+    output_of("pool", "pool", "--collection", "zoo", *over, "--top-k", "3", "--control-depth", "10", *pooled)
+    return Pool.objects.get()
 
 
 def found(pool: Pool, direction: str) -> set[int]:
@@ -58,26 +57,27 @@ def test_negatives_are_all_and_only_the_query_images_with_found_captions_outside
 
 
 def test_negatives_of_caption_queries_alone_are_found_images(sea):
-    pool = make_pool(sea, pooled=("--direction", "t2i"))
+    pool = make_pool(sea, "--direction", "t2i")
     captions = pool.sample.captions.values_list("pk", flat=True)
     assert negatives(pool) == set(product(found(pool, "t2i"), captions)) - listed(pool)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", WHOLE_WAY, ids=["default", "three parts"])
-def test_a_round_is_packed_answered_estimated_and_released(sea, how, tmp_path):
-    make_pool(sea, *how)
+def test_a_round_is_packed_answered_estimated_and_released(sea, tmp_path):
+    make_pool(sea)
     design = tmp_path / "small.json"
     design.write_text(json.dumps({"name": "small", "candidates": 4, "positives": 1, "negatives": 1}))
-    told("pack", "round", "--pool", "pool", "--design", design, "--ceiling", "1000")
+    output_of("pack", "round", "--pool", "pool", "--design", design, "--ceiling", "1000")
     asked = Item.objects.filter(hit__round__name="round", control=None)
     assert asked.filter(image__key__startswith="i").exists()
     assert asked.filter(caption__key__startswith="c").exists()
     for hit in HIT.objects.all():
         answer(hit, 1, 2, 3, 4)
-    told("aggregate", "round")
-    told("estimate", "round")
-    told("release", "v1", "--collection", "zoo", "--queries", "queries", "--rounds", "round", "--merge", "original")
-    told("verify", "v1")
+    output_of("aggregate", "round")
+    output_of("estimate", "round")
+    output_of(
+        "release", "v1", "--collection", "zoo", "--queries", "queries", "--rounds", "round", "--merge", "original"
+    )
+    output_of("verify", "v1")
     gallery = Version.objects.get().manifest["rounds"][0]["pool"]["gallery"]
     assert gallery == {"name": "sea", "images": N, "captions": N, "digest": sea.digest}

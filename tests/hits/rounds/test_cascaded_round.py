@@ -1,16 +1,13 @@
 """A planned round whose expensive annotator scores only what a quick one found."""
 
-import json
 from datetime import timedelta
-from itertools import count
 
 import pytest
-from django.core.management import call_command
 from django.utils import timezone
 
 from core.errors import CounterpartError
 from core.models import Job
-from core.work.jobs import cancel, resend_stale_jobs
+from core.work.jobs import resend_stale_jobs
 from hits.jobs import plan_round
 from hits.rounds.pipeline import start_pipeline
 from hits.rounds.round_parameters import RoundParameters
@@ -62,21 +59,6 @@ def test_a_job_asks_nothing_and_cascades_where_it_helps(params):
     assert len(joint.asked()) == len(set(joint.asked())) <= 24 * 9
 
 
-def test_a_job_cancelled_while_pairs_are_scored_stops_there_and_the_next_one_goes_on(params, monkeypatch):
-    def cancelled(scores):
-        cancel(Job.objects.get(), actor="bo")
-        return scores
-
-    monkeypatch.setattr("core.work.jobs.monotonic", count().__next__)
-    joint.at_batch[GROUP + 3] = cancelled
-    assert start(params).state == "cancelled"
-    assert (len(joint.batches), "vilt" in searched()) == (GROUP + 3, False)
-    left = set(joint.asked()[: 4 * GROUP])
-    joint.forget()
-    assert start(params).state == "done"
-    assert not left & set(joint.asked())
-
-
 def test_a_job_killed_while_pairs_are_scored_scores_only_what_is_missing(params, django_capture_on_commit_callbacks):
     def killed(scores):
         raise KeyboardInterrupt
@@ -96,23 +78,12 @@ def test_a_job_killed_while_pairs_are_scored_scores_only_what_is_missing(params,
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"cascade": "moon"}, "no annotator 'moon'"),
-        ({"cascade": "vilt"}, "vilt scores pair by pair itself"),
-        ({"annotators": ["words"]}, "none of words does"),
-        ({"cascade_depth": 3}, "Lists 4 deep cannot be made of the first 3 places"),
-        ({"cascade_depth": "many"}, "Invalid cascade depth 'many': enter a whole number"),
+        ({"cascade": "vilt"}, "vilt scores pair by pair"),
+        ({"cascade_depth": "many"}, "Invalid cascade depth 'many'"),
+        ({"rerank": "csls", "cascade": None}, "vilt: re-ranking"),
     ],
 )
-def test_an_impossible_cascade_opens_no_job(params, wrong, message):
+def test_an_impossible_cascade_or_re_ranking_opens_no_job(params, wrong, message):
     with pytest.raises(CounterpartError, match=message):
         start_pipeline(RoundParameters.from_json({**params, **wrong}))
     assert not Job.objects.exists()
-
-
-def test_the_command_plans_with_a_cascade(params, tmp_path):
-    design = tmp_path / "small.json"
-    design.write_text(json.dumps(params["design"]))
-    asked = ("--collection=zoo", "--annotators=words,vilt", "--images=12", "--captions=12", "--control-depth=4")
-    cascade = ("--cascade=words", "--cascade-depth=9", f"--design={design}", "--top-k=3")
-    call_command("plan_round", "r", *asked, *cascade)
-    assert searched()["vilt"] == ("words", 9)

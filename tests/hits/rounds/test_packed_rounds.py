@@ -1,6 +1,5 @@
 """A pool becomes a round: every pair is asked, every HIT has controls, bad input writes nothing."""
 
-import gc
 from collections import Counter, defaultdict
 from decimal import Decimal
 
@@ -37,11 +36,6 @@ def written():
     return [model.objects.count() for model in (Round, HIT, Item, Control, Seat, Event)]
 
 
-def plan_text(packed):
-    rows = Item.objects.filter(hit__round=packed).order_by("hit__number", "place")
-    return list(rows.values_list("hit__number", "place", "image__key", "caption__key", "control__polarity"))
-
-
 def test_a_pair_that_several_annotators_named_is_one_pair(db):
     pool = pool_of(8)
     for proposal in list(pool.proposals.all()):
@@ -73,27 +67,13 @@ def test_the_last_hit_is_topped_up_with_further_controls(db):
     assert packed.summary["topped_up"] == 3
 
 
-def test_what_has_to_be_shared_is_counted(db):
-    packed = pack("r", pool_of(16, images=8), design=Design("all", 16, 1, 1))
-    (items,) = items_by_hit(packed).values()
-    assert packed.summary["shared_images"] == repeats(items, "image_id") == 10
-    assert packed.summary["shared_captions"] == repeats(items, "caption_id")
-
-
-def test_sharing_may_be_allowed(db):
-    packed = pack("r", pool_of(60, images=10), design=SMALL, sharing="allow")
-    assert packed.summary["shared_images"] == sum(repeats(items, "image_id") for items in items_by_hit(packed).values())
-    assert packed.summary["shared_images"] > 0
-    assert packed.summary["sharing"] == "allow"
-
-
-def test_controls_stand_at_every_place(db):
+def test_controls_are_at_every_place(db):
     packed = pack("r", pool_of(120, images=40), design=SMALL)
     places = set(Item.objects.filter(hit__round=packed, control__polarity="positive").values_list("place", flat=True))
     assert places == set(range(1, 7))
 
 
-def test_positives_are_original_and_negatives_stand_in_no_list(db):
+def test_positives_are_original_and_negatives_are_in_no_list(db):
     pool = pool_of(40)
     packed = pack("r", pool, design=SMALL)
     originals = set(Match.objects.filter(source="original").values_list("image", "caption"))
@@ -111,12 +91,6 @@ def test_positives_are_original_and_negatives_stand_in_no_list(db):
                 assert found not in queries[asked]
 
 
-def test_a_gold_pair_is_one_control_however_often_it_is_asked(db):
-    packed = pack("r", pool_of(80, images=10), design=Design("thin", 1, 1, 1))
-    assert packed.summary["positives"] == Item.objects.filter(control__polarity="positive").count() == 80
-    assert packed.controls.filter(polarity="positive", state=Control.State.ACTIVE).count() == 20
-
-
 def test_every_hit_has_a_seat_for_each_wanted_answer_set(db):
     packed = pack("r", pool_of(40), design=SMALL, replication=3)
     assert Counter(Seat.objects.values_list("number", flat=True)) == {1: 10, 2: 10, 3: 10}
@@ -124,13 +98,7 @@ def test_every_hit_has_a_seat_for_each_wanted_answer_set(db):
     assert packed.summary["seats"] == 30
 
 
-def test_planning_never_switches_the_garbage_collector_off(db, monkeypatch):
-    """It belongs to the whole process: a server plans one round while it serves other requests."""
-    monkeypatch.setattr(gc, "disable", pytest.fail)
-    pack("r", pool_of(40), design=SMALL)
-
-
-def test_without_a_seed_nobody_can_compute_which_pairs_are_controls(db):
+def test_without_a_seed_workers_cannot_compute_which_pairs_are_controls(db):
     pool = pool_of(40)
     packed = [pack(f"r{number}", pool, design=SMALL, seed=None) for number in (1, 2)]
     assert packed[0].plan_hash != packed[1].plan_hash
@@ -143,13 +111,6 @@ def test_without_a_seed_nobody_can_compute_which_pairs_are_controls(db):
 def test_packing_again_without_a_seed_returns_the_existing_round(db):
     pool = pool_of(40)
     assert pack("r", pool, design=SMALL, seed=None) == pack("r", pool, design=SMALL, seed=None)
-
-
-def test_another_seed_gives_another_plan(db):
-    pool = pool_of(40)
-    first, second = (pack(f"r{seed}", pool, design=SMALL, seed=seed) for seed in (1, 2))
-    assert plan_text(first) != plan_text(second)
-    assert first.plan_hash != second.plan_hash
 
 
 def test_the_plan_does_not_depend_on_database_ids(db):
@@ -203,7 +164,7 @@ def test_a_packed_round_is_a_draft_and_the_journal_says_who_packed_it(db):
     assert (event.actor, event.data) == ("bo", {"hits": 10, "plan_hash": packed.plan_hash})
 
 
-def test_packing_the_same_again_returns_the_round_there_is(db):
+def test_packing_the_same_again_returns_the_existing_round(db):
     pool = pool_of(40)
     packed = pack("r", pool, design=SMALL)
     before = written()
@@ -218,7 +179,7 @@ def test_a_round_of_an_earlier_wording_keeps_it_when_it_is_packed_again(db):
     assert pack("r", pool, design=SMALL).wording == 1
 
 
-def test_a_name_stands_for_one_round(db):
+def test_a_name_is_of_one_round(db):
     pool = pool_of(40)
     pack("r", pool, design=SMALL)
     for terms, differs in (
@@ -226,7 +187,7 @@ def test_a_name_stands_for_one_round(db):
         ({"reward": Decimal("1")}, "reward"),
         ({"reasons": True}, "reasons"),
     ):
-        with pytest.raises(CounterpartError, match=f"Round r already exists with a different {differs}. Choose"):
+        with pytest.raises(CounterpartError, match=f"Round r .* {differs}"):
             pack("r", pool, design=SMALL, **terms)
 
 
@@ -240,37 +201,21 @@ def test_losing_the_race_for_a_name_returns_the_winners_round(db, monkeypatch):
 
 def test_impossible_terms_write_nothing(db):
     pool = pool_of(40)
+    few = pool_of(15, name="few")
     before = written()
-    for wrong, message in (
-        ({"reward": Decimal("-1")}, "Invalid reward -1: ensure this value is greater than or equal to 0"),
-        ({"reward": Decimal("0.655")}, "Invalid reward 0.655: ensure that there are no more than 2 decimal places"),
-        ({"reward": Decimal("NaN")}, "Invalid reward NaN: enter a number"),
-        ({"ceiling": Decimal("Infinity")}, "Invalid ceiling Infinity"),
-        ({"replication": 0}, "Invalid replication 0: ensure this value is greater than or equal to 1"),
-        ({"replication": 100}, "less than or equal to 99"),
-        ({"seed": -1}, "Invalid seed -1"),
-        ({"seed": 2**63}, "from 0 to 9223372036854775807"),
-        ({"sharing": "sometimes"}, "Invalid sharing 'sometimes': select a valid choice"),
-        ({"design": "eccv-19"}, "no design 'eccv-19'"),
-        ({"ceiling": Decimal("6.49")}, r"10 assignments at \$0.65 cost \$6.50, above the ceiling of \$6.49. Raise"),
-    ):
-        with pytest.raises(CounterpartError, match=message):
-            pack("r", pool, **{"design": SMALL, **wrong})
+    with pytest.raises(CounterpartError, match=r"\$6.50, above the ceiling of \$6.49"):
+        pack("r", pool, design=SMALL, ceiling=Decimal("6.49"))
+    with pytest.raises(CounterpartError, match="15 pairs, fewer than the 16"):
+        pack("r", few)
     with pytest.raises(CounterpartError, match="Invalid name 'round one'"):
         pack("round one", pool, design=SMALL)
     assert written() == before
 
 
-def test_a_pool_smaller_than_one_hit_is_refused(db):
-    with pytest.raises(CounterpartError, match="pool pool holds 15 pairs, fewer than the 16 of one eccv-18 HIT"):
-        pack("r", pool_of(15))
-    assert not Round.objects.exists()
-
-
 def test_queries_without_original_pairs_give_no_positive_control(db):
     pool = pool_of(40)
     Match.objects.all().delete()
-    with pytest.raises(CounterpartError, match="queries queries-pool have no original pair to use"):
+    with pytest.raises(CounterpartError, match="queries-pool have no original pair"):
         pack("r", pool, design=SMALL)
 
 

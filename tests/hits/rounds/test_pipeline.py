@@ -1,4 +1,4 @@
-"""Planning a round in one go or as a job: whatever happens on the way, the same rows stand at the end."""
+"""Planning a round in one go or as a job: whatever happens on the way, the rows at the end are the same."""
 
 from datetime import timedelta
 
@@ -55,7 +55,7 @@ def start(params, django_capture_on_commit_callbacks):
 
 
 def rows():
-    """What stands in the database, without the journal."""
+    """The number of rows of each table, without the journal."""
     return {
         model.__name__: model.objects.count() for model in (Sample, Retrieval, Pool, Proposal, Round, HIT, Item, Seat)
     }
@@ -72,29 +72,13 @@ def reference(params):
     return outcome
 
 
-def test_one_call_makes_sample_lists_pool_and_round(params):
-    packed = run_pipeline(RoundParameters.from_json(params), actor="ann")
-    assert packed.pool == Pool.objects.get(name="r-pool")
-    assert packed.pool.sample == Sample.objects.get(name="r-queries")
-    assert packed.pool.retrievals.count() == 2
-    assert packed.summary["pairs"] == packed.pool.n_pairs
-    assert Event.objects.get(verb="packed").actor == "ann"
-
-
 def test_a_plan_may_stop_at_the_pool_and_go_on_later(params):
     pool = run_pipeline(RoundParameters.from_json({**params, "pool_only": True}), actor="ann")
     assert (pool, Round.objects.count()) == (Pool.objects.get(name="r-pool"), 0)
     assert run_pipeline(RoundParameters.from_json(params), actor="ann").pool == pool
 
 
-def test_the_same_call_again_changes_nothing(params):
-    packed = run_pipeline(RoundParameters.from_json(params), actor="ann")
-    before = rows()
-    assert run_pipeline(RoundParameters.from_json(params), actor="ann") == packed
-    assert rows() == before
-
-
-def test_a_sample_there_is_may_be_asked(params):
+def test_an_existing_sample_may_be_asked(params):
     sample = make_sample(Collection.objects.get(), "mine")
     del params["images"], params["captions"]
     assert run_pipeline(RoundParameters.from_json({**params, "queries": "mine"}), actor="ann").pool.sample == sample
@@ -183,7 +167,7 @@ def test_a_step_that_fails_ends_the_job_with_its_reason(params, start):
     params["images"], params["captions"], params["top_k"] = 1, 1, 1
     job = start()
     assert job.state == "failed"
-    assert "fewer than the 16 of one eccv-18 HIT" in job.message
+    assert "16 of one eccv-18 HIT" in job.message
     assert not Round.objects.exists()
 
 
@@ -191,9 +175,7 @@ def test_a_step_that_fails_ends_the_job_with_its_reason(params, start):
     ("wrong", "as_job"),
     [
         ({"ceiling": "0.01"}, False),
-        ({"ceiling": "0.01"}, True),
         ({"control_depth": 40}, True),
-        ({"top_k": 9}, False),
         ({"design": "eccv-18"}, True),
     ],
 )
@@ -214,22 +196,6 @@ def test_a_refused_plan_leaves_no_row_and_no_file_and_a_corrected_one_succeeds(
     # Other queries than before: the names of the sample and the pool are free.
     packed = run_pipeline(RoundParameters.from_json({**right, "images": 11}), actor="ann")
     assert packed.pool.sample.images.count() == 11
-
-
-def test_a_refused_plan_leaves_what_was_there_before(params):
-    pool = run_pipeline(RoundParameters.from_json({**params, "pool_only": True}), actor="ann")
-    before = rows()
-    with pytest.raises(CounterpartError, match="above the ceiling"):
-        run_pipeline(RoundParameters.from_json({**params, "ceiling": "0.01"}), actor="ann")
-    assert (rows(), Pool.objects.get()) == (before, pool)
-
-
-def test_a_refused_plan_leaves_the_sample_that_it_was_given(params):
-    make_sample(Collection.objects.get(), "mine")
-    given = {**params, "queries": "mine", "images": 0, "captions": 0}
-    with pytest.raises(CounterpartError, match="above the ceiling"):
-        run_pipeline(RoundParameters.from_json({**given, "ceiling": "0.01"}), actor="ann")
-    assert (Sample.objects.get().name, Pool.objects.count()) == ("mine", 0)
 
 
 def test_a_refused_plan_keeps_searches_that_scored_pair_by_pair_for_the_next(params, monkeypatch):
@@ -257,7 +223,7 @@ def test_the_task_of_a_job_that_is_gone_or_over_does_nothing(params):
         ({"collection": "moon"}, "no collection 'moon'"),
         ({"annotators": ["one", "three"]}, "1 annotator is unknown: three"),
         ({"queries": "mine"}, "no sample 'mine'"),
-        ({"queries": "foreign"}, "Sample foreign belongs to collection pond, not zoo"),
+        ({"queries": "foreign"}, "foreign belongs to collection pond"),
     ],
 )
 def test_an_order_of_what_is_not_there_opens_no_job(params, wrong, message):

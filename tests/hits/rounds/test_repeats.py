@@ -1,4 +1,4 @@
-"""A design that asks pairs twice: how it is packed, shown and answered, and what counts none of it."""
+"""A design that asks pairs twice: how it is packed, shown and answered, and what does not count it."""
 
 import pytest
 from django.urls import reverse
@@ -12,8 +12,7 @@ from core.errors import CounterpartError
 from dataset.judged.released_rows import judgment_rows
 from dataset.releases.packing_replay import check_packing
 from hits.models import Item, Round
-from hits.packing.designs import DESIGNS, Design, load_design, parse_design
-from simulation.simulated_rounds import simulate_round
+from hits.packing.designs import Design, parse_design
 from tests.annotation.answering import SURE, as_form
 from tests.factories import make_worker
 from tests.hits.pools import pack, pool_of
@@ -36,14 +35,6 @@ def answered(assignment: Assignment, *, again: int | None = None) -> list[Answer
         Answer(one.pk, again if one.repeat_of_id and again else SURE[one.control.polarity] if one.control else 2)
         for one in items
     ]
-
-
-def test_the_design_shows_as_many_pairs_as_the_papers(db):
-    assert DESIGNS["repeat-18"].shown == DESIGNS["eccv-18"].shown == 18
-    assert "repeats" not in DESIGNS["eccv-18"].as_json()
-    assert load_design("repeat-18").as_json() == {
-        **{"name": "repeat-18", "candidates": 15, "positives": 1, "negatives": 1, "repeats": 1}
-    }
 
 
 @pytest.mark.parametrize(("repeats", "message"), [(7, "repeats 7 of 6 candidates"), (-1, "whole numbers from 0")])
@@ -77,7 +68,7 @@ def test_the_page_shows_a_pair_and_its_repetition_half_a_hit_apart(client, made)
     assert page.count('name="seconds-') == 10
 
 
-def test_the_second_answer_is_kept_and_is_no_vote(client, made, django_capture_on_commit_callbacks):
+def test_the_second_answer_is_kept_and_is_not_a_vote(client, made, django_capture_on_commit_callbacks):
     assignment = lease_seat(made, worker=make_worker())
     address = reverse("judging:task", args=[assignment_token(assignment)])
     form = as_form(assignment, answered(assignment, again=1))
@@ -109,9 +100,3 @@ def test_who_contradicts_themselves_is_flagged(made, django_capture_on_commit_ca
         submit_answers(assignment, answers=answered(assignment, again=4), active_seconds=200)
     (found,) = Assignment.objects.get().signals
     assert found["sentence"] == "2 of 2 pairs that were asked twice were answered yes once and no once."
-
-
-def test_a_simulated_crowd_answers_what_is_asked_twice(made):
-    figures = simulate_round(made, workers=3, profile="careful")
-    assert figures["seats still open"] == 0
-    assert Judgment.objects.count() == 8 * figures["submitted"]

@@ -9,12 +9,9 @@ from django.core.management import CommandError, call_command
 from core.errors import CounterpartError
 from corpus.samples import sample_queries
 from hits.models import Control, Item, Round, Seat
-from hits.rounds.plan_estimates import estimate_round
-from hits.rounds.round_parameters import PackParameters
 from mitl.models import Pool
 from mitl.pooling import pool_sample
 from tests.factories import make_collection
-from tests.hits.captions import pack_captions
 from tests.hits.pools import mirror_of, pack, pool_of
 
 pytestmark = pytest.mark.django_db
@@ -46,12 +43,6 @@ def test_five_captions_an_image_are_wanted_unless_the_round_says_so(sample):
     assert Seat.objects.filter(round=pack("two", pool, task="caption", replication=2)).count() == 4
 
 
-def test_the_images_are_those_of_the_sample_whatever_the_pool_holds():
-    pool = pool_of(40, images=30)
-    packed = pack("r", pool, task="caption")
-    assert packed.summary["pairs"] == pool.sample.images.count() == 30
-
-
 def test_the_plan_is_the_same_in_another_database_and_the_seed_changes_it():
     pool = pool_of(40)
     hashes = [
@@ -68,38 +59,8 @@ def test_an_excluded_image_is_left_out(sample):
 
 def test_a_sample_without_images_is_refused():
     captions = sample_queries("captions", collection=make_collection(), images=0, captions=2)
-    with pytest.raises(CounterpartError, match="The sample captions has no query images"):
+    with pytest.raises(CounterpartError, match="captions has no query images"):
         pool_sample(captions, actor="x")
-
-
-def test_the_pool_of_a_sample_is_made_once(sample):
-    assert pool_sample(sample, actor="x") == pool_sample(sample, actor="x")
-    assert str(Pool.objects.get()) == "queries-images"
-
-
-def test_no_other_task_is_packed_from_a_sample_alone(sample):
-    with pytest.raises(CounterpartError, match="holds 0 pairs"):
-        pack("r", pool_sample(sample, actor="x"))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"reasons": True}, "asks for none"),
-        ({"top_up": 1}, "does not ask about one pair at a time"),
-        ({"design": "eccv-18"}, "Leave --design out"),
-        ({"positives": "v1"}, "needs none"),
-    ],
-)
-def test_what_the_task_does_not_know_is_refused(wrong, message):
-    with pytest.raises(CounterpartError, match=message):
-        pack_captions(**wrong)
-
-
-def test_the_estimate_counts_the_images(sample):
-    pool = pool_sample(sample, actor="x")
-    estimate = estimate_round(pool, PackParameters(task="caption", reward="1.00"))
-    assert (estimate.hits, estimate.cost) == (2, 10)
 
 
 def test_the_command_packs_a_sample(sample, capsys):
@@ -113,11 +74,8 @@ def test_the_command_packs_a_sample(sample, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--sample", "queries"], "The task levels asks about a pool: pass --pool in place of --sample"),
-        (["--sample", "none", "--task", "caption"], "There is no sample 'none'"),
+        (["--sample", "queries"], "task levels asks about a pool"),
         (["--sample", "queries", "--task", "caption", "--ceiling", "1"], "above the ceiling"),
-        (["--sample", "queries", "--pool", "p", "--task", "caption"], "not allowed with"),
-        (["--task", "caption"], "one of the arguments --pool --sample is required"),
     ],
 )
 def test_a_command_that_cannot_pack_changes_nothing(sample, options, message):
