@@ -7,6 +7,6 @@ from mitl import annotators
 
 
 def plug_in(monkeypatch, **modules: str) -> None:
-    """Make each module, by its dotted name, a kind of annotator, beside those that are there."""
+    """Make each module, by its dotted name, a kind of annotator, in addition to the existing ones."""
     entries = {kind: EntryPoint(kind, module, ANNOTATOR_GROUP) for kind, module in modules.items()}
     monkeypatch.setattr(annotators, "_installed", lambda: entries)

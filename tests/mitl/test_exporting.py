@@ -41,29 +41,29 @@ def test_half_the_bits_make_nearly_the_same_embeddings(eyes, tmp_path):
 def test_a_file_that_was_changed_or_cut_or_is_of_another_kind_is_refused(eyes, tmp_path):
     path = tmp_path / "eyes.npz"
     export_annotator(eyes, path)
-    with pytest.raises(CounterpartError, match="holds an annotator of kind embedding; add it with --kind embedding"):
+    with pytest.raises(CounterpartError, match="--kind embedding"):
         add_annotator("again", kind="files", checkpoint=path)
     with np.load(path) as stored:
         arrays = dict(stored)
     np.savez(path, **arrays | {"image_bias": arrays["image_bias"] + 1})
-    with pytest.raises(CounterpartError, match="was changed after it was written"):
+    with pytest.raises(CounterpartError, match="was changed"):
         add_annotator("again", kind="embedding", checkpoint=path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(CounterpartError, match="eyes.npz does not hold the weights of this embedding"):
+    with pytest.raises(CounterpartError, match="eyes.npz does not hold"):
         add_annotator("again", kind="embedding", checkpoint=path)
     assert Annotator.objects.count() == 1
 
 
 @pytest.mark.parametrize(
-    ("name", "file", "told"),
+    ("name", "file", "message"),
     [
-        ("blank", "blank.npz", "blank has no weights to export"),
-        ("eyes", "eyes.txt", "exported as .npz, not 'eyes.txt'"),
+        ("blank", "blank.npz", "blank has no weights"),
+        ("eyes", "eyes.txt", "'eyes.txt'"),
         ("eyes", "there.npz", "already exists"),
     ],
 )
-def test_what_cannot_be_exported_is_told_in_one_line(eyes, tmp_path, name, file, told):
+def test_what_cannot_be_exported_is_refused(eyes, tmp_path, name, file, message):
     make_annotator("blank", "embedding")
     (tmp_path / "there.npz").touch()
-    with pytest.raises(CounterpartError, match=told):
+    with pytest.raises(CounterpartError, match=message):
         export_annotator(Annotator.objects.get(name=name), tmp_path / file)

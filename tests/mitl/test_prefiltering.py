@@ -35,7 +35,7 @@ def pairs_of(pool: Pool) -> set[tuple[str, str]]:
 
 
 def test_pairs_whose_caption_shares_too_little_are_dropped(pool):
-    # Dogs share nothing with buses; of "a bus in town", half its words (town, bus) stand with "two red buses"' image.
+    # Dogs share nothing with buses; of "a bus in town", half its words (town, bus) are with "two red buses"' image.
     made = prefilter_pool("likely", pool=pool)
     assert pairs_of(made) == {("0", "0"), ("0", "1"), ("1", "2"), ("1", "3")}
     assert (made.n_pairs, made.n_proposals) == (4, 4)
@@ -47,13 +47,6 @@ def test_the_threshold_itself_is_kept(zoo, pool):
     assert ("0", "2") not in pairs_of(prefilter_pool("likelier", pool=pool, threshold=0.26))
 
 
-def test_the_whole_pool_stays_and_the_same_searches_stand_behind_both(pool):
-    made = prefilter_pool("likely", pool=pool)
-    assert pool.proposals.count() == 8
-    assert set(made.retrievals.all()) == set(pool.retrievals.all())
-    assert (made.top_k, made.control_depth, made.seed) == (pool.top_k, pool.control_depth, pool.seed)
-
-
 def test_an_image_without_captions_keeps_its_pairs(zoo, pool):
     bare = Image.objects.create(collection=zoo, key="bare", file_name="bare.jpg")
     pool.proposals.create(
@@ -62,47 +55,26 @@ def test_an_image_without_captions_keeps_its_pairs(zoo, pool):
     assert ("bare", "0") in pairs_of(prefilter_pool("likely", pool=pool))
 
 
-def test_a_pair_that_two_annotators_named_is_kept_for_both(zoo, pool):
-    image, caption = zoo.images.first(), zoo.captions.first()
-    pool.proposals.create(
-        image=image, caption=caption, annotator=make_annotator("b"), direction="t2i", rank=3, score=0.1
-    )
-    made = prefilter_pool("likely", pool=pool)
-    assert made.proposals.filter(image=image, caption=caption).count() == 2
-    assert (made.n_pairs, made.n_proposals) == (4, 5)
-
-
 def test_the_same_again_returns_the_pool_that_is_there(pool):
     made = prefilter_pool("likely", pool=pool)
     assert prefilter_pool("likely", pool=pool) == made
     assert Event.objects.filter(verb="prefiltered").count() == 1
 
 
-def test_the_event_tells_what_was_dropped(pool):
-    prefilter_pool("likely", pool=pool)
-    assert Event.objects.get(verb="prefiltered").data == {"pool": pool.name, "threshold": 0.25, "dropped": 4}
-
-
-def test_a_name_that_stands_for_something_else_is_refused(pool):
+def test_a_name_of_another_pool_is_refused(pool):
     prefilter_pool("likely", pool=pool)
     for name, threshold in (("likely", 0.3), (pool.name, 0.25)):
-        with pytest.raises(CounterpartError, match=f"There is already a pool {name} with other"):
+        with pytest.raises(CounterpartError, match=f"already a pool {name} "):
             prefilter_pool(name, pool=pool, threshold=threshold)
-
-
-@pytest.mark.parametrize("threshold", [0, -1, 1.5, float("nan")])
-def test_a_threshold_out_of_range_is_refused(pool, threshold):
-    with pytest.raises(CounterpartError, match="above 0 and at most 1"):
-        prefilter_pool("likely", pool=pool, threshold=threshold)
 
 
 def test_a_pool_of_which_nothing_is_left_is_not_made(zoo, pool):
     zoo.captions.update(text="it is")
-    with pytest.raises(CounterpartError, match="No pair of pool scores 0.25 or more; pass a lower --threshold"):
+    with pytest.raises(CounterpartError, match="scores 0.25 or more"):
         prefilter_pool("likely", pool=pool)
     assert Pool.objects.count() == 1
 
 
-def test_the_command_tells_the_figures(pool, capsys):
+def test_the_command_prints_the_figures(pool, capsys):
     call_command("prefilter", "likely", "--pool", pool.name, "--json")
     assert json.loads(capsys.readouterr().out) == {"pool": "likely", "proposals": 4, "pairs": 4, "dropped": 4}

@@ -11,7 +11,7 @@ from core.errors import CounterpartError
 from counterpart_annotators.kinds.vlm.questions import JudgeAnswer
 from counterpart_annotators.kinds.vlm.spending import Ceiling, Experience
 from mitl.hosting import purses
-from mitl.models import ChatPurse, ChatRequest
+from mitl.models import ChatRequest
 from tests.at_once import at_once
 
 FREE = Ceiling(1000, None)
@@ -66,14 +66,14 @@ def test_purses_are_apart(db):
 
 def test_the_ceiling_of_requests_stops_the_next_one(db):
     paid()
-    with pytest.raises(CounterpartError, match="Its ceiling of 1 request is reached; answers are kept"):
+    with pytest.raises(CounterpartError, match="ceiling of 1 request"):
         purses.reserve("r", "purse", Decimal(0), Ceiling(1, None))
 
 
 def test_the_ceiling_of_money_stops_what_could_pass_it(db):
     paid(cost="0.9")
     purses.reserve("r", "purse", Decimal("0.1"), Ceiling(10, Decimal(1)))
-    with pytest.raises(CounterpartError, match=r"^1 of 1 are spent, and one more request, of up to 0.1, could exceed"):
+    with pytest.raises(CounterpartError, match="^1 of 1 .* 0.1, "):
         purses.reserve("s", "purse", Decimal("0.1"), Ceiling(10, Decimal(1)))
     assert purses.spent("purse")[0] == 2
 
@@ -131,8 +131,3 @@ def test_the_files_that_were_the_ledger_before_are_taken_over_whole(db, tmp_path
     assert purses.answers_to(["q", "r"]) == {"q": YES}
     assert purses.spent("purse") == (2 * times, Decimal("0.75") * times)
     assert purses.experience("purse") == Experience(times, 0.5, Decimal("0.25"))
-
-
-def test_without_such_a_file_nothing_is_taken_over(db):
-    import_module("mitl.migrations.0003_take_over_chat_ledger").take_over(apps, connection.schema_editor())
-    assert not ChatPurse.objects.exists()

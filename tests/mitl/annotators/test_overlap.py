@@ -32,10 +32,6 @@ def all_scores(texts: list[str], own: list[int], n_images: int) -> np.ndarray:
     return OverlapScores(texts, own, n_images).block(np.arange(n_images), np.arange(len(texts)))
 
 
-def test_scores_agree_with_the_definition():
-    np.testing.assert_allclose(all_scores(TEXTS, OWN, 4), slow_scores(TEXTS, OWN, 4), atol=1e-6)
-
-
 def test_random_texts_agree_with_the_definition():
     rng = np.random.default_rng(1)
     texts = [" ".join(rng.choice(list("abcdefgh"), size=rng.integers(0, 6))) for _ in range(40)]
@@ -44,7 +40,7 @@ def test_random_texts_agree_with_the_definition():
 
 
 def test_a_case_worked_by_hand():
-    # x stands in both of two texts, y in one. Image 1 has only "x".
+    # x is in both of two texts, y in one. Image 1 has only "x".
     scores = all_scores(["x y", "x"], [0, 1], 2)
     x, y = log(1 + 2 / 2), log(1 + 2 / 1)
     assert scores[1, 0] == pytest.approx(x / sqrt(x**2 + y**2))
@@ -61,9 +57,3 @@ def test_blocks_are_parts_of_the_whole():
     rows, columns = np.array([2, 0]), np.array([5, 1, 0])
     part = OverlapScores(TEXTS, OWN, 3).block(rows, columns)
     np.testing.assert_array_equal(part, whole[np.ix_(rows, columns)])
-
-
-def test_scores_never_leave_zero_to_one():
-    scores = all_scores(TEXTS, OWN, 3)
-    assert scores.min() >= 0
-    assert scores.max() <= 1 + 1e-6

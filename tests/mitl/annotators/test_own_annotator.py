@@ -13,7 +13,6 @@ from django.core.management import call_command
 from mitl import annotators
 from mitl.models import Annotator, Retrieval
 from tests.factories import make_collection
-from tests.mitl.plugged import plug_in
 
 ROOT = Path(__file__).resolve().parents[3]
 RECIPE = re.search(r"\*\*Add an annotator\.\*\*(.*?)\n\n", (ROOT / "CONTRIBUTING.md").read_text(), re.S)[1]
@@ -44,20 +43,6 @@ def test_a_copied_folder_is_a_kind_that_trains_and_retrieves(zoo, tmp_path, monk
     assert Retrieval.objects.get().annotator == Annotator.objects.get(kind="coins")
     for module in [name for name in sys.modules if name.startswith("mitl.annotators.coins")]:
         sys.modules.pop(module)
-
-
-def test_an_installed_package_may_be_a_folder_whose_work_is_imported_when_it_works(zoo, tmp_path, monkeypatch):
-    (tmp_path / "coined").mkdir()
-    (tmp_path / "coined/__init__.py").write_text('CHECKPOINT = "none"\n')
-    (tmp_path / "coined/annotator.py").write_text((ROOT / "mitl/annotators/overlap.py").read_text())
-    monkeypatch.syspath_prepend(tmp_path)
-    plug_in(monkeypatch, coined="coined")
-    call_command("add_annotator", "mine", "--kind", "coined", stdout=StringIO())
-    assert "coined.annotator" not in sys.modules
-    call_command("retrieve", "zoo", "--annotators", "mine", stdout=StringIO(), stderr=StringIO())
-    assert Retrieval.objects.get().annotator == Annotator.objects.get(kind="coined")
-    sys.modules.pop("coined.annotator")
-    sys.modules.pop("coined")
 
 
 def test_what_kinds_declare_is_read_without_their_large_packages():

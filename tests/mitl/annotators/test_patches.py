@@ -24,10 +24,6 @@ def pictures() -> np.ndarray:
     return np.random.default_rng(3).integers(0, 256, (5, 48, 64, 3), dtype=np.uint8)
 
 
-def test_a_picture_has_two_numbers_for_each_word_of_each_scale(few, pictures):
-    assert few.of(pictures, few.learn(pictures, 0)).shape == (5, 2 * (5 + 3))
-
-
 def test_the_row_of_a_picture_is_its_own_whatever_is_read_with_it(few, pictures):
     learned = few.learn(pictures, 0)
     together = few.of(pictures, learned)

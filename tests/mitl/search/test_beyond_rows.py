@@ -9,7 +9,6 @@ from core.models import Job
 from core.work.jobs import Cancelled
 from corpus.galleries import gallery_files
 from corpus.models import Caption, Collection, Gallery, Image
-from mitl.jobs import retrieve_by_parts as run_job
 from mitl.models import Annotator, Direction, Retrieval
 from mitl.registration import add_annotator
 from mitl.search.by_parts import open_retrieval, retrieve_by_parts, retrieve_for
@@ -17,7 +16,6 @@ from mitl.search.gallery import load_lists, open_gallery
 from mitl.search.gallery_embeddings import import_embeddings, kept_embeddings, kept_in
 from mitl.search.plans import open_plan
 from mitl.search.request import Search
-from tests.commands import output_of
 from tests.factories import make_collection, make_sample
 from tests.mitl.galleries import drawn, make_gallery, npy_folder, query_annotator
 
@@ -61,7 +59,7 @@ def keys_of(retrieval: Retrieval, direction: Direction) -> list[list[str]]:
     return [[keys[item] for item in items] for items in load_lists(retrieval)[direction].items.tolist()]
 
 
-@pytest.mark.parametrize("shards", [None, 1, 2, 100])
+@pytest.mark.parametrize("shards", [None, 2, 100])
 def test_the_lists_are_those_of_an_exact_search(sea, annotator, sample, shards):
     made = searched(sea, annotator, sample, shards=shards)
     captions = best(drawn(1, 3, 6), drawn(4, N, 6), DEPTH)
@@ -85,12 +83,6 @@ def test_the_same_search_is_made_once_and_rows_that_came_meanwhile_do_not_matter
     Image.objects.create(collection=sea.collection, key="new")
     assert searched(sea, annotator, sample, shards=2) == made
     assert searched(sea, annotator, sample, depth=3) != made
-
-
-def test_a_search_of_the_rows_is_another_one(sea, annotator, sample):
-    made = searched(sea, annotator, sample)
-    rows = Search(open_gallery(sea.collection, sample), [annotator])
-    assert rows.fingerprint(annotator) != made.fingerprint
 
 
 def test_items_without_embeddings_are_encoded_once_and_kept(sea, sample, tmp_path):
@@ -137,37 +129,10 @@ def knowing(collection: Collection, images: list[str], captions: list[str], tmp_
 
 
 def test_a_gallery_needs_queries_of_its_collection(sea, annotator):
-    with pytest.raises(CounterpartError, match="The gallery sea is searched for a sample's queries; pass --queries"):
+    with pytest.raises(CounterpartError, match="pass --queries SAMPLE"):
         open_gallery(sea.collection, None, sea)
     other = make_sample(make_collection("other"), "others")
-    with pytest.raises(CounterpartError, match="The sample others is of other, not of zoo"):
+    with pytest.raises(CounterpartError, match="others is of other"):
         open_gallery(sea.collection, other, sea)
-    with pytest.raises(CounterpartError, match="The gallery sea is of zoo, not of other"):
+    with pytest.raises(CounterpartError, match="sea is of zoo"):
         open_gallery(other.collection, other, sea)
-
-
-def test_a_job_makes_the_search_too(sea, annotator, sample):
-    search = Search(open_gallery(sea.collection, sample, sea), [annotator], DEPTH)
-    job = open_retrieval(search, annotator, engine="local", shards=2)
-    assert job.title == "Retrieve theirs over sea"
-    run_job(job.pk)
-    job.refresh_from_db()
-    assert job.state == "done"
-    assert Retrieval.objects.get().gallery == sea
-
-
-def test_the_commands_go_from_items_in_files_to_a_pool(sea, annotator, sample):
-    how = ("zoo", "--annotators", "theirs", "--queries", "queries", "--gallery", "sea", "--depth", "8")
-    said = output_of("retrieve", *how, "--engine-on", "local", "--shards", "3")
-    assert said.startswith("theirs over zoo: searched in")
-    assert output_of("retrieve", *how).startswith("theirs over zoo: kept from")
-    pooling = ("--collection", "zoo", "--annotators", "theirs", "--queries", "queries", "--control-depth", "8")
-    assert "pairs: " in output_of("pool", "p", *pooling, "--gallery", "sea")
-    with pytest.raises(Exception, match="has no lists 8 deep for queries: theirs. Run: manage.py retrieve zoo"):
-        output_of("pool", "rows", *pooling)
-
-
-@pytest.mark.parametrize("option", [("--rerank", "csls"), ("--engine", "faiss"), ("--estimate",)])
-def test_other_searches_than_plain_ones_are_refused(sea, annotator, sample, option):
-    with pytest.raises(Exception, match="--gallery are only for plain, exact searches"):
-        output_of("retrieve", "zoo", "--annotators", "theirs", "--queries", "queries", "--gallery", "sea", *option)

@@ -21,12 +21,10 @@ from corpus.models import Collection
 from mitl.jobs import retrieve_by_parts as run_job
 from mitl.models import Annotator, Retrieval
 from mitl.search.by_parts import open_retrieval, retrieve_by_parts
-from mitl.search.engines import on_ray
 from mitl.search.plans import SearchPlan
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.annotators.learned import annotator_of
 from tests.mitl.pictured import make_coloured_collection
-from tests.mitl.plugged import plug_in
 from tests.mitl.searches import add_embeddings, retrieve, search
 
 IMAGES = 300
@@ -63,7 +61,7 @@ def left_in_storage() -> list[str]:
     return files("searches") if default_storage.exists("searches") else []
 
 
-@pytest.mark.parametrize("shards", [None, 1, 2, 5])
+@pytest.mark.parametrize("shards", [None, 5])
 def test_a_grid_of_parts_comes_to_the_bytes_of_a_single_run(zoo, annotator, shards):
     single = single_run(zoo, annotator)
     made = by_parts(zoo, annotator, shards=shards)
@@ -73,22 +71,14 @@ def test_a_grid_of_parts_comes_to_the_bytes_of_a_single_run(zoo, annotator, shar
     assert left_in_storage() == []
 
 
-@pytest.mark.parametrize("shards", [1, 4])
-def test_a_sample_of_queries_is_searched_by_parts_too(zoo, annotator, shards):
+def test_a_sample_of_queries_is_searched_by_parts_too(zoo, annotator):
     sample = make_sample(zoo)
     single = single_run(zoo, annotator, sample)
-    assert by_parts(zoo, annotator, sample, shards=shards).sha256 == single
-
-
-def test_items_with_several_embeddings_come_to_the_same_bytes(zoo, monkeypatch):
-    plug_in(monkeypatch, distances="tests.mitl.distances")
-    several = make_annotator("several", "distances")
-    single = single_run(zoo, several)
-    assert by_parts(zoo, several, shards=3).sha256 == single
+    assert by_parts(zoo, annotator, sample, shards=4).sha256 == single
 
 
 class KilledError(Exception):
-    """Stands for the end of a process."""
+    """In place of the end of a process."""
 
 
 @pytest.fixture
@@ -120,7 +110,7 @@ def killed(ran, monkeypatch) -> list[tuple[str, int]]:
     return ran
 
 
-def test_who_makes_the_search_of_a_killed_process_again_goes_on_at_the_lost_unit(zoo, annotator, killed):
+def test_a_search_after_a_killed_process_resumes_at_the_lost_unit(zoo, annotator, killed):
     single = single_run(zoo, annotator)
     with pytest.raises(KilledError):
         by_parts(zoo, annotator, shards=3)
@@ -129,7 +119,7 @@ def test_who_makes_the_search_of_a_killed_process_again_goes_on_at_the_lost_unit
     assert len(killed) == len(set(killed)) + 1
 
 
-def test_who_is_overtaken_by_another_process_returns_what_that_one_stored(zoo, annotator, monkeypatch):
+def test_a_process_that_is_overtaken_by_another_returns_what_that_one_stored(zoo, annotator, monkeypatch):
     run, made = SearchPlan.run, []
 
     def overtaken(plan, number, progress=lambda *_: None):
@@ -153,7 +143,7 @@ def state_of(job: Job) -> str:
     return job.state
 
 
-def test_a_job_makes_the_search_and_tells_of_it(zoo, annotator, job):
+def test_a_job_makes_the_search_and_describes_it(zoo, annotator, job):
     assert open_retrieval(search(zoo, [annotator], depth=9), annotator, engine="local", shards=3) == job
     run_job(str(job.pk))
     made = Retrieval.objects.get()
@@ -192,16 +182,13 @@ def test_a_search_that_waited_for_the_former_engine_runs_in_one_process(job):
     assert state_of(job) == "done"
 
 
-def test_a_search_of_weights_that_changed_meanwhile_is_started_anew(annotator, job):
+def test_a_search_of_weights_that_changed_meanwhile_is_refused(annotator, job):
     Annotator.objects.update(checksum="other")
     run_job(str(job.pk))
-    assert (state_of(job), job.message) == (
-        "failed",
-        "theirs or the gallery changed during the search; start it again.",
-    )
+    assert (state_of(job), job.message.split()[0]) == ("failed", "theirs")
 
 
-def test_what_nobody_has_gone_on_with_for_two_weeks_is_removed(zoo, annotator, killed):
+def test_what_was_not_resumed_for_two_weeks_is_removed(zoo, annotator, killed):
     with pytest.raises(KilledError):
         by_parts(zoo, annotator, shards=3)
     assert left_in_storage() != []
@@ -214,40 +201,16 @@ def test_what_nobody_has_gone_on_with_for_two_weeks_is_removed(zoo, annotator, k
     assert left_in_storage() == []
 
 
-def test_an_engine_that_cannot_be_used_leaves_what_another_has_made(zoo, annotator, killed, monkeypatch):
-    with pytest.raises(KilledError):
-        by_parts(zoo, annotator, shards=3)
-    left = left_in_storage()
-    monkeypatch.setattr(on_ray, "cluster_problem", lambda: "No cluster.")
-    with pytest.raises(CounterpartError, match="No cluster"):
-        by_parts(zoo, annotator, engine="ray", shards=3)
-    assert left_in_storage() == left != []
-
-
-def test_progress_counts_the_units_of_every_step(zoo, annotator):
-    told = []
-    by_parts(zoo, annotator, shards=3, progress=lambda *news: told.append(news))
-    assert ("theirs: encoding parts of captions", 3, 3) in told
-    assert ("theirs: scanning parts, t2i", 3, 3) in told
-
-
-def test_embeddings_that_cannot_be_searched_are_named_and_leave_nothing_behind(zoo, tmp_path):
-    zeros = add_embeddings(tmp_path, np.zeros((IMAGES, 3)), np.ones((2 * IMAGES, 3)))
-    with pytest.raises(CounterpartError, match="theirs: .* are zero vectors"):
-        by_parts(zoo, zeros, shards=2)
-    assert left_in_storage() == []
-
-
 def test_what_cannot_be_searched_by_parts_is_refused(zoo, annotator):
-    with pytest.raises(CounterpartError, match="words: only searches by inner products of embeddings"):
+    with pytest.raises(CounterpartError, match="^words: "):
         by_parts(zoo, make_annotator("words"))
-    with pytest.raises(CounterpartError, match="theirs: a search needs at least 1 part, not 0"):
+    with pytest.raises(CounterpartError, match="at least 1 part, not 0"):
         by_parts(zoo, annotator, shards=0)
 
 
 @pytest.mark.slow
 def test_a_network_encodes_the_same_bits_part_by_part(db):
-    """Parts hold whole batches, so that each item is encoded in the batch that it is in ever else."""
+    """Parts hold whole batches, so that each item is encoded in the batch that it is in otherwise."""
     annotator = annotator_of("vse", trained_arrays("vse", loss="max", **SMALL, epochs=0), **SMALL)
     annotator.save()
     colours = make_coloured_collection("many", train_each=0, test_each=25)

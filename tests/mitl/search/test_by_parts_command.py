@@ -46,11 +46,6 @@ def test_without_wait_the_job_is_left_to_the_workers(cluster):
     assert not Retrieval.objects.exists()
 
 
-def test_the_job_comes_as_figures(cluster):
-    figures = figures_printed(*ON_RAY)["theirs"]
-    assert figures == {"job": str(Job.objects.get().pk), "state": "queued"}
-
-
 def test_with_wait_the_command_makes_the_search(cluster):
     figures = figures_printed(*ON_RAY, "--wait")["theirs"]
     assert (figures["sha256"], figures["depth"], figures["kept"]) == (Retrieval.objects.get().sha256, 3, False)
@@ -59,11 +54,8 @@ def test_with_wait_the_command_makes_the_search(cluster):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((*ASKED, "--shards", "2", "--engine", "faiss", "--rerank", "csls"), "not with --rerank, --engine faiss"),
-        (
-            (*ASKED[:3], "theirs,words", "--engine-on", "ray"),
-            "words: only searches by inner products of embeddings can be made by parts",
-        ),
+        ((*ASKED, "--shards", "2", "--engine", "faiss", "--rerank", "csls"), "--rerank, --engine faiss"),
+        ((*ASKED[:3], "theirs,words", "--engine-on", "ray"), "^words: "),
     ],
 )
 def test_what_cannot_be_searched_by_parts_is_refused_in_one_line(cluster, arguments, message):
@@ -77,9 +69,9 @@ def test_what_cannot_be_searched_by_parts_is_refused_in_one_line(cluster, argume
 @pytest.mark.parametrize(
     ("installed", "environment", "message"),
     [
-        ("", {}, "Ray is not installed; install requirements-cluster.txt"),
-        ("2.51.1", {}, "Ray 2.51.1 lets web pages run code on its cluster"),
-        ("2.60.0", {"RAY_ADDRESS": "10.0.0.1:6379"}, "RAY_AUTH_MODE is not token"),
+        ("", {}, "Ray is not installed"),
+        ("2.51.1", {}, "Ray 2.51.1"),
+        ("2.60.0", {"RAY_ADDRESS": "10.0.0.1:6379"}, "RAY_AUTH_MODE"),
     ],
 )
 def test_a_cluster_that_would_let_strangers_in_is_refused(monkeypatch, installed, environment, message):

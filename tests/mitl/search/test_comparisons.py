@@ -67,6 +67,6 @@ def test_a_re_ranking_reads_the_same_scores(zoo, name):
 
 
 @pytest.mark.parametrize("name", HOW)
-def test_faiss_refuses_what_is_no_inner_product(zoo, name):
-    with pytest.raises(CounterpartError, match=f"{name}: FAISS compares by one inner product"):
+def test_faiss_refuses_what_is_not_an_inner_product(zoo, name):
+    with pytest.raises(CounterpartError, match=f"{name}: FAISS"):
         retrieve(zoo, annotators=[make_annotator(name, "distances")], engine="faiss", depth=3)

@@ -39,20 +39,14 @@ def test_another_picture_is_read_and_captions_are_not_read_again(zoo, annotator)
 
 
 @pytest.mark.parametrize("change", [{"checksum": "other weights"}, {"options": {"picture": 64}}])
-def test_other_weights_or_settings_encode_anew(zoo, annotator, change):
+def test_other_weights_or_settings_encode_again(zoo, annotator, change):
     search(zoo, annotator, 2)
     Annotator.objects.update(**change)
     annotator.refresh_from_db()
     assert search(zoo, annotator, 2) == 15
 
 
-def test_another_preprocessing_encodes_anew(zoo, annotator, monkeypatch):
-    search(zoo, annotator, 2)
-    monkeypatch.setattr(distances, "PREPROCESSING", "another")
-    assert search(zoo, annotator, 3) == 15
-
-
-def test_an_annotator_that_tells_no_preprocessing_keeps_nothing(zoo, annotator, monkeypatch):
+def test_an_annotator_without_preprocessing_keeps_nothing(zoo, annotator, monkeypatch):
     monkeypatch.delattr(distances, "PREPROCESSING")
     assert [search(zoo, annotator, depth) for depth in (2, 3)] == [15, 15]
 
@@ -66,7 +60,7 @@ def test_an_interrupted_encoding_goes_on_from_its_last_part(zoo, annotator, monk
     assert search(zoo, annotator, 2) == 10
 
 
-@pytest.mark.parametrize(("device", "message"), [("cuda", "torch finds no CUDA device here"), ("gpu", "'gpu'; choose")])
+@pytest.mark.parametrize(("device", "message"), [("cuda", "no CUDA device"), ("gpu", "'gpu'; choose")])
 def test_a_device_that_torch_does_not_have_is_refused_before_anything_is_computed(
     zoo, annotator, monkeypatch, device, message
 ):

@@ -3,7 +3,7 @@ import pytest
 from mitl.search.estimates import Estimate
 
 
-def told(**changes) -> str:
+def text_of(**changes) -> str:
     usual = {
         "pairs": 31_525_000,
         "at_most": False,
@@ -17,23 +17,15 @@ def told(**changes) -> str:
 
 
 def test_an_estimate_reads_as_a_sentence():
-    assert told(cascaded=259_400) == (
+    assert text_of(cascaded=259_400) == (
         "vilt: 31,525,000 pairs, about 41 h at 214 pairs a second on cpu (measured on 3 batches);"
         " with --cascade A at most 259,400 pairs, about 20 min."
     )
-
-
-def test_what_is_scored_already_takes_no_time():
-    assert "31,525,000 pairs, 30,000,000 of them scored already, about 2 h at" in told(kept=30_000_000)
-
-
-def test_a_bound_says_so():
-    assert told(pairs=259_400, at_most=True).startswith("vilt: at most 259,400 pairs, about 20 min at")
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.01, "1 s"), (89, "89 s"), (90, "2 min"), (89 * 60, "89 min"), (91 * 60, "2 h"), (50 * 3600, "2 days")],
 )
-def test_times_are_told_in_the_unit_that_fits(seconds, text):
-    assert f"about {text} at 10 pairs a second" in told(pairs=seconds * 10, pairs_a_second=10.0)
+def test_times_are_in_the_unit_that_fits(seconds, text):
+    assert f"about {text} at 10 pairs a second" in text_of(pairs=seconds * 10, pairs_a_second=10.0)

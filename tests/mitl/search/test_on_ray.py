@@ -1,6 +1,6 @@
 """A search by parts on a Ray cluster of this computer: the same bytes, also when a process is killed; and its secrets.
 
-Ray is no part of the base install: ``make cluster`` installs it beside, and runs these tests.
+Ray is not part of the base install: ``make cluster`` installs it, and runs these tests.
 """
 
 import os
@@ -63,18 +63,18 @@ def test_a_cluster_comes_to_the_bytes_of_a_single_run_for_all_queries_and_for_a_
 
 
 class KilledError(Exception):
-    """Stands for the end of the driver."""
+    """In place of the end of the driver."""
 
 
 def test_a_driver_lost_at_half_and_a_process_killed_in_the_middle_change_no_bit(zoo, annotator):
-    whole, killed, told = single_run(zoo, annotator), [], []
+    whole, killed, reported = single_run(zoo, annotator), [], []
 
     def end_at_half(step: str, done: int, total: int | None) -> None:
         if "scanning" in step and done * 2 >= total:
             raise KilledError
 
     def kill_one(step: str, done: int, total: int | None) -> None:
-        told.append((step, done))
+        reported.append((step, done))
         if "scanning" in step and done < total and not killed:
             killed.extend(runners()[:1])
             for process in killed:
@@ -84,10 +84,10 @@ def test_a_driver_lost_at_half_and_a_process_killed_in_the_middle_change_no_bit(
         on_the_cluster(zoo, annotator, progress=end_at_half)
     assert on_the_cluster(zoo, annotator, progress=kill_one).sha256 == whole
     assert killed
-    assert not any("encoding" in step for step, _ in told)  # what was encoded stays
+    assert not any("encoding" in step for step, _ in reported)  # what was encoded stays
 
 
-def test_what_a_unit_raises_is_told_in_its_own_words(zoo, tmp_path):
+def test_what_a_unit_raises_is_raised_here(zoo, tmp_path):
     zeros = add_embeddings(tmp_path, np.zeros((IMAGES, 3)), np.ones((2 * IMAGES, 3)))
     with pytest.raises(CounterpartError, match=r"^theirs: \d+ rows of \w+ are zero vectors"):
         on_the_cluster(zoo, zeros)

@@ -1,9 +1,5 @@
-"""Which pairs are scored, in which order, and what is left when a process is killed over it."""
+"""Which pairs are scored, in which order, and how fast."""
 
-import multiprocessing
-import os
-import random
-import signal
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +8,7 @@ from hypothesis import strategies as st
 
 from counterpart_annotators.checkpoints import Checkpoints
 from mitl.search.estimates import measure_pace
-from mitl.search.pair_scores import GROUP, BestSoFar, JointScores, ListedPairs, SampledPairs, Scoring, score_pairs
+from mitl.search.pair_scores import BestSoFar, JointScores, ListedPairs, SampledPairs, Scoring
 
 SHAPE = 40, 60
 
@@ -62,15 +58,9 @@ def test_the_best_so_far_are_the_best_of_all_however_they_stream_by(seed, k, ste
 
 
 class Products(JointScores):
-    """Scores that only these two places give; notes how many batches it was asked for, and may die at one."""
-
-    def __init__(self, dies_at: int = 0) -> None:
-        self.dies_at, self.asked = dies_at, 0
+    """Scores that only these two places give."""
 
     def pairs(self, images, captions):
-        self.asked += 1
-        if self.asked == self.dies_at:
-            os.kill(os.getpid(), signal.SIGKILL)
         return np.sin(images * 1000 + captions).astype(np.float32)
 
 
@@ -78,28 +68,6 @@ def scoring(folder, scores) -> Scoring:
     pairs = SampledPairs(SHAPE, np.arange(0, 40, 3), np.arange(0, 60, 7))
     gallery = SimpleNamespace(images=[], captions=[])
     return Scoring(gallery, scores, pairs, batch_size=5, kept=Checkpoints(folder))
-
-
-def all_scores(of: Scoring) -> np.ndarray:
-    return np.concatenate([scores for _, _, scores in score_pairs(of)])
-
-
-def test_a_process_killed_at_any_batch_leaves_the_groups_that_it_finished(tmp_path):
-    whole = Products()
-    wanted = all_scores(scoring(tmp_path / "whole", whole))
-    chance = random.Random(2026)
-    for number in range(6):
-        dies_at = chance.randint(1, whole.asked)
-        folder = tmp_path / str(number)
-        process = multiprocessing.get_context("fork").Process(
-            target=all_scores, args=(scoring(folder, Products(dies_at)),)
-        )
-        process.start()
-        process.join()
-        assert process.exitcode == -signal.SIGKILL
-        again = Products()
-        np.testing.assert_array_equal(all_scores(scoring(folder, again)), wanted)
-        assert again.asked == whole.asked - (dies_at - 1) // GROUP * GROUP
 
 
 def test_a_pace_is_measured_on_real_batches_from_all_over_after_one_to_warm_up(tmp_path, monkeypatch):

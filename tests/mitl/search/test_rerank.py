@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from core.errors import CounterpartError
-from counterpart_topk.hubness import Matrix, k_occurrence
+from counterpart_topk.hubness import Matrix
 from mitl.search.rerank import parse_steps, rerank, written
 from mitl.search.tuning import choose, variations
 from slow_hubs import slow_csls, slow_inverted_softmax, slow_matching
@@ -50,17 +50,16 @@ def test_what_is_written_reads_back_as_the_same(text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "Unknown re-ranking step ''; choose from csls, is, rgm"),
-        ("csls,hungarian", "Unknown re-ranking step 'hungarian'"),
-        ("rgm,csls", "rgm must be the last step"),
-        ("csls,csls:k=5", "names csls more than once"),
+        ("", "choose from csls, is, rgm"),
+        ("csls,hungarian", "'hungarian'"),
+        ("rgm,csls", "rgm must be the last"),
+        ("csls,csls:k=5", "csls more than once"),
         ("csls,is", "both csls and is"),
-        ("csls:beta=3", "csls has no setting 'beta=3'; it has k=10"),
-        ("rgm:relaxation=0", "relaxation of the re-ranking step rgm is a number above 0, not '0'"),
-        ("csls:k=2.5", "whole number of neighbours, 1 or more, not '2.5'"),
-        ("is:beta=inf", "temperature above 0, not 'inf'"),
+        ("csls:beta=3", "'beta=3'; it has k=10"),
+        ("rgm:relaxation=0", "relaxation .* not '0'"),
+        ("csls:k=2.5", "not '2.5'"),
+        ("is:beta=inf", "not 'inf'"),
         ("is:beta=warm", "not 'warm'"),
-        ("is:beta", "not ''"),
     ],
 )
 def test_steps_that_make_no_sense_are_refused_in_one_line(text, message):
@@ -97,19 +96,12 @@ def test_the_inverted_softmax_ranks_by_its_definition(text):
         np.testing.assert_allclose(scores, np.take_along_axis(corrected, items, 1), rtol=1e-5, atol=1e-6)
 
 
-def test_without_steps_it_is_the_plain_search():
-    similarity = np.random.default_rng(3).normal(size=(5, 9))
-    items, scores = rerank(Matrix(similarity), (), 9)
-    np.testing.assert_array_equal(items, np.argsort(-similarity))
-    np.testing.assert_array_equal(scores, -np.sort(-similarity))
-
-
 @pytest.mark.parametrize("text", ["csls:k=3", "is", "rgm:k=2", "csls:k=3,rgm:k=2"])
 def test_a_list_does_not_depend_on_who_else_is_asked(text):
     similarity = np.random.default_rng(3).normal(size=(12, 20))
-    everybody, _ = rerank(Matrix(similarity), parse_steps(text), 7)
+    everyone, _ = rerank(Matrix(similarity), parse_steps(text), 7)
     some, _ = rerank(Matrix(similarity), parse_steps(text), 7, rows=np.array([2, 9]))
-    np.testing.assert_array_equal(some, everybody[[2, 9]])
+    np.testing.assert_array_equal(some, everyone[[2, 9]])
 
 
 def test_items_that_were_not_matched_score_below_the_matched_ones():
@@ -123,30 +115,9 @@ def test_items_that_were_not_matched_score_below_the_matched_ones():
     np.testing.assert_allclose(scores[0], [0.5, 0.5, 0.0], atol=1e-6)
 
 
-def test_a_hub_is_bound_to_its_places():
-    similarity = np.random.default_rng(0).uniform(size=(30, 60))
-    similarity[:, 7] += 1
-    items, _ = rerank(Matrix(similarity), parse_steps("rgm:k=5:relaxation=2"), 5)
-    assert k_occurrence(items, 60).max() == 10
-
-
 def test_lists_longer_than_the_gallery_are_refused():
-    with pytest.raises(ValueError, match="1 to 4 items long, not 5"):
+    with pytest.raises(ValueError, match="1 to 4 items"):
         rerank(Matrix(np.eye(4)), (), 5)
-
-
-@pytest.mark.parametrize("rows", [[2, 1], [0, 0], [-1], [4]])
-def test_rows_that_are_not_rising_places_are_refused(rows):
-    with pytest.raises(ValueError, match="must rise from 0 to 3"):
-        rerank(Matrix(np.eye(4)), (), 2, rows=np.array(rows))
-
-
-def test_nobody_asked_gets_no_list():
-    items, scores = rerank(Matrix(np.eye(4)), parse_steps("csls:k=2,rgm"), 3, rows=np.array([], dtype=np.int64))
-    assert items.shape == scores.shape == (0, 3)
-
-
-# Choosing
 
 
 def test_variations_are_all_beginnings_with_all_settings_that_fit():
@@ -156,7 +127,7 @@ def test_variations_are_all_beginnings_with_all_settings_that_fit():
 
 
 def hub_in_the_way() -> np.ndarray:
-    """The diagonal is right; column 0 is everybody's best, by little."""
+    """The diagonal is right; column 0 is the best of every row, by little."""
     similarity = np.eye(6) * 0.5
     similarity[:, 0] += 0.6
     return similarity
@@ -183,10 +154,3 @@ def test_of_equally_good_ones_the_simplest_is_chosen():
 def test_queries_without_a_known_answer_do_not_count():
     choice = choose(Matrix(np.eye(4)), np.array([[1, 1], [1, 2]]), [()])
     assert (choice.best.row_recall, choice.best.column_recall) == (1, 0.5)
-
-
-def test_nothing_is_chosen_by_nothing():
-    with pytest.raises(ValueError, match="0 positives"):
-        choose(Matrix(np.eye(4)), np.empty((0, 2), dtype=np.int64), [()])
-    with pytest.raises(ValueError, match="0 candidates"):
-        choose(Matrix(np.eye(4)), np.array([[0, 0]]), [])

@@ -14,9 +14,8 @@ from mitl.pooling import pool_proposals
 from mitl.registration import add_annotator
 from mitl.search.gallery import load_lists, open_gallery
 from mitl.search.rerank import parse_steps, rerank
+from tests.commands import figures_printed, output_of
 from tests.factories import make_annotator, make_collection
-from tests.mitl import joint
-from tests.mitl.plugged import plug_in
 from tests.mitl.searches import add_embeddings, retrieve
 
 I2T, T2I = Direction
@@ -76,20 +75,13 @@ def keys_of(retrieval: Retrieval) -> dict[Direction, list[list[int]]]:
     }
 
 
-def printed(capsys, *arguments: str) -> tuple[str, str]:
-    capsys.readouterr()
-    call_command(*arguments)
-    said = capsys.readouterr()
-    return said.out.strip(), said.err.strip()
-
-
-def test_csls_takes_a_hub_from_the_top_of_the_lists(theirs, capsys):
+def test_csls_takes_a_hub_from_the_top_of_the_lists(theirs):
     """By hand, with 5 neighbours: each of captions 0 to 4 has a mean of (3/4 + 4/8) / 5 = 0.25 and the hub one of
     (1 + 4 7/8) / 5 = 0.9, so that an image's own has 1.5 - 0.25 and the hub 1.75 - 0.9, each less the image's 0.4."""
-    printed(capsys, *ASKED)
+    output_of(*ASKED)
     assert [row[0] for row in keys_of(Retrieval.objects.get())[I2T]] == [HUB] * 6
-    out, _ = printed(capsys, *ASKED, "--rerank", "csls:k=5")
-    assert out.endswith("depth 2, re-ranked by csls:k=5.")
+    out = output_of(*ASKED, "--rerank", "csls:k=5")
+    assert out.endswith("re-ranked by csls:k=5.\n")
     reranked = Retrieval.objects.get(rerank="csls:k=5")
     assert [row[0] for row in keys_of(reranked)[I2T]] == [0, 1, 2, 3, 4, 5]
     assert [row[0] for row in keys_of(reranked)[T2I]] == [0, 1, 2, 3, 4, 5]
@@ -113,21 +105,11 @@ def test_lists_are_those_of_all_scores_whoever_asks(zoo, tmp_path, kind, whole, 
         assert found[direction] == lists[asking[direction]].tolist()
 
 
-def test_the_same_re_ranking_is_searched_once_however_it_is_written(theirs, capsys):
-    first, again = (json.loads(printed(capsys, *ASKED, "--rerank", text, "--json")[0]) for text in ("is", "is:beta=30"))
+def test_the_same_re_ranking_is_searched_once_however_it_is_written(theirs):
+    first, again = (figures_printed(*ASKED, "--rerank", text) for text in ("is", "is:beta=30"))
     assert (first["theirs"]["kept"], again["theirs"]["kept"]) == (False, True)
     assert first["theirs"]["sha256"] == again["theirs"]["sha256"]
     assert again["theirs"]["rerank"] == "is:beta=30"
-
-
-def test_another_re_ranking_is_another_search(zoo, theirs):
-    plain, csls, nearer = (
-        retrieve(zoo, annotators=[theirs], depth=2, rerank=steps)[0]
-        for steps in ((), parse_steps("csls:k=5"), parse_steps("csls:k=4"))
-    )
-    assert len({plain.pk, csls.pk, nearer.pk}) == 3
-    assert len({plain.fingerprint, csls.fingerprint, nearer.fingerprint}) == 3
-    assert [found.rerank for found in (plain, csls, nearer)] == ["", "csls:k=5", "csls:k=4"]
 
 
 def test_matched_pairs_keep_their_first_places_in_a_pool(zoo, tmp_path):
@@ -153,23 +135,10 @@ def few_but(collection: Collection) -> Sample:
     return sample
 
 
-def test_tuning_prints_what_it_tried_and_stores_what_it_chose(split, tmp_path, capsys):
-    """By hand: of the images only the hub's finds its own first, 1/6; captions all do. CSLS mends that, as above."""
-    embedding("theirs", np.kron(np.eye(2), with_hub()), tmp_path)
-    out, err = printed(capsys, *ASKED, "--rerank", "csls", "--tune")
-    assert err.splitlines() == [
-        "theirs: none: R@1 58.33",
-        "theirs: csls:k=5: R@1 100.00",
-        "theirs: chosen: csls:k=5: R@1 100.00",
-    ]
-    assert out.endswith("re-ranked by csls:k=5.")
-    assert Retrieval.objects.get().rerank == "csls:k=5"
-
-
-def test_tuning_comes_as_figures_and_again_keeps_the_search(split, tmp_path, capsys):
+def test_tuning_comes_as_figures_and_again_keeps_the_search(split, tmp_path):
     embedding("theirs", np.kron(np.eye(2), with_hub()), tmp_path)
     for kept in (False, True):
-        figures = json.loads(printed(capsys, *ASKED, "--rerank", "csls", "--tune", "--json")[0])["theirs"]
+        figures = figures_printed(*ASKED, "--rerank", "csls", "--tune")["theirs"]
         assert (figures["kept"], figures["rerank"]) == (kept, "csls:k=5")
         assert figures["tried"] == [
             {"rerank": "none", "recall": pytest.approx(7 / 12)},
@@ -179,17 +148,17 @@ def test_tuning_comes_as_figures_and_again_keeps_the_search(split, tmp_path, cap
 
 def test_where_no_re_ranking_helps_the_plain_search_is_stored(split, tmp_path, capsys):
     embedding("theirs", np.eye(12) + 0.125, tmp_path)
-    _, err = printed(capsys, *ASKED, "--rerank", "csls", "--tune")
-    assert err.splitlines()[-1] == "theirs: chosen: none: R@1 100.00"
+    output_of(*ASKED, "--rerank", "csls", "--tune")
+    assert capsys.readouterr().err.splitlines()[-1].startswith("theirs: chosen: none")
     assert Retrieval.objects.get().rerank == ""
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--rerank", "csls", "--engine", "faiss"), "--rerank csls:k=10 reads all scores on the CPU"),
+        (("--rerank", "csls", "--engine", "faiss"), "--rerank csls:k=10"),
         (("--rerank", "csls:k=7"), "^theirs: .*7"),
-        (("--rerank", "csls", "--tune"), "^theirs: zoo has 0 images and 0 captions in the split 'val'"),
+        (("--rerank", "csls", "--tune"), "^theirs: zoo has 0 images"),
     ],
 )
 def test_a_wrong_wish_ends_in_one_clear_line(theirs, arguments, message):
@@ -203,23 +172,6 @@ def test_an_annotator_with_ranked_lists_is_named(zoo, tmp_path):
     lists = {"i2t": {str(i): ["1", "2"] for i in range(6)}, "t2i": {str(c): ["1", "2"] for c in range(6)}}
     (tmp_path / "lists.json").write_text(json.dumps(lists))
     add_annotator("theirs", kind="files", checkpoint=tmp_path / "lists.json")
-    with pytest.raises(CommandError, match="^theirs: it has ranked lists and no scores, which re-ranking needs"):
+    with pytest.raises(CommandError, match="^theirs: it has ranked lists"):
         call_command(*ASKED, "--rerank", "rgm")
     assert not Retrieval.objects.exists()
-
-
-def test_cross_encoders_are_named_before_anything_is_searched(theirs, monkeypatch):
-    plug_in(monkeypatch, joint="tests.mitl.joint")
-    joint.forget()
-    make_annotator("vilt", "joint")
-    for command in (("--estimate",), ()):
-        with pytest.raises(CommandError, match="^vilt: re-ranking reads all scores several times"):
-            call_command("retrieve", "zoo", "--annotators", "theirs,vilt", "--rerank", "csls", *command)
-    assert (joint.batches, Retrieval.objects.count()) == ([], 0)
-
-
-def test_embeddings_are_checked_as_for_a_plain_search(zoo, tmp_path):
-    embedding("theirs", np.eye(6) * np.array([1, 1, 1, 1, 1, 0]), tmp_path)
-    for option in ((), ("--rerank", "csls:k=2")):
-        with pytest.raises(CommandError, match="^theirs: 1 rows of captions are zero vectors"):
-            call_command(*ASKED, *option)

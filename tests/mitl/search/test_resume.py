@@ -1,17 +1,11 @@
 """A search of embeddings goes on from its last finished strip, whatever ended it."""
 
-import signal
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from core.work.jobs import Cancelled
 from mitl.models import Retrieval
 from tests.factories import make_collection
-from tests.mitl import killable_search
 from tests.mitl.searches import add_embeddings, retrieve
 
 STRIP = 4
@@ -48,8 +42,7 @@ def kept_files(settings) -> list:
     return sorted(path.name for path in (settings.VAR_DIR / "partial").rglob("*.part"))
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, Cancelled])
-@pytest.mark.parametrize("strips", [1, 2])
+@pytest.mark.parametrize(("strips", "error"), [(1, Cancelled), (2, KeyboardInterrupt)])
 def test_an_interrupted_search_goes_on_to_the_same_bytes(zoo, theirs, settings, strips, error):
     whole = retrieve(zoo, annotators=[theirs], depth=5)[0].sha256
     Retrieval.objects.all().delete()
@@ -69,15 +62,3 @@ def test_another_depth_does_not_go_on_from_there(zoo, theirs):
     progress = Until()
     retrieve(zoo, annotators=[theirs], depth=4, progress=progress)
     assert progress.rows == [4, 8, 12]
-
-
-@pytest.mark.slow
-def test_a_killed_search_ends_in_the_same_bytes(tmp_path):
-    strip = killable_search.STRIP
-    row = int(np.random.default_rng(11).integers(strip + 1, killable_search.IMAGES))
-    whole = killable_search.search(tmp_path / "whole")
-    command = [sys.executable, "-m", "tests.mitl.killable_search", str(tmp_path / "killed"), str(row)]
-    assert subprocess.run(command, cwd=Path(__file__).parents[3]).returncode == -signal.SIGKILL
-    resumed = killable_search.search(tmp_path / "killed")
-    assert resumed["sha256"] == whole["sha256"]
-    assert (whole["strips"], resumed["strips"]) == ([0, 1, 2], list(range((row - 1) // strip, 3)))

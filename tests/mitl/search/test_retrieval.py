@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 
 from core.errors import CounterpartError
-from core.files.stored_files import read_arrays
 from corpus.models import Collection, Sample
-from mitl.annotators.overlap import OverlapScores
 from mitl.models import Direction, Retrieval
 from mitl.registration import add_annotator
-from mitl.search import embeddings as searching
 from mitl.search.gallery import load_lists
 from mitl.training.trainer import train_annotator
 from tests.factories import make_annotator, make_collection, make_sample
@@ -57,33 +54,14 @@ def test_every_query_gets_its_best_items_of_the_whole_gallery(zoo, tmp_path, eng
     assert lists[T2I].items.tolist() == slow_lists((captions @ images.T)[columns], image_ids, 6)
 
 
-def test_the_engine_faiss_asks_faiss_in_both_directions(zoo, tmp_path, monkeypatch):
-    asked, search = [], searching.flat_topk
-    monkeypatch.setattr(searching, "flat_topk", lambda *given: asked.append(given) or search(*given))
-    theirs, *_ = embeddings_of(zoo, tmp_path)
-    made = retrieve(zoo, annotators=[theirs], depth=6, engine="faiss")[0]
-    assert (len(asked), made.engine) == (2, "faiss")
-
-
 @pytest.mark.parametrize("engine", ["blocked", "faiss"])
 def test_stored_lists_sorted_by_their_scores_keep_their_order(zoo, tmp_path, engine):
-    """The products of the first image differ by 1e-10, which float32 cannot tell."""
+    """The products of the first image differ by 1e-10, which float32 cannot represent."""
     images = np.array([[1, 1e-5 * (i + 1)] for i in range(6)], dtype=np.float32)
     captions = np.array([[1, 1e-5 * (c * 5 % 12)] for c in range(12)], dtype=np.float32)
     theirs = add_embeddings(tmp_path, images, captions)
     for lists in load_lists(retrieve(zoo, annotators=[theirs], depth=6, engine=engine)[0]).values():
         assert (np.lexsort((lists.items, -lists.scores), axis=1) == np.arange(6)).all()
-
-
-def test_a_pair_scorer_ranks_by_its_scores(zoo):
-    lists = load_lists(retrieve(zoo, annotators=[make_annotator()], sample=small_sample(zoo), depth=3)[0])
-    texts = list(zoo.captions.values_list("text", flat=True))
-    scores = OverlapScores(texts, [c // 2 for c in range(12)], 6).block(np.arange(6), np.arange(12))
-    caption_ids = list(zoo.captions.values_list("pk", flat=True))
-    assert lists[I2T].items.tolist() == slow_lists(scores[[1, 4]], caption_ids, 3)
-    assert lists[T2I].items.tolist() == slow_lists(
-        scores.T[[0, 7, 9]], list(zoo.images.values_list("pk", flat=True)), 3
-    )
 
 
 def test_lists_from_elsewhere_are_kept_in_their_order_and_filled_up(zoo, tmp_path):
@@ -97,13 +75,6 @@ def test_lists_from_elsewhere_are_kept_in_their_order_and_filled_up(zoo, tmp_pat
     assert lists[I2T].scores[1].tolist() == [1, 0.5, -np.inf]
     keys = dict(zoo.images.values_list("pk", "key"))
     assert [keys[pk] for pk in lists[T2I].items[7].tolist()] == ["5", "0", "2"]
-
-
-def test_what_was_searched_already_is_not_searched_again(zoo):
-    overlap = make_annotator()
-    first, again = (retrieve(zoo, annotators=[overlap], depth=5)[0] for _ in range(2))
-    assert first == again
-    assert Retrieval.objects.count() == 1
 
 
 @pytest.mark.parametrize(
@@ -123,32 +94,13 @@ def test_another_search_is_made_where_anything_differs(zoo, change):
     assert retrieve(zoo, annotators=[overlap], **{"depth": 5, **changed})[0] != first
 
 
-def test_lists_are_no_deeper_than_the_gallery(zoo):
-    retrieval = retrieve(zoo, annotators=[make_annotator()], depth=25)[0]
-    assert retrieval.depth == 6
-    assert read_arrays(retrieval.stored)["i2t_items"].shape == (6, 6)
-
-
-def test_a_sample_of_captions_alone_is_searched_in_one_direction(zoo):
-    sample = small_sample(zoo)
-    sample.images.clear()
-    assert list(load_lists(retrieve(zoo, annotators=[make_annotator()], sample=sample)[0])) == [T2I]
-
-
-def test_training_images_are_not_in_the_gallery(zoo):
-    zoo.images.filter(key="0").update(split="train")
-    lists = load_lists(retrieve(zoo, annotators=[make_annotator()], depth=5)[0])
-    assert zoo.images.get(key="0").pk not in lists[T2I].items
-    assert not set(zoo.images.get(key="0").captions.values_list("pk", flat=True)) & set(lists[I2T].items.ravel())
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"depth": 0}, "depth of at least 1, not 0"),
-        ({"engine": "abacus"}, "Unknown engine 'abacus'; choose one of blocked, faiss"),
-        ({"engine": "faiss"}, "overlap: FAISS searches embeddings"),
-        ({"device": "abacus"}, "Unknown device 'abacus'; choose cpu or cuda"),
+        ({"depth": 0}, "at least 1, not 0"),
+        ({"engine": "abacus"}, "engine 'abacus'"),
+        ({"engine": "faiss"}, "overlap: FAISS"),
+        ({"device": "abacus"}, "device 'abacus'"),
     ],
 )
 def test_what_cannot_be_searched_is_named(zoo, arguments, message):
@@ -161,26 +113,23 @@ def test_images_without_files_are_counted_for_annotators_that_look(zoo):
     colours = make_coloured_collection()
     add_annotator("eyes", kind="embedding", options={"image": "histogram", "dim": 8})
     eyes = train_annotator("eyes", collection=colours)
-    with pytest.raises(CounterpartError, match="eyes: 6 of 6 images lack a picture file: 0, 1, 2, 3, 4 and 1 more"):
+    with pytest.raises(CounterpartError, match="eyes: 6 of 6 images .*: 0, 1, 2, 3, 4 and 1 more"):
         retrieve(zoo, annotators=[eyes])
 
 
-def test_ids_that_the_files_lack_are_named(zoo, tmp_path):
+def test_ids_that_are_not_in_the_files_are_named(zoo, tmp_path):
     theirs, *_ = embeddings_of(zoo, tmp_path)
     zoo.images.create(key="new", file_name="new.jpg").captions.create(collection=zoo, key="n", text="new")
-    with pytest.raises(CounterpartError, match="theirs has no embedding of 1 images that are needed: new"):
+    with pytest.raises(CounterpartError, match="theirs .* 1 images .*: new"):
         retrieve(zoo, annotators=[theirs])
 
 
 @pytest.mark.parametrize(
     ("i2t", "message"),
     [
-        ({"0": ["1"]}, "theirs has no i2t list for 5 queries: 1, 2, 3, 4, 5"),
-        ({str(i): ["1", "ghost"] for i in range(6)}, "ranks 1 i2t items that are not in the gallery: ghost"),
-        (
-            {str(i): ["1"] for i in range(6)},
-            "longest i2t list has 1 place, fewer than the 2 asked for; pass --depth 1",
-        ),
+        ({"0": ["1"]}, "no i2t list for 5 queries: 1, 2"),
+        ({str(i): ["1", "ghost"] for i in range(6)}, "ranks 1 i2t items .*: ghost"),
+        ({str(i): ["1"] for i in range(6)}, "longest i2t list has 1 place"),
     ],
 )
 def test_lists_that_do_not_fit_the_gallery_are_refused(zoo, tmp_path, i2t, message):
@@ -193,15 +142,9 @@ def test_lists_that_do_not_fit_the_gallery_are_refused(zoo, tmp_path, i2t, messa
 
 def test_a_sample_must_be_of_the_collection_and_its_gallery(zoo):
     other = make_sample(make_collection("other"))
-    with pytest.raises(CounterpartError, match="queries is of other, not of zoo"):
+    with pytest.raises(CounterpartError, match="queries is of other"):
         retrieve(zoo, annotators=[make_annotator()], sample=other)
     sample = small_sample(zoo)
     zoo.images.filter(key="4").update(split="train")
-    with pytest.raises(CounterpartError, match="1 query of few is in a training split: 4"):
+    with pytest.raises(CounterpartError, match="1 query of few .*: 4"):
         retrieve(zoo, annotators=[make_annotator("more")], sample=sample)
-
-
-def test_an_empty_gallery_is_named(db):
-    everything = make_collection(split="train")
-    with pytest.raises(CounterpartError, match="zoo has 0 images and 0 captions outside its training splits"):
-        retrieve(everything, annotators=[make_annotator()])

@@ -1,18 +1,15 @@
 """Scan and merge: any grid of parts, merged in any order, gives the lists of one exact search, bit by bit."""
 
-import sys
 from functools import reduce
-from subprocess import run
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.files.parts import Part
 from counterpart_topk import bidirectional_topk
 from counterpart_topk.ranking import NOWHERE, Ranking, empty_ranking
-from mitl.search.scan import merge, packed, scan, unpacked
+from mitl.search.scan import merge, scan
 from topk_inputs import with_duplicates
 
 
@@ -96,14 +93,3 @@ def test_merge_is_associative_and_commutative_and_keeps_the_best(rankings):
     for merged in (merge(merge(a, b), c), merge(a, merge(b, c)), merge(c, merge(b, a))):
         assert lists_of(merged) == expected
     assert lists_of(merge(a, empty_ranking(*a.places.shape))) == lists_of(a)
-
-
-def test_a_ranking_is_packed_into_one_array_and_back():
-    found = scanned(np.eye(2), np.eye(2), Part("", "", 0, 2), 2)
-    assert lists_of(unpacked(packed(found))) == lists_of(found)
-
-
-@pytest.mark.slow
-def test_scanning_imports_no_django_and_no_engine():
-    code = "import sys, mitl.search.scan; print({'django', 'celery', 'ray'} & set(sys.modules))"
-    assert run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "set()"

@@ -20,7 +20,7 @@ def sample(zoo):
     return make_sample(zoo)
 
 
-def test_lists_of_several_annotators_stand_side_by_side(zoo, sample):
+def test_lists_of_several_annotators_are_side_by_side(zoo, sample):
     annotators = [make_annotator("one"), make_annotator("two")]
     retrievals = [make_retrieval(annotator, sample, seed=seed) for seed, annotator in enumerate(annotators)]
     found = newest_lists(zoo, annotators, sample, 3)
@@ -28,14 +28,6 @@ def test_lists_of_several_annotators_stand_side_by_side(zoo, sample):
         np.testing.assert_array_equal(found.items(T2I)[annotator], load_lists(retrieval)[T2I].items[:, :3])
     caption_ids = np.array(zoo.captions.values_list("pk", flat=True))
     np.testing.assert_array_equal(caption_ids[found.places(I2T)], found.items(I2T))
-
-
-def test_the_newest_lists_count(zoo, sample):
-    annotator = make_annotator()
-    make_retrieval(annotator, sample, seed=1)
-    newest = make_retrieval(annotator, sample, seed=2)
-    found = newest_lists(zoo, [annotator], sample, 5)
-    np.testing.assert_array_equal(found.items(I2T)[0], load_lists(newest)[I2T].items)
 
 
 def test_missing_and_shallow_lists_name_the_command_to_run(zoo, sample):
@@ -52,11 +44,11 @@ def test_missing_and_shallow_lists_name_the_command_to_run(zoo, sample):
 def test_lists_of_a_sample_are_not_those_of_the_whole_gallery(zoo, sample):
     annotator = make_annotator()
     make_retrieval(annotator, sample)
-    with pytest.raises(CounterpartError, match="no lists 5 deep for the whole gallery: overlap"):
+    with pytest.raises(CounterpartError, match="the whole gallery: overlap"):
         newest_lists(zoo, [annotator], None, 5)
 
 
 @pytest.mark.parametrize("depth", [0, 7])
 def test_depths_that_the_gallery_does_not_have_are_refused(zoo, depth):
-    with pytest.raises(CounterpartError, match="this gallery allows 1 to 6"):
+    with pytest.raises(CounterpartError, match="1 to 6"):
         newest_lists(zoo, [make_annotator()], None, depth)
