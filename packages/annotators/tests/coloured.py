@@ -48,7 +48,7 @@ def images_and_captions(*numbers: int) -> tuple[list[PlainImage], list[PlainCapt
 
 
 def gallery() -> tuple[list[PlainImage], list[PlainCaption]]:
-    """One picture of each colour, none of them trained on, and their captions."""
+    """One picture of each colour that was not trained on, and their captions."""
     return images_and_captions(TRAIN_EACH)
 
 

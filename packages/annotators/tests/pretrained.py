@@ -21,7 +21,7 @@ FIXTURES = "fixtures/annotators"
 
 
 def words(count: int) -> Tokenizer:
-    """A tokeniser of exactly so many word pieces."""
+    """A tokeniser of exactly ``count`` word pieces."""
     return word_pieces({word: number for number, word in enumerate([*SPECIAL, *(f"w{n}" for n in range(count - 5))])})
 
 

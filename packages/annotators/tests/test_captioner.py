@@ -18,7 +18,7 @@ def test_the_caption_loss_is_the_authors(shared, variant):
     assert_close(loss.detach().double(), expected["caption_loss"], rtol=1e-4, atol=0)
 
 
-def test_the_loss_is_that_of_captions_told_one_by_one():
+def test_the_loss_is_that_of_captions_one_by_one():
     torch.manual_seed(0)
     captioner, regions = Captioner(6, 9, hidden=5, word_dim=4), torch.randn(2, 3, 6)
     ids, lengths = torch.tensor([[1, 5, 6, 2], [1, 7, 2, 0]]), torch.tensor([4, 3])
@@ -31,7 +31,7 @@ def test_a_captioner_that_knows_nothing_gives_every_word_the_same_chance():
     for weight in captioner.decoder.out.parameters():
         torch.nn.init.zeros_(weight)
     loss = captioner(torch.randn(1, 3, 6), torch.tensor([[1, 5, 2]]), torch.tensor([3]))
-    # Three things are told: the word, the end, and that nothing follows.
+    # Three things are predicted: the word, the end, and that nothing follows.
     assert_close(loss, 3 * torch.tensor(8.0).log())
 
 

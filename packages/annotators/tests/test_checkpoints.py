@@ -32,12 +32,6 @@ def test_what_was_not_saved_is_none(kept):
     assert ("first" in kept, "second" in kept) == (True, False)
 
 
-def test_a_part_saved_again_replaces_the_first(kept):
-    kept.save("part", rows=np.arange(3))
-    kept.save("part", rows=np.arange(5))
-    assert kept.load("part")["rows"].tolist() == [0, 1, 2, 3, 4]
-
-
 def test_clearing_leaves_nothing_and_may_be_repeated(kept, tmp_path):
     kept.save("part", **ARRAYS)
     kept.clear()
@@ -57,15 +51,7 @@ def test_a_part_with_one_wrong_byte_counts_as_not_there(tmp_path, place, change)
     assert kept.load("part") is None
 
 
-@pytest.mark.parametrize("length", [0, 10, 32, 33, 400])
-def test_a_part_that_was_cut_off_counts_as_not_there(kept, tmp_path, length):
-    kept.save("part", **ARRAYS)
-    path = tmp_path / "work" / "part.part"
-    path.write_bytes(path.read_bytes()[:length])
-    assert kept.load("part") is None
-
-
-def test_somebody_else_may_clear_the_folder_while_a_part_is_written(kept, monkeypatch):
+def test_another_process_may_clear_the_folder_while_a_part_is_written(kept, monkeypatch):
     kept.save("first", **ARRAYS)
     written = np.savez
 

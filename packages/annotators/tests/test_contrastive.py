@@ -26,7 +26,7 @@ def test_matching_worked_by_hand():
 
 
 @pytest.mark.parametrize("loss", [contrastive, sigmoid_contrastive])
-def test_the_temperature_learns_beside_what_is_left_out(loss):
+def test_the_temperature_learns_although_pairs_are_left_out(loss):
     scale = torch.tensor(2.0, requires_grad=True)
     loss(TWO.masked_fill(torch.tensor([[False, True], [False, False]]), -torch.inf), scale).backward()
     assert scale.grad.isfinite()

@@ -34,5 +34,5 @@ def test_it_embeds_pictures_and_texts_without_a_site(exported, tmp_path):
 
 def test_another_file_is_refused(tmp_path):
     np.savez(tmp_path / "other.npz", a=np.ones(2))
-    with pytest.raises(CounterpartError, match="is no exported annotator"):
+    with pytest.raises(CounterpartError, match="not an exported annotator"):
         Annotator.load(tmp_path / "other.npz")

@@ -5,7 +5,6 @@ from PIL import Image as Pillow
 from authors import FOLDER
 from counterpart_annotators.nn.imagenet import DEVIATION, MEAN, TrainingViews, evaluation_batches, evaluation_view
 from counterpart_annotators.plain import PlainImage
-from counterpart_metrics.errors import CounterpartError
 
 
 def shown(view) -> np.ndarray:
@@ -30,24 +29,12 @@ def test_the_evaluation_view_has_the_authors_numbers(shared, number):
         np.testing.assert_allclose(view, arrays[f"image{number}_imagenet"], atol=1e-5)
 
 
-def test_the_evaluation_view_is_the_middle_of_the_picture():
-    left, middle = np.zeros((256, 100, 3), np.uint8), np.full((256, 224, 3), 255, np.uint8)
-    view = evaluation_view(Pillow.fromarray(np.concatenate([left, middle, left], axis=1)))
-    assert view.shape == (3, 224, 224)
-    np.testing.assert_allclose(shown(view), 1, atol=1e-6)
-
-
 def test_pictures_come_in_their_order_and_in_batches(images):
     batches = list(evaluation_batches(images, 32, batch=4))
     assert [tuple(batch.shape) for batch in batches] == [(4, 3, 32, 32), (2, 3, 32, 32)]
     red, green = (shown(view)[:, 16, 16] for view in batches[0].numpy()[:2])
     assert red[0] > 0.9 > 0.1 > red[1]
     assert green[1] > 0.4 > 0.1 > green[0]
-
-
-def test_an_image_without_a_picture_is_named():
-    with pytest.raises(CounterpartError, match="has no picture file"):
-        list(evaluation_batches([PlainImage("7")]))
 
 
 def test_what_is_kept_changes_no_view_and_spares_decoding(images, monkeypatch):
@@ -93,11 +80,6 @@ def test_a_view_shows_no_smaller_part_than_asked(monkeypatch):
     red, green = (np.ptp(views[:, channel], axis=(1, 2)) * 255 * 16 / 15 for channel in (0, 1))
     assert (red * green >= 0.45 * 200 * 160).all()
     assert (np.abs(np.log(red / green)) < np.log(1.4)).all()
-
-
-def test_a_very_long_picture_is_cut_where_no_part_fits(monkeypatch):
-    long = Pillow.fromarray(np.zeros((20, 2000, 3), np.uint8))
-    assert views_of(long, monkeypatch, n=2, smallest_crop=0.9).shape == (2, 3, 16, 16)
 
 
 def test_a_hole_is_torn_as_often_as_asked(monkeypatch):

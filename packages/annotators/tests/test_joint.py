@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from coloured import COLOURS, colour_of, gallery, learned_once, opened, trained_arrays, training_set
+from coloured import COLOURS, colour_of, gallery, learned_once, opened, training_set
 from counterpart_annotators.base import CrossEncoder
 from counterpart_annotators.kinds.blip.annotator import BlipPairing
 from counterpart_annotators.kinds.vilt.annotator import ViltPairing
@@ -75,20 +75,6 @@ def test_the_last_picture_is_read_once(untrained):
         ready.pairs(np.array([0]), np.array([0]))
 
 
-def test_training_again_gives_the_same_bytes():
-    first, second = (trained_arrays("vilt", loss="itm", each=2, **TINY["vilt"] | {"epochs": 1}) for _ in range(2))
-    assert all(array.tobytes() == second[name].tobytes() for name, array in first.items())
-
-
-@pytest.mark.parametrize("kind", PAIRINGS)
-def test_its_page_tells_of_the_network(kind):
-    options = TINY[kind] | {"epochs": 0}
-    arrays = trained_arrays(kind, loss="itm", **options)
-    told = module_of(kind).architecture(settings_of(kind, **options), arrays)
-    assert any("1 layers, width 32, 2 heads" in text for text in told.values())
-    assert opened(kind, arrays, **options).batch_size == 5
-
-
 def test_own_captions_come_first_and_known_ones_never_count():
     known = torch.tensor([[0, 1, 0, 0], [0, 0, 0, 0], [1, 1, 0, 1], [0, 0, 0, 0]], dtype=torch.bool)
     for seed in range(20):
@@ -101,9 +87,3 @@ def test_own_captions_come_first_and_known_ones_never_count():
         assert not allowed[2, 1:].any()
         assert set(captions[0, 1:].tolist()) == {2, 3}
         assert allowed[0].all()
-
-
-def test_a_small_batch_has_fewer_others():
-    captions, allowed = draw_captions(torch.zeros(2, 2, dtype=torch.bool), 15)
-    assert captions.tolist() == [[0, 1], [1, 0]]
-    assert allowed.all()

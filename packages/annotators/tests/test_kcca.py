@@ -18,7 +18,7 @@ from coloured import (
 from counterpart_annotators.base import EmbeddingAnnotator, ListAnnotator
 from counterpart_annotators.checkpoints import Checkpoints
 from counterpart_annotators.kinds.kcca import annotator as kcca
-from counterpart_annotators.kinds.kcca.annotator import best_of, dimensions, recalls_of
+from counterpart_annotators.kinds.kcca.annotator import best_of, recalls_of
 from counterpart_annotators.plain import TO_CAPTIONS
 from counterpart_annotators.progress import silent
 from counterpart_annotators.training.learners import TrainingPlan, TrainingSet
@@ -39,11 +39,6 @@ def test_it_finds_colours_by_every_text_kernel(text):
     annotator = opened("kcca", trained_arrays("kcca", **SMALL, text=text), **SMALL, text=text)
     assert isinstance(annotator, EmbeddingAnnotator)
     assert colours_found(annotator) == 1
-
-
-def test_it_finds_colours_by_histograms_of_the_whole():
-    arrays = trained_arrays("kcca", **SMALL, image="histogram")
-    assert colours_found(opened("kcca", arrays, **SMALL, image="histogram")) == 1
 
 
 def test_embeddings_are_of_length_one_and_do_not_depend_on_their_company():
@@ -76,14 +71,14 @@ def test_several_settings_vote(tmp_path):
 
 
 def test_votes_need_a_validation_split(tmp_path):
-    with pytest.raises(CounterpartError, match="models=15 chooses settings on a validation split, and there is none"):
+    with pytest.raises(CounterpartError, match="models=15"):
         trained(training_set(), tmp_path, models=15)
 
 
 def test_captions_that_say_nothing_are_refused(tmp_path):
     examples = training_set()
     silenced = replace(examples, captions=[replace(caption, text="it is") for caption in examples.captions])
-    with pytest.raises(CounterpartError, match="Only 0 of 24 training images have captions with a word"):
+    with pytest.raises(CounterpartError, match="Only 0 of 24 training images"):
         trained(silenced, tmp_path)
 
 
@@ -93,25 +88,7 @@ def test_a_third_of_the_votes_goes_to_each_recall_and_none_twice():
     assert best_of(recalls, 6) == [0, 1, 2, 3]
 
 
-def test_recalls_count_queries_whose_positive_stands_alone_at_the_top():
+def test_recalls_count_queries_whose_positive_is_alone_at_the_top():
     scores = np.array([[0.9, 0.1, 0.5], [0.9, 0.9, 0.1]])
     positive = np.array([[True, False, False], [False, True, False]])
     assert recalls_of(scores, positive).tolist() == [0.5, 1, 1]
-
-
-@pytest.mark.parametrize(("most", "first", "last"), [(1000, 10, 1000), (7, 7, 7)])
-def test_dimensions_run_from_ten_to_the_most(most, first, last):
-    found = dimensions(most)
-    assert (found[0], found[-1]) == (first, last)
-    assert len(found) <= 46
-
-
-def test_the_same_seed_trains_the_same_arrays():
-    first, second = (train("kcca", **SMALL) for train in (learned_once, trained_arrays))
-    assert all(np.array_equal(first[name], second[name]) for name in first)
-
-
-def test_its_page_tells_both_kernels():
-    told = kcca.architecture(settings_of("kcca", **SMALL), learned_once("kcca", **SMALL))
-    assert told["picture kernel"].startswith("pyramid of ")
-    assert told["score"] == "cosine"

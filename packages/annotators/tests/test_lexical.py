@@ -85,7 +85,7 @@ def test_rare_words_are_like_themselves_alone():
 
 def test_tri5sem_takes_the_greater_similarity_of_frequent_words():
     words, documents = read([["kid ball bus", "child ball bus"], *[["kid child ball"]] * 6])
-    n = 3 + 0  # kid, child and ball stand five times; bus does not
+    n = 3 + 0  # kid, child and ball occur five times; bus does not
     both = similarities(documents)
     assert sorted(words[:n]) == ["ball", "child", "kid"]
     frequent = documents.only(documents.words < n)

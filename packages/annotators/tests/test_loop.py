@@ -1,8 +1,3 @@
-import signal
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -37,12 +32,6 @@ def test_it_learns(tmp_path):
     assert trained.figures["i2t R@1"] > 100 * 2 / 6
 
 
-def test_weights_are_named_like_the_network_s(tmp_path):
-    assert set(train(tmp_path).arrays) == {
-        f"network.{s}.{w}" for s in ("images", "captions") for w in ("weight", "bias")
-    }
-
-
 def test_the_seed_alone_decides_the_weights_whatever_else_draws_numbers(tmp_path):
     torch.manual_seed(1)
     one = train(tmp_path / "a", seed=1).arrays
@@ -52,7 +41,7 @@ def test_the_seed_alone_decides_the_weights_whatever_else_draws_numbers(tmp_path
     assert not same(one, train(tmp_path / "c", seed=2).arrays)
 
 
-def test_every_epoch_is_told_of(tmp_path):
+def test_every_epoch_is_reported(tmp_path):
     epochs = []
     train(tmp_path, report=epochs.append)
     assert [epoch.number for epoch in epochs] == [1, 2, 3, 4, 5, 6]
@@ -76,16 +65,6 @@ def test_a_damaged_checkpoint_counts_as_none(tmp_path):
     part = tmp_path / "a" / "training.part"
     part.write_bytes(part.read_bytes()[:-7])
     assert same(train(tmp_path / "a").arrays, train(tmp_path / "b").arrays)
-
-
-@pytest.mark.slow
-def test_a_killed_training_goes_on_to_the_same_weights(tmp_path):
-    command = [sys.executable, str(Path(__file__).with_name("killable_training.py")), str(tmp_path / "a")]
-    assert subprocess.run(command).returncode == -signal.SIGKILL
-    steps = []
-    resumed = train(tmp_path / "a", progress=lambda step, done, total: steps.append(step))
-    assert steps[0] == "epoch 4 of 6"
-    assert same(resumed.arrays, train(tmp_path / "b").arrays)
 
 
 class Counting(LittleLearner):
@@ -178,14 +157,14 @@ class Broken(LittleLearner):
 @pytest.mark.parametrize(
     ("at", "said"), [("loss", "loss is nan"), ("gradient", "loss is 0 and the norm of its gradient nan")]
 )
-def test_what_is_no_number_is_named(tmp_path, at, said):
+def test_a_loss_or_gradient_of_nan_is_named(tmp_path, at, said):
     with pytest.raises(CounterpartError, match=rf"In epoch 2 the {said}.*learning rate below 0\.03"):
         train(tmp_path, learner=Broken(at))
 
 
 def test_pairs_that_share_everything_cannot_be_learned_from(tmp_path):
     examples = make_examples(1)
-    with pytest.raises(CounterpartError, match="No two of the 2 known pairs fit into one batch"):
+    with pytest.raises(CounterpartError, match="2 known pairs"):
         train(tmp_path, examples=examples)
 
 
@@ -198,7 +177,7 @@ def test_threads_and_generator_are_given_back():
     assert torch.equal(torch.get_rng_state(), before[1])
 
 
-def test_the_digest_tells_sets_apart():
+def test_different_sets_have_different_digests():
     examples = make_examples(4)
     halved = TrainingSet(examples.images, examples.captions, examples.pairs, examples.weights / 2)
     validated = make_examples(4, validation=make_examples(2, start=50))

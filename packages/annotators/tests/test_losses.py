@@ -50,7 +50,7 @@ def test_a_batch_that_is_not_square_is_refused(name):
         ALL[name](torch.zeros(2, 3))
 
 
-def test_the_names_that_options_tell_without_torch_are_those_of_the_losses():
+def test_the_names_in_options_are_those_of_the_losses():
     assert tuple(LOSSES) == RANKING_LOSSES
 
 

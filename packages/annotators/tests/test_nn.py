@@ -4,19 +4,14 @@ import numpy as np
 import pytest
 
 from coloured import (
-    COLOURS,
     TRAIN_EACH,
     colour_of,
     gallery,
     images_and_captions,
     learned_once,
     opened,
-    trained_arrays,
 )
-from counterpart_annotators.base import ListAnnotator
-from counterpart_annotators.kinds.nn import annotator as nn
 from counterpart_annotators.plain import TO_CAPTIONS, TO_IMAGES
-from pretrained import settings_of
 
 FEW_WORDS = {"colour_words": 16, "texture_words": 8, "sift_words": 4, "picture": 48}
 
@@ -45,22 +40,3 @@ def test_a_caption_asks_for_images_like_that_of_the_nearest_captions():
     nearest = next(image for image in learned if colour_of(image.key) == colour_of(captions[0].key))
     by_hand = np.minimum(annotator._pictures.read([nearest]), annotator._pictures.read(images)).sum(1)
     assert np.allclose(np.sort(by_hand)[::-1], scores[0], atol=1e-5)
-
-
-def test_it_ranks_every_item_once():
-    annotator = trained()
-    images, captions = gallery()
-    places, _ = annotator.lists_of(TO_CAPTIONS, images, captions)
-    assert np.array_equal(np.sort(places, axis=1), np.tile(np.arange(len(captions)), (len(images), 1)))
-    assert isinstance(annotator, ListAnnotator)
-
-
-def test_the_same_seed_keeps_the_same_arrays():
-    first, second = (train("nn", **FEW_WORDS) for train in (learned_once, trained_arrays))
-    assert first.keys() == second.keys()
-    assert all(np.array_equal(first[name], second[name]) for name in first)
-
-
-def test_its_page_tells_how_many_neighbours_there_are():
-    told = nn.architecture(settings_of("nn", **FEW_WORDS), learned_once("nn", **FEW_WORDS))
-    assert told["neighbours"] == f"{TRAIN_EACH * len(COLOURS)} training images"

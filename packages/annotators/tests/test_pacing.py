@@ -13,10 +13,6 @@ def test_requests_start_evenly_spaced():
     assert waits(30, 3) == [2, 2]
 
 
-def test_any_number_never_waits():
-    assert waits(0, 5) == []
-
-
 def test_who_comes_late_enough_does_not_wait():
     now = iter([0, 0, 0, 10, 10])
     slept: list[float] = []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from coloured import QUICK, SMALL, gallery, opened, trained_arrays
+from coloured import gallery, opened
 from counterpart_annotators.base import ComparingAnnotator
 from counterpart_annotators.kinds.pcme import annotator as embedder
 from counterpart_annotators.nn.vocabularies import forgetful
@@ -76,19 +76,19 @@ def test_a_file_without_criterion_or_words_takes_them_from_the_options(network, 
     torch.save(state, tmp_path / "bare.pth")
     given = {"vocabulary": str(write_vocabulary(tmp_path)), "shift": 4.0, "negative_scale": 9.0}
     adopted = adopted_from(tmp_path / "bare.pth", "pcme", **given)
-    told = module_of("pcme").architecture(adopted.settings, adopted.arrays)
-    assert "4.00 - 9.00 x distance" in told["score"]
-    assert told["embeddings"] == "normal distribution over 16 numbers, 7 samples"
+    described = module_of("pcme").architecture(adopted.settings, adopted.arrays)
+    assert "4.00 - 9.00 x distance" in described["score"]
+    assert described["embeddings"] == "normal distribution over 16 numbers, 7 samples"
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"word2idx": {word: i for i, word in enumerate(WORDS[:-1])}}, "has 15 words, but .* was trained with 16"),
+        ({"word2idx": {word: i for i, word in enumerate(WORDS[:-1])}}, "15 words, but .* 16"),
         ({"word2idx": ["a"]}, "has no dict word2idx"),
-        ({"config": {"model": {"txt_probemb": False}}}, "was trained without txt_probemb; only probabilistic"),
-        ({"model": {"module.img_enc.fc.weight": torch.ones(16, 512)}}, "lacks the tensor txt_enc.embed.weight"),
-        ({"criterion": {"shift": torch.ones(2)}}, "1 of another shape: criterion.shift 2 for 1"),
+        ({"config": {"model": {"txt_probemb": False}}}, "without txt_probemb"),
+        ({"model": {"module.img_enc.fc.weight": torch.ones(16, 512)}}, "tensor txt_enc.embed.weight"),
+        ({"criterion": {"shift": torch.ones(2)}}, "criterion.shift 2 for 1"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(published, changed, message):
@@ -139,14 +139,6 @@ def test_uncertainty_is_the_geometric_mean_of_sigma(open_published, network):
     assert (widths > 0).all()
 
 
-@pytest.mark.parametrize("changed", [{}, {"uniformity": 1.0, "vib_beta": 0.0}])
-def test_its_criterion_learns_too(changed):
-    options = SMALL | QUICK | {"log_sigma": -3.0, "shift": 5.0, "negative_scale": 5.0, "samples": 3, "epochs": 1}
-    learned = trained_arrays("pcme", loss="pcme", each=1, **options | changed)
-    assert learned["network.criterion.shift"] != options["shift"]
-    assert learned["network.criterion.negative_scale"] != options["negative_scale"]
-
-
 def test_words_are_forgotten_and_left_out_but_never_what_starts_and_ends_a_caption():
     torch.manual_seed(0)
     ids = torch.stack([torch.tensor([1, *range(10, 30), 2]), torch.tensor([1, 10, 2, *[0] * 19])])
@@ -158,10 +150,3 @@ def test_words_are_forgotten_and_left_out_but_never_what_starts_and_ends_a_capti
     known = [word for word in inner if word != 3]
     assert 0 < len(known) < 14
     assert known == sorted(known)
-
-
-def test_nothing_is_forgotten_where_no_share_is():
-    ids, lengths = torch.tensor([[1, 5, 6, 2], [1, 7, 2, 0]]), torch.tensor([4, 3])
-    same, same_lengths = forgetful(ids, lengths, 0.0)
-    assert torch.equal(same, ids)
-    assert torch.equal(same_lengths, lengths)

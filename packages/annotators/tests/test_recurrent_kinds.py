@@ -70,7 +70,7 @@ def test_embeddings_do_not_depend_on_the_company(adopt, kind):
 
 
 @pytest.mark.parametrize(("legacy", "reading"), [(True, "legacy"), (False, "final")])
-def test_the_options_of_a_training_tell_how_captions_are_read(adopt, legacy, reading):
+def test_the_options_of_a_training_decide_how_captions_are_read(adopt, legacy, reading):
     assert adopt("pvse", layout="training", training={"legacy": legacy}).settings["reading"] == reading
 
 
@@ -97,26 +97,17 @@ def add(name, *shape):
 @pytest.mark.parametrize(
     ("kind", "arguments", "message"),
     [
-        ("pvse", {"spoil": drop("img_enc.fc.bias")}, "does not fit this network of .* 1 missing: img_enc.fc.bias"),
-        ("pvse", {"spoil": drop("img_enc.fc.weight")}, "lacks the tensor img_enc.fc.weight; it has weights of another"),
-        (
-            "pvse",
-            {"spoil": add("img_enc.cnn.layer2.1.conv1.weight", 1)},
-            "a trunk of 1-2-1-1 blocks, 16 wide; known are resnet152",
-        ),
-        ("pvse", {"words": WORDS[:-1]}, "15words.pkl has 15 words, but .* was trained with 16; pass the vocabulary"),
-        ("pvse", {"vocabulary": ""}, "contains no words; pass --option vocabulary=FILE"),
-        ("pvse", {"layout": "training", "training": {"order": True}}, "was trained with order embeddings"),
-        (
-            "vse",
-            {"training": {"use_abs": True, "measure": "cosine"}},
-            "use_abs=True and measure=cosine; absolute values and the order score",
-        ),
-        ("vsrn", {"regions": ""}, "was trained on region features of a detector; pass --option regions=FOLDER"),
+        ("pvse", {"spoil": drop("img_enc.fc.bias")}, "1 missing: img_enc.fc.bias"),
+        ("pvse", {"spoil": drop("img_enc.fc.weight")}, "tensor img_enc.fc.weight"),
+        ("pvse", {"spoil": add("img_enc.cnn.layer2.1.conv1.weight", 1)}, "1-2-1-1 blocks, 16 wide"),
+        ("pvse", {"words": WORDS[:-1]}, "15 words, but .* 16"),
+        ("pvse", {"vocabulary": ""}, "--option vocabulary=FILE"),
+        ("pvse", {"layout": "training", "training": {"order": True}}, "order embeddings"),
+        ("vse", {"training": {"use_abs": True, "measure": "cosine"}}, "use_abs=True and measure=cosine"),
+        ("vsrn", {"regions": ""}, "--option regions=FOLDER"),
         ("vsrn", {"regions": "nowhere"}, "nowhere has no region features"),
-        ("vsrn", {"spoil": drop("img_enc.fc.bias")}, "1 missing: img_enc.fc.bias"),
         ("vsrn", {"spoil": add("img_enc.bn.weight", 16)}, "3 missing: img_enc.bn.bias"),
-        ("vsrn", {"training": {"no_imgnorm": True}}, "was trained with no_imgnorm, which no published VSRN was"),
+        ("vsrn", {"training": {"no_imgnorm": True}}, "no_imgnorm"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(adopt, kind, arguments, message):
@@ -130,13 +121,6 @@ def test_it_learns_what_words_look_like(kind):
     loss, changed = LEARNING[kind]
     options = QUICKLY | changed
     assert colours_found(opened(kind, trained_arrays(kind, loss=loss, **options), **options)) >= 4 / 6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loss", ["sum", "semi-hard", "hal"])
-def test_other_losses_over_its_scores_train_it(loss):
-    arrays = trained_arrays("vse", loss=loss, each=2, **QUICKLY | {"epochs": 1})
-    assert all(np.isfinite(array).all() for array in arrays.values() if array.dtype.kind == "f")
 
 
 @pytest.mark.parametrize("kind", SLOW)
@@ -153,11 +137,6 @@ def test_its_words_are_those_of_the_training_captions():
     assert tuple(words) == Vocabulary.learn([caption.text for caption in training_set().captions]).words
 
 
-def test_a_given_vocabulary_is_kept(tmp_path):
-    options = QUICKLY | {"epochs": 0, "vocabulary": str(write_vocabulary(tmp_path))}
-    assert tuple(trained_arrays("pvse", loss="pvse", **options)["words"]) == WORDS
-
-
-def test_words_that_are_too_rare_to_learn_from_are_told():
-    with pytest.raises(CounterpartError, match="Fewer than 2 words occur 100 times in the 48 training captions"):
+def test_words_that_are_too_rare_to_learn_from_are_refused():
+    with pytest.raises(CounterpartError, match="2 words occur 100 times in the 48"):
         trained_arrays("pvse", loss="pvse", **SMALL | {"rarest": 100})

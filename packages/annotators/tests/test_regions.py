@@ -1,4 +1,4 @@
-"""Region features: read by image, refused when they will not do, never changed unseen."""
+"""Region features: read by image, refused when they are invalid, never changed unnoticed."""
 
 import numpy as np
 import pytest
@@ -33,16 +33,10 @@ def test_parts_are_read_together(folder):
     np.testing.assert_array_equal(found, np.stack([train[0], test[1]]))
 
 
-def test_an_image_may_stand_in_several_equal_rows(folder):
+def test_an_image_may_be_in_several_equal_rows(folder):
     features = make_regions(folder, KEYS)
     write_regions(folder, ["40", "12"], features[[1, 0]], part="dev")
     np.testing.assert_array_equal(Regions(folder, survey(folder)).of(images("12"))[0], features[0])
-
-
-def test_numbers_of_other_precision_are_read_as_float32(folder):
-    features = make_regions(folder, KEYS).astype(np.float64)
-    write_regions(folder, KEYS, features)
-    assert Regions(folder, survey(folder)).of(images("12")).dtype == np.float32
 
 
 def test_equal_folders_have_equal_digests_and_others_do_not(folder, tmp_path):
@@ -56,7 +50,7 @@ def test_equal_folders_have_equal_digests_and_others_do_not(folder, tmp_path):
 
 def test_missing_images_are_counted_and_named(folder):
     make_regions(folder, KEYS)
-    with pytest.raises(CounterpartError, match=r"lacks 2 of 3 images: 13, 14\. Add them"):
+    with pytest.raises(CounterpartError, match="2 of 3 images: 13, 14"):
         Regions(folder, survey(folder)).of(images("13", "12", "14"))
 
 
@@ -67,30 +61,22 @@ def test_a_row_that_changed_after_the_survey_is_refused(folder):
     write_regions(folder, KEYS, features)
     regions = Regions(folder, surveyed)
     assert len(regions.of(images("12"))) == 1
-    with pytest.raises(CounterpartError, match="changed after the annotator was added, in 1 image .*: 40"):
+    with pytest.raises(CounterpartError, match="1 image .*: 40"):
         regions.of(images("12", "40"))
-
-
-def test_rows_that_changed_places_are_refused(folder):
-    features = make_regions(folder, KEYS)
-    surveyed = survey(folder)
-    write_regions(folder, KEYS[::-1], features)
-    with pytest.raises(CounterpartError, match="changed after the annotator was added, in 2 images"):
-        Regions(folder, surveyed).of(images(*KEYS))
 
 
 def test_an_image_that_came_after_the_survey_counts_as_missing(folder):
     make_regions(folder, KEYS)
     surveyed = survey(folder)
     make_regions(folder, ["99"], part="later")
-    with pytest.raises(CounterpartError, match="lacks 1 of 1 images: 99"):
+    with pytest.raises(CounterpartError, match="1 of 1 images: 99"):
         Regions(folder, surveyed).of(images("99"))
 
 
 @pytest.mark.parametrize(
     ("value", "message"), [(np.nan, r"NaN or infinity in 1 image: 40\."), (np.inf, r"NaN or infinity in 1 image: 40")]
 )
-def test_numbers_that_are_none_are_refused_with_their_images(folder, value, message):
+def test_infinite_numbers_are_refused_with_their_images(folder, value, message):
     features = make_regions(folder, KEYS)
     features[1, 2, 3] = value
     write_regions(folder, KEYS, features)
@@ -120,13 +106,6 @@ def test_arrays_of_another_shape_are_refused(folder, features, message):
         survey(folder)
 
 
-def test_parts_of_unlike_shapes_are_refused(folder):
-    make_regions(folder, KEYS)
-    write_regions(folder, ["1"], np.zeros((1, 6, 8), np.float32), part="train")
-    with pytest.raises(CounterpartError, match="parts of 2 shapes"):
-        survey(folder)
-
-
 def test_vectors_are_read_where_their_axes_are_called_so(folder):
     vectors = write_regions(folder, KEYS, np.eye(3, 8, dtype=np.float32))
     regions = Regions(folder, survey(folder, axes=["numbers"]))
@@ -134,28 +113,14 @@ def test_vectors_are_read_where_their_axes_are_called_so(folder):
     np.testing.assert_array_equal(regions.of(images("77"))[0], vectors[2])
 
 
-def test_a_folder_without_regions_is_refused(tmp_path):
-    with pytest.raises(CounterpartError, match="has no region features"):
-        survey(tmp_path)
-
-
-def test_features_without_their_ids_are_refused(folder):
+@pytest.mark.parametrize("spoil", ["ids", "cut", "pickle"])
+def test_files_that_cannot_be_read_are_refused(folder, spoil):
     make_regions(folder, KEYS)
-    (folder / "test_ids.txt").unlink()
-    with pytest.raises(CounterpartError, match="cannot be read with its ids"):
-        survey(folder)
-
-
-def test_a_truncated_file_is_refused(folder):
-    make_regions(folder, KEYS)
-    whole = (folder / "test_ims.npy").read_bytes()
-    (folder / "test_ims.npy").write_bytes(whole[:-40])
-    with pytest.raises(CounterpartError, match="cannot be read"):
-        survey(folder)
-
-
-def test_a_pickle_in_an_array_is_not_opened(folder):
-    make_regions(folder, KEYS)
-    np.save(folder / "test_ims.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    if spoil == "ids":
+        (folder / "test_ids.txt").unlink()
+    elif spoil == "cut":
+        (folder / "test_ims.npy").write_bytes((folder / "test_ims.npy").read_bytes()[:-40])
+    else:
+        np.save(folder / "test_ims.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with pytest.raises(CounterpartError, match="cannot be read"):
         survey(folder)

@@ -60,9 +60,9 @@ def test_frozen_words_stay_as_they_were_drawn():
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        ({"conv1.weight": torch.ones(16, 3, 7, 7)}, "The trunk of .* does not fit this network"),
+        ({"conv1.weight": torch.ones(16, 3, 7, 7)}, "^The trunk of"),
         (LAYOUTS["plain"]({"features.0.weight": torch.ones(1)}, None), "1 unexpected: features.0.weight"),
-        ({"epoch": 3}, "holds neither a state dict nor a list of two"),
+        ({"epoch": 3}, "neither a state dict"),
     ],
 )
 def test_a_file_without_this_trunk_is_refused(tmp_path, state, message):
@@ -72,10 +72,10 @@ def test_a_file_without_this_trunk_is_refused(tmp_path, state, message):
 
 
 def test_a_trunk_from_nowhere_is_refused():
-    with pytest.raises(CounterpartError, match="No file or annotator nowhere; check the option trunk_from"):
+    with pytest.raises(CounterpartError, match="annotator nowhere"):
         learned("pvse", trunk_from="nowhere")
 
 
 def test_a_frozen_trunk_must_have_been_trained():
-    with pytest.raises(CounterpartError, match="A frozen trunk must have been trained: pass --option trunk_from=FILE"):
+    with pytest.raises(CounterpartError, match="--option trunk_from=FILE"):
         learned("pvse")

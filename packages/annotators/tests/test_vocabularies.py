@@ -1,4 +1,4 @@
-"""Vocabularies in the published forms; what is none is refused, and nothing in a pickle is run."""
+"""Vocabularies in the published forms; others are refused, and nothing in a pickle is run."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def test_json_is_read(tmp_path):
 def test_a_foreign_class_is_named_and_not_run(tmp_path, monkeypatch, content):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "vocab.pkl").write_bytes(content)
-    with pytest.raises(CounterpartError, match="it contains posix.system, which is not a vocabulary; nothing was run"):
+    with pytest.raises(CounterpartError, match="posix.system"):
         read_vocabulary(tmp_path / "vocab.pkl")
     assert not (tmp_path / "harmed").exists()
 
@@ -75,17 +75,17 @@ def test_a_foreign_class_is_named_and_not_run(tmp_path, monkeypatch, content):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "cannot be read as a vocabulary"),
-        (PYTHON2[:60], "cannot be read as a vocabulary"),
-        (b"nonsense", "cannot be read as a vocabulary"),
+        (b"", "cannot be read"),
+        (PYTHON2[:60], "cannot be read"),
+        (b"nonsense", "cannot be read"),
         (pickle.dumps([1, 2]), "has no dict word2idx"),
         (pickle.dumps({"word2idx": {1: "a"}}), "has no dict word2idx"),
-        (pickle.dumps({"word2idx": {**IDS, "cat": 3}}), "ids of its 8 words must count up from 0, each once"),
-        (pickle.dumps({"word2idx": {**IDS, "cat": "9"}}), "ids of its 8 words must count up from 0, each once"),
-        (pickle.dumps({"word2idx": {"a": 0, "b": 1}}), "must start with <pad> <start> <end> <unk>, not with a, b"),
+        (pickle.dumps({"word2idx": {**IDS, "cat": 3}}), "ids of its 8 words"),
+        (pickle.dumps({"word2idx": {**IDS, "cat": "9"}}), "ids of its 8 words"),
+        (pickle.dumps({"word2idx": {"a": 0, "b": 1}}), "not with a, b"),
     ],
 )
-def test_what_is_no_vocabulary_is_refused_in_one_line(tmp_path, content, message):
+def test_an_invalid_vocabulary_is_refused_in_one_line(tmp_path, content, message):
     (tmp_path / "vocab.pkl").write_bytes(content)
     with pytest.raises(CounterpartError, match=message) as raised:
         read_vocabulary(tmp_path / "vocab.pkl")
@@ -93,5 +93,5 @@ def test_what_is_no_vocabulary_is_refused_in_one_line(tmp_path, content, message
 
 
 def test_a_vocabulary_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(CounterpartError, match="No vocabulary file at .*vocab.pkl; check the option vocabulary"):
+    with pytest.raises(CounterpartError, match="vocab.pkl"):
         read_vocabulary(tmp_path / "vocab.pkl")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from coloured import QUICK, SMALL, colours_found, gallery, images_and_captions, opened, trained_arrays
+from coloured import gallery, images_and_captions, opened
 from counterpart_annotators.base import ComparingAnnotator
 from counterpart_annotators.checkpoints import Checkpoints
 from counterpart_annotators.kinds.vse.annotator import VSELearner, with_new_names
@@ -50,14 +50,14 @@ def test_an_annotator_of_vectors_reads_no_pictures(tmp_path, vectors):
     np.testing.assert_allclose(annotator.encode_images(images), expected, atol=1e-6)
 
 
-def test_vectors_that_are_missing_too_many_or_too_long_are_told(tmp_path, vectors):
+def test_vectors_that_are_missing_too_many_or_too_long_are_refused(tmp_path, vectors):
     folder, _ = vectors
-    with pytest.raises(CounterpartError, match="pictures are vectors; pass --option vectors=FOLDER"):
+    with pytest.raises(CounterpartError, match="--option vectors=FOLDER"):
         adopted(tmp_path, make_network("vse", trunk="none"))
-    with pytest.raises(CounterpartError, match="trunk small reads the pictures; leave the option vectors out"):
+    with pytest.raises(CounterpartError, match="trunk small"):
         adopted(tmp_path, make_network("vse"), vectors=str(folder))
     write_regions(tmp_path / "long", ["red0"], np.ones((1, 9), np.float32))
-    with pytest.raises(CounterpartError, match="has vectors of 9 numbers, but these weights need 6"):
+    with pytest.raises(CounterpartError, match="9 numbers, .* 6"):
         adopted(tmp_path, make_network("vse", trunk="none"), vectors=str(tmp_path / "long"))
 
 
@@ -87,7 +87,7 @@ def test_the_oldest_files_of_vgg_get_the_newer_names():
 
 
 def test_vgg_reads_pictures_of_one_size():
-    with pytest.raises(CounterpartError, match="vgg19 reads only pictures of 224 pixels"):
+    with pytest.raises(CounterpartError, match="224 pixels"):
         build(settings_of("vse", trunk="vgg19", picture=64), 9)
 
 
@@ -112,15 +112,3 @@ def test_validation_compares_as_the_annotator_will(tmp_path, score, compares):
     plan = TrainingPlan(settings, "max", 0, "cpu", Checkpoints(tmp_path))
     learner = VSELearner(make_network("vse", score=score), Vocabulary(WORDS), Pictures(settings), plan)
     assert isinstance(learner.annotator(), ComparingAnnotator) is compares
-
-
-@pytest.mark.slow
-def test_order_embeddings_learn_what_words_look_like():
-    options = SMALL | QUICK | {"epochs": 2, "normalise": "no", "score": "order"}
-    assert colours_found(opened("vse", trained_arrays("vse", loss="sum", **options), **options)) >= 4 / 6
-
-
-def test_it_learns_from_vectors(vectors):
-    options = SMALL | QUICK | {"epochs": 1, "trunk": "none", "vectors": str(vectors[0]), "frozen": "trunk"}
-    annotator = opened("vse", trained_arrays("vse", loss="max", **options), **options)
-    assert annotator.encode_images(gallery()[0]).shape == (6, 32)

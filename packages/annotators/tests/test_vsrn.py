@@ -1,4 +1,4 @@
-"""VSRN: published files of both variants, regions from files and from pictures, captions told in training."""
+"""VSRN: published files of both variants, regions from files and from pictures, captions generated in training."""
 
 import numpy as np
 import pytest
@@ -52,24 +52,16 @@ def test_the_authors_file_becomes_an_annotator(shared, tmp_path):
         vocabulary=str(write_vocabulary(tmp_path, WORDS[:9])),
         regions=str(tmp_path / "regions"),
     )
-    told = module_of("vsrn").architecture(found.settings, found.arrays)
-    assert told["pictures"] == "regions from files, 10 numbers each"
+    described = module_of("vsrn").architecture(found.settings, found.arrays)
+    assert described["pictures"] == "regions from files, 10 numbers each"
     assert (found.settings["embed"], found.settings["word"], found.settings["variant"]) == (8, 6, "coco")
     assert opened("vsrn", found.arrays, **found.settings).encode_captions([PlainCaption("0", "a")]).shape == (1, 8)
 
 
 def test_regions_of_another_length_are_refused(tmp_path):
     write_regions(tmp_path / "longer", ["1"], np.ones((1, REGIONS, CHANNELS + 1), np.float32))
-    with pytest.raises(CounterpartError, match="has regions of 9 numbers, but .* was trained on 8; pass the folder"):
+    with pytest.raises(CounterpartError, match="9 numbers, but .* 8"):
         adopted(tmp_path, tmp_path / "longer")
-
-
-def test_regions_that_changed_after_the_annotator_was_added_are_refused(tmp_path, regions):
-    found = adopted(tmp_path, regions)
-    features = np.load(regions / "test_ims.npy")
-    np.save(regions / "test_ims.npy", features[::-1].copy())
-    with pytest.raises(CounterpartError, match="was changed after the annotator was added, in 2 images"):
-        opened("vsrn", found.arrays, **found.settings).encode_images(IMAGES[:2])
 
 
 @pytest.mark.slow
@@ -82,15 +74,7 @@ def test_it_learns_from_regions(regions):
     assert not any("cnn" in name for name in arrays)
 
 
-def test_images_without_regions_are_told_before_any_training(tmp_path):
+def test_images_without_regions_are_refused_before_any_training(tmp_path):
     make_regions(tmp_path / "few", ["red0", "red1"])
-    with pytest.raises(CounterpartError, match="lacks 22 of 24 images: red2, red3, green0"):
+    with pytest.raises(CounterpartError, match="22 of 24 images: red2, red3, green0"):
         trained_arrays("vsrn", loss="max", **SMALL_VSRN | {"regions": str(tmp_path / "few")})
-
-
-@pytest.mark.slow
-def test_telling_captions_changes_what_is_learned_of_pictures(regions):
-    options = SMALL_VSRN | {"regions": str(regions), "epochs": 1}
-    silent, telling = (trained_arrays("vsrn", loss="max", **options | {"captioner": units}) for units in (0, 8))
-    assert silent.keys() == telling.keys(), "what tells captions is of no use afterwards"
-    assert not np.array_equal(silent["network.img_enc.fc.weight"], telling["network.img_enc.fc.weight"])

@@ -10,7 +10,7 @@ from counterpart_metrics.errors import CounterpartError
 EXPECTED = {"fc.weight": (2, 3), "fc.bias": (2,), "bn.num_batches_tracked": ()}
 
 
-def test_the_wrapper_is_taken_out_wherever_it_stands():
+def test_the_wrapper_is_removed_at_any_place():
     names = ["module.img_enc.fc.weight", "cnn.module.conv1.weight", "features.module.0.bias", "modules.0.weight"]
     assert list(strip_prefix(dict.fromkeys(names))) == [
         "img_enc.fc.weight",
@@ -20,7 +20,7 @@ def test_the_wrapper_is_taken_out_wherever_it_stands():
     ]
 
 
-def test_old_files_may_lack_the_counters_of_batches():
+def test_the_counters_of_batches_may_be_missing():
     check_keys(EXPECTED, {"fc.weight": (2, 3), "fc.bias": (2,)}, "w.pth")
 
 

@@ -47,3 +47,13 @@ def test_stems_count_and_stop_words_do_not():
     assert rouge_1("The dogs are running", ["a dog runs"], words=words_of) == 0
     assert bleu_1("the dog", ["the cat"]) == 0
     assert bleu_1("the dog", ["the cat"], words=words_of) == 0.5
+
+
+def test_a_worked_case_of_bleu_1():
+    """Two, dog and run, of which the references have dog and run."""
+    assert bleu_1("Two dogs are running", ["a dog runs", "the dog jumped"]) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(("caption", "references"), [("it is", ["it is"]), ("", ["dog"]), ("dog", [])])
+def test_without_words_in_common_bleu_1_is_0(caption, references):
+    assert bleu_1(caption, references) == 0

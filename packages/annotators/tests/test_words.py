@@ -31,7 +31,7 @@ def test_tokens_of_one_sentence_are_nltks_own(caption):
     assert list(tokens_of(caption)) == word_tokenize(caption.lower(), preserve_line=True)
 
 
-def test_captions_as_bytes_are_told_apart_as_hals_authors_had_them():
+def test_captions_as_bytes_are_split_as_hals_authors_had_them():
     assert tokens_of(as_bytes("A man.")) == ("b'a", "man", ".", "'")
 
 

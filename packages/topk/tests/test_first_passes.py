@@ -8,7 +8,7 @@ from topk_inputs import balanced_signs, random, unit
 
 
 @pytest.mark.slow
-def test_the_precision_of_the_first_pass_is_told(first_pass):
+def test_the_precision_of_the_first_pass_is_reported(first_pass):
     assert bidirectional_topk(*random(np.random.default_rng(7)), 3).precision == first_pass
 
 
@@ -26,7 +26,7 @@ def test_the_speedup_is_measured():
 
 
 @pytest.mark.slow
-def test_what_no_precision_tells_apart_is_searched_in_float64(first_pass):
+def test_equal_scores_in_every_precision_are_searched_in_float64(first_pass):
     assert bidirectional_topk(*balanced_signs(np.random.default_rng(7)), 3).precision == "float64"
 
 

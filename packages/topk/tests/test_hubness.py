@@ -52,7 +52,7 @@ def best_columns(similarity: np.ndarray, k: int) -> np.ndarray:
 # Counts
 
 
-def test_an_item_counts_once_for_every_list_it_stands_in():
+def test_an_item_counts_once_for_every_list_it_is_in():
     assert k_occurrence([[0, 2], [2, 3], [2, -1]], 5).tolist() == [1, 0, 3, 1, 0]
 
 

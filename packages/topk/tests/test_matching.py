@@ -127,10 +127,10 @@ def test_embeddings_are_matched_block_by_block_and_from_either_side(memory):
         np.testing.assert_array_equal(found, scores[pairs[:, 0], pairs[:, 1]])
 
 
-def test_progress_is_told():
-    told = []
-    relaxed_greedy_matching(np.eye(4), 1, 1, progress=lambda step, done, total: told.append((done, total)))
-    assert told[-1] == (4, 4)
+def test_progress_is_reported():
+    reported = []
+    relaxed_greedy_matching(np.eye(4), 1, 1, progress=lambda step, done, total: reported.append((done, total)))
+    assert reported[-1] == (4, 4)
 
 
 @pytest.mark.parametrize(

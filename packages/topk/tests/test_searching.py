@@ -136,7 +136,7 @@ def test_items_of_several_embeddings_rank_by_their_best_pair_in_float64(images, 
     rng = np.random.default_rng(7)
 
     def draw(shape):
-        if ties:  # few values, and so many equal scores
+        if ties:  # few values, and many equal scores
             return rng.integers(-1, 2, (*shape, 8)).astype(np.float32) + 3 * (np.arange(8) == 0)
         return rng.standard_normal((*shape, 8)).astype(np.float32)
 
@@ -148,8 +148,8 @@ def test_items_of_several_embeddings_rank_by_their_best_pair_in_float64(images, 
         np.testing.assert_allclose(mine, slow, atol=1e-12)
 
 
-def test_near_ties_of_several_embeddings_are_told_apart():
-    """The two captions' best products differ by less than float32 can tell of numbers near 1."""
+def test_near_ties_of_several_embeddings_are_separated():
+    """The two captions' best products differ by less than float32 can represent near 1."""
     images = np.array([[[1.0, 0.0], [0.0, 1.0]]])
     captions = np.array([[[1.0, 0.0], [0.5, 0.5]], [[1.0 + 1e-12, 0.0], [0.5, 0.5]]])
     assert bidirectional_topk(images, captions, 1).i2t_indices.tolist() == [[1]]

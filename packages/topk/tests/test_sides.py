@@ -1,4 +1,4 @@
-"""Equal vectors are grouped where that halves a side. Of a large side, a sample tells whether it may."""
+"""Equal vectors are grouped where that halves a side. Of a large side, a sample decides whether it may."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ def different(n: int) -> np.ndarray:
     return np.random.default_rng(1).standard_normal((n, 2), np.float32)
 
 
-@pytest.mark.parametrize("arrange", [lambda rows: rows, np.random.default_rng(2).permutation], ids=["beside", "apart"])
+@pytest.mark.parametrize("arrange", [lambda rows: rows, np.random.default_rng(2).permutation], ids=["near", "apart"])
 def test_every_vector_twice_makes_half_as_many_groups(arrange):
     rows = arrange(np.repeat(different(N // 2), 2, axis=0))
     groups = group_equals(open_side(rows, "images"))

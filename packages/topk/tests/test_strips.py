@@ -10,11 +10,11 @@ from topk_inputs import crowded_near_some, random, tight, with_duplicates
 
 
 class KilledError(Exception):
-    """Stands for the end of a process."""
+    """In place of the end of a process."""
 
 
 class Memory(dict):
-    """Keeps checkpoints of a search until it is killed after so many writes."""
+    """Keeps checkpoints of a search until it is killed after some number of writes."""
 
     def __init__(self, lives: int) -> None:
         self.lives = lives

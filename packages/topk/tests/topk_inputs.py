@@ -44,7 +44,7 @@ def tighter_than_float32(rng):
 
 
 def crowded_near_some(rng):
-    """Most captions crowd around one place, so that images near it cannot tell them apart in bfloat16."""
+    """Most captions crowd around one place, so that bfloat16 cannot separate their scores."""
     captions = np.concatenate([unit(rng, 1) + 1e-4 * unit(rng, 400), unit(rng, 300)]).astype(np.float32)
     return np.concatenate([unit(rng, 280), captions[:20]]), captions
 
@@ -59,7 +59,7 @@ def balanced_signs(rng):
 
 
 def misleading(rng):
-    """The best captions are rounded down and the others up, while scores are small beside what they are added from."""
+    """The best captions are rounded down and the others up; scores are small, the terms of their sums large."""
     unit_in_last_place, n = 2.0**-7, 700
     captions = np.ones((n, 64)) + 1e-5 * rng.random((n, 64))
     raised = np.arange(32) < rng.integers(8, 31, (680, 1))
