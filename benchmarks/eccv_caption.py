@@ -146,7 +146,7 @@ def tables(made: dict) -> str:
         f"| two pairs of a HIT sharing an image or a caption | {sharing or 'none'} |",
         f"| cost at $0.65 without fees / with a 20% fee | ${cost['browser']['total']} / ${cost['mturk']['total']} |",
         f"| submissions of 200 careful simulated workers | {made['submissions']:,} |",
-        f"| excluded, and judged again by somebody else | {made['excluded']:,} |",
+        f"| excluded, and judged again by another worker | {made['excluded']:,} |",
         f"| ECCV Caption's {made['positives of ECCV Caption']:,} positives that the version holds"
         f" | {made['share of them found']:.1%} |",
         "",

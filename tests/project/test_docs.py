@@ -76,3 +76,13 @@ EXTENSIONS = [(kind, name) for kind in DESCRIBED_IN for name in getattr(extensio
 def test_every_format_and_type_of_task_is_described(kind, name):
     page = DESCRIBED_IN[kind]
     assert re.search(rf"`[^`]*{re.escape(name)}\b[^`]*`", text_of(page)), f"describe `{name}` of {kind} in {page}"
+
+
+def test_a_line_of_the_changelog_begins_with_its_kind_and_is_short():
+    lines = [line for line in text_of("CHANGELOG.md").splitlines() if line.startswith(("-", " "))]
+    assert [line for line in lines if not re.fullmatch(r"- (Add|Fix|Change|Remove) .+", line) or len(line) > 100] == []
+
+
+def test_a_version_of_the_changelog_names_its_commit():
+    versions = re.findall(r"^## (\d.*)$", text_of("CHANGELOG.md"), re.M)
+    assert [version for version in versions if not re.search(r"commit [0-9a-f]{8}\)$", version)] == []
