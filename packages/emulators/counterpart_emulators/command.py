@@ -49,7 +49,6 @@ class Program:
 
     def run(self, options: Mapping[str, Any], *, say: Callable[[str], None]) -> str:
         """Serve until Ctrl-C; returns a closing line. Raises InputError."""
-
         return _serve(options, start=lambda: self._make(options), greet=lambda made: say(self._greeting(made)))
 
     def main(self, arguments: Sequence[str] | None = None) -> None:
@@ -89,8 +88,8 @@ def _add_options(parser: ArgumentParser, *, port: int) -> None:
     parser.add_argument(
         "--open-controls",
         action="store_true",
-        help="let everybody who reaches the port use the controls; only where nobody else reaches it, "
-        "such as a container's port that is published to this machine alone",
+        help="let every request that reaches the port use the controls; only for a port that other machines cannot "
+        "reach, such as a container's port published to this machine alone",
     )
 
 

@@ -37,7 +37,7 @@ DONE = {
 
 
 def rows_of(world: Marketplace[Any], table: str, **columns: str) -> Read:
-    """Return what reads a table of the marketplace: of each row these attributes, by the names of the columns."""
+    """Return a function that reads these attributes of every row of a table, by the names of the columns."""
     read = {name: attrgetter(path) for name, path in columns.items()}
 
     def rows() -> list[dict[str, Any]]:
@@ -150,7 +150,7 @@ class Controls:
         """Return up to 200 entries after the first ``after`` ones, and the number to continue from."""
         after = request.args.get("after", "0")
         if not after.isdecimal():
-            raise InputError(f"after is {after!r}; it must be the number of entries that are known already.")
+            raise InputError(f"after is {after!r}; it must be the number of entries that you have already.")
         with self._world.lock:
             entries = self._world.journal.entries[int(after) : int(after) + ENTRIES]
         return _json({"entries": entries, "after": int(after) + len(entries)})
@@ -175,7 +175,7 @@ class Controls:
         """Clear the faults with these ids, or all."""
         cleared = sum(map(self._plan.clear, ids)) if ids else self._plan.clear_all()
         if cleared < len(ids):
-            raise InputError(f"There is no fault {ids[0]!r}; it may have been cleared already.")
+            raise InputError(f"Unknown fault {ids[0]!r}; it may have been cleared already.")
         self._world.act("note", what="faults cleared", about={"ids": ids or "all"})
         return {"cleared": cleared}
 

@@ -53,7 +53,7 @@ def read_fault(given: Mapping[str, Any], kinds: Mapping[str, FaultKind]) -> Faul
     """Read a declaration. Raises InputError."""
     kind = given.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
-        raise InputError(f"There is no fault of kind {kind!r}; choose one of: {', '.join(kinds)}.")
+        raise InputError(f"Unknown kind of fault {kind!r}; choose one of: {', '.join(kinds)}.")
     own, operations = kinds[kind].settings, kinds[kind].operations
     values = {name: value for name, value in given.items() if name not in ("kind", "operation")}
     check_settings(f"A {kind} fault", values, {**TRIGGERS, **own})
@@ -148,10 +148,10 @@ class FaultPlan:
             self._armed[id] = Armed(id, fault, bucket, Random(f"fault {fault.kind} {fault.seed}"))
             return id
 
-    def clear(self, id: str) -> bool:
+    def clear(self, fault_id: str) -> bool:
         """Remove a fault; False if there is none with this id."""
         with self._lock:
-            return self._armed.pop(id, None) is not None
+            return self._armed.pop(fault_id, None) is not None
 
     def clear_all(self) -> int:
         """Remove every fault and return how many there were."""

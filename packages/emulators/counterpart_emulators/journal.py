@@ -59,7 +59,7 @@ def seed_of(path: Path) -> int | None:
 def _read(path: Path) -> list[dict[str, Any]]:
     """Return the entries of a file, and cut off an unfinished last line.
 
-    The process died while it wrote such a line, so nobody was told that the act was done. Raises JournalError for any
+    The process died while it wrote such a line, so no client got an answer to that act. Raises JournalError for any
     other file, which is left unchanged.
     """
     try:

@@ -18,13 +18,13 @@ from counterpart_emulators.world_clock import Clock
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Refusal(Exception):  # noqa: N818 - an ordinary outcome for a worker, nobody's error
+class Refusal(Exception):  # noqa: N818 - an ordinary outcome, not an error
     """A worker may not do this. The text is a sentence for their page."""
 
 
 @dataclass
 class MarketState:
-    """What is true at the instant ``now``, which the marketplace sets before every act. Random numbers come from the
+    """The state at the instant ``now``, which the marketplace sets before every act. Random numbers come from the
     seed: the same seed and the same acts give the same ids."""
 
     seed: int
@@ -43,9 +43,9 @@ class MarketState:
         digest = hashlib.sha256(f"{self.seed}|{kind}|{self.count(kind)}".encode()).digest()
         return int.from_bytes(digest, "big")
 
-    def schedule(self, at: datetime, kind: str, id: str) -> None:
+    def schedule(self, at: datetime, kind: str, row_id: str) -> None:
         """Schedule a move of a kind at an instant. Moves at the same instant are made in the order of scheduling."""
-        heapq.heappush(self.due, (at, self.count("due"), kind, id))
+        heapq.heappush(self.due, (at, self.count("due"), kind, row_id))
 
 
 State = TypeVar("State", bound=MarketState)

@@ -17,15 +17,15 @@ Acts = TypeVar("Acts")
 
 
 class NotSignedInError(Exception):
-    """Nobody is signed in, and the page is for people who are."""
+    """The page needs a person who is signed in."""
 
 
 @dataclass(frozen=True)
 class Visit(ABC, Generic[World, Acts]):
     """A request to the site. ``acts`` does what people do, faults included; ``local``: they may use the controls.
 
-    ``done_texts`` say what somebody has just done, by the name that the address gives. ``form_fields`` are those of the
-    form that registers somebody, the id first; ``person_word`` is what pages call a person.
+    ``done_texts`` confirm the last act, by its name in the address. ``form_fields`` are the fields of the form that
+    registers a person, the id first; ``person_word`` is what pages call a person.
     """
 
     cookie: ClassVar[str]
@@ -61,7 +61,7 @@ class Visit(ABC, Generic[World, Acts]):
 
     @abstractmethod
     def people(self) -> Mapping[str, Any]:
-        """Return everybody who is registered, by id."""
+        """Return all registered people, by id."""
 
     @abstractmethod
     def registered(self, given: Mapping[str, str]) -> str:
@@ -88,7 +88,7 @@ class Visit(ABC, Generic[World, Acts]):
 
     @property
     def done(self) -> str:
-        """What they have just done, as a sentence."""
+        """The sentence that confirms their last act."""
         return self.done_texts.get(self.request.args.get("done", ""), "")
 
     @property
@@ -106,8 +106,8 @@ class Visit(ABC, Generic[World, Acts]):
         known = sorted(self.people().values(), key=lambda each: each.id)
         return self.page("sign_in.html", status=status, next=self.next, error=error, given=filled, known=known)
 
-    def sign_somebody_in(self) -> Response:
-        """Sign in whom the form names."""
+    def sign_in_registered(self) -> Response:
+        """Sign in the registered person whom the form names."""
         person_id = self.request.form.get(self.form_fields[0], "")
         if not self.is_registered(person_id):
             return self.sign_in_form(error=f"No {self.person_word} {person_id!r} is registered.", status=400)
@@ -122,7 +122,7 @@ class Visit(ABC, Generic[World, Acts]):
             return self.sign_in_form(error=str(refusal), given=given, status=400)
 
     def enter(self, person_id: str) -> Response:
-        """Sign somebody in and go on."""
+        """Sign a person in and go to the next page."""
         response = go(self.next)
         response.set_cookie(self.cookie, person_id, httponly=True, samesite="Lax")
         return response

@@ -1,4 +1,4 @@
-"""Pages rendered from templates: those that every emulator shares, and a marketplace's own beside them."""
+"""Pages rendered from templates: those that every emulator shares, and a marketplace's own."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

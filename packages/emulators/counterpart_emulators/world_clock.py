@@ -1,4 +1,4 @@
-"""A marketplace's clock: it runs beside the real one, can be moved forward, and can be stopped."""
+"""A marketplace's clock: it runs at the speed of the real one, can be moved forward, and can be stopped."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

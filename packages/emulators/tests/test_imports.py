@@ -24,7 +24,7 @@ def imported(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(("folder", "allowed"), [(EMULATORS, SERVED_BY), (TESTS, SERVED_BY | TESTED_BY)])
-def test_the_emulators_and_their_tests_stand_alone(folder, allowed):
+def test_the_emulators_and_their_tests_import_nothing_of_the_site(folder, allowed):
     """They are the other side of the wire: code shared with our client would be wrong on both sides alike."""
     names = {name.split(".")[0] for path in folder.rglob("*.py") for name in imported(path)}
     assert names - sys.stdlib_module_names - {"counterpart_emulators", "_typeshed"} - allowed == set()

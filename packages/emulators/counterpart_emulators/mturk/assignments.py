@@ -104,11 +104,11 @@ def list_bonus_payments(state: State, params: dict[str, Any]) -> dict[str, Any]:
     return page(state, params, "BonusPayments", rows, _shown_bonus)
 
 
-def find_assignment(state: State, id: str) -> Assignment:
+def find_assignment(state: State, assignment_id: str) -> Assignment:
     """Return the assignment that has an id now. Raises TurkError for an unknown one."""
-    if id not in state.assignments:
-        raise does_not_exist("Assignment", id)
-    return state.assignments[id]
+    if assignment_id not in state.assignments:
+        raise does_not_exist("Assignment", assignment_id)
+    return state.assignments[assignment_id]
 
 
 def _shown(assignment: Assignment) -> dict[str, Any]:

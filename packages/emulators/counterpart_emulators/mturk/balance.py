@@ -26,12 +26,12 @@ def rounded_fee(amount: Decimal, rate: Decimal) -> Decimal:
     return max(CENT, (amount * rate).quantize(CENT, ROUND_HALF_UP))
 
 
-def assignment_fee(state: State, type: HITType, *, max_assignments: int) -> Decimal:
+def assignment_fee(state: State, hit_type: HITType, *, max_assignments: int) -> Decimal:
     """Return the fee for one assignment: the rates are added, then rounded once; premium fees are added to that."""
-    required = {requirement["QualificationTypeId"] for requirement in type.requirements}
+    required = {requirement["QualificationTypeId"] for requirement in hit_type.requirements}
     rate = BASE_RATE + TEN_OR_MORE_RATE * (max_assignments >= 10) + MASTERS_RATE * bool(required & MASTERS)
     premium = sum((state.premium_fees[id] for id in required & state.premium_fees.keys()), ZERO)
-    return rounded_fee(type.reward, rate) + premium
+    return rounded_fee(hit_type.reward, rate) + premium
 
 
 def require_funds(state: State, amount: Decimal) -> None:

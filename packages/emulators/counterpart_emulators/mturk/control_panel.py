@@ -13,10 +13,8 @@ from counterpart_emulators.mturk.world import World
 ID = Setting("the id of a qualification type", TEXT.holds, required=True)
 COUNT = number("a whole number, 0 or more", whole=True)
 PER_CENT = number("a whole number, 1 to 100", least=1, most=100, whole=True)
-PROFILE = {
-    **{"worker_id": TEXT, "approved": COUNT, "approval_rate": PER_CENT},
-    **{"locale": TEXT, "masters": FLAG, "adult": FLAG},
-}
+PROFILE = {"worker_id": TEXT, "approved": COUNT, "approval_rate": PER_CENT}
+PROFILE |= {"locale": TEXT, "masters": FLAG, "adult": FLAG}
 
 
 def readers(world: World) -> dict[str, Callable[[], Any]]:

@@ -27,9 +27,9 @@ class TurkError(Exception):
         return f"{self.message} ({int(at.astimezone(UTC).timestamp() * 1000)}{' s' if sandbox else ''})"
 
 
-def does_not_exist(kind: str, id: str) -> TurkError:
+def does_not_exist(kind: str, row_id: str) -> TurkError:
     """Unknown id. ``kind``: Hit, Assignment, QualificationType, Qualification, …"""
-    return TurkError(f"{kind} {id} does not exist.", turk_code=f"{'HIT' if kind == 'Hit' else kind}DoesNotExist")
+    return TurkError(f"{kind} {row_id} does not exist.", turk_code=f"{'HIT' if kind == 'Hit' else kind}DoesNotExist")
 
 
 def wrong_assignment_state(*allowed: str) -> TurkError:

@@ -40,11 +40,11 @@ def create_hit(state: State, params: dict[str, Any]) -> dict[str, Any]:
 
 def create_hit_with_hit_type(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """Create a HIT of a registered type."""
-    id = params["HITTypeId"]
-    if id not in state.hit_types:
-        raise does_not_exist("HITType", id)
-    _check(state, state.hit_types[id], params)
-    return _create(state, state.hit_types[id], params)
+    type_id = params["HITTypeId"]
+    if type_id not in state.hit_types:
+        raise does_not_exist("HITType", type_id)
+    _check(state, state.hit_types[type_id], params)
+    return _create(state, state.hit_types[type_id], params)
 
 
 def get_hit(state: State, params: dict[str, Any]) -> dict[str, Any]:
@@ -123,15 +123,15 @@ def update_expiration(state: State, params: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def find_hit(state: State, id: str) -> HIT:
+def find_hit(state: State, hit_id: str) -> HIT:
     """Return a HIT. Raises TurkError for an unknown one."""
-    if id not in state.hits:
-        raise does_not_exist("Hit", id)
-    return state.hits[id]
+    if hit_id not in state.hits:
+        raise does_not_exist("Hit", hit_id)
+    return state.hits[hit_id]
 
 
 def shown_hit(hit: HIT) -> dict[str, Any]:
-    """Return a HIT as the API shows it. Submitted work that was not reviewed is in none of the counters."""
+    """Return a HIT as the API shows it. Its counters leave out submitted work that was not reviewed."""
     return {
         "HITId": hit.id,
         "HITTypeId": hit.type.id,
@@ -170,22 +170,22 @@ def _wanted(state: State, params: dict[str, Any]) -> HITType:
         "auto_approval_delay": timedelta(seconds=params.get("AutoApprovalDelayInSeconds", THIRTY_DAYS)),
         "requirements": requirements,
     }
-    for type in state.hit_types.values():
-        if all(getattr(type, name) == value for name, value in values.items()):
-            return type
+    for known in state.hit_types.values():
+        if all(getattr(known, name) == value for name, value in values.items()):
+            return known
     return HITType(id="", group_id="", **values)
 
 
 def _registered(state: State, params: dict[str, Any]) -> HITType:
     """Return the HIT type with these values, registered now if it is new."""
-    type = _wanted(state, params)
-    if type.id not in state.hit_types:
-        type.id, type.group_id = state.mint("HIT type"), state.mint("HIT group")
-        state.hit_types[type.id] = type
-    return type
+    hit_type = _wanted(state, params)
+    if hit_type.id not in state.hit_types:
+        hit_type.id, hit_type.group_id = state.mint("HIT type"), state.mint("HIT group")
+        state.hit_types[hit_type.id] = hit_type
+    return hit_type
 
 
-def _check(state: State, type: HITType, params: dict[str, Any]) -> None:
+def _check(state: State, hit_type: HITType, params: dict[str, Any]) -> None:
     """Raise what is wrong with a HIT before anything is created."""
     check_limits(params)
     if made := state.made_with("HIT", params.get("UniqueRequestToken")):
@@ -197,27 +197,27 @@ def _check(state: State, type: HITType, params: dict[str, Any]) -> None:
     if "Question" not in params:
         raise invalid_parameter("Either a Question parameter or a HITLayoutId parameter must be provided.")
     read_question(params["Question"])
-    for requirement in type.requirements:
+    for requirement in hit_type.requirements:
         custom = state.qualification_types.get(requirement["QualificationTypeId"])
         if custom and not custom.active:
             raise TurkError(
                 "This operation can be called with a status of: Active", turk_code="InvalidQualificationTypeState"
             )
     count = params.get("MaxAssignments", 1)
-    require_funds(state, (type.reward + assignment_fee(state, type, max_assignments=count)) * count)
+    require_funds(state, (hit_type.reward + assignment_fee(state, hit_type, max_assignments=count)) * count)
 
 
-def _create(state: State, type: HITType, params: dict[str, Any]) -> dict[str, Any]:
+def _create(state: State, hit_type: HITType, params: dict[str, Any]) -> dict[str, Any]:
     count = params.get("MaxAssignments", 1)
     hit = HIT(
         id=state.mint("HIT"),
         serial=state.count("HIT serial"),
-        type=type,
+        type=hit_type,
         question=params["Question"],
         created_at=state.now,
         expires_at=state.now + timedelta(seconds=params["LifetimeInSeconds"]),
         max_assignments=count,
-        fee=assignment_fee(state, type, max_assignments=count),
+        fee=assignment_fee(state, hit_type, max_assignments=count),
         annotation=params.get("RequesterAnnotation"),
     )
     hold(state, hit, count)

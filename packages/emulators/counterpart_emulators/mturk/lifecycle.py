@@ -11,7 +11,7 @@ KEPT_FOR = timedelta(days=120)
 
 
 def status_of(hit: HIT, *, free: int, pending: int, expired: bool) -> HITStatus:
-    """Return the status of a HIT with so many free places and accepted assignments."""
+    """Return the status of a HIT with these numbers of free places and accepted assignments."""
     if hit.status == "Disposed":
         return "Disposed"
     if free and not expired:
@@ -49,7 +49,7 @@ def give_up(state: State, assignment: Assignment, status: Literal["Returned", "A
 
 
 def expire(state: State, hit: HIT) -> None:
-    """End the time in which a HIT can be accepted, and refund the places that nobody took."""
+    """End the time in which a HIT can be accepted, and refund the free places."""
     hit.expired = True
     release(state, hit, hit.free)
     refresh(state, hit)
@@ -64,32 +64,32 @@ def reopen(state: State, hit: HIT, until: datetime) -> None:
     refresh(state, hit)
 
 
-def _expire_if_due(state: State, id: str) -> None:
-    hit = state.hits[id]
+def _expire_if_due(state: State, hit_id: str) -> None:
+    hit = state.hits[hit_id]
     if not hit.expired and hit.expires_at <= state.now:
         expire(state, hit)
 
 
-def _abandon_if_due(state: State, id: str) -> None:
-    assignment = state.assignments[id]
+def _abandon_if_due(state: State, assignment_id: str) -> None:
+    assignment = state.assignments[assignment_id]
     if assignment.status == "Accepted" and assignment.deadline <= state.now:
         give_up(state, assignment, "Abandoned")
 
 
-def _approve_if_due(state: State, id: str) -> None:
-    assignment = state.assignments[id]
+def _approve_if_due(state: State, assignment_id: str) -> None:
+    assignment = state.assignments[assignment_id]
     if assignment.status == "Submitted" and assignment.auto_approval_at and assignment.auto_approval_at <= state.now:
         approve(state, assignment)
 
 
-def _dispose_if_due(state: State, id: str) -> None:
-    hit = state.hits[id]
+def _dispose_if_due(state: State, hit_id: str) -> None:
+    hit = state.hits[hit_id]
     waited_from = hit.reviewable_since
     if hit.status in ("Reviewable", "Reviewing") and waited_from and waited_from + KEPT_FOR <= state.now:
         hit.status = "Disposed"
 
 
-# A move may come too early, as deadlines are moved on: each checks whether it is due.
+# A deadline may be moved after its move was scheduled: each move checks whether it is due.
 MOVES: Mapping[str, Callable[[State, str], None]] = {
     "expire": _expire_if_due,
     "abandon": _abandon_if_due,

@@ -87,7 +87,7 @@ def reject_qualification_request(state: State, params: dict[str, Any]) -> dict[s
 
 
 def associate_qualification(state: State, params: dict[str, Any]) -> dict[str, Any]:
-    """Give a worker a qualification, requested or not; they are told unless that is turned off."""
+    """Give a worker a qualification, requested or not, and notify them unless that is turned off."""
     type, worker_id = _find_type(state, params["QualificationTypeId"]), _known_worker(state, params["WorkerId"])
     _grant(state, type.id, worker_id, params.get("IntegerValue", 1))
     if params.get("SendNotification", True):
@@ -119,7 +119,7 @@ def request_qualification(state: State, *, type_id: str, worker_id: str) -> dict
     """
     worker, type = find_worker(state, worker_id), state.qualification_types.get(type_id)
     if type is None or not type.active:
-        raise Refusal(f"There is no qualification {type_id} that you can request.")
+        raise Refusal(f"You cannot request the qualification {type_id}: it does not exist or is inactive.")
     if reason := _why_not(state, type, worker):
         raise Refusal(reason)
     id, serial = state.mint("qualification request"), state.count("qualification request serial")
@@ -156,23 +156,23 @@ def _grant(state: State, type_id: str, worker_id: str, value: int | None) -> Non
     state.qualifications[type_id, worker_id] = Qualification(type_id, worker_id, state.now, value)
 
 
-def _why_not(state: State, type: QualificationType, worker: Worker) -> str:
+def _why_not(state: State, wanted: QualificationType, worker: Worker) -> str:
     """Return why a worker may not request a type now; "" if they may."""
-    asked = [each for each in state.requests.values() if (each.type_id, each.worker_id) == (type.id, worker.id)]
+    asked = [each for each in state.requests.values() if (each.type_id, each.worker_id) == (wanted.id, worker.id)]
     if not asked:
         return ""
     if any(request.open for request in asked):
-        return f"You have requested {type.name}; the requester has not answered yet."
-    if type.retry_delay is None:
-        return f"{type.name} can be requested only once."
-    again = max(request.submitted_at for request in asked) + type.retry_delay
-    return f"You may request {type.name} again from {again:%Y-%m-%d %H:%M:%S} UTC on." if again > state.now else ""
+        return f"You have requested {wanted.name}; the requester has not answered yet."
+    if wanted.retry_delay is None:
+        return f"{wanted.name} can be requested only once."
+    again = max(request.submitted_at for request in asked) + wanted.retry_delay
+    return f"You may request {wanted.name} again from {again:%Y-%m-%d %H:%M:%S} UTC on." if again > state.now else ""
 
 
-def _find_type(state: State, id: str) -> QualificationType:
-    if id not in state.qualification_types:
-        raise does_not_exist("QualificationType", id)
-    return state.qualification_types[id]
+def _find_type(state: State, type_id: str) -> QualificationType:
+    if type_id not in state.qualification_types:
+        raise does_not_exist("QualificationType", type_id)
+    return state.qualification_types[type_id]
 
 
 def _known_worker(state: State, worker_id: str) -> str:
@@ -192,25 +192,25 @@ def _granted(state: State, params: dict[str, Any]) -> Qualification:
     return held
 
 
-def _open_request(state: State, id: str) -> QualificationRequest:
-    request = state.requests.get(id)
+def _open_request(state: State, request_id: str) -> QualificationRequest:
+    request = state.requests.get(request_id)
     if request is None or not request.open:
-        raise does_not_exist("QualificationRequest", id)
+        raise does_not_exist("QualificationRequest", request_id)
     return request
 
 
-def _shown_type(type: QualificationType) -> dict[str, Any]:
+def _shown_type(shown: QualificationType) -> dict[str, Any]:
     return {
-        "QualificationTypeId": type.id,
-        "CreationTime": type.created_at,
-        "Name": type.name,
-        "Description": type.description,
-        "Keywords": type.keywords,
-        "QualificationTypeStatus": "Active" if type.active else "Inactive",
-        "RetryDelayInSeconds": None if type.retry_delay is None else int(type.retry_delay.total_seconds()),
-        "IsRequestable": type.active,
-        "AutoGranted": type.auto_granted,
-        "AutoGrantedValue": type.auto_granted_value if type.auto_granted else None,
+        "QualificationTypeId": shown.id,
+        "CreationTime": shown.created_at,
+        "Name": shown.name,
+        "Description": shown.description,
+        "Keywords": shown.keywords,
+        "QualificationTypeStatus": "Active" if shown.active else "Inactive",
+        "RetryDelayInSeconds": None if shown.retry_delay is None else int(shown.retry_delay.total_seconds()),
+        "IsRequestable": shown.active,
+        "AutoGranted": shown.auto_granted,
+        "AutoGrantedValue": shown.auto_granted_value if shown.auto_granted else None,
     }
 
 

@@ -85,7 +85,7 @@ def in_words(state: State, requirement: dict[str, Any]) -> str:
     name = custom.name if custom else SYSTEM_NAMES.get(id, id)
     if comparator in PRESENCE:
         return f"{name} {'is granted' if comparator == 'Exists' else 'is not granted'}"
-    words = {"In": "is one of", "NotIn": "is none of"}.get(comparator) or COMPARISONS[comparator][0]
+    words = {"In": "is one of", "NotIn": "is not one of"}.get(comparator) or COMPARISONS[comparator][0]
     locales = [_locale_text(locale) for locale in requirement.get("LocaleValues", [])]
     return f"{name} {words} {', '.join(locales or map(str, requirement.get('IntegerValues', [])))}"
 
@@ -115,7 +115,7 @@ def _require(is_right: bool, parameter: str, value: object) -> None:
 
 
 def _value_of(state: State, worker: Worker, type_id: str) -> Any:
-    """Return a worker's value: a number, a locale, True for a qualification without a value, or None for none."""
+    """Return a worker's value: a number, a locale, True for a qualification without a value, or None."""
     if type_id in SYSTEM_NAMES:
         return _system_value(worker, type_id)
     held = state.qualifications.get((type_id, worker.id))

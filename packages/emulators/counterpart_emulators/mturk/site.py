@@ -52,7 +52,7 @@ class WorkerVisit(Visit[World, Work]):
         return self.outcome("This is not possible", text)
 
     def outcome(self, heading: str, text: str, *, status: int = 409, framed: bool = False) -> Response:
-        """Tell what became of an act: refused, unless the status is 200."""
+        """Show the result of an act: refused, unless the status is 200."""
         return self.page("outcome.html", status=status, heading=heading, text=text, framed=framed, done=status == 200)
 
 
@@ -157,7 +157,7 @@ def _submitter(visit: WorkerVisit, assignment_id: str) -> str:
     """Return the worker who is signed in or, as the frame gets no cookies, who holds the assignment."""
     assignment = visit.world.look(lambda state: state.assignments.get(assignment_id))
     if assignment is None:
-        raise Refusal(f"There is no assignment {assignment_id}; a preview cannot be submitted.")
+        raise Refusal(f"Unknown assignment {assignment_id}; a preview cannot be submitted.")
     return visit.person or assignment.worker_id
 
 
@@ -166,7 +166,7 @@ VIEWS: list[tuple[str, str, Callable[..., Response]]] = [
     ("GET", WorkerVisit.home, show_hits),
     ("GET", "/worker/dashboard", show_dashboard),
     ("GET", "/worker/sign-in", WorkerVisit.sign_in_form),
-    ("POST", "/worker/sign-in", WorkerVisit.sign_somebody_in),
+    ("POST", "/worker/sign-in", WorkerVisit.sign_in_registered),
     ("POST", "/worker/register", WorkerVisit.register),
     ("POST", "/worker/sign-out", WorkerVisit.leave),
     ("GET", "/worker/hits/<hit_id>", preview),

@@ -1,4 +1,4 @@
-"""Everything that is true in the emulated marketplace: its rows, and the state that holds them."""
+"""The data of the emulated marketplace: its rows, and the state that holds them."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -168,7 +168,7 @@ class State(MarketState):
     """The marketplace's tables.
 
     ``reissue`` says who may get the id of a returned assignment: decided by the seed, only the ``same`` worker, only
-    ``another`` worker, or nobody. ``premium_fees`` are dollars for each assignment of a HIT that requires the
+    ``another`` worker, or ``never``. ``premium_fees`` are dollars for each assignment of a HIT that requires the
     qualification type.
     """
 

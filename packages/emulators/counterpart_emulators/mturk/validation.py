@@ -150,7 +150,7 @@ def _unknown(shape: Shape, value: Any, path: str) -> list[str]:
         return [fault for each in value for fault in _unknown(shape.member, each, path)]
     if shape.type_name != "structure" or not isinstance(value, dict):
         return []
-    faults = [f"{_below(path, name)} is no member of {shape.name}" for name in value if name not in shape.members]
+    faults = [f"{_below(path, name)} is not a member of {shape.name}" for name in value if name not in shape.members]
     known = {name: each for name, each in value.items() if name in shape.members}
     return faults + [f for name, each in known.items() for f in _unknown(shape.members[name], each, _below(path, name))]
 

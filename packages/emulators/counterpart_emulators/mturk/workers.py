@@ -188,7 +188,7 @@ def why_not(state: State, hit: HIT, worker: Worker) -> str:
     if _has_done(hit, worker):
         return "You have already submitted this HIT; a HIT can be done only once."
     if hit.status != "Assignable":
-        return "There is no more work in this HIT: all places are taken, or it has expired."
+        return "This HIT has no work left: all places are taken, or it has expired."
     if not may(state, worker, hit.type.requirements, "Accept"):
         unmet = [in_words(state, each) for each in hit.type.requirements if not meets(state, worker, each)]
         return f"You do not meet the requirements of this HIT: {'; '.join(unmet)}."
@@ -200,7 +200,7 @@ def why_not(state: State, hit: HIT, worker: Worker) -> str:
 def _open_hit(state: State, hit_id: str) -> HIT:
     hit = state.hits.get(hit_id)
     if hit is None or hit.status == "Disposed":
-        raise Refusal(f"There is no HIT {hit_id}; it may have been deleted.")
+        raise Refusal(f"Unknown HIT {hit_id}; it may have been deleted.")
     return hit
 
 
@@ -239,13 +239,13 @@ def _is_reissued(state: State, *, same_worker: bool) -> bool:
     return state.reissue == ("same" if same_worker else "another")
 
 
-def _group(state: State, worker: Worker, type: HITType, hits: list[HIT]) -> dict[str, Any]:
+def _group(state: State, worker: Worker, hit_type: HITType, hits: list[HIT]) -> dict[str, Any]:
     acceptable = [hit.id for hit in hits if not why_not(state, hit, worker)]
-    return _described(state, type, worker) | {
+    return _described(state, hit_type, worker) | {
         "hit_id": next(iter(acceptable), hits[0].id),
         "available": len(hits),
         "expires_at": max(hit.expires_at for hit in hits),
-        "can_preview": may(state, worker, type.requirements, "Preview"),
+        "can_preview": may(state, worker, hit_type.requirements, "Preview"),
         "can_accept": bool(acceptable),
     }
 
@@ -254,20 +254,20 @@ def _task(state: State, hit: HIT, worker: Worker) -> dict[str, Any]:
     return _described(state, hit.type, worker) | {"hit_id": hit.id, "question": read_question(hit.question)}
 
 
-def _described(state: State, type: HITType, worker: Worker) -> dict[str, Any]:
+def _described(state: State, hit_type: HITType, worker: Worker) -> dict[str, Any]:
     return {
-        "title": type.title,
-        "description": type.description,
-        "keywords": type.keywords,
-        "reward": type.reward,
-        "duration": type.duration,
+        "title": hit_type.title,
+        "description": hit_type.description,
+        "keywords": hit_type.keywords,
+        "reward": hit_type.reward,
+        "duration": hit_type.duration,
         "requirements": [
             {
                 "text": in_words(state, each),
                 "type_id": each["QualificationTypeId"],
                 "met": meets(state, worker, each),
             }
-            for each in type.requirements
+            for each in hit_type.requirements
         ],
     }
 

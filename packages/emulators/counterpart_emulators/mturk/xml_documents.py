@@ -63,7 +63,7 @@ def read_question(document: str) -> Question:
 
 
 def answers_document(fields: Mapping[str, str]) -> str:
-    """Return the QuestionFormAnswers document for a form's fields, in order; characters that XML lacks are left out."""
+    """Return the QuestionFormAnswers document for a form's fields, in order, without characters that XML forbids."""
     body = "".join(
         f"\n  <Answer>\n    <QuestionIdentifier>{_escaped(name)}</QuestionIdentifier>"
         f"\n    <FreeText>{_escaped(value)}</FreeText>\n  </Answer>"

@@ -49,10 +49,10 @@ def pay_bonuses(state: State, *, payment_id: str, seconds: float = PAID_AFTER) -
     return "The bonuses will be paid shortly."
 
 
-def _submission_of(study: Study, id: str) -> str | None:
+def _submission_of(study: Study, named_id: str) -> str | None:
     """Return the id of a submission, or of a participant's latest one, in a study."""
     for each in reversed(study.submissions):
-        if id in (each.id, each.participant_id):
+        if named_id in (each.id, each.participant_id):
             return each.id
     return None
 

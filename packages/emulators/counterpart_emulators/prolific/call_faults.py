@@ -29,13 +29,13 @@ class CallFaults(call_faults.CallFaults[World]):
     def failed(self, status: int, body: str) -> Response | ProlificError:
         if body == "json":
             return ProlificError("The request failed.", status=status)
-        # What clients meet besides the documented shape.
+        # An undocumented shape that clients get as well.
         return Response('{"message": "Internal error", "detail": null}', status, mimetype="application/json")
 
     def before(self, operation: str, ids: dict[str, str]) -> Response | Drop | ProlificError | None:
         """Change the world, wait, and return what is answered instead of doing the call; None: do it."""
         for fault in self._plan.happening(operation, "crowd"):
-            with suppress(Refusal, ProlificError):  # a study that is full admits nobody
+            with suppress(Refusal, ProlificError):  # a full study admits no participant
                 CROWD[fault.settings["act"]](self._world, ids)
         instead: Response | Drop | ProlificError | None = self.before_all(operation)
         return instead
@@ -79,14 +79,15 @@ def _study_of(world: World, ids: dict[str, str]) -> str:
 
 
 def _reserve(world: World, ids: dict[str, str]) -> tuple[str, str]:
-    somebody = world.register()
-    return world.act("reserve", study_id=_study_of(world, ids), participant_id=somebody)["submission_id"], somebody
+    participant = world.register()
+    reserved = world.act("reserve", study_id=_study_of(world, ids), participant_id=participant)
+    return reserved["submission_id"], participant
 
 
 def _complete(world: World, ids: dict[str, str]) -> None:
-    submission_id, somebody = _reserve(world, ids)
-    world.act("start", submission_id=submission_id, participant_id=somebody)
-    world.act("complete", submission_id=submission_id, participant_id=somebody, code="NOCODE")
+    submission_id, participant = _reserve(world, ids)
+    world.act("start", submission_id=submission_id, participant_id=participant)
+    world.act("complete", submission_id=submission_id, participant_id=participant, code="NOCODE")
 
 
 def _give_back(world: World, ids: dict[str, str]) -> None:

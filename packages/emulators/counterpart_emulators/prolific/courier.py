@@ -54,10 +54,9 @@ class Courier:
             self._world.act("put_off", event_id=event.id, seconds=met["hold"].settings["seconds"])
             return
         form = met["signature"].settings["form"] if "signature" in met else ""
-        received = "lost" in met  # nobody tries again what Prolific believes to have sent
+        received = "lost" in met  # Prolific believes to have sent it, so it is not retried
         if "lost" not in met:
-            times = 2 if "duplicate" in met else 1
-            for _ in range(times):
+            for _ in range(2 if "duplicate" in met else 1):
                 received = self._send(event, target, form)
         self._world.act("record_attempt", event_id=event.id, received=received)
 

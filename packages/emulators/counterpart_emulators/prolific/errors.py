@@ -35,15 +35,15 @@ class ProlificError(Exception):
         return error if bare else {"error": error}
 
 
-def not_found(kind: str, id: str) -> ProlificError:
-    return ProlificError(f"{kind} {id} was not found.", status=404)
+def not_found(kind: str, row_id: str) -> ProlificError:
+    return ProlificError(f"{kind} {row_id} was not found.", status=404)
 
 
-def find(table: Mapping[str, Row], id: str, kind: str) -> Row:
+def find(table: Mapping[str, Row], row_id: str, kind: str) -> Row:
     """Return the row of a table with an id. Raises ProlificError for an unknown one."""
-    if id not in table:
-        raise not_found(kind, id)
-    return table[id]
+    if row_id not in table:
+        raise not_found(kind, row_id)
+    return table[row_id]
 
 
 def invalid(field: str, text: str) -> ProlificError:

@@ -18,23 +18,23 @@ LISTS = tuple(name for name in CALLS if OPERATIONS[name].pages in ("page", "limi
 KINDS: Mapping[str, FaultKind] = {
     **kinds_of_calls(CALLS, busy="Status 429", bodies=("json", "message", "html", "none"), refusals=REFUSALS),
     "crowd": FaultKind(
-        "Before the call, its study, or else the latest one, changes: somebody reserves, completes or returns a "
+        "Before the call, its study, or else the latest one, changes: a participant reserves, completes or returns a "
         "place, or another researcher adds a place or stops it.",
         CALLS,
         {"act": one_of(*CROWD)},
     ),
     "publishing": FaultKind(
-        "PUBLISH answers PUBLISHING; the study is ACTIVE so many seconds later.", ("move_study",), {"seconds": SECONDS}
+        "PUBLISH answers PUBLISHING; the study is ACTIVE after these seconds.", ("move_study",), {"seconds": SECONDS}
     ),
     "late": FaultKind(
-        "The bonuses are paid so many seconds after the call, not 60.", ("pay_bonuses",), {"seconds": SECONDS}
+        "The bonuses are paid these seconds after the call, not 60.", ("pay_bonuses",), {"seconds": SECONDS}
     ),
     "lag": FaultKind(
         "The answer shows statuses and codes as they were some seconds ago.", SHOWN_LATE, {"seconds": SECONDS}
     ),
     "processing": FaultKind("Submissions that await review or are approved show PROCESSING.", SHOWN_LATE),
     "shift": FaultKind(
-        "The rows of a page are those so many places later (or earlier, if negative).",
+        "The rows of a page are shifted by this number of places (negative: to earlier rows).",
         LISTS,
         {"by": number("a whole number, -100 to 100", least=-100, most=100, whole=True, required=True)},
     ),
@@ -50,7 +50,7 @@ KINDS: Mapping[str, FaultKind] = {
     ),
     "duplicate": FaultKind("A hook is sent twice.", ("deliver",)),
     "lost": FaultKind("A hook is never sent.", ("deliver",)),
-    "hold": FaultKind("A hook is sent so many seconds later, after others.", ("deliver",), {"seconds": SECONDS}),
+    "hold": FaultKind("A hook is sent these seconds later, after others.", ("deliver",), {"seconds": SECONDS}),
     "signature": FaultKind(
         "A hook's signature is wrong: another text, or made with the secret before the last.",
         ("deliver",),

@@ -70,10 +70,10 @@ def remove_members(state: State, *, group_id: str, participant_ids: list[str]) -
     return {"results": _members(group)}
 
 
-def _meets(state: State, filter: dict[str, Any], participant: Participant) -> bool:
-    kind, wanted = filter["filter_id"], {*(filter["selected_values"] or [])}
+def _meets(state: State, study_filter: dict[str, Any], participant: Participant) -> bool:
+    kind, wanted = study_filter["filter_id"], {*(study_filter["selected_values"] or [])}
     if kind == "approval_rate":
-        bounds = filter["selected_range"]
+        bounds = study_filter["selected_range"]
         upper = 100 if bounds["upper"] is None else bounds["upper"]
         return bool((bounds["lower"] or 0) <= participant.approval_rate <= upper)
     subject, _, listing = kind.rpartition("_")

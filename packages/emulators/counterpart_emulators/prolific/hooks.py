@@ -1,4 +1,4 @@
-"""Webhooks: secrets, subscriptions, and the events that wait for them. What sends them is in ``courier``."""
+"""Webhooks: secrets, subscriptions, and the events that wait to be sent by ``courier``."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ DISABLED_AFTER = timedelta(days=5)  # of failures only
 
 
 def announce(state: State, event_type: str, resource_id: str, **more: Any) -> None:
-    """Queue an event for everybody who subscribed to its type."""
+    """Queue an event for every subscription to its type."""
     for hook in state.subscriptions.values():
         if hook.enabled and hook.event_type == event_type:
             # Compact, as Prolific's are: a signature over JSON that was serialised again does not fit.
@@ -88,7 +88,7 @@ def create_subscription(state: State, *, workspace_id: str, event_type: str, tar
     """Create a subscription, which is silent until it is confirmed with the text in the answer's X-Hook-Secret."""
     require_workspace(state, workspace_id)
     if event_type not in TYPES:
-        raise invalid("event_type", f"{event_type} is no event type; GET hooks/event-types/ lists them.")
+        raise invalid("event_type", f"{event_type} is not an event type; GET hooks/event-types/ lists them.")
     if not _is_near(target_url):
         raise invalid("target_url", "The emulator sends only to this machine, such as http://127.0.0.1:8000/.")
     if not state.secrets:

@@ -23,7 +23,7 @@ APPROVED_AFTER = timedelta(days=21)
 
 
 def set_study_status(state: State, study: Study, status: StudyStatus) -> None:
-    """Change a study's status and announce it; the same status is no change."""
+    """Set a study's status, and announce it if it changes."""
     if status != study.status:
         study.status = status
         study.history.append((state.now, status))
@@ -52,7 +52,7 @@ def set_status(state: State, submission: Submission, status: SubmissionStatus) -
     announce(state, "submission.status.change", submission.id, participant_id=submission.participant_id, status=status)
     takes = status in TAKING
     if took and not takes and study.stopped:
-        wallet.release(state, study, 1)  # nobody can take this place again
+        wallet.release(state, study, 1)  # its place cannot be taken again
     if took != takes:
         progress = {"places_taken": study.taken, "total_available_places": study.places}
         announce(state, "study.progress.change", study.id, **progress)
@@ -74,7 +74,7 @@ def resume(state: State, study: Study) -> None:
 
 
 def stop(state: State, study: Study) -> None:
-    """End recruiting, and give back the money for the places that nobody took."""
+    """End recruiting, and give back the money for the free places."""
     study.stopped = True
     wallet.release(state, study, study.free)
     set_study_status(state, study, _end_of(study))
@@ -149,8 +149,8 @@ def _screen_out(state: State, submission: Submission, action: dict[str, Any]) ->
         set_study_status(state, study, "PAUSED")
 
 
-def _publish_if_due(state: State, id: str) -> None:
-    study = state.studies.get(id)
+def _publish_if_due(state: State, study_id: str) -> None:
+    study = state.studies.get(study_id)
     if study is None:
         return
     if study.status == "PUBLISHING":
@@ -164,14 +164,14 @@ def _publish_if_due(state: State, id: str) -> None:
             publish(state, study)
 
 
-def _time_out(state: State, id: str) -> None:
-    submission = state.submissions[id]
+def _time_out(state: State, submission_id: str) -> None:
+    submission = state.submissions[submission_id]
     if submission.status in OPEN and submission.deadline <= state.now:
         set_status(state, submission, "TIMED-OUT")
 
 
-def _approve_if_due(state: State, id: str) -> None:
-    submission = state.submissions[id]
+def _approve_if_due(state: State, submission_id: str) -> None:
+    submission = state.submissions[submission_id]
     if submission.status != "AWAITING REVIEW" or submission.completed_at is None or submission.started_at is None:
         return
     rushed = submission.completed_at - submission.started_at < submission.study.estimated / 2
@@ -179,13 +179,13 @@ def _approve_if_due(state: State, id: str) -> None:
         approve(state, submission)
 
 
-def _approve_in_bulk(state: State, id: str) -> None:
-    if state.submissions[id].status == "AWAITING REVIEW":
-        approve(state, state.submissions[id])
+def _approve_in_bulk(state: State, submission_id: str) -> None:
+    if state.submissions[submission_id].status == "AWAITING REVIEW":
+        approve(state, state.submissions[submission_id])
 
 
-def _pay_bonuses(state: State, id: str) -> None:
-    for submission_id, amount in state.bonus_runs.pop(id).amounts:
+def _pay_bonuses(state: State, run_id: str) -> None:
+    for submission_id, amount in state.bonus_runs.pop(run_id).amounts:
         wallet.pay_bonus(state, state.submissions[submission_id], amount)
 
 

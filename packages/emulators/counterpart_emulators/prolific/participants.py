@@ -64,7 +64,7 @@ def start(state: State, *, submission_id: str, participant_id: str) -> dict[str,
 
 
 def enter_code(state: State, *, submission_id: str, participant_id: str, code: str) -> dict[str, Any]:
-    """End work with a completion code. Late work still counts while nobody has taken the place. Raises Refusal."""
+    """End work with a completion code. Late work still counts while its place is free. Raises Refusal."""
     submission = own_submission(state, submission_id, participant_id)
     if not submission.can_complete:
         raise Refusal(f"A code cannot be entered any more: your submission is {submission.status.lower()}.")
@@ -120,11 +120,11 @@ def own_submission(state: State, submission_id: str, participant_id: str) -> Sub
     return submission
 
 
-def find_participant(state: State, id: str) -> Participant:
+def find_participant(state: State, participant_id: str) -> Participant:
     """Return the participant with an id. Raises Refusal for an unknown one."""
-    if id not in state.participants:
-        raise Refusal(f"No participant {id!r} is registered.")
-    return state.participants[id]
+    if participant_id not in state.participants:
+        raise Refusal(f"No participant {participant_id!r} is registered.")
+    return state.participants[participant_id]
 
 
 def filled(submission: Submission, **other: str) -> str:

@@ -31,7 +31,7 @@ FILTERS = {
     "participant_group_allowlist": "Participants of these groups",
     "participant_group_blocklist": "Participants outside these groups",
     "previous_studies_allowlist": "Participants of these studies",
-    "previous_studies_blocklist": "Participants who took none of these studies",
+    "previous_studies_blocklist": "Participants who did not take these studies",
     "custom_allowlist": "These participants",
     "custom_blocklist": "All but these participants",
     "approval_rate": "Approval rate",
@@ -100,7 +100,7 @@ class Filter(Body):
     @model_validator(mode="after")
     def _known(self) -> Self:
         if self.filter_id not in FILTERS:
-            raise ValueError(f"{self.filter_id} is no filter; GET filters/ lists them")
+            raise ValueError(f"{self.filter_id} is not a filter; GET filters/ lists them")
         is_range = self.filter_id in RANGES
         if (self.selected_range is None) == is_range or (self.selected_values is None) != is_range:
             raise ValueError(f"{self.filter_id} needs {'selected_range' if is_range else 'selected_values'} alone")

@@ -20,7 +20,10 @@ class ParticipantVisit(Visit[World, ParticipantActs]):
     cookie = "prolific_emulator_participant"
     home = "/studies/"
     sign_in = "/sign-in"
-    done_texts = {"returned": "Returned. Somebody else can take the place now.", "completed": "Completed. Thank you."}
+    done_texts = {
+        "returned": "Returned. Another participant can take the place now.",
+        "completed": "Completed. Thank you.",
+    }
 
     form_fields = ("participant_id", "approval_rate", "device")
     person_word = "participant"
@@ -102,7 +105,7 @@ def show_messages(visit: ParticipantVisit) -> Response:
 VIEWS: list[tuple[str, str, Callable[..., Response]]] = [
     ("GET", "/", lambda visit: go(visit.home)),
     ("GET", "/sign-in", ParticipantVisit.sign_in_form),
-    ("POST", "/sign-in", ParticipantVisit.sign_somebody_in),
+    ("POST", "/sign-in", ParticipantVisit.sign_in_registered),
     ("POST", "/register", ParticipantVisit.register),
     ("POST", "/sign-out", ParticipantVisit.leave),
     ("GET", ParticipantVisit.home, show_studies),

@@ -1,4 +1,4 @@
-"""Everything that is true in the emulated marketplace: its rows, and the state that holds them."""
+"""The data of the emulated marketplace: its rows, and the state that holds them."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -58,7 +58,7 @@ class Study:
 
     @property
     def free(self) -> int:
-        """Places that nobody has taken, whether or not the study can be taken now."""
+        """Places that are not taken, whether or not the study can be taken now."""
         return self.places - self.taken
 
     @property
@@ -113,7 +113,7 @@ class Submission:
 
     @property
     def can_complete(self) -> bool:
-        """Whether a code can be entered: late work counts while nobody has taken its place."""
+        """Whether a code can be entered: late work counts while its place is free."""
         study = self.study
         late = self.status == "TIMED-OUT" and self.started_at is not None and not study.stopped and study.free > 0
         return self.status == "ACTIVE" or late
@@ -192,7 +192,7 @@ class Subscription:
 
 @dataclass
 class Event:
-    """Something to tell a subscriber: the ``body`` is sent until it is received or was tried too often."""
+    """A notification to a subscriber: the ``body`` is sent until it is received or was tried too often."""
 
     id: str
     subscription_id: str

@@ -99,7 +99,7 @@ def change_study(state: State, *, study_id: str, **change: Any) -> dict[str, Any
 def move_study(
     state: State, *, study_id: str, action: Action, publish_at: datetime | None = None, seconds: float = 0
 ) -> dict[str, Any]:
-    """Publish, schedule, pause, start or stop a study. It is PUBLISHING for so many ``seconds`` first."""
+    """Publish, schedule, pause, start or stop a study. It is PUBLISHING for ``seconds`` first."""
     study = find_study(state, study_id)
     needed, move = ACTIONS[action]
     if study.status not in needed:
@@ -158,8 +158,8 @@ def allocated(study: Study, url: str) -> int:
     return sum(each.url == url and each.status in TAKING for each in study.submissions)
 
 
-def find_study(state: State, id: str) -> Study:
-    return find(state.studies, id, "Study")
+def find_study(state: State, study_id: str) -> Study:
+    return find(state.studies, study_id, "Study")
 
 
 def _checked(state: State, terms: dict[str, Any], project_id: str) -> dict[str, Any]:

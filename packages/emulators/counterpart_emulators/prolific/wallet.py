@@ -61,15 +61,15 @@ def pay_reward(state: State, submission: Submission, amount: Decimal | None = No
 
 
 def pay_screen_out(state: State, submission: Submission, amount: Decimal) -> None:
-    """Pay a fixed amount from the available balance; the submission's place stays on hold for somebody else."""
+    """Pay a fixed amount from the available balance; the submission's place stays on hold for another one."""
     submission.paid += amount
     _enter(state, "", price_of(amount), about=submission.id)
 
 
-def hold_bonus(state: State, id: str, total: Decimal) -> None:
+def hold_bonus(state: State, about: str, total: Decimal) -> None:
     """Put the price of bonuses on hold until they are paid. Raises ProlificError and changes nothing."""
     require_funds(state, total)
-    state.ledger.enter(state.now, "hold", available=-total, on_hold=total, about=id)
+    state.ledger.enter(state.now, "hold", available=-total, on_hold=total, about=about)
 
 
 def pay_bonus(state: State, submission: Submission, amount: Decimal) -> None:
@@ -116,7 +116,7 @@ def show_balance(state: State, query: Mapping[str, str], *, workspace_id: str) -
 
 
 def calculate_cost(state: State, *, reward: Count, total_available_places: Count) -> dict[str, Any]:
-    """Return the cost of so many places, fees and VAT included."""
+    """Return the cost of this number of places, fees and VAT included."""
     return {"total_cost": minor(price_of(Decimal(reward) / 100).total * total_available_places)}
 
 

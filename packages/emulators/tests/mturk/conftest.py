@@ -1,4 +1,4 @@
-"""A marketplace on a free port whose clock stands still until a test moves it, and clients that speak to it."""
+"""A marketplace on a free port with a stopped clock that tests move, and clients that speak to it."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -47,7 +47,7 @@ def emulator(world: World) -> Iterator[Emulator]:
 
 @pytest.fixture
 def connect(emulator: Emulator) -> Callable[..., Client]:
-    """Make a client: of the requester, or of whoever else; one that tries once, unless told otherwise."""
+    """Make a client: of the requester or another account, by default with one attempt."""
 
     def made(
         credential: Credential = REQUESTER,

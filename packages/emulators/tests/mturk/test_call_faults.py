@@ -24,12 +24,6 @@ def test_the_nth_call_is_throttled_and_the_next_one_is_not(mturk, upset, refused
     mturk.get_account_balance()
 
 
-def test_the_sdk_tries_again_after_throttling(connect, upset):
-    upset("throttle", "GetAccountBalance", times=1)
-    answer = connect(attempts=2).get_account_balance()
-    assert answer["ResponseMetadata"]["RetryAttempts"] == 1
-
-
 @pytest.mark.parametrize(("status", "body"), [(500, "json"), (503, "html"), (505, "none")])
 def test_a_failing_service_answers_with_its_status_and_does_nothing(mturk, post, upset, world, status, body):
     post()
@@ -38,14 +32,6 @@ def test_a_failing_service_answers_with_its_status_and_does_nothing(mturk, post,
         post()
     assert failed.value.response["ResponseMetadata"]["HTTPStatusCode"] == status
     assert mturk.list_hits()["NumResults"] == 1
-
-
-@pytest.mark.parametrize(("status", "tries"), [(500, 1), (503, 1), (505, 0)])
-def test_the_sdk_tries_again_after_500_and_503_but_not_after_505(connect, upset, plan, status, tries):
-    upset("status", "GetAccountBalance", status=status, body="html")
-    with pytest.raises(ClientError):
-        connect(attempts=2).get_account_balance()
-    assert plan.as_json()[0]["happened"] == 1 + tries
 
 
 def test_a_reset_connection_did_nothing(post, mturk, upset):
@@ -118,15 +104,6 @@ def pages(mturk, hit_id, **more) -> list[list[str]]:
     return [[each["AssignmentId"] for each in page["Assignments"]] for page in found]
 
 
-def test_short_pages_still_lead_through_the_whole_list(mturk, post, do, upset):
-    hit_id = post(MaxAssignments=5)["HITId"]
-    done = [do(hit_id) for _ in range(5)]
-    upset("page", "ListAssignmentsForHIT", size=2)
-    found = pages(mturk, hit_id)
-    assert max(map(len, found)) == 2
-    assert sum(found, []) == done
-
-
 @pytest.mark.parametrize("nth", [1, 2])
 def test_an_empty_page_with_a_token_is_not_the_end(mturk, post, do, upset, nth):
     hit_id = post(MaxAssignments=3)["HITId"]
@@ -137,38 +114,12 @@ def test_an_empty_page_with_a_token_is_not_the_end(mturk, post, do, upset, nth):
     assert sum(found, []) == done
 
 
-def test_work_that_arrives_between_two_pages_moves_no_other_work(mturk, post, do, upset):
-    hit_id = post(MaxAssignments=5)["HITId"]
-    done = [do(hit_id) for _ in range(3)]
-    upset("crowd", "ListAssignmentsForHIT", nth=2, act="submit")
-    found = sum(pages(mturk, hit_id, PaginationConfig={"PageSize": 2}), [])
-    assert found[:3] == done
-    assert len(found) == 4
-
-
 def test_work_that_is_approved_between_two_pages_leaves_none_out(mturk, post, do, upset):
     hit_id = post(MaxAssignments=5)["HITId"]
     done = [do(hit_id) for _ in range(5)]
     upset("crowd", "ListAssignmentsForHIT", act="approve")
     found = pages(mturk, hit_id, AssignmentStatuses=["Submitted"], PaginationConfig={"PageSize": 2})
     assert {*done} - {*sum(found, [])} == {done[0]}  # approved before the first page was made
-
-
-def test_a_crowd_that_is_not_let_in_disturbs_nobody(mturk, post, do, upset):
-    hit_id = post()["HITId"]
-    done = do(hit_id)
-    upset("crowd", "ListAssignmentsForHIT", act="accept")
-    assert pages(mturk, hit_id) == [[done]]
-
-
-def test_a_lagging_list_shows_work_only_after_a_while(mturk, post, do, upset, world):
-    hit_id = post()["HITId"]
-    upset("lag", "ListAssignmentsForHIT", seconds=30)
-    do(hit_id)
-    late = mturk.list_assignments_for_hit(HITId=hit_id)
-    assert (late["NumResults"], late["Assignments"]) == (0, [])
-    world.move_clock(by=timedelta(seconds=30), running=False)
-    assert mturk.list_assignments_for_hit(HITId=hit_id)["NumResults"] == 1
 
 
 def test_a_lagging_list_shows_decided_work_as_undecided(mturk, post, do, upset, world):
@@ -192,21 +143,6 @@ def test_lagging_counters_show_what_was(mturk, post, do, upset, world):
     late, now = (mturk.get_hit(HITId=hit_id)["HIT"] for _ in range(2))
     assert [late[name] for name in names] == ["Assignable", 2, 0, 0]
     assert [now[name] for name in names] == ["Unassignable", 0, 1, 1]
-
-
-def test_a_lagging_account_does_not_know_its_latest_hit(mturk, post, upset, refused):
-    upset("lag", seconds=30)
-    hit_id = post()["HITId"]
-    assert mturk.list_hits()["HITs"] == []
-    assert refused(mturk.get_hit, HITId=hit_id)[1] == "AWS.MechanicalTurk.HITDoesNotExist"
-
-
-def test_a_lagging_review_list_leaves_out_what_has_just_become_reviewable(mturk, post, do, upset, world):
-    do(post()["HITId"])
-    world.move_clock(by=timedelta(seconds=60), running=False)
-    do(post()["HITId"])
-    upset("lag", "ListReviewableHITs", seconds=30)
-    assert mturk.list_reviewable_hits()["NumResults"] == 1
 
 
 def test_a_finished_hit_flickers_back_to_assignable(mturk, post, do, upset):

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.mturk.conftest import QUESTION, SCHEMAS, TYPE
+from tests.mturk.conftest import QUESTION, SCHEMAS
 
 
 def status(mturk, hit_id):
@@ -12,23 +12,6 @@ def status(mturk, hit_id):
 def counters(mturk, hit_id):
     hit = mturk.get_hit(HITId=hit_id)["HIT"]
     return tuple(hit[f"NumberOfAssignments{name}"] for name in ("Pending", "Available", "Completed"))
-
-
-def test_a_hit_shows_what_it_was_created_with(post):
-    hit = post(MaxAssignments=3, RequesterAnnotation="row 12")
-    shown = {name: hit[name] for name in ("Title", "Question", "MaxAssignments", "RequesterAnnotation", "HITStatus")}
-    assert shown == {
-        "Title": TYPE["Title"],
-        "Question": QUESTION,
-        "MaxAssignments": 3,
-        "RequesterAnnotation": "row 12",
-        "HITStatus": "Assignable",
-    }
-
-
-def test_a_hit_can_be_created_together_with_its_type(mturk, type_id):
-    hit = mturk.create_hit(**TYPE, LifetimeInSeconds=60, Question=QUESTION)["HIT"]
-    assert (hit["HITTypeId"], hit["MaxAssignments"]) == (type_id, 1)
 
 
 @pytest.mark.parametrize(
@@ -45,11 +28,6 @@ def test_a_hit_that_cannot_be_is_refused_and_nothing_is_held(mturk, post, refuse
     assert refusal[0] == code
     assert says in refusal[2]
     assert mturk.get_account_balance()["OnHoldBalance"] == "0.00"
-
-
-def test_a_hit_without_a_question_is_refused(mturk, type_id, refused):
-    message = refused(mturk.create_hit_with_hit_type, HITTypeId=type_id, LifetimeInSeconds=60)[2]
-    assert "Either a Question parameter or a HITLayoutId" in message
 
 
 @pytest.mark.parametrize(
@@ -105,20 +83,12 @@ def test_a_returned_place_is_open_again(mturk, world, post, worker):
     assert (status(mturk, hit_id), counters(mturk, hit_id)) == ("Assignable", (0, 1, 0))
 
 
-def test_a_hit_that_expires_while_somebody_works_is_unassignable_until_they_are_done(mturk, world, post, worker):
+def test_a_hit_that_expires_while_a_worker_has_it_is_unassignable_until_they_are_done(mturk, world, post, worker):
     hit_id = post(LifetimeInSeconds=60)["HITId"]
     assignment_id = world.accept(hit_id, worker)["AssignmentId"]
     world.move_clock(by=timedelta(seconds=61))
     assert status(mturk, hit_id) == "Unassignable"
     world.submit(assignment_id, worker, {"a": "1"})
-    assert status(mturk, hit_id) == "Reviewable"
-
-
-def test_a_return_after_expiry_opens_nothing(mturk, world, post, worker):
-    hit_id = post(LifetimeInSeconds=60)["HITId"]
-    assignment_id = world.accept(hit_id, worker)["AssignmentId"]
-    world.move_clock(by=timedelta(seconds=61))
-    world.return_assignment(assignment_id, worker)
     assert status(mturk, hit_id) == "Reviewable"
 
 
@@ -128,12 +98,6 @@ def test_unreviewed_work_is_in_no_counter(mturk, world, post, do, worker):
     do(hit_id)
     world.accept(hit_id, worker)
     assert counters(mturk, hit_id) == (1, 1, 1)
-
-
-def test_places_that_nobody_took_are_still_counted_after_expiry(mturk, world, post):
-    hit_id = post(MaxAssignments=4)["HITId"]
-    world.move_clock(by=timedelta(hours=2))
-    assert (status(mturk, hit_id), counters(mturk, hit_id)) == ("Reviewable", (0, 4, 0))
 
 
 def test_review_moves_a_hit_to_reviewing_and_back(mturk, post, do):
@@ -149,7 +113,7 @@ def test_a_hit_that_is_offered_can_be_neither_reviewed_nor_deleted(mturk, post, 
     hit_id = post()["HITId"]
     _, turk_code, message = refused(mturk.update_hit_review_status, HITId=hit_id)
     assert turk_code == refused(mturk.delete_hit, HITId=hit_id)[1] == "AWS.MechanicalTurk.InvalidHITState"
-    assert "currently in the state 'Assignable'" in message
+    assert "'Assignable'" in message
 
 
 def test_a_reviewed_hit_can_be_deleted_and_leaves_the_lists(mturk, post, do):

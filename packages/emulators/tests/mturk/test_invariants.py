@@ -123,7 +123,7 @@ class Marketplace(RuleBasedStateMachine):
             assert state.ledger.on_hold == sum(hit.held * (hit.type.reward + hit.fee) for hit in state.hits.values())
 
     @invariant()
-    def nobody_does_a_hit_twice_and_no_place_is_given_twice(self):
+    def no_hit_is_done_twice_by_a_worker_and_no_place_is_given_twice(self):
         with self.world.looking() as state:
             for hit in state.hits.values():
                 done = [each.worker_id for each in hit.assignments if each.submitted_at]

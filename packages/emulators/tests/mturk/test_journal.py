@@ -79,7 +79,7 @@ def test_what_fails_is_not_written_down(path):
 
 
 @pytest.mark.parametrize("content", [b"My only notes", b"[1]\nnotes", b"notes\nmore", b"\x93\xff", b"{}\nnotes"])
-def test_a_file_that_is_no_journal_is_refused_and_left_as_it_is(path, content):
+def test_a_file_that_is_not_a_journal_is_refused_and_left_as_it_is(path, content):
     path.write_bytes(content)
     with pytest.raises(JournalError, match=r"Use another file\.$"):
         seed_of(path)
@@ -96,7 +96,7 @@ def test_a_line_torn_by_a_crash_is_cut_off(path):
     assert all(json.loads(line) for line in path.read_text().split("\n")[:-1])
 
 
-def test_a_line_that_is_no_json_is_named(path):
+def test_a_line_that_is_not_json_is_named(path):
     lived(path)
     path.write_text(path.read_text().replace('"act"', "act", 1))
     with pytest.raises(JournalError, match="Line 2 of"):

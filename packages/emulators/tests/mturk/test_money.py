@@ -62,7 +62,7 @@ def test_an_override_without_funds_leaves_the_rejection(mturk, world, post, do, 
     assert mturk.get_assignment(AssignmentId=assignment)["Assignment"]["AssignmentStatus"] == "Rejected"
 
 
-def test_places_nobody_took_are_paid_back_at_expiry_and_work_in_hand_is_not(mturk, world, post, do, worker):
+def test_free_places_are_paid_back_at_expiry_and_work_in_hand_is_not(mturk, world, post, do, worker):
     hit_id = post(MaxAssignments=3, LifetimeInSeconds=60)["HITId"]
     do(hit_id)
     world.accept(hit_id, worker)
@@ -111,12 +111,12 @@ def test_the_sandbox_always_has_ten_thousand_dollars_and_never_runs_out(mturk, w
     assert (shown["AvailableBalance"], "OnHoldBalance" in shown) == ("10000.00", False)
 
 
-def test_the_ledger_tells_every_movement(mturk, world, post, do):
+def test_the_ledger_has_every_movement(mturk, world, post, do):
     hit_id = post()["HITId"]
     mturk.approve_assignment(AssignmentId=do(hit_id))
     with world.looking() as state:
-        told = [(entry.what, entry.available, entry.on_hold) for entry in state.ledger.entries]
-    assert told == [
+        entries = [(entry.what, entry.available, entry.on_hold) for entry in state.ledger.entries]
+    assert entries == [
         ("deposit", Decimal("10000.00"), Decimal(0)),
         ("hold", Decimal("-0.78"), Decimal("0.78")),
         ("reward", Decimal(0), Decimal("-0.65")),

@@ -2,8 +2,6 @@ from http.client import HTTPConnection
 from threading import Thread
 
 import pytest
-from werkzeug.routing import Rule
-from werkzeug.wrappers import Response
 
 from counterpart_emulators.mturk.emulator import Emulator
 
@@ -13,12 +11,6 @@ def asked(emulator, method, path, **headers):
     connection.request(method, path, body=b"{}" if method == "POST" else None, headers=headers)
     response = connection.getresponse()
     return response.status, response.read()
-
-
-def test_more_addresses_can_be_added(emulator):
-    emulator.routes.add(Rule("/hello/<name>", methods=["GET"], endpoint=lambda request, name: Response(name)))
-    assert asked(emulator, "GET", "/hello/turk") == (200, b"turk")
-    assert asked(emulator, "GET", "/nowhere")[0] == 404
 
 
 @pytest.mark.parametrize("target", ["", "Nobody.GetHIT"])

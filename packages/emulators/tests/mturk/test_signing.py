@@ -19,7 +19,7 @@ def test_a_call_signed_by_the_requester_is_answered(connect):
         (OTHER_ACCOUNT, "RequestError", "must be linked to your Amazon Mechanical Turk Account"),
     ],
 )
-def test_a_call_of_somebody_else_is_refused_in_aws_words(connect, refused, credential, code, says):
+def test_a_call_of_another_account_is_refused_in_aws_words(connect, refused, credential, code, says):
     refusal = refused(connect(credential).get_account_balance)
     assert refusal[0] == code
     assert says in refusal[2]

@@ -72,21 +72,6 @@ def test_a_bad_registration_is_explained_and_kept_in_the_form(browse, profile, e
         assert state.workers == {}
 
 
-def test_an_unknown_worker_cannot_sign_in(browse):
-    assert browse().post("/worker/sign-in", data={"worker_id": "ANOBODY"}).status_code == 400
-
-
-def test_a_worker_of_an_earlier_rehearsal_signs_in_anew(browse):
-    client = browse()
-    client.cookies.set("mturk_emulator_worker", "AGONE")
-    assert client.get("/worker/").url.path == "/worker/sign-in"
-
-
-def test_signing_out_forgets_the_worker(signed_in):
-    signed_in.post("/worker/sign-out")
-    assert signed_in.get("/worker/").url.path == "/worker/sign-in"
-
-
 def test_the_list_shows_reward_time_requirements_and_whether_they_are_met(signed_in, mturk, post):
     required = {
         "QualificationTypeId": "00000000000000000040",
@@ -105,10 +90,6 @@ def test_the_list_shows_reward_time_requirements_and_whether_they_are_met(signed
     for text in ("For &lt;b&gt;old&lt;/b&gt; hands", "$1.40", "1 hour 30 minutes", "at least 500", "not met"):
         assert text in page
     assert "Accept and work" not in page
-
-
-def test_an_empty_list_says_how_hits_come_about(signed_in):
-    assert "manage.py publish" in signed_in.get("/worker/").text
 
 
 def test_a_preview_names_no_assignment_and_no_worker(signed_in, post):
@@ -134,19 +115,6 @@ def test_accepted_work_names_the_assignment_and_its_worker(signed_in, post, work
     assert 'data-seconds="600"' in page.text
 
 
-def test_the_parameters_of_an_address_come_as_a_fault_wants_them(signed_in, post, upset):
-    upset("address", "preview", form="slash")
-    given = parse_qs(urlsplit(frame_address(signed_in.get(f"/worker/hits/{post()['HITId']}"))).query)
-    assert given["turkSubmitTo"] == [f"{str(signed_in.base_url).rstrip('/')}/"]
-
-
-def test_a_frames_height_is_the_one_that_was_asked_for(signed_in, post):
-    question = post()["Question"]
-    fixed = post(Question=question.replace("<FrameHeight>0<", "<FrameHeight>640<"))["HITId"]
-    assert 'height="640"' in signed_in.get(f"/worker/hits/{fixed}").text
-    assert "height=" not in signed_in.get(f"/worker/hits/{post()['HITId']}").text
-
-
 def test_a_form_of_fields_in_the_body_is_submitted_once(signed_in, browse, post, mturk):
     hit_id = post()["HITId"]
     assignment_id = accepted(signed_in, hit_id)
@@ -154,7 +122,7 @@ def test_a_form_of_fields_in_the_body_is_submitted_once(signed_in, browse, post,
     frame = browse()  # the frame sends no cookies
     assert frame.post("/mturk/externalSubmit", data=fields).status_code == 200
     again = frame.post("/mturk/externalSubmit", data=fields | {"labels": "4,4"})
-    assert (again.status_code, "already submitted this assignment" in again.text) == (409, True)
+    assert again.status_code == 409
     [assignment] = mturk.list_assignments_for_hit(HITId=hit_id)["Assignments"]
     texts = [each.text for each in fromstring(assignment["Answer"]).iter() if each.tag.endswith("FreeText")]
     assert texts == ["1,2", "<zebra> & co"]
@@ -171,7 +139,7 @@ def test_fields_in_the_address_are_not_a_submission(signed_in, browse, post, mtu
 def test_a_preview_cannot_be_submitted(browse):
     fields = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "labels": "1"}
     answer = browse().post("/mturk/externalSubmit", data=fields)
-    assert (answer.status_code, "a preview cannot be submitted" in answer.text) == (409, True)
+    assert answer.status_code == 409
 
 
 def test_a_stale_page_of_the_former_holder_submits_nothing(browse, post, world, upset, mturk):
@@ -192,31 +160,13 @@ def test_fields_of_one_name_come_as_one_answer(signed_in, browse, post, mturk):
     assert "object|count" in mturk.list_assignments_for_hit(HITId=hit_id)["Assignments"][0]["Answer"]
 
 
-def test_returned_work_is_free_again(signed_in, post, mturk):
-    hit_id = post()["HITId"]
-    page = signed_in.post(f"/worker/assignments/{accepted(signed_in, hit_id)}/return")
-    assert "Returned." in page.text
-    assert mturk.get_hit(HITId=hit_id)["HIT"]["NumberOfAssignmentsAvailable"] == 1
-
-
-def test_work_of_somebody_else_is_not_shown(signed_in, browse, post, world):
+def test_work_of_another_worker_is_not_shown(signed_in, browse, post, world):
     assignment_id = accepted(signed_in, post()["HITId"])
     answer = browse(world.register_worker()).get(f"/worker/assignments/{assignment_id}")
     assert (answer.status_code, "You have no assignment" in answer.text) == (409, True)
 
 
-def test_work_that_is_over_is_not_shown_again(signed_in, post, worker, do):
-    assignment_id = do(post()["HITId"], worker)
-    answer = signed_in.get(f"/worker/assignments/{assignment_id}")
-    assert (answer.status_code, "Submitted" in answer.text) == (409, True)
-
-
-def test_what_the_worker_holds_stands_above_the_list(signed_in, post):
-    assignment_id = accepted(signed_in, post()["HITId"])
-    assert f"/worker/assignments/{assignment_id}" in signed_in.get("/worker/").text
-
-
-def test_the_dashboard_tells_pay_reasons_bonuses_and_messages(signed_in, post, do, mturk, worker):
+def test_the_dashboard_shows_pay_reasons_bonuses_and_messages(signed_in, post, do, mturk, worker):
     good, bad = (do(post()["HITId"], worker) for _ in range(2))
     mturk.approve_assignment(AssignmentId=good)
     mturk.reject_assignment(AssignmentId=bad, RequesterFeedback="Every answer is the same.")
@@ -227,27 +177,11 @@ def test_the_dashboard_tells_pay_reasons_bonuses_and_messages(signed_in, post, d
         assert text in page
 
 
-def test_a_qualification_is_requested_and_waits(signed_in, mturk):
-    type_id = mturk.create_qualification_type(Name="Trusted", Description="d", QualificationTypeStatus="Active")[
-        "QualificationType"
-    ]["QualificationTypeId"]
-    page = signed_in.post(f"/worker/qualifications/{type_id}")
-    assert "has not answered yet" in page.text
-    assert mturk.list_qualification_requests()["NumResults"] == 1
-
-
 @pytest.mark.parametrize(("url", "warned"), [("http://127.0.0.1:1/judge", True), ("http://localhost:1/judge", False)])
 def test_a_task_that_shares_the_sites_host_name_is_pointed_out(signed_in, post, url, warned):
     question = post()["Question"].replace("https://tasks.example/judge", url)
     page = signed_in.get(f"/worker/hits/{post(Question=question)['HITId']}")
-    assert ("the same host name as this site" in page.text) is warned
-
-
-def test_every_page_says_that_it_is_an_emulator(signed_in, browse, post):
-    assignment_id = accepted(signed_in, post()["HITId"])
-    pages = ["/worker/", "/worker/dashboard", "/worker/qualifications", f"/worker/assignments/{assignment_id}"]
-    for page in (*map(signed_in.get, pages), browse().get("/")):
-        assert "no money moves" in page.text
+    assert ('class="notice small"' in page.text) is warned
 
 
 def test_the_style_and_scripts_are_served_and_nothing_else(signed_in):

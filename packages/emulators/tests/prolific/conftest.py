@@ -1,4 +1,4 @@
-"""A marketplace on a free port whose clock stands still until a test moves it, and clients that speak to it."""
+"""A marketplace on a free port with a stopped clock that tests move, and clients that speak to it."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta

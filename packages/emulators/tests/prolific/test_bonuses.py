@@ -77,8 +77,8 @@ def test_an_amount_that_is_none_is_refused(order, publish, finish, line):
 
 def test_ids_of_others_are_named(order, publish, finish):
     study_id, other = publish(), publish()
-    detail = refusal(order(study_id, f"{finish(other)[0]},1.00", "nobody,2.00"))
-    assert "nobody" in detail["csv_bonuses"][0]
+    detail = refusal(order(study_id, f"{finish(other)[0]},1.00", "unknown,2.00"))
+    assert "unknown" in detail["csv_bonuses"][0]
 
 
 def test_work_that_timed_out_can_get_a_bonus(api, order, publish, take, pass_time):
@@ -110,7 +110,7 @@ def test_messages_are_kept_for_30_days(api, publish, finish, pass_time):
 
 
 def test_messages_need_people_who_exist_and_a_question_needs_a_person_or_an_instant(api, publish):
-    sent = {"recipient_id": "nobody", "body": "Hello", "study_id": publish()}
-    assert "nobody" in str(refusal(api.post("messages/", json=sent)))
+    sent = {"recipient_id": "unknown", "body": "Hello", "study_id": publish()}
+    assert "unknown" in str(refusal(api.post("messages/", json=sent)))
     assert refusal(api.get("messages/"))
     assert refusal(api.get("messages/", params={"created_after": "yesterday"}))

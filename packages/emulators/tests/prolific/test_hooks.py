@@ -158,13 +158,6 @@ def test_a_subscription_is_disabled_after_five_days_of_failures(api, world, subs
     assert api.patch(f"hooks/subscriptions/{hook_id}/", json={"is_enabled": True}).json()["is_enabled"] is True
 
 
-def test_a_deleted_subscription_gets_nothing(api, subscriber, subscribe, publish):
-    hook_id, _ = subscribe("study.status.change")
-    assert api.delete(f"hooks/subscriptions/{hook_id}/").status_code == 204
-    publish()
-    assert api.get("hooks/subscriptions/").json()["results"] == []
-
-
 def test_a_hook_can_come_twice(subscriber, subscribe, publish, upset):
     subscribe("study.status.change")
     upset("duplicate", "deliver")

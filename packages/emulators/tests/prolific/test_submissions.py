@@ -33,7 +33,7 @@ def test_late_work_counts_while_its_place_is_free(api, world, publish, take, pas
     assert status_of(api, "submissions", submission_id) == "AWAITING REVIEW"
 
 
-def test_late_work_is_refused_once_somebody_took_the_place(world, publish, take, pass_time):
+def test_late_work_is_refused_once_its_place_is_taken(world, publish, take, pass_time):
     study_id = publish(total_available_places=1)
     submission_id, participant_id = take(study_id)
     pass_time(minutes=29)
@@ -42,7 +42,7 @@ def test_late_work_is_refused_once_somebody_took_the_place(world, publish, take,
         world.act("complete", submission_id=submission_id, participant_id=participant_id, code="DONE")
 
 
-@pytest.mark.parametrize("code", ["DONE", "somebody else's"])
+@pytest.mark.parametrize("code", ["DONE", "another study's"])
 def test_work_awaits_review_whatever_code_was_entered(api, publish, finish, code):
     submission_id, _ = finish(publish(), code=code)
     shown = api.get(f"submissions/{submission_id}/").json()
@@ -167,10 +167,10 @@ def test_submitted_work_can_be_returned_until_it_is_decided(api, world, publish,
     submission_id, participant_id = finish(study_id)
     world.act("return", submission_id=submission_id, participant_id=participant_id)
     assert api.get(f"studies/{study_id}/submissions/counts/").json()["RETURNED"] == 1
-    approved, somebody = finish(study_id)
+    approved, other = finish(study_id)
     decide(approved)
     with pytest.raises(Refusal, match="cannot be returned"):
-        world.act("return", submission_id=approved, participant_id=somebody)
+        world.act("return", submission_id=approved, participant_id=other)
 
 
 def test_every_request_to_return_writes_to_the_participant(api, publish, finish):
@@ -208,10 +208,3 @@ def test_a_participant_works_on_one_study_at_a_time(world, publish, take):
     _, participant_id = take(publish())
     with pytest.raises(Refusal, match="Finish or return"):
         take(publish(), participant_id)
-
-
-def test_a_study_can_limit_how_many_work_at_once(publish, take):
-    study_id = publish(submissions_config={"max_concurrent_submissions": 1})
-    take(study_id)
-    with pytest.raises(Refusal, match="for now"):
-        take(study_id)

@@ -31,7 +31,7 @@ class CallFaults(call_faults.CallFaults[World]):
     def before_call(self, operation: str, params: Fields) -> Instead | None:
         """Change the world, wait, and return what is answered instead of doing the call; None: do it."""
         for fault in self._plan.happening(operation, "crowd"):
-            with suppress(Refusal, TurkError):  # a HIT that is full or closed admits nobody
+            with suppress(Refusal, TurkError):  # a HIT that is full or closed admits no worker
                 _act_on(self._world, params.get("HITId"), fault.settings["act"])
         instead: Instead | None = self.before_all(operation)
         if instead is not None:
@@ -80,7 +80,7 @@ def _act_on(world: World, hit_id: str | None, act: str) -> None:
         worker_id = world.register_worker(approved=10_000, masters=True, adult=True)
         assignment_id = world.accept(hit.id, worker_id)["AssignmentId"]
         if act == "submit":
-            world.submit(assignment_id, worker_id, {"crowd": "somebody was here"})
+            world.submit(assignment_id, worker_id, {"crowd": "an answer of the crowd"})
     elif act == "approve":
         for first in [each.id for each in hit.assignments if each.status == "Submitted"][:1]:
             world.call("ApproveAssignment", {"AssignmentId": first})

@@ -36,7 +36,7 @@ SHAPES: Mapping[str, Callable[[Fields], str]] = {
     "no answers": lambda fields: answers_document({}),
     "unknown fields": lambda fields: answers_document({**fields, "browser_extension": "42", "": "nameless"}),
     "repeated field": _repeated,
-    "foreign": lambda fields: answers_document(dict.fromkeys(fields, "somebody else's answer")),
+    "foreign": lambda fields: answers_document(dict.fromkeys(fields, "another worker's answer")),
     "doctype": lambda fields: _with_prologue(fields, DOCTYPE),
     "entities": lambda fields: _with_prologue(dict.fromkeys(fields, "?"), ENTITIES).replace(">?<", ">&d;<"),
     "markup": lambda fields: answers_document(dict.fromkeys(fields, "<script>alert(1)</script>]]>&amp;")),

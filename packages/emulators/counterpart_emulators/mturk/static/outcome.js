@@ -1,4 +1,4 @@
-/* Inside the frame of a task, after a submission: tells the page around it, which then goes back to the list. */
+/* Inside the frame of a task, after a submission: notify the page around it, which then goes back to the list. */
 
 const done = document.getElementById("outcome").dataset.done === "1";
 
