@@ -11,7 +11,7 @@ class CrowdConfig(AppConfig):
         "audited": "{who} compared {what} with its platform: {differences:difference}",
         "claimed by two workers": "Two workers came with the session of {what}",
         "deleted as never confirmed": "{who} deleted {what}, which the platform never confirmed",
-        "deleted as nobody came": "{who} deleted {what}, as nobody had come",
+        "deleted as nobody came": "{who} deleted {what}, because its worker never came",
         "disposed": "{who} removed {what} from the platform",
         "expired on the platform": "The time for {what} ran out on the platform",
         "halted": "{who} found {what} {there} by {by}",

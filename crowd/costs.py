@@ -65,7 +65,7 @@ def costs_of(round: Round) -> Costs:
 
 
 def _asked(platform: Platform, round: Round, places: int) -> tuple[Decimal | None, str]:
-    """Return what so many answer sets cost, and why that is unknown."""
+    """Return the cost of ``places`` answer sets, or None and why it is unknown."""
     fees = round.fee_schedule
     if isinstance(platform, AsksFees) and places:
         try:

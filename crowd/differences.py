@@ -92,8 +92,8 @@ def repair(round: Round, differences: Sequence[Difference], *, actor: str) -> in
 
 
 def _repair(round: Round, difference: Difference, act: Act, actor: str) -> None:
-    """A call is made before the transaction that records it: nobody waits for the platform, and a call that was made
-    before a crash is found done."""
+    """A call is made before the transaction that records it: no lock is held while the platform answers, and after a
+    crash a repeated call finds its effect."""
     if difference.is_call:
         check_authority()
         act()
@@ -122,9 +122,8 @@ def _unless_settling(posting: Posting, found: Sequence[Difference]) -> Iterator[
     was lost with its process is made again."""
     settling = _settling_work(posting.round) if found else set()
     for difference in found:
-        is_settling = (
-            difference.subject.rpartition(" ")[2] in settling
-        )  # its last word is the platform's id of the work
+        # The last word of a subject is the platform's id of the work.
+        is_settling = difference.subject.rpartition(" ")[2] in settling
         yield replace(difference, remedy=SETTLING, repair=None) if is_settling else difference
 
 
@@ -265,8 +264,8 @@ def _of_unclear(round: Round) -> Iterator[Difference]:
 
 
 def _of_sums(paid: Sequence[Bonus], ours: QuerySet[Payment]) -> Iterator[Difference]:
-    """Compare bonuses that the platform lists without reasons, by submission. What it does not list may be late or on
-    its way, so nothing is paid again here."""
+    """Compare the sums of bonuses by submission, as this platform lists no reasons. It lists bonuses late, so nothing
+    is paid again here."""
     there: dict[str, Decimal] = defaultdict(Decimal)
     here: dict[str, Decimal] = defaultdict(Decimal)
     for bonus in paid:
@@ -291,7 +290,7 @@ def _resume(call: Outbox) -> None:
 
 
 def _gone(posting: Posting) -> None:
-    """Expect neither submissions nor money held by the platform."""
+    """Record that the posting is gone: no submission will come, and the platform holds no money for it."""
     mark_closed(posting)
     mark_over(posting, unused=posting.unused)
     mark_disposed(posting)
@@ -302,6 +301,6 @@ def _extend(posting: Posting) -> None:
 
 
 def _pay_again(payment: Payment) -> None:
-    """Owe again what the platform has not paid. The call reads back before it sends."""
+    """Owe again what the platform has not paid. The call reads the platform's list before it pays."""
     if mark_unpaid(payment, actor="audit"):
         order_payment(payment)

@@ -1,12 +1,13 @@
-"""Endings of sessions: what becomes of one, from how it stands on the platform and how it stands here.
+"""Endings of sessions: the rule for each pair of a session's state on the platform and its state here.
 
-Every pair has its rule, so that whoever changes one sees its neighbours. ``sessions`` acts as the rules say, and
+Every pair has its own entry, so that a change of one shows its neighbours. ``sessions`` applies the rules, and
 ``seats`` counts the places.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import partial
 from typing import Any
 
 from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, TextChoices, Value, When
@@ -17,7 +18,8 @@ from annotation.money.payments import IN_ITS_PLACE
 from annotation.platforms import Means
 from crowd.models import Visit
 
-NOBODY_CAME = "The platform lists a submission, but nobody opened a HIT in its session here. Decide whether it is paid."
+# Stored as the problem of an assignment and compared with PASSING: new words need a migration of the stored ones.
+UNOPENED = "The platform lists a submission, but nobody opened a HIT in its session here. Decide whether it is paid."
 UNANSWERED = "The platform lists it as submitted, but its answers were not submitted here. Decide whether it is paid."
 ENDED = "The platform lists the session as ended and pays no reward for it. Decide: pay it by a bonus, or reject it."
 SETTLED = (
@@ -38,15 +40,15 @@ FOREIGN = "The platform lists the session for another worker, and pays nothing f
 UNKNOWN = "The platform does not list the session of these answers, and pays nothing for it. Reject them, or wait."
 
 PASSING = frozenset(
-    {NOBODY_CAME, UNANSWERED, ENDED, SETTLED, REJECTED_THERE, LANDED, PAID_TWICE, LANDED_LATE, FOREIGN, UNKNOWN}
+    {UNOPENED, UNANSWERED, ENDED, SETTLED, REJECTED_THERE, LANDED, PAID_TWICE, LANDED_LATE, FOREIGN, UNKNOWN}
 )
-"""Questions that hold only as long as the session stands as it does."""
+"""Questions that are void once the session's state changes."""
 
 
 class Here(TextChoices):
-    """How a session stands here."""
+    """The state of a session here."""
 
-    NOBODY = "nobody", "nobody came in it; its record, if there is one, was made from the platform's list"
+    ABSENT = "absent", "its visitor never came; its record, if there is one, was made from the platform's list"
     DECLINED = "declined", "its visitor did not consent, and nothing of them is kept"
     WORKING = "working", "its visitor has a HIT and has not submitted it"
     LEFT = "left", "its visitor returned the HIT here, or ran out of time"
@@ -54,26 +56,26 @@ class Here(TextChoices):
     WAITING = "waiting", "no HIT was left for its visitor, and a person decides whether they are paid for coming"
     CAME = "came", "it was decided without answers: its visitor is paid for coming, or returned it"
     ANSWERED = "answered", "its answers are here, not yet paid and not rejected"
-    BESIDE = "beside", "a bonus in place of its reward is owed or paid"
+    BONUS = "bonus", "a bonus in place of its reward is owed or paid"
     PAID = "paid", "its reward is paid"
     REFUSED = "refused", "it is rejected, or proposed to be"
 
 
 class Act(Enum):
-    """What the platform's list makes us do."""
+    """What to do when the platform lists the session."""
 
     KEEP = auto()
-    """Leave it as it is, and ask nobody any more what held only before."""
+    """Leave it as it is, and remove a question that no longer applies."""
     RECORD = auto()
     """Keep a record of it, if there is none, and ask a person."""
     FORGET = auto()
     """Delete the record, if there is one."""
     ASK = auto()
-    """Ask a person, and take back a reward that is owed until they decide."""
+    """Ask a person, and withdraw a reward that is owed until they decide."""
     FREE_SEAT = auto()
-    """End the lease, so that somebody else can have its seat."""
+    """End the lease, so that another worker can have its seat."""
     LET_GO = auto()
-    """Pay nothing: who returns a session without answers is owed nothing."""
+    """Pay nothing: a returned session without answers earns nothing."""
 
 
 @dataclass(frozen=True)
@@ -84,19 +86,13 @@ class Rule:
 
 KEEP, FORGET, FREE_SEAT, LET_GO = Rule(Act.KEEP), Rule(Act.FORGET), Rule(Act.FREE_SEAT), Rule(Act.LET_GO)
 
-
-def _ask(question: str) -> Rule:
-    return Rule(Act.ASK, question)
-
-
-def _record(question: str) -> Rule:
-    return Rule(Act.RECORD, question)
-
+_ask = partial(Rule, Act.ASK)
+_record = partial(Rule, Act.RECORD)
 
 RULES: Mapping[Visit.State, Mapping[Here, Rule]] = {
-    # Also what the list has left out for an hour: answers that the platform does not know are then a person's.
+    # Also sessions that were missing from the list for an hour: a person then decides about their answers.
     Visit.State.UNCONFIRMED: {
-        Here.NOBODY: KEEP,
+        Here.ABSENT: KEEP,
         Here.DECLINED: FORGET,
         Here.WORKING: KEEP,
         Here.LEFT: KEEP,
@@ -104,12 +100,12 @@ RULES: Mapping[Visit.State, Mapping[Here, Rule]] = {
         Here.WAITING: _ask(UNKNOWN),
         Here.CAME: _ask(UNKNOWN),
         Here.ANSWERED: _ask(UNKNOWN),
-        Here.BESIDE: _ask(UNKNOWN),
+        Here.BONUS: _ask(UNKNOWN),
         Here.PAID: KEEP,
         Here.REFUSED: _ask(UNKNOWN),
     },
     Visit.State.SUBMITTED: {
-        Here.NOBODY: _record(NOBODY_CAME),
+        Here.ABSENT: _record(UNOPENED),
         Here.DECLINED: FORGET,
         Here.WORKING: _ask(UNANSWERED),
         Here.LEFT: _ask(UNANSWERED),
@@ -117,26 +113,26 @@ RULES: Mapping[Visit.State, Mapping[Here, Rule]] = {
         Here.WAITING: _ask(LANDED_LATE),
         Here.CAME: KEEP,
         Here.ANSWERED: KEEP,
-        Here.BESIDE: _ask(LANDED),
+        Here.BONUS: _ask(LANDED),
         Here.PAID: KEEP,
         Here.REFUSED: KEEP,
     },
     # Its reward has been marked as paid before the rule is read.
     Visit.State.APPROVED: {
-        Here.NOBODY: _record(NOBODY_CAME),
-        Here.DECLINED: _record(NOBODY_CAME),
+        Here.ABSENT: _record(UNOPENED),
+        Here.DECLINED: _record(UNOPENED),
         Here.WORKING: KEEP,
         Here.LEFT: KEEP,
         Here.SILENT: KEEP,
         Here.WAITING: KEEP,
         Here.CAME: KEEP,
         Here.ANSWERED: KEEP,
-        Here.BESIDE: _ask(PAID_TWICE),
+        Here.BONUS: _ask(PAID_TWICE),
         Here.PAID: KEEP,
         Here.REFUSED: KEEP,
     },
     Visit.State.REJECTED: {
-        Here.NOBODY: _record(NOBODY_CAME),
+        Here.ABSENT: _record(UNOPENED),
         Here.DECLINED: FORGET,
         Here.WORKING: _ask(UNANSWERED),
         Here.LEFT: _ask(UNANSWERED),
@@ -144,12 +140,12 @@ RULES: Mapping[Visit.State, Mapping[Here, Rule]] = {
         Here.WAITING: _ask(REJECTED_THERE),
         Here.CAME: _ask(REJECTED_THERE),
         Here.ANSWERED: _ask(REJECTED_THERE),
-        Here.BESIDE: KEEP,
+        Here.BONUS: KEEP,
         Here.PAID: KEEP,
         Here.REFUSED: KEEP,
     },
     Visit.State.RETURNED: {
-        Here.NOBODY: FORGET,
+        Here.ABSENT: FORGET,
         Here.DECLINED: FORGET,
         Here.WORKING: FREE_SEAT,
         Here.LEFT: KEEP,
@@ -157,12 +153,12 @@ RULES: Mapping[Visit.State, Mapping[Here, Rule]] = {
         Here.WAITING: LET_GO,
         Here.CAME: LET_GO,
         Here.ANSWERED: _ask(ENDED),
-        Here.BESIDE: KEEP,
+        Here.BONUS: KEEP,
         Here.PAID: KEEP,
         Here.REFUSED: KEEP,
     },
     Visit.State.EXPIRED: {
-        Here.NOBODY: KEEP,
+        Here.ABSENT: KEEP,
         Here.DECLINED: FORGET,
         Here.WORKING: FREE_SEAT,
         Here.LEFT: KEEP,
@@ -170,12 +166,12 @@ RULES: Mapping[Visit.State, Mapping[Here, Rule]] = {
         Here.WAITING: _ask(ENDED),
         Here.CAME: _ask(ENDED),
         Here.ANSWERED: _ask(ENDED),
-        Here.BESIDE: KEEP,
+        Here.BONUS: KEEP,
         Here.PAID: KEEP,
         Here.REFUSED: KEEP,
     },
     Visit.State.SETTLED: {
-        Here.NOBODY: _record(SETTLED),
+        Here.ABSENT: _record(SETTLED),
         Here.DECLINED: _record(SETTLED),
         Here.WORKING: _ask(SETTLED),
         Here.LEFT: _ask(SETTLED),
@@ -183,7 +179,7 @@ RULES: Mapping[Visit.State, Mapping[Here, Rule]] = {
         Here.WAITING: _ask(SETTLED),
         Here.CAME: _ask(SETTLED),
         Here.ANSWERED: _ask(SETTLED),
-        Here.BESIDE: _ask(SETTLED),
+        Here.BONUS: _ask(SETTLED),
         Here.PAID: KEEP,
         Here.REFUSED: _ask(SETTLED),
     },
@@ -191,12 +187,12 @@ RULES: Mapping[Visit.State, Mapping[Here, Rule]] = {
 
 TAKES_PLACE: Mapping[Visit.State, frozenset[Here]] = {
     # A session that the platform does not list yet takes one while it may bring answers, or has brought them.
-    Visit.State.UNCONFIRMED: frozenset({Here.WORKING, Here.SILENT, Here.ANSWERED, Here.BESIDE, Here.PAID}),
-    # Whoever was given no HIT may return the session until their pay is decided, and a place is never taken away.
-    Visit.State.SUBMITTED: frozenset(Here) - {Here.NOBODY, Here.DECLINED, Here.WAITING},
+    Visit.State.UNCONFIRMED: frozenset({Here.WORKING, Here.SILENT, Here.ANSWERED, Here.BONUS, Here.PAID}),
+    # A worker without a HIT may return the session until their pay is decided, and a place is never taken away.
+    Visit.State.SUBMITTED: frozenset(Here) - {Here.ABSENT, Here.DECLINED, Here.WAITING},
     Visit.State.APPROVED: frozenset(Here),
     Visit.State.SETTLED: frozenset(Here),
-    # The platform gives the place to somebody else.
+    # The platform gives the place to another worker.
     Visit.State.REJECTED: frozenset(),
     Visit.State.RETURNED: frozenset(),
     Visit.State.EXPIRED: frozenset(),
@@ -222,7 +218,7 @@ ONWARD: Mapping[Visit.State, tuple[Visit.State, ...]] = {
     ),
     Visit.State.SETTLED: (Visit.State.APPROVED,),
 }
-"""The states there that may follow one: an outdated list takes no state back. A session that ended may still be
+"""The states there that may follow each state: an outdated list takes no state back. An ended session may still be
 submitted late, or be paid by hand there."""
 
 UNDECIDED = (Visit.State.UNCONFIRMED, Visit.State.SUBMITTED, Visit.State.APPROVED, Visit.State.SETTLED)
@@ -240,22 +236,22 @@ MEANS: Mapping[Visit.State, Means] = {
 """How work is paid once a person decides to pay it."""
 
 _OF_WORK = {"assignment": OuterRef("assignment")}
-_beside = Payment.objects.filter(**_OF_WORK, kind=Payment.Kind.BONUS, reason__in=IN_ITS_PLACE)
+_bonus = Payment.objects.filter(**_OF_WORK, kind=Payment.Kind.BONUS, reason__in=IN_ITS_PLACE)
 _paid = Payment.objects.filter(**_OF_WORK, kind=Payment.Kind.REWARD, state=Payment.State.PAID)
 _is_answered = ~Q(assignment__receipt="")
 HERE = Case(
     When(assignment__state=Assignment.State.LEASED, then=Value(Here.WORKING)),
     When(assignment__state__in=Assignment.ABANDONED, then=Value(Here.LEFT)),
-    When(Exists(_beside), then=Value(Here.BESIDE)),
+    When(Exists(_bonus), then=Value(Here.BONUS)),
     When(Exists(_paid), then=Value(Here.PAID)),
     When(Exists(Rejection.objects.filter(**_OF_WORK, dropped_at=None)), then=Value(Here.REFUSED)),
     When(_is_answered, assignment__has_hit=True, then=Value(Here.ANSWERED)),
     When(assignment__state=Assignment.State.EXCLUDED, then=Value(Here.CAME)),
     When(assignment__has_hit=True, then=Value(Here.SILENT)),
     When(_is_answered, then=Value(Here.WAITING)),
-    default=Value(Here.NOBODY),
+    default=Value(Here.ABSENT),
 )
-"""How a visit's session stands here, for a query of visits. Nothing is kept of a visitor who declined."""
+"""The state here of a visit's session, for a query of visits. No row is kept of a visitor who declined."""
 
 
 def may_be_returned(visit: Visit) -> bool:

@@ -73,7 +73,7 @@ def sync(job: Job, progress: JobProgress) -> str:
     send_waiting(round)
     synced = sync_round(round, progress=progress)
     note_funds(round)
-    if synced.found_nobody:
+    if synced.listed_nothing:
         raise CounterpartError(f"Nothing could be read from the platform. {mask_workers(synced.failures)[0]}")
     outcome = (
         f"{counted(synced.listed, 'posting')} read: {counted(synced.submitted, 'new submission')}, "

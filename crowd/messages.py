@@ -1,4 +1,4 @@
-"""Messages to workers through their platform, the only address of theirs that is known."""
+"""Messages to workers through their platform, their only known address."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -54,16 +54,18 @@ def write_to_round(round: Round, *, subject: str, text: str, by: str) -> list[Me
     """Write to everybody who has submitted work in the round through its platform and was not forgotten, except those
     whom the same person sent the same text in the last minutes. Raises CounterpartError as ``recipients_of`` does."""
     with transaction.atomic():
-        Round.objects.select_for_update(no_key=True).get(pk=round.pk)  # a second press waits, and finds nobody left
+        Round.objects.select_for_update(no_key=True).get(
+            pk=round.pk
+        )  # a second click waits, and then has no recipients
         workers = recipients_of(round, subject=subject, text=text, by=by)
         return write_to(workers, subject=subject, text=text, by=by, round=round)
 
 
 def recipients_of(round: Round, *, subject: str, text: str, by: str) -> list[Worker]:
     """Return to whom ``write_to_round`` would write. Raises CounterpartError for a missing or too long text, for a
-    round on no platform, and if there is nobody."""
+    round on no platform, and without recipients."""
     if round.channel not in channels.platforms():
-        raise CounterpartError(f"Round {round} is on no platform, so there is no way to write to its workers.")
+        raise CounterpartError(f"Round {round} is on no platform: its workers cannot be written to.")
     words = _checked(subject, text)
     identities = WorkerIdentity.objects.filter(channel=round.channel, environment=round.environment)
     known = Worker.objects.filter(identities__in=identities, forgotten_at=None)
@@ -72,7 +74,7 @@ def recipients_of(round: Round, *, subject: str, text: str, by: str) -> list[Wor
     workers = list(theirs.exclude(messages__in=sent).order_by("pk"))
     if not workers:
         raise CounterpartError(
-            f"Nobody to write to in round {round}: no submission is listed, or all were sent this text a moment ago."
+            f"Round {round} has no recipients: no submission is listed, or all were sent this text a moment ago."
         )
     return workers
 

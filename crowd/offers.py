@@ -38,8 +38,8 @@ def _number(least: int, most: int, label: str, help_text: str) -> forms.IntegerF
 
 @dataclass(frozen=True, kw_only=True)
 class Offer(Parameters):
-    """What workers see and what they need. ``title``, ``description`` and ``keywords`` stand in the platform's list;
-    where they are empty, they are those of the type of task.
+    """What workers see and what they need. The platform's list shows ``title``, ``description`` and ``keywords``; where
+    they are empty, those of the type of task.
 
     The defaults require no approved work, because that excludes new workers.
     """

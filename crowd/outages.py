@@ -15,15 +15,15 @@ from crowd.models import Visit
 
 
 def pay_for_outage(assignment: Assignment, *, reason: str, by: User) -> Payment:
-    """Pay for work whose answers an outage of ours has lost; nothing is counted, and the seat stays open.
+    """Pay for work whose answers an outage of ours has lost; no vote is counted, and the seat stays open.
 
-    Work on a platform is paid its reward, provided that the platform lists it and no whole answer set is here. Work in
-    the browser pool that was begun and never submitted is paid as much as a bonus, and ends. Repeating changes nothing.
+    Work on a platform is paid its reward if the platform lists it and its answers are incomplete here. Unsubmitted work
+    in the browser pool is ended and paid the same amount as a bonus. Repeating changes nothing.
     Raises CounterpartError without a reason and for any other work, CeilingError past the round's ceiling.
     """
     reason = trimmed(reason)
     if not reason:
-        raise CounterpartError("The reason is missing: say which fault lost the work. The event log keeps it.")
+        raise CounterpartError("The reason is missing: state which fault lost the work. The event log keeps it.")
     visit = Visit.objects.filter(assignment=assignment).first()
     if visit is None:
         return pay_for_begun(assignment, reason=reason, by=by)
@@ -35,8 +35,8 @@ def _pay_listed(visit: Visit, *, reason: str, by: User) -> Payment:
     assignment = held(visit.assignment)
     visit.refresh_from_db()
     if not (visit.is_undecided or visit.is_approved):
-        told = visit.get_state_display()
-        raise CounterpartError(f"{assignment} is {told}; its platform has to list it as submitted.")
+        there = visit.get_state_display()
+        raise CounterpartError(f"{assignment} is {there} on its platform: only submitted work can be paid.")
     if assignment.is_claim:
         _exclude_lost(assignment, reason=reason, by=by)
     elif paid := Payment.objects.filter(assignment=assignment, state__in=Payment.EARNED).first():

@@ -1,5 +1,5 @@
 """States of studies: what to say and do about a posting, by its state on the platform, by what we want of it, and by
-who brought that state about.
+who caused that state.
 
 Every cell is written, so that a change of one shows its neighbours. Nothing here asks a platform or the database.
 """
@@ -39,7 +39,7 @@ class Wanted(Enum):
 
 
 class By(StrEnum):
-    """Who brought it about. THERE: a person or the platform, which cannot be known from here."""
+    """Who caused a state. THERE: a person or the platform, which cannot be known from here."""
 
     US = "us"
     HERE = "a person here"
@@ -58,7 +58,7 @@ class Remedy(StrEnum):
 
 @dataclass(frozen=True)
 class StudyCell:
-    """What to say of it, empty where it is as wanted; ``{label}`` is the platform. ``goes_on``: by itself."""
+    """What to say about the posting, empty if it is as wanted; ``{label}`` is the platform. ``goes_on``: by itself."""
 
     says: str = ""
     act: Remedy = Remedy.NOTHING

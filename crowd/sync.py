@@ -1,7 +1,7 @@
 """Sync: read what a round's platform lists, store confirmed submissions, add HITs for disputed pairs, post open seats,
 and make the calls due.
 
-The platform's lists are the truth: what they confirm is kept here, whatever failed before.
+The platform's lists are the truth: what they confirm is stored here, whatever failed before.
 """
 
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ class Synced:
         return {name: getattr(self, name) for name in ("submitted", "taken_in", "asked_for")}
 
     @property
-    def found_nobody(self) -> bool:
+    def listed_nothing(self) -> bool:
         """Whether no posting could be listed."""
         return bool(self.unlisted) and not self.listed
 
@@ -102,7 +102,7 @@ class Collected:
 
 
 def sync_round(round: Round, *, at_most: int | None = None, progress: Progress = silent) -> Synced:
-    """Sync a round with its platform. It may be repeated at any time. ``at_most``: list so many postings, in turns.
+    """Sync a round with its platform. It may be repeated at any time. ``at_most``: how many postings to list, in turns.
 
     Raises CounterpartError for a round that is on no platform.
     """
@@ -146,7 +146,7 @@ def rounds_to_sync() -> list[Round]:
 
 
 def collect_round(round: Round, *, at_most: int | None = None, progress: Progress = silent) -> Collected:
-    """List the unfinished postings of the round (``at_most`` so many, in turns), and keep what is new.
+    """List the unfinished postings of the round (up to ``at_most``, in turns), and store what is new.
 
     A posting that cannot be listed is named in ``failures``; the others are still listed, unless the platform cannot be
     reached at all.
@@ -189,8 +189,8 @@ def keep(posting: Posting, listed: Listed) -> int:
 
 
 def _to_list(round: Round, at_most: int | None) -> list[Posting]:
-    """Return the unfinished postings; of many, first those where a visitor has saved answers that no list has shown,
-    in up to half of the places, and then those that were not tried for longest."""
+    """Return the unfinished postings, at most ``at_most``: up to half of them where saved answers wait for the
+    platform's list, then those whose last attempt is oldest."""
     unfinished = Posting.objects.unfinished().filter(round=round).select_related("hit", "round")
     posted = unfinished.filter(state__in=(Posting.State.LIVE, Posting.State.CLOSED))
     if at_most is None:
@@ -211,7 +211,7 @@ def _collect(posting: Posting) -> int:
         new = keep_sessions(posting, listing.assignments)
         if posting.round.state != "closed":
             open_or_pause(posting, there=listing.there)
-        elif listing.there is There.OPEN:  # a session has ended, and its place is free again
+        elif listing.there is There.OPEN:  # the round is closed, but the place of an ended session is free again
             platform.close(posting, token="")
     _note(posting, listing)
     return new
@@ -235,7 +235,7 @@ def _confirm(posting: Posting, listed: Listed, of_this_id: VisitQuerySet) -> Non
         visit = posting.begin_visit(assignment)
     changes: dict[str, Any] = {"submitted_at": at}
     if visit.posting_id != posting.pk:
-        # The visitor's address named another HIT than the one they worked on; the drafts belong to that one.
+        # The visitor's address named another HIT than the platform lists; the drafts belong to the HIT of the address.
         Draft.objects.filter(assignment=visit.assignment).delete()
         changes |= {"hit": posting.one_hit, "receipt": "", "active_seconds": None}
     Assignment.objects.filter(pk=visit.assignment_id).update(**changes)
@@ -255,8 +255,8 @@ def _contradiction(bound: Visit, listed: Listed) -> str:
 
 @transaction.atomic
 def _note(posting: Posting, listing: Listing) -> None:
-    """Keep what the listing says of the posting. It is settled when the listings have agreed for SYNC_LAG_SECONDS that
-    nothing more will be submitted, because a listing may be out of date."""
+    """Store the state of the posting. It is settled, and its unused money released in our books, only when the listings
+    have agreed for SYNC_LAG_SECONDS that nothing more will be submitted: a listing may be out of date."""
     now = clock.now()
     note_state(posting, listing)
     seen: dict[str, Any] = {"pending": listing.pending, "expires_at": listing.expires_at, "freed": listing.freed}

@@ -59,8 +59,8 @@ ARRIVALS = Throttle("ARRIVALS_PER_HOUR")
 SESSION_SALT = "counterpart.crowd.session"
 FROM_THERE = "Go back to the platform and open the HIT again; your answers are saved."
 NEVER_OPENED = (
-    "The platform lists it as finished, but it was not opened here before. A person checks whether it is paid; nothing "
-    "is left to do here. Write to us on the platform if you have a question."
+    "The platform lists this session as finished, but it was not opened here before. We will check whether it is paid; "
+    "there is nothing left to do for you. Write to us on the platform if you have a question."
 )
 
 
@@ -77,7 +77,7 @@ class PlatformSite:
 def framed(view: Callable[..., HttpResponseBase]) -> View:
     """Serve a view of a platform inside frames of that site only, or in none where it opens our pages in a tab.
 
-    Exempt from the CSRF check: no cookie identifies anybody here, so another site has nothing to use.
+    Exempt from the CSRF check: no cookie identifies a worker here, so a forged request gains nothing.
     """
 
     @csrf_exempt
@@ -158,8 +158,7 @@ def finish(request: HttpRequest, assignment: Assignment, *, at_once: bool) -> Ht
 @csrf_exempt
 @require_POST
 def hook(request: HttpRequest, channel: str, environment: str) -> HttpResponse:
-    """Take a platform's event as a hint to sync. A sender who repeats one is told that it
-    arrived."""
+    """Take a platform's event as a hint to sync. A repeated event gets the same answer."""
     try:
         site = _site(channel, environment)
         refuse_large(request)
@@ -178,9 +177,9 @@ def hook(request: HttpRequest, channel: str, environment: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def session(request: HttpRequest, site: PlatformSite, token: str) -> HttpResponse:
-    """What somebody who came with a session agrees to before they get a HIT."""
+    """Ask the visitor of a session for consent, then lead to their HIT."""
     posting, arrival, worker = _session_at(site, token)
-    if worker is None:  # they declined, so nothing is known of them: the page that said so comes again
+    if worker is None:  # they declined and were deleted: show the same page again
         return _ended(request, site, posting, Outcome.NO_CONSENT)
     if found := assignment_of_session(posting, arrival.assignment_id, worker):
         return _to_hit(request, site, found)
@@ -190,7 +189,7 @@ def session(request: HttpRequest, site: PlatformSite, token: str) -> HttpRespons
         forget_stranger(worker)
         return _ended(request, site, posting, Outcome.NO_CONSENT)
     if agrees_to(sheet, request.POST):
-        with suppress(NotAgreedError):  # changed just now, so that it is shown once more
+        with suppress(NotAgreedError):  # the sheet has just changed: show the new one
             return _to_hit(request, site, begin_session(posting, arrival, worker, sheet=sheet))
         sheet = current_sheet(posting.round)
     context = {"round": posting.round, "sheet": sheet, "outdated": bool(answer), **terms_of(posting.round)}
@@ -210,8 +209,7 @@ def _to_session(request: HttpRequest, site: PlatformSite, posting: Posting, arri
 
 
 def _session_at(site: PlatformSite, token: str) -> tuple[Posting, Arrival, Worker | None]:
-    """Return what the address of a session names: the posting, its session and the worker, None if they were
-    forgotten."""
+    """Return the posting, the session and the worker that the address names; the worker is None once forgotten."""
     try:
         key, session_id, pseudonym = signing.loads(token, salt=SESSION_SALT, max_age=SESSION_LIFE)
     except BadSignature as error:
@@ -228,7 +226,7 @@ def _session_at(site: PlatformSite, token: str) -> tuple[Posting, Arrival, Worke
 
 
 def _to_hit(request: HttpRequest, site: PlatformSite, assignment: Assignment) -> HttpResponse:
-    """Lead to the HIT, or to what is left to do for somebody who has none."""
+    """Lead to the HIT, or to the page that ends a session without one."""
     visit = assignment.visit
     if not (assignment.has_hit or visit.finish_url):
         raise Trouble("This session is over", NEVER_OPENED, status=409)
@@ -246,8 +244,8 @@ def _ended(request: HttpRequest, site: PlatformSite, posting: Posting, outcome: 
 
 
 def _refuse_too_many(request: HttpRequest, round: Round) -> None:
-    """Anybody may claim to be anybody: limit how many claims an address makes. In a rehearsal one computer plays all
-    workers."""
+    """Limit the claims from one network address: they are unsigned, so a visitor can claim any worker's id. A rehearsal
+    has no limit, as one computer plays all workers."""
     if not (round.rehearsal or ARRIVALS.admits(request, round.pk)):
         raise Trouble(
             "Many HITs have just been opened from your network",
@@ -265,7 +263,7 @@ def _site(channel: str, environment: str) -> PlatformSite:
 
 
 def _unknown(request: HttpRequest) -> HttpResponseBase:
-    raise Trouble("Page not found", "There is no platform at this address.", status=404)
+    raise Trouble("Page not found", "This address belongs to no platform.", status=404)
 
 
 def _arrival_at(site: PlatformSite, request: HttpRequest) -> Arrival:

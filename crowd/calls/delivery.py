@@ -26,7 +26,7 @@ NOT_KNOWN = "The process that sent it was stopped. It is unknown whether it arri
 def make_call(row: Outbox) -> Result:
     """Make the call of a row; return the function that records its result in the transaction that ends the call.
 
-    A call that is no longer wanted (for a withdrawn payment or a closed posting) is not made. Raises ChannelError.
+    A call that became unnecessary (a withdrawn payment, a closed posting) is not made. Raises ChannelError.
     """
     platform = channels.platform(row.channel)
     platform.check(row.environment)
@@ -110,14 +110,14 @@ def _move(posting: Posting, come_from: str, to: str, **fields: Any) -> None:
 
 
 def _nothing() -> None:
-    """There is no result to record."""
+    """Record nothing: the call was not made, or its result is not stored."""
 
 
 def _publish(platform: Platform, row: Outbox, key: str) -> Result:
     posting = _posting(key)
     if posting.state != Posting.State.PLANNED:
         return _nothing
-    if posting.round.state == "closed" and not row.unclear:  # otherwise it may have been posted before
+    if posting.round.state == "closed" and not row.unclear:  # an unclear earlier call may have posted it
         return partial(_mark_called_off, posting)
     platform.publish(posting, token=str(row.pk))
     return partial(mark_posted, posting)
@@ -152,7 +152,7 @@ def _pause(platform: Platform, row: Outbox, key: str) -> Result:
     posting = _posting(key)
     if posting.state != Posting.State.LIVE:
         return _nothing
-    paused = not posting.wants_visitors  # as it is now: the call may have waited
+    paused = not posting.wants_visitors  # read now: since the call was stored, seats may have opened or filled
     there = channels.session_platform(row.channel).pause(posting, paused=paused)
     since = clock.now() if paused else None
     return partial(Posting.objects.filter(pk=posting.pk).update, paused_at=since, there=there, paused_itself=False)
@@ -189,7 +189,7 @@ def _reject(platform: Platform, row: Outbox, key: str) -> Result:
 def _message(platform: Platform, row: Outbox, key: str) -> Result:
     keys = row.payload.get("messages", [key])
     messages = list(Message.objects.filter(pk__in=keys).select_related("worker").order_by("pk"))
-    if row.unclear and channels.is_by_session(row.channel):  # It would send them twice.
+    if row.unclear and channels.is_by_session(row.channel):  # Another call could send them twice.
         for message in messages:
             message.failure = NOT_KNOWN
     else:

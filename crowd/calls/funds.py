@@ -70,7 +70,7 @@ def shortages() -> list[Shortage]:
     """Return the accounts whose last known balance is lower than what our rounds will take from them. The number of
     queries does not depend on the number of rounds."""
     needed = _needed()
-    held = {(one.channel, one.environment): one.amount for one in AccountBalance.objects.all()}
+    held = {(account.channel, account.environment): account.amount for account in AccountBalance.objects.all()}
     return [
         Shortage(*market, held[market], amount)
         for market, amount in needed.items()

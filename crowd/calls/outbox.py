@@ -1,4 +1,4 @@
-"""The outbox: calls to platforms, stored in the transaction that wants them, then made by the queue, with effect once.
+"""The outbox: calls to platforms, stored in the transaction that needs them, then made by the queue, with effect once.
 
 A row goes pending → sending → done | failed. Its id is the token by which a platform recognises a retry.
 """
@@ -31,7 +31,8 @@ WANTED = WantsCall.Call.WANTED
 SUBJECTS: dict[str, type[Payment] | type[Rejection]] = {Outbox.Call.PAY: Payment, Outbox.Call.REJECT: Rejection}
 
 LOST_AFTER = timedelta(minutes=5)  # a call that takes longer was lost with its process
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
+FIRST_PAUSE = timedelta(seconds=30)
+LONGEST_PAUSE = timedelta(hours=1)
 MAX_ATTEMPTS = 8
 
 
@@ -40,8 +41,8 @@ def put(
 ) -> Outbox:
     """Store a call, and send it to the queue when the transaction commits.
 
-    There is one row for each call, subject and environment. A call that is wanted again is made again with the same
-    token, even while another process is making it, because that one may have found nothing to do.
+    There is one row for each call, subject and environment. Storing a call again makes it again with the same token,
+    even while another process is making it: that process may have read the state from before the change.
     """
     row = store_call(call, subject, channel=channel, environment=environment, round=round, **payload)
     _send_on_commit(row)
@@ -89,7 +90,7 @@ def send_failed_again(round: Round, *, actor: str) -> int:
 
 
 def send_waiting(round: Round) -> None:
-    """Make due what waits because the platform asked for it: a person who acts may have added money to the account."""
+    """Retry now the calls that the platform asked to delay: the person who acts may have added money to the account."""
     Outbox.objects.filter(round=round, state=Outbox.State.PENDING, waits__gt=0).update(due_at=clock.now())
 
 
@@ -111,8 +112,8 @@ def make_wanted_calls() -> int:
 
 
 def take_wanted() -> list[Outbox]:
-    """Store the calls that payments, rejections and exclusions want, each once. Those about work wait until its
-    platform lists it; the reward of a session that has ended there waits for a person."""
+    """Store the calls that payments, rejections and exclusions want, each once; none about work that its platform does
+    not list yet. The reward of a session that ended there unsubmitted waits for a person: the call would fail."""
     unlisted = Q(assignment__visit__in=Visit.objects.unconfirmed())
     of_a_person = Q(kind=Payment.Kind.REWARD, assignment__visit__in=Visit.objects.gone())
     wanting = (
@@ -179,7 +180,7 @@ def _send_on_commit(row: Outbox) -> None:
 
 
 def _deliver_safely(row_id: UUID) -> bool:
-    """Make one call; an unexpected error is logged, so that the next calls are still made."""
+    """Make one call. Log an unexpected error, so that the other calls are still made."""
     try:
         return deliver(row_id)
     except Exception:
@@ -202,7 +203,7 @@ def _claim(row_id: UUID | str) -> Outbox | None:
 
 
 def _mark(row: Outbox, *, under_way: bool) -> None:
-    """Mark the payment or rejection while the platform may be acting on it: meanwhile it cannot be withdrawn."""
+    """Mark the payment or rejection while the platform may be acting on it: a marked one cannot be withdrawn."""
     if model := SUBJECTS.get(row.call):
         about = model.objects.filter(pk=row.subject.partition(":")[2])
         if under_way:
@@ -212,12 +213,12 @@ def _mark(row: Outbox, *, under_way: bool) -> None:
 
 
 def _own(row: Outbox) -> QuerySet[Outbox]:
-    """Return the row, unless another process has taken it for lost meanwhile."""
+    """Return the row, unless another process has taken it over as lost."""
     return Outbox.objects.filter(pk=row.pk, state=Outbox.State.SENDING, attempts=row.attempts)
 
 
 def _finish(row: Outbox, record_result: Callable[[], object]) -> None:
-    """Record the result and that the call is done, in one transaction: if that is lost, the call is made again."""
+    """Record the result and that the call is done in one transaction: if it rolls back, the call is made again."""
     with transaction.atomic():
         record_result()
         if _own(row).update(state=Outbox.State.DONE, unclear=False, error=""):
@@ -234,13 +235,13 @@ def _put_off(row: Outbox, error: ChannelError) -> None:
     with transaction.atomic():
         put_off = _own(row).update(
             state=Outbox.State.PENDING,
-            attempts=row.attempts - patient,  # a platform that asks to wait is not failing
+            attempts=row.attempts - patient,  # waiting as the platform asked is not a failed attempt
             waits=row.waits + 1 if patient else 0,
             due_at=clock.now() + _pause(row, error),
             unclear=unclear,
             error=str(error),
         )
-        if put_off and not unclear:
+        if put_off and not unclear:  # while unclear, the platform may have paid: the mark stays
             _mark(row, under_way=False)
 
 

@@ -22,11 +22,12 @@ WAIT = timedelta(seconds=20)
 
 
 def pay_bonus(platform: OneShotBonuses, payment: Payment, row: Outbox) -> None:
-    """Pay a bonus by the call that ``row`` stands for, or find out whether an earlier attempt has paid it.
+    """Pay a bonus once, or find out whether an earlier attempt of the same row has paid it.
 
-    Returns once the platform lists the bonus. Raises ChannelError before: the row is tried again, but then only reads,
-    and fails as unclear after some attempts, for a person (``settle``). A crash at any point leaves either no mark and
-    no payment, or the mark, after which nothing is sent any more.
+    Returns once the platform lists the bonus. Until then it raises ChannelError: the row is retried, but a retry only
+    reads the platform's list. After MAX_ATTEMPTS the row fails as unclear, and a person decides (``settle``). The mark
+    ``row.sent`` is committed before the call: after a crash there is either no mark and no payment, or the mark, and
+    then nothing is sent again.
     """
     if row.sent is None:
         prepared = platform.prepare_bonus(payment)
@@ -37,13 +38,13 @@ def pay_bonus(platform: OneShotBonuses, payment: Payment, row: Outbox) -> None:
             if not error.reached:  # refused or never sent
                 Outbox.objects.filter(pk=row.pk).update(sent=None)
                 raise
-            raise _unclear(f"{error} Whether it paid is read back.") from error
+            raise _unclear(f"{error} The platform's list will show whether it paid.") from error
     if not platform.is_bonus_paid(payment, row.sent or {}):
         raise _unclear("The platform does not list the bonus yet; it is not sent again.")
 
 
 def unclear_payments() -> QuerySet[Outbox]:
-    """Return the payments that were sent without a clear result."""
+    """Return the payments that were sent and whose effect is still unknown after all attempts."""
     return Outbox.objects.filter(call=Outbox.Call.PAY, state=Outbox.State.FAILED, sent__isnull=False)
 
 
@@ -68,8 +69,7 @@ def payment_of(row: Outbox) -> Payment:
 
 
 def settle(row: Outbox, *, was_paid: bool, by: str) -> None:
-    """Let a person decide, or the platform's list, whether an unclear payment was made: it is then marked as paid, or
-    made again.
+    """Settle an unclear payment by what a person or the platform's list says: mark it as paid, or pay it again.
 
     Raises CounterpartError for a row that is not unclear.
     """
@@ -81,7 +81,7 @@ def settle(row: Outbox, *, was_paid: bool, by: str) -> None:
             again = {"state": Outbox.State.PENDING, "attempts": 0, "waits": 0, "due_at": clock.now(), "error": ""}
             changed = unclear.update(**again, sent=None, unclear=False)
         if not changed:
-            raise CounterpartError(f"The {row} is not unclear any more; reload the page.")
+            raise CounterpartError(f"The {row} has been settled meanwhile: reload the page.")
         payment = payment_of(row)
         call = Payment.Call.NONE if was_paid else Payment.Call.UNDER_WAY
         Payment.objects.filter(pk=payment.pk).update(call=call)
@@ -92,11 +92,11 @@ def settle(row: Outbox, *, was_paid: bool, by: str) -> None:
 
 @transaction.atomic
 def _mark_sent(row: Outbox, payment: Payment, prepared: dict[str, Any]) -> None:
-    """Note that the call is being made, with what the platform listed before. Raises ChannelError, to come back, while
-    another one is being made from the same account, or one for the same work is not confirmed: two could not be told
-    apart; and for a row that another process has taken over."""
+    """Record that the call is being made, and what the platform listed before it. Raises ChannelError (for a retry)
+    while the account makes another payment, while another bonus for this work is unconfirmed, as the list could not
+    distinguish the two, and if another process has taken over the row."""
     account = Outbox.objects.filter(channel=row.channel, environment=row.environment, call=Outbox.Call.PAY)
-    # Locked in one order, so that of two processes one waits until the other has left its mark.
+    # Locked in one order: a second process waits here, and then reads the mark of the first.
     open_calls = list(account.exclude(state=Outbox.State.DONE).select_for_update().order_by("pk"))
     others = Payment.objects.filter(assignment=payment.assignment_id).exclude(pk=payment.pk)
     of_this_work = {subject_of(other) for other in others}

@@ -1,4 +1,4 @@
-"""What a channel can be asked: every channel for its terms, a platform also the four questions about its workers."""
+"""The interfaces of channels: every channel names its terms; a platform also brings, confirms and pays workers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class Arrival:
 class Listed:
     """One submission as the platform lists it: ``status`` is a Visit.State, ``content`` unparsed. A session that is
     not submitted is unconfirmed, or returned, or expired; its time of submission is None. ``has_declined``: it ended
-    with the code of somebody who does not consent."""
+    with the code for visitors who do not consent."""
 
     external_id: str
     worker_id: str
@@ -70,7 +70,7 @@ class Listed:
 @dataclass(frozen=True)
 class Listing:
     """What the platform lists for one posting. ``is_over``: no worker can accept it or still works on it. A posting of
-    a whole round has no time when it expires; of its places ``free`` are not taken, and ``freed`` were, until submitted
+    a whole round has no expiry; ``free`` of its places are not taken, and ``freed`` are free again because submitted
     work was rejected or returned."""
 
     status: str
@@ -105,8 +105,8 @@ class Bonus:
 
 
 class Channel(Protocol):
-    """A way to workers. ``environments`` lists its marketplaces, first the one where nobody is paid; empty if there is
-    only one. ``label`` is its name on pages. ``unused``: the fields of an Offer that cannot be asked for there."""
+    """A way to workers. ``environments`` lists its marketplaces, the rehearsal without payments first; empty if there
+    is only one. ``label`` is its name on pages. ``unused``: the fields of an Offer that it does not support."""
 
     environments: tuple[str, ...]
     label: str
@@ -197,7 +197,7 @@ class Platform(Channel, Protocol):
         not deliver."""
 
     def exclude(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
-        """Show the worker none of our postings, without consequences for their account."""
+        """Hide our postings from the worker, without consequences for their account."""
 
     def readmit(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
         """Lift an exclusion."""
@@ -222,8 +222,8 @@ class SessionPlatform(Platform, Protocol):
     shortest_reason: int
 
     def confirm(self, posting: Posting, arrival: Arrival) -> bool:
-        """Ask whether the session is this worker's and goes on. False: the platform cannot be asked now. Raises
-        ChannelError if it is not, and one that is not permanent if the platform refuses to tell us."""
+        """Whether the platform confirms that this worker has the session and still works in it. False: it cannot be
+        reached now. Raises a permanent ChannelError if it denies that, and another one if it refuses to answer us."""
 
     def finish(self, posting: Posting, outcome: Outcome) -> tuple[str, Mapping[str, str]]:
         """Return the address that ends a session on the platform, and the fields to open it with."""
@@ -232,8 +232,7 @@ class SessionPlatform(Platform, Protocol):
         """Return how long a session may last."""
 
     def pause(self, posting: Posting, *, paused: bool) -> There:
-        """Let no visitor come for a while, or let them come again; return how it stands then. Repeating it changes
-        nothing."""
+        """Stop or resume the arrival of visitors, and return the posting's state then. Repeating it changes nothing."""
 
 
 @runtime_checkable
@@ -241,7 +240,7 @@ class AsksFees(Platform, Protocol):
     """A platform that can be asked what a round costs there; ``fees`` is only an estimate."""
 
     def ask_fees(self, environment: str, round: Round, places: int) -> FeeSchedule:
-        """Return the fees for so many answer sets of a round with its expected time set. Raises ChannelError for a
+        """Return the fees for ``places`` answer sets of a round with its expected time set. Raises ChannelError for a
         round that the platform would refuse."""
 
 
@@ -253,15 +252,15 @@ class OneShotBonuses(Platform, Protocol):
         """Return what paying the bonus needs and what the platform lists now, as JSON. It may be repeated."""
 
     def send_bonus(self, payment: Payment, prepared: dict[str, Any]) -> None:
-        """Pay the bonus. It must not be repeated; ``reached`` of a ChannelError says whether it may have paid."""
+        """Pay the bonus. Never repeat it; ``reached`` of a ChannelError says whether it may have paid."""
 
     def is_bonus_paid(self, payment: Payment, prepared: dict[str, Any]) -> bool:
-        """Whether the platform lists the bonus, which it does not at once."""
+        """Whether the platform lists the bonus by now; it lists one with a delay."""
 
 
 @runtime_checkable
 class SendsHooks(Platform, Protocol):
-    """A platform that tells us when something changes."""
+    """A platform that sends events when something changes."""
 
     def event_id(self, environment: str, headers: Mapping[str, str], body: bytes) -> str:
         """Return the id of an event. Raises ChannelError for one that the platform has not signed."""

@@ -1,4 +1,4 @@
-"""Readings that wait where a platform says that there were too many calls: for jobs and commands, never for a page."""
+"""Reads that wait when a platform limits the rate of calls: for jobs and commands, never for a page."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -14,9 +14,9 @@ MOST_WAITS = 3
 
 
 def patiently(read: Callable[[], Read]) -> Read:
-    """Return what ``read`` does; it is called again, a few times, after the time that the platform asks for.
+    """Return what ``read`` returns; where the platform asks for a pause, wait that long and call it again.
 
-    Raises ChannelError for any other failure, for one that asks for longer than a minute, and where waiting is in vain.
+    Raises ChannelError for other failures, for a pause of more than a minute, and after MOST_WAITS pauses.
     """
     for _ in range(MOST_WAITS):
         try:

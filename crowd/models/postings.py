@@ -96,17 +96,17 @@ class Posting(models.Model):
 
     @property
     def label(self) -> str:
-        """What it is a posting of."""
+        """The name of what it posts: a HIT or a round."""
         return str(self.hit) if self.hit else f"round {self.round}"
 
     def begin_visit(self, assignment: Assignment, **fields: Any) -> "Visit":
-        """Note that the assignment's worker came for this posting."""
+        """Record that the assignment's worker came for this posting."""
         known = {"worker": assignment.worker, "external_id": assignment.outside_key, **self.market}
         return Visit.objects.create(assignment=assignment, posting=self, **known, **fields)
 
     @property
     def wants_visitors(self) -> bool:
-        """Whether visitors of a whole round may come: there is a HIT for them, and nobody has paused the round."""
+        """Whether visitors of a whole round may come: a HIT is left for them, and the round is not paused."""
         return Seat.objects.filter(round=self.round_id, round__paused_at=None, state=Seat.State.OPEN).exists()
 
     @property

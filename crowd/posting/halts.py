@@ -25,8 +25,8 @@ UNREAD_FOR = timedelta(minutes=10)  # tried without success, a posting counts as
 
 
 def note_state(posting: Posting, listing: Listing) -> None:
-    """Keep how the platform lists the posting, and notify other programs where that newly keeps people away until a
-    person acts. To be called in a transaction."""
+    """Store the posting's state on the platform, and notify other programs if it newly stops workers from coming until
+    a person acts. To be called in a transaction."""
     there, before = listing.there, posting.there
     freed = listing.freed - posting.freed if posting.freed is not None else 0
     by_rule = is_paused_itself(there, pending=listing.pending, free=listing.free, freed=freed)
@@ -61,7 +61,7 @@ def halts_of(rounds: Sequence[Round]) -> dict[int, list[Hold]]:
 
 
 def pauses_of(rounds: Sequence[Round]) -> dict[int, str]:
-    """Return by round who keeps new people away until the round is resumed; nothing for one that is not paused."""
+    """Return for each paused round who paused it."""
     paused = {pk: next((one.by for one in some if one.command), "") for pk, some in halts_of(rounds).items()}
     here = {round.pk: By.HERE.value for round in rounds if round.paused_at and round.state == "open"}
     return paused | here
@@ -100,8 +100,7 @@ def _short_of_money(round: Round) -> list[Hold]:
 
 
 def _cell_of(posting: Posting, *, is_wanted: bool) -> tuple[By, StudyCell]:
-    """Return who brought the state of the posting about, and the cell of the table. ``is_wanted``: a HIT
-    is left for visitors."""
+    """Return who caused the posting's state, and the cell of the table. ``is_wanted``: a HIT is left for visitors."""
     round = posting.round
     if round.closed_at:
         wanted = Wanted.END

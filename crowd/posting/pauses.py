@@ -1,4 +1,4 @@
-"""Pauses: a round takes nobody new while a person wants it, and on a platform while no HIT is left for visitors."""
+"""Pauses: a round admits no new workers while a person has paused it, or while no HIT is left for visitors."""
 
 from django.db import transaction
 
@@ -15,10 +15,10 @@ from hits.models import Round
 
 
 def open_or_pause(posting: Posting, *, there: There) -> None:
-    """Have the platform let visitors come or not, as ``wants_visitors`` says, where its list shows the opposite.
+    """Pause or resume the posting if its state on the platform contradicts ``wants_visitors``.
 
-    Without a HIT each visitor would be paid for coming: a place becomes free by itself when a session ends, also after
-    its answers are in. What a person paused on the platform's own site, or the platform by itself, stays paused.
+    A visitor for whom no HIT is left is paid for coming, and an ended session frees its place by itself, also after its
+    answers are in. A posting that a person paused on the platform's site, or the platform itself, stays paused.
     """
     takes_visitors = there is There.OPEN
     if takes_visitors != posting.wants_visitors and (takes_visitors or posting.paused_at):
@@ -31,8 +31,8 @@ def can_pause(round: Round) -> bool:
 
 
 def pause_round(round: Round, *, actor: str) -> Round:
-    """Give nobody new a HIT until ``resume_round``: in the browser pool no HIT is leased, a platform sends no visitor.
-    Whoever has a HIT, or a session of a platform, goes on. Repeating it changes nothing.
+    """Admit no new workers until ``resume_round``: the browser pool leases no HIT, platforms send no visitors. Workers
+    with a HIT or a platform's session go on. Repeating it changes nothing.
 
     Raises CounterpartError for a round that is not open, and on a platform that lists its HITs one by one.
     """
@@ -40,7 +40,7 @@ def pause_round(round: Round, *, actor: str) -> Round:
 
 
 def resume_round(round: Round, *, actor: str) -> Round:
-    """Give out HITs again, also where somebody paused it on the platform's own site. Repeating it changes nothing.
+    """Give out HITs again, also if the round was paused on the platform's own site. Repeating it changes nothing.
     Raises CounterpartError as ``pause_round`` does."""
     return _set(round, paused=False, actor=actor)
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from math import ceil
 
 from django.conf import settings
 from django.db import transaction
@@ -28,7 +29,7 @@ LATE_SYNCS = 5
 
 
 def post_open_seats(round: Round) -> int:
-    """Ask the platform for an answer set for every open seat of the round that none is expected for.
+    """Ask the platform for an answer set for every open seat of the round, except where one is expected already.
 
     Extends a live posting where the platform allows it, otherwise makes a new one; asks for no more than the round's
     ceiling allows. Returns the number of answer sets added; 0 for a round that is not open or on no platform. Repeating
@@ -57,7 +58,7 @@ def postings_for(round: Round, channel: str) -> int:
     """Return the number of postings that all answer sets of the round need on a platform."""
     if is_by_session(channel):
         return 1
-    return round.hits.count() * -(-round.replication // channels.platform(channel).most_assignments)
+    return round.hits.count() * ceil(round.replication / channels.platform(channel).most_assignments)
 
 
 def close_postings(round: Round) -> int:
@@ -71,9 +72,9 @@ def close_postings(round: Round) -> int:
 
 @dataclass(frozen=True)
 class Prolonging:
-    """What a longer life of a round's postings means: the ``postings`` that get it, the answer sets that are ``open``
-    in them, and how many of those are ``reopened``, as their posting had expired; the platform sets the ``cost`` of
-    these aside again, in US dollars with its fees."""
+    """What prolonging a round does: the number of ``postings``, of the answer sets ``open`` in them, and of those
+    ``reopened``, as their posting had expired: for these the platform sets ``cost`` aside again (US dollars, fees
+    included)."""
 
     until: datetime
     postings: int
@@ -101,13 +102,13 @@ def prolong_postings(round: Round, *, days: int, actor: str, dry: bool = False) 
         postings = list(with_left(live).filter(left__gt=0))
         reopened = sum(one.left for one in postings if one.expires_at <= now)
         opened = sum(one.left for one in postings)
-        told = Prolonging(until, len(postings), opened, reopened, cents(reopened * current.seat_cost))
+        prolonging = Prolonging(until, len(postings), opened, reopened, cents(reopened * current.seat_cost))
         if postings and not dry:
             for one in postings:
                 store_call(Outbox.Call.PROLONG, one, round=current, **one.market, until=until.isoformat())
             record("prolonged", current, actor=actor, until=until.isoformat(), postings=len(postings))
             send_round_on_commit(current)
-    return told
+    return prolonging
 
 
 def dispose_of_finished() -> int:
@@ -182,7 +183,7 @@ def overview_of(round: Round) -> Overview:
 
 
 def work_to_look_at(round: Round | None = None) -> QuerySet[Assignment]:
-    """Return the submissions (to one round) that have a problem and that nobody has decided yet."""
+    """Return the undecided submissions (to one round) that have a problem."""
     undecided = CLAIM | Q(state=Assignment.State.FLAGGED)
     work = Assignment.objects.exclude(problem="").filter(undecided)
     return work.filter(hit__round=round) if round else work

@@ -74,12 +74,12 @@ def publish_round(
     ``offer`` is what a platform shows and requires (default: that of its type of task), ``admission`` limits who may
     join in the browser pool. ``skip_missing``: publish although pictures are missing; their pairs are shown without
     one. ``pilot`` or ``expected_minutes`` give the time of a HIT; ``below_floor``: slow workers may earn less than the
-    round's wage floor where nobody knows the time (``annotation.money.wages.check_wage``). ``ceiling`` and ``cost``
+    round's wage floor if the time is unknown (``annotation.money.wages.check_wage``). ``ceiling`` and ``cost``
     were agreed on, in US dollars (default: the present ceiling, and any cost below it).
     Raises CounterpartError, and publishes nothing, for an unknown channel or environment, a round that is closed or
     open elsewhere, missing pictures, an admission on a platform, a cost above the round's ceiling or the agreed one,
-    another ceiling than the agreed one, a reward below its wage floor, HITs that take longer than workers may have
-    them, and a platform that cannot be used or whose balance is too low.
+    another ceiling than the agreed one, a reward below its wage floor, HITs longer than their time limit, and a
+    platform that cannot be used or whose balance is too low.
     """
     environment = _checked(channel, environment)
     round.refresh_from_db()
@@ -101,15 +101,15 @@ def publish_round(
     )
     with transaction.atomic():
         _hold_to_terms(round, channel, ceiling, cost)
-        check_authority(*[BELOW_FLOOR] * below_floor)
+        check_authority(*([BELOW_FLOOR] if below_floor else []))
         draft = Round.objects.filter(pk=round.pk, published_at=None, closed_at=None)
         where = {"channel": channel, "environment": environment}
         terms = {name: getattr(round, name) for name in TERMS}
         won = draft.update(published_at=clock.now(), expected_seconds=expected.seconds, **where, **terms)
         round.refresh_from_db()
         if won:
-            told = {"missing": len(missing), **asdict(expected), **admission.terms()}
-            record("published", round, actor=actor, **where, **told)
+            facts = {"missing": len(missing), **asdict(expected), **admission.terms()}
+            record("published", round, actor=actor, **where, **facts)
             notify("round.published", f"/rounds/{round.name}", id=round.name, **where)
             if admission.terms():
                 admission.round = round
@@ -168,7 +168,7 @@ def check_publishable(
 
 
 def _check_offer(round: Round, channel: str, offer: Offer) -> None:
-    """Raise CounterpartError for what was chosen for the offer and cannot be asked for on the channel."""
+    """Raise CounterpartError if the offer sets fields that the channel does not support."""
     place = channels.get(channel)
     plain = offer_of(Round(task=round.task, design=round.design))
     if named := sorted(name for name in place.unused if getattr(offer, name) != getattr(plain, name)):
@@ -176,8 +176,7 @@ def _check_offer(round: Round, channel: str, offer: Offer) -> None:
 
 
 def _check_time(channel: str, offer: Offer, expected: Expectation) -> None:
-    """Raise CounterpartError for HITs that take longer than their workers may have them. Sessions get the time that
-    the work takes."""
+    """Raise CounterpartError for HITs that take longer than their time limit; sessions get the time they need."""
     if is_by_session(channel):
         return
     is_platform = isinstance(channels.get(channel), Platform)
@@ -191,25 +190,25 @@ def _check_time(channel: str, offer: Offer, expected: Expectation) -> None:
 
 
 def _refuse_shown_before(round: Round, admission: Admission) -> None:
-    """Everybody who joins has seen the pairs of the test and the practice, so nobody could judge them in a HIT."""
+    """Raise CounterpartError for pairs of the test or the practice in the HITs: workers who join have seen them."""
     for test in filter(None, (admission.test, admission.practice)):
         same = test.items.filter(image=OuterRef("image"), caption=OuterRef("caption"))
         asked = Item.objects.filter(Exists(same), hit__round=round).values("image", "caption").distinct().count()
         if asked:
             raise CounterpartError(
-                f"HITs of round {round} ask for {counted(asked, 'pair')} of the test {test}, and nobody judges a pair "
-                "twice. Make another test: a new one leaves out what the HITs of open and planned rounds ask."
+                f"HITs of round {round} ask for {counted(asked, 'pair')} of the test {test}, but workers judge a pair "
+                "only once. Make another test: a new one leaves out the pairs of open and planned rounds."
             )
 
 
 def can_close(round: Round) -> bool:
-    """Whether it is open, or a draft with judgments that were given elsewhere."""
+    """Whether the round is open, or a draft with judgments that were given elsewhere."""
     return Round.objects.filter(BEGUN, pk=round.pk, closed_at=None).exists()
 
 
 def close_round(round: Round, *, actor: str) -> Round:
-    """Close an open round: no seat is leased any more, but leased ones may still be submitted. Close a draft whose
-    judgments were given elsewhere: it can be published no more. Repeating it changes nothing.
+    """Close an open round: no seat is leased from then on, but leased ones may still be submitted. Close a draft whose
+    judgments were given elsewhere: it cannot be published afterwards. Repeating it changes nothing.
 
     Raises CounterpartError for a draft without judgments.
     """
@@ -276,7 +275,8 @@ def _is_open_on(round: Round, channel: str, environment: str) -> bool:
 def _preflight(round: Round, channel: str, missing: Sequence[str]) -> None:
     if missing:
         raise CounterpartError(
-            f"Round {round} lacks {counted(len(missing), 'picture')}: {some_of(missing)}. "
+            f"{counted(len(missing), f'picture of round {round} is', f'pictures of round {round} are')} missing: "
+            f"{some_of(missing)}. "
             "Import the collection again with --images, or pass --skip-missing to show those pairs without one."
         )
     if not quote(round, channel).seats:

@@ -85,7 +85,7 @@ class TimeParameters(Parameters):
             required=False,
             min_value=0,
             label="Expected minutes per HIT",
-            help_text="your own estimate; recorded in the event log, and told to workers in the browser pool",
+            help_text="your own estimate; recorded in the event log, and shown to workers in the browser pool",
         ),
         Option(metavar="M"),
     ] = None

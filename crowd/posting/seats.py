@@ -24,7 +24,7 @@ def answer_sets_due(rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
     | of a posting that is not settled | all that the platform lists (``posted_assignments``) |
     | of a settled posting | those that were submitted |
     | whose reward is owed or paid, or that the platform has settled itself | not: the ledger has them |
-    | rejected | not, unless the posting grows: the platform gives its place to somebody else |
+    | rejected | not, unless the posting grows: the platform gives its place to another worker |
     | wanted of a posting that may still grow | as not known to the platform yet |
     """
     counts = Posting.objects.filter(round__in=rounds).order_by().values_list("round").annotate(
@@ -71,19 +71,19 @@ def hits_to_post(round: Round) -> Iterator[tuple[HIT, int]]:
 
 
 def places_missing(rounds: Sequence[Round]) -> Counter[int]:
-    """Count for each round that is posted as a whole the places that its posting lacks, where it lacks any: one for
-    each open seat, and for each session that takes one (``endings.TAKES_PLACE``).
+    """Count for each round that is posted as a whole the places to add to its posting; rounds without any are left out.
 
-    One statement reads them all, so that no session is counted twice as it moves on.
+    It needs a place for each open seat and for each session that takes one (``endings.TAKES_PLACE``). One statement
+    reads both, so that no session is counted twice while it changes state.
     """
     taken = takes_place(Visit.objects.filter(posting__round=OuterRef("pk")))
     open_seats = Seat.objects.filter(round=OuterRef("pk"), state=Seat.State.OPEN)
     asked = Posting.objects.filter(round=OuterRef("pk"), hit=None, state__in=COMING)
     counted = Round.objects.filter(pk__in=[round.pk for round in rounds]).annotate(
-        lacking=_subquery(open_seats, Count("pk")) + _subquery(taken, Count("pk"))
+        missing=_subquery(open_seats, Count("pk")) + _subquery(taken, Count("pk"))
         - _subquery(asked, Sum("max_assignments"))
     )  # fmt: skip
-    return Counter({round: lacking for round, lacking in counted.values_list("pk", "lacking") if lacking > 0})
+    return Counter({round: missing for round, missing in counted.values_list("pk", "missing") if missing > 0})
 
 
 def _subquery(rows: QuerySet[Any], total: Aggregate) -> Coalesce:
@@ -93,8 +93,7 @@ def _subquery(rows: QuerySet[Any], total: Aggregate) -> Coalesce:
 
 
 def _missing(rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
-    """Return for each HIT that lacks answer sets its round and how many. HITs of rounds that are posted as a whole lack
-    none."""
+    """Return for each HIT with missing answer sets its round and their number, without rounds posted as a whole."""
     rounds = [round for round in rounds if not is_by_session(round.channel)]
     coming = _coming(rounds)  # before the seats: a submission in between then gives too few to post, not too many
     seats = Seat.objects.filter(round__in=rounds, state=Seat.State.OPEN).order_by()

@@ -1,8 +1,8 @@
-"""Arrivals: a platform's visitor becomes a worker with an assignment, or is told why not.
+"""Arrivals: a platform's visitor becomes a worker with an assignment, or reads why that is not possible.
 
-What a visitor says counts for nothing until the platform confirms it. One who came for a single HIT claims it
-(``claims``); where the platform lists a whole round, its visitors come with a session, and get a HIT from the allocator
-of the browser pool.
+A visitor's claims count for nothing until the platform confirms them. A visitor who came for a single HIT claims it
+(``claims``); where the platform lists a whole round, visitors come with a session and get a HIT from the allocator of
+the browser pool.
 """
 
 import logging
@@ -30,17 +30,17 @@ from hits.models import Round
 logger = logging.getLogger(__name__)
 
 TWO_PEOPLE = "Two workers have come with this session. Check which of them it is before anything is paid."
-SESSION_LIFE = timedelta(days=1)  # how long the address of a session that somebody came with is valid
+SESSION_LIFE = timedelta(days=1)  # how long the address of a session is valid
 NO_ANSWER = (
-    "The platform does not answer our question about it, and we have been told. Try again later: reload this page in "
-    "a few minutes. If that does not help, return the study, which costs you nothing."
+    "The platform did not confirm your session, and we have been notified. Reload this page in a few minutes. If that "
+    "does not help, return the study: that costs you nothing."
 )
 RETURN_IT = "Please return this HIT: that costs you nothing, and your earlier work is paid as decided."
 NOTHING_LEFT = "No HIT was left for this person, who is paid for coming."
 
 
 def posting_of(arrival: Arrival, *, channel: str, environment: str) -> Posting:
-    """Return the posting that the visitor came for. What they see depends on it, not on who comes when.
+    """Return the posting that the visitor came for.
 
     Raises Trouble for an unknown posting, and for one of a closed round that can take no submission.
     """
@@ -62,19 +62,18 @@ def posting_of(arrival: Arrival, *, channel: str, environment: str) -> Posting:
 
 
 def assignment_of_session(posting: Posting, session_id: str, worker: Worker) -> Assignment | None:
-    """Return what the worker was given in this session before."""
+    """Return the assignment that the worker got earlier in this session, if any."""
     visits = _of_session(posting, session_id).filter(worker=worker)
     return Assignment.objects.filter(visit__in=visits).select_related("hit__round", "worker", "visit").first()
 
 
 def begin_session(posting: Posting, arrival: Arrival, worker: Worker, *, sheet: ConsentSheet) -> Assignment:
-    """Note that a new session's worker agreed to the sheet and give them its HIT; the one they were given before, if
-    there is one. Where no HIT is left for them, they get an assignment without a seat, which is paid.
+    """Record the worker's consent to the sheet and return the session's assignment: the existing one, or a new HIT. If
+    no HIT is left for them, they get an assignment without a seat, which is paid for coming.
 
-    A session that the platform cannot confirm now is let in: its payment waits for the platform's list all the same.
-    Raises NotAgreedError where the round's sheet has changed meanwhile, Trouble for a session that the platform refuses
-    or has given to somebody else, for a worker who is excluded or paused, and while the platform refuses to tell us
-    anything.
+    A session is also admitted while the platform cannot be reached: its payment waits for the platform's list anyway.
+    Raises NotAgreedError if the round's sheet has changed meanwhile, Trouble for a session that the platform denies or
+    has given to another worker, for an excluded or paused worker, and while the platform refuses to answer us.
     """
     platform = channels.session_platform(posting.channel)
     session_id = arrival.assignment_id
@@ -92,7 +91,7 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker, *, sheet: 
         if found := assignment_of_session(posting, session_id, worker):
             return found
         refuse_shut_out(worker, posting.round)
-        # Anybody can come with somebody else's id; the platform has told by now whose it is.
+        # Not earlier: a visitor may claim another worker's id, which the platform denies above.
         give_consent(worker, posting.round, sheet=sheet)
         time = platform.longest_session(posting)
         assignment = lease_for_visitor(posting.round, worker=worker, time=time, outside_key=session_id)
@@ -108,18 +107,18 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker, *, sheet: 
 
 
 def forget_stranger(worker: Worker) -> None:
-    """Delete a worker who does not take part, unless something else is known of them."""
+    """Delete a worker who declined, unless there are other records of them."""
     strangers(Worker.objects.filter(pk=worker.pk)).delete()
 
 
 def strangers(workers: QuerySet[Worker]) -> QuerySet[Worker]:
-    """Keep those who never consented and of whom nothing is known."""
+    """Keep the workers who never consented and have no records."""
     workers = workers.filter(consented_at=None)
     return workers.filter(assignments=None, exclusions=None, pauses=None, messages=None, tests=None, reports=None)
 
 
 def purge_strangers() -> int:
-    """Delete visitors who never said whether they take part, and return their number: nothing of them is kept."""
+    """Delete visitors who never answered whether they consent; return their number. Nothing about them is kept."""
     old = Worker.objects.filter(identities__channel__in=channels.platforms(), created_at__lt=clock.now() - SESSION_LIFE)
     return strangers(old).delete()[1].get("annotation.Worker", 0)
 
@@ -136,7 +135,7 @@ def refuse_shut_out(worker: Worker, round: Round) -> None:
 
 def not_theirs() -> Trouble:
     return Trouble(
-        "This is somebody else's HIT",
+        "This HIT belongs to another worker",
         "The platform has given this assignment to another worker or HIT. Go back to the platform and open your HIT "
         "from there.",
         status=409,
@@ -144,7 +143,7 @@ def not_theirs() -> Trouble:
 
 
 def _is_over(posting: Posting, arrival: Arrival) -> bool:
-    """A worker who accepted a HIT before its round was closed may finish it; in a preview nobody has accepted it."""
+    """Whether it is too late: a HIT accepted before its round was closed may be finished; a preview is not accepted."""
     if posting.round.state != "closed":
         return posting.state == Posting.State.DISPOSED
     return arrival.is_preview or posting.state == Posting.State.DISPOSED or posting.settled_at is not None
@@ -166,7 +165,7 @@ def _doubt_others(posting: Posting, session_id: str, worker: Worker) -> bool:
 
 
 def _pay_for_coming(posting: Posting, worker: Worker, session_id: str, **finish: Any) -> Assignment:
-    """Record a session for which no HIT is left, and owe its reward; a person decides where the ceiling forbids it."""
+    """Record a session for which no HIT is left, and owe its reward; above the ceiling, a person decides."""
     now = clock.now()
     assignment = Assignment.objects.create(
         hit=posting.round.hits.all()[0],

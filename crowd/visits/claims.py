@@ -1,5 +1,5 @@
-"""Claims: a visitor who came for one HIT says which assignment is theirs. The platform confirms it by listing the
-submission (``sync``); a claim that it never confirms is deleted."""
+"""Claims: a visitor who came for one HIT names their assignment. The platform confirms it by listing the submission
+(``sync``); a claim that it never confirms is deleted."""
 
 from datetime import timedelta
 
@@ -68,7 +68,7 @@ def has_agreed_otherwise(posting: Posting, arrival: Arrival, sheet: ConsentSheet
 
 def refuse_taken(visit: Visit) -> None:
     """Raise Trouble for a claim to an assignment that another worker has submitted: after a return, a platform
-    gives one id to several workers, and no answer of the others can be confirmed any more."""
+    gives one id to several workers, and the answers of the others can never be confirmed."""
     if not (visit.assignment.is_claim and visit.is_unconfirmed):
         return
     of_this_id = Visit.objects.filter(channel=visit.channel, environment=visit.environment)
@@ -83,8 +83,8 @@ def refuse_taken(visit: Visit) -> None:
 
 
 def purge_claims() -> int:
-    """Delete claims that their platform never confirmed, once nothing more can come for their posting, and the workers
-    of whom nothing else is known. Returns the number of claims."""
+    """Delete claims that their platform never confirmed, once their posting can get no more submissions, and workers
+    without other records. Returns the number of claims."""
     over = Visit.objects.unconfirmed().filter(posting__settled_at__isnull=False)
     never_confirmed = Assignment.objects.filter(CLAIM, visit__in=over)
     purged = 0
@@ -94,7 +94,7 @@ def purge_claims() -> int:
 
 
 def _refuse_bound(of_this_id: VisitQuerySet, arrival: Arrival) -> None:
-    """Only a submission binds an assignment id to a worker; before, the platform may give it to another one."""
+    """Raise Trouble if another worker has submitted this id: until a submission, the platform may reassign an id."""
     bound = of_this_id.listed().select_related("worker").first()
     if bound and not bound.worker.identities.filter(external_id=arrival.worker_id).exists():
         raise not_theirs()
@@ -114,7 +114,7 @@ def _refuse_unwelcome(worker: Worker, posting: Posting) -> None:
 
 @transaction.atomic
 def _purge(never_confirmed: AssignmentQuerySet) -> int:
-    """Delete some, but for those that another transaction is taking in."""
+    """Delete a batch of claims, except those that another transaction is storing."""
     claims = list(never_confirmed.select_for_update(skip_locked=True, of=("self",))[:AT_ONCE])
     record_each("deleted as never confirmed", claims, actor="reconciler")
     Report.objects.filter(assignment__in=claims).delete()

@@ -1,4 +1,4 @@
-"""Hints: a platform's events, which say that a sync would find something. Nothing in them is believed."""
+"""Hints: a platform's events say that a sync would find something. Their contents are not used."""
 
 from datetime import timedelta
 
@@ -12,7 +12,7 @@ KEPT = timedelta(days=30)
 
 
 def take_hint(channel: str, environment: str, *, external_id: str) -> bool:
-    """Note an event and have the rounds of its account synced once that is committed. False: it was noted before."""
+    """Store an event, and sync the rounds of its account once that is committed. False: it was stored before."""
     try:
         with transaction.atomic():
             Hint.objects.create(channel=channel, environment=environment, external_id=external_id)

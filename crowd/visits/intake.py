@@ -66,7 +66,7 @@ def advance(visit: Visit, listed: Listed) -> None:
     visit.auto_approval_at = listed.auto_approval_at
     if listed.status not in ONWARD[Visit.State(visit.state)] or not listed.status:
         return
-    # By condition: of two syncs that read the same list one records the change, and pays.
+    # Conditional: of two syncs that read the same list, only one records the change and marks it as paid.
     unchanged = Visit.objects.filter(pk=visit.pk, state=visit.state)
     if not unchanged.update(state=listed.status, decided_at=listed.decided_at):
         return
@@ -82,7 +82,7 @@ def take_in(key: int) -> bool:
     """Store the answers of a confirmed assignment. Return False if it is unconfirmed, stored before, or has a
     problem."""
     waiting = Assignment.objects.select_related("hit__round").get(pk=key)
-    # Lock the worker first, as taking a HIT does: no other HIT of theirs is stored while their pairs are compared.
+    # Lock the worker first, as leasing a HIT does: no other HIT of theirs is stored while their pairs are compared.
     worker = locked(waiting.worker_id)
     assignment = held(waiting)
     if assignment.problem or not (assignment.is_claim and assignment.submitted_at):
@@ -110,7 +110,7 @@ def _submit(assignment: Assignment) -> None:
 
 
 def _flag_repeated(assignment: Assignment) -> None:
-    """Ask a person about work of somebody who has answered the HIT before. It is stored as it came, without a seat."""
+    """Flag work of a worker who has answered this HIT before, for a person to decide. It is stored without a seat."""
     leased, flagged = Assignment.State.LEASED, Assignment.State.FLAGGED
     receipt = assignment.receipt_code
     move(assignment, come_from=leased, to=flagged, actor="intake", receipt=receipt, problem=REPEATED)

@@ -1,5 +1,5 @@
-"""Sessions on a posting of a whole round: what becomes of the HIT that their visitor was given (``arrivals``) when the
-platform lists them as submitted, returned, out of time or decided."""
+"""Sessions: apply the platform's list of sessions (submitted, returned, out of time, decided) to our assignments, by
+the rules of ``crowd.endings``."""
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -26,25 +26,25 @@ LISTED_LATE = timedelta(hours=1)  # a list may be out of date
 
 
 def keep_sessions(posting: Posting, sessions: Sequence[Listed], *, all_of_them: bool = True) -> int:
-    """Keep what the platform lists for the posting; return the number of new submissions. ``all_of_them``: what is not
-    among them is not on the platform."""
+    """Store what the platform lists for the posting; return the number of new submissions. ``all_of_them``: the
+    platform has no other sessions."""
     new = sum(_keep(posting, listed) for listed in sessions)
-    # A list that is a part, or that broke off, says nothing of the sessions that are not in it.
+    # A partial list says nothing about the sessions that are not in it.
     if all_of_them:
         _doubt_unlisted(posting, {listed.external_id for listed in sessions})
     return new
 
 
 def is_work(listed: Listed) -> bool:
-    """Whether a session in which nobody has worked here has to be recorded: it was submitted, but not by somebody who
-    declined to take part, unless the platform has paid them all the same."""
+    """Whether a session that was never opened here has to be recorded: it was submitted, and its visitor did not
+    decline to take part, or was paid by the platform although they declined."""
     return RULES[Visit.State(listed.status)][_without_record(listed)].act is Act.RECORD
 
 
 @transaction.atomic
 def ask_a_person(assignment: Assignment, question: str) -> bool:
-    """Flag work for a person, whatever became of it here, and take back a reward that is owed. False: a person was
-    asked the same before or something that no list answers, or its payment is being made.
+    """Flag work for a person, whatever its state here, and withdraw a reward that is owed. False: the same question is
+    open already, or one that no list can answer, or the reward is being paid.
 
     Work that has lost its seat is flagged without one: its votes cannot count.
     """
@@ -68,7 +68,7 @@ def ask_a_person(assignment: Assignment, question: str) -> bool:
 
 @transaction.atomic
 def _keep(posting: Posting, listed: Listed) -> int:
-    """Keep what the platform lists of one session; return 1 for a new submission, 0 otherwise."""
+    """Store what the platform lists about one session; return 1 for a new submission, 0 otherwise."""
     # Lock the round before the work, as deciding and paying do: two processes in different orders would deadlock.
     locked(posting.round)
     of_this_id = Visit.objects.filter(**posting.market, external_id=listed.external_id)
@@ -81,24 +81,24 @@ def _keep(posting: Posting, listed: Listed) -> int:
     if ours is None:
         return _record_stranger(posting, listed) if is_work(listed) else 0
     was_listed = ours.is_listed
-    # First what the platform says, then what to do: to advance may itself mark the reward as paid.
+    # Advance first: it may mark the reward as paid, which changes the rule that applies.
     advance(ours, listed)
     here = _here(ours)
-    if here == Here.NOBODY:
+    if here == Here.ABSENT:
         here = _without_record(listed)
     _follow(ours, here, RULES[Visit.State(ours.state)][here])
     return int(ours.is_listed and not was_listed)
 
 
 def _is_of(visit: Visit, worker_id: str) -> bool:
-    """Whether the session is that worker's; so is one whose worker was forgotten."""
+    """Whether the session belongs to that worker. It counts as theirs if its worker was forgotten."""
     known = WorkerIdentity.objects.filter(worker=visit.worker_id, channel=visit.channel)
     ids = known.values_list("external_id", flat=True)
     return worker_id in ids or not ids
 
 
 def _without_record(listed: Listed) -> Here:
-    return Here.DECLINED if listed.has_declined else Here.NOBODY
+    return Here.DECLINED if listed.has_declined else Here.ABSENT
 
 
 def _here(visit: Visit) -> Here:
@@ -106,7 +106,7 @@ def _here(visit: Visit) -> Here:
 
 
 def _record_stranger(posting: Posting, listed: Listed) -> int:
-    """Record a submission of somebody who never came here, so that a person decides whether it is paid."""
+    """Record a submission whose worker never came here, so that a person decides whether it is paid."""
     worker = worker_for(**posting.market, external_id=listed.worker_id)
     at = listed.submitted_at or clock.now()
     assignment = Assignment.objects.create(
@@ -145,22 +145,22 @@ def _follow(visit: Visit, here: Here, rule: Rule) -> None:
 
 
 def _let_go(assignment: Assignment) -> None:
-    """End it without pay."""
+    """End the assignment without pay."""
     with suppress(CounterpartError):  # its payment is being made: the next list asks again
         withdraw(assignment, actor="sync")
         move(assignment, come_from=Assignment.State.FLAGGED, to=Assignment.State.EXCLUDED, actor="sync", problem="")
 
 
 def _drop_question(visit: Visit, here: Here) -> None:
-    """Ask nobody any more what the platform has settled meanwhile, so that no person acts on what holds no more.
+    """Remove a question that the platform has settled meanwhile, so that no person decides on outdated facts.
 
-    Work that is paid stays as it was decided, and answers without a decision that holds are graded as any others. What
-    cannot be graded stays with a person, who is told if the platform would pay it after all.
+    Paid work keeps its decision, and answers without a standing rejection are graded like any others. Work that cannot
+    be graded stays with a person, with the question whether to pay it if the platform lists it as submitted after all.
     """
     assignment = visit.assignment
     flagged = Assignment.State.FLAGGED
     decision = assignment.decisions.last()
-    if here in (Here.BESIDE, Here.PAID) and decision:
+    if here in (Here.BONUS, Here.PAID) and decision:
         counts = assignment.seat_id is not None and decision.votes_count
         to = Assignment.State.ACCEPTED if counts else Assignment.State.EXCLUDED
         move(assignment, come_from=flagged, to=to, actor="sync", problem="")
@@ -171,8 +171,8 @@ def _drop_question(visit: Visit, here: Here) -> None:
 
 
 def _doubt_unlisted(posting: Posting, listed: Collection[str]) -> None:
-    """Ask a person about answers of sessions that the platform does not know: their visitors came while it could not be
-    asked."""
+    """Ask a person about answers of sessions that the platform does not list: their visitors came while it could not be
+    reached."""
     unlisted = posting.visits.unconfirmed().exclude(external_id__in=listed)
     answered = unlisted.filter(assignment__state__in=Assignment.SUBMITTED).exclude(assignment__problem=UNKNOWN)
     old = answered.filter(assignment__submitted_at__lt=clock.now() - LISTED_LATE)

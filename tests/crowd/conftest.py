@@ -19,5 +19,5 @@ def framed(monkeypatch) -> None:
 
 @pytest.fixture
 def posting(db, framed) -> Posting:
-    """The only HIT of a round, as it stands on the platform."""
+    """The only HIT of a round, as posted on the platform."""
     return post_hit(make_round().hits.get())

@@ -1,4 +1,4 @@
-"""A platform that moves money, knows a repeated call by its token, and fails when told to."""
+"""A platform that moves money, knows a repeated call by its token, and fails on request."""
 
 import json
 from collections import defaultdict
@@ -13,7 +13,7 @@ from hits.prices import FeeSchedule
 
 
 class FakePlatform:
-    """Stands in for a paying platform. ``failures`` are raised by the next calls, one each, before they take effect;
+    """A paying platform for tests. ``failures`` are raised by the next calls, one each, before they take effect;
     ``submitted`` are the submissions that it lists, by the platform's id of their posting."""
 
     environments = ("emulator", "sandbox", "production")
@@ -31,7 +31,7 @@ class FakePlatform:
         self.submitted: dict[str, list[Listed]] = defaultdict(list)
 
     def describe(self, environment):
-        return f"The {environment} of a platform that is none."
+        return f"The {environment} of a platform for tests."
 
     def spends(self, environment):
         return environment == "production"

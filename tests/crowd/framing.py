@@ -24,7 +24,7 @@ def serve_mturk(monkeypatch, *origins: str) -> None:
 
 
 def post_hit(hit: HIT, external_id: str = "HITONE", **fields: object) -> Posting:
-    """The HIT as it stands on the platform; its round becomes MTurk's."""
+    """The HIT as posted on the platform; its round becomes MTurk's."""
     put_on_platform(hit.round)
     known = {"state": "live", "posted_at": timezone.now(), "max_assignments": 1, "posted_assignments": 1}
     return Posting.objects.create(
@@ -33,7 +33,7 @@ def post_hit(hit: HIT, external_id: str = "HITONE", **fields: object) -> Posting
 
 
 def claims(posting: Posting, *, assignment: str = "ASSIGNED", worker: str = "AWORKERONE", to: str = ORIGIN) -> dict:
-    """What MTurk adds to our address for somebody who has accepted the HIT."""
+    """What MTurk adds to our address for a worker who has accepted the HIT."""
     return {
         "assignmentId": assignment,
         "hitId": posting.external_id,

@@ -29,8 +29,8 @@ class Killed(BaseException):
 
 @dataclass
 class Killer:
-    """Kills once, after the first step whose place is not among ``places`` yet: ``killed_at``. ``act`` tells one act
-    from another that has the same steps; ``only`` is a part of the place."""
+    """Kills once, after the first step whose place is not among ``places`` yet: ``killed_at``. ``act`` distinguishes
+    acts that have the same steps; ``only`` is a part of the place."""
 
     places: set[str]
     act: str = ""
@@ -104,8 +104,8 @@ def opener_of(frame: FrameType) -> str:
 
 
 def kill_everywhere(new_world: Callable[[], AbstractContextManager], story: Callable[[Any, Killer], None]) -> set[str]:
-    """Tell ``story(world, killer)`` in one new world after the other, each with the database as it was, until it is
-    told without a kill; the places in which its process was killed."""
+    """Run ``story(world, killer)`` in one new world after the other, each with the database as it was, until it ends
+    without a kill; return the places in which its process was killed."""
     places: set[str] = set()
     while True:
         killer = Killer(places)

@@ -45,7 +45,7 @@ class Rehearsal:
         return self.workers[-1]
 
     def hits(self) -> list[str]:
-        """The HITs that stand on the platform, in the order of ours."""
+        """The HITs on the platform, in the order of ours."""
         posted = Posting.objects.exclude(external_id="").order_by("hit__number", "pk")
         return list(posted.values_list("external_id", flat=True))
 

@@ -57,7 +57,7 @@ def check_both_sides(made: Round, there: Rehearsal) -> Books:
 
 
 def check_judgments(made: Round) -> None:
-    """Every answer set is whole and stored once, and nobody has judged a pair twice."""
+    """Every answer set is whole and stored once, and no worker has judged a pair twice."""
     sets = Counter(Judgment.objects.values_list("assignment", flat=True))
     pairs = {hit.pk: hit.items.count() for hit in made.hits.all()}
     taken_in = Assignment.objects.without_claims().filter(visit__state__in=Visit.LISTED)

@@ -160,7 +160,7 @@ def rehearsal(db, settings) -> Iterator[Rehearsal]:
 
 @contextmanager
 def rehearsing(settings, *, currency: Literal["USD", "GBP"] = "USD") -> Iterator[Rehearsal]:
-    """A new emulator whose clock stands still, at the address that our variables name."""
+    """A new emulator with a stopped clock, at the address that our variables name."""
     settings.SYNC_LAG_SECONDS = 0
     with (
         Emulator(World(seed=1, currency=currency, clock=Clock(lambda: NOON))) as emulator,

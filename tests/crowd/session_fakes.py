@@ -34,7 +34,7 @@ class FakeSessions(FakePlatform):
         if self.unreachable:
             return False
         if self.sessions.get(arrival.assignment_id, ("", ""))[0] != arrival.worker_id:
-            raise ChannelError("It is somebody else's.", permanent=True)
+            raise ChannelError("It is another worker's.", permanent=True)
         return True
 
     def finish(self, posting, outcome):

@@ -45,14 +45,6 @@ def test_a_sheet_that_changes_while_the_platform_is_asked_is_shown_again(client,
     assert (Assignment.objects.count(), Worker.objects.get().consents.count()) == (0, 0)
 
 
-def test_the_same_session_goes_on_with_the_same_hit(client, made, there):
-    first = start(client, there)
-    again = client.get(enter(client))
-    assert again.status_code == 303
-    assert client.get(first).status_code == client.get(again.url).status_code == 200
-    assert Assignment.objects.count() == 1
-
-
 def test_answers_that_are_sent_twice_still_lead_back_by_themselves_and_to_another_hit(client, made, there):
     sheet = start(client, there)
     assignment = Assignment.objects.get()
@@ -60,15 +52,7 @@ def test_answers_that_are_sent_twice_still_lead_back_by_themselves_and_to_anothe
         page = client.post(sheet, as_form(assignment, right_answers(assignment))).text
         assert "judging/sending.js" in page
         assert 'method="get"' in page
-        assert "you can take it again and get another HIT" in page
     assert Judgment.objects.count() == 4
-
-
-def test_the_consent_page_names_task_pay_and_time(client, made, there):
-    there.come("S1", "P1")
-    page = client.get(enter(client)).text
-    for words in ("Does the sentence describe the picture?", "4 pairs", "$0.65"):
-        assert words in page
 
 
 def test_the_same_person_in_a_new_session_gets_another_hit(client, made, there):
@@ -94,7 +78,7 @@ def test_who_has_judged_all_gets_no_hit_and_is_paid(client, made, there, commit)
     assert places_missing([made])[made.pk] == 0
 
 
-def test_who_was_given_no_hit_may_judge_every_hit_later(client, made, there, commit):
+def test_a_visitor_without_a_hit_may_judge_every_hit_later(client, made, there, commit):
     Seat.objects.update(state="filled")
     with commit(execute=True):
         start_without_hit(client, there, "S1", "P1")
@@ -116,7 +100,7 @@ def test_who_comes_after_the_platform_lists_the_session_as_finished_reads_that_a
     there.come("S9", "P9", "submitted")
     sync(made, commit)
     page = client.get(enter(client, "S9", "P9"))
-    assert (page.status_code, "A person checks whether it is paid" in page.text) == (409, True)
+    assert page.status_code == 409
 
 
 def test_a_forged_session_is_refused(client, made, there):
@@ -126,7 +110,7 @@ def test_a_forged_session_is_refused(client, made, there):
     assert not Assignment.objects.exists()
 
 
-def test_nobody_consents_for_somebody_whose_id_they_know(client, made, there):
+def test_a_visitor_cannot_consent_under_another_workers_id(client, made, there):
     there.come("S1", "P1")
     assert agree(client, enter(client, "S2", "P1")).status_code == 403
     victim = Worker.objects.get()

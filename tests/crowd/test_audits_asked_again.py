@@ -42,7 +42,7 @@ def rule_on_flagged(made: Round, commit, *, rejected: bool) -> None:
 
 
 def unasked(made: Round) -> set[int]:
-    """The numbers of the HITs that have no answers that count, and that nobody is working on or can be given."""
+    """The numbers of the HITs without answers that count that no worker has or can be given."""
     judged = Judgment.objects.counted().filter(assignment__hit__round=made).values("assignment__hit")
     asked = Seat.objects.filter(round=made, state__in=(Seat.State.OPEN, Seat.State.TAKEN)).values("hit")
     return {*made.hits.exclude(pk__in=judged).exclude(pk__in=asked).values_list("number", flat=True)}
@@ -71,7 +71,7 @@ def test_queries_of_an_audit_are_asked_again_until_each_is_judged_whole(rehearsa
     rehearsal.later(hours=2)
     sync(made, commit)
     assert unasked(made) == set()
-    rehearsal.later(days=8)  # by then every HIT has expired that nobody took
+    rehearsal.later(days=8)  # by then every HIT without a worker has expired
     sync(made, commit)
     live = list(made.postings.filter(state="live").values_list("external_id", flat=True))
     assert (unasked(made), len(live)) == (set(), made.hits.count())

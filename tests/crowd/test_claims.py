@@ -1,4 +1,4 @@
-"""Claims that a platform never confirms: they block nobody, and are deleted."""
+"""Claims that a platform never confirms: they block no worker, and are deleted."""
 
 import pytest
 from django.core.cache import cache
@@ -40,11 +40,11 @@ def open_hit(client, posting: Posting, number: int, **request: str):
 # Throttle
 
 
-def test_one_address_opens_so_many_hits_an_hour_and_others_are_not_hindered(stranger, posting, settings):
+def test_one_address_opens_a_limited_number_of_hits_an_hour_and_others_are_not_hindered(stranger, posting, settings):
     settings.ARRIVALS_PER_HOUR = 3
     assert [open_hit(stranger, posting, number, **FROM).status_code for number in range(3)] == [302] * 3
     refused = open_hit(stranger, posting, 3, **FROM)
-    assert (refused.status_code, "return it: that costs you nothing" in refused.text) == (429, True)
+    assert refused.status_code == 429
     assert (Worker.objects.count(), Assignment.objects.count()) == (3, 3)
     assert open_hit(stranger, posting, 0, **FROM).status_code == 302  # who has begun goes on
     assert open_hit(stranger, posting, 3, REMOTE_ADDR="203.0.113.8").status_code == 302
@@ -103,14 +103,6 @@ def test_the_clock_leaves_a_claim_to_its_platform(stranger, posting):
     claim = Assignment.objects.get()
     confirm(claim)
     assert take_in(claim.pk)
-
-
-def test_consent_is_noted_when_the_platform_confirms_the_work(stranger, posting):
-    save(stranger, posting)
-    claim = Assignment.objects.get()
-    confirm(claim)
-    take_in(claim.pk)
-    assert Worker.objects.get().consented_at
 
 
 def test_the_next_hit_after_a_change_of_the_sheet_shows_it_and_each_consent_is_to_what_was_shown(stranger, db):

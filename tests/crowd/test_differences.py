@@ -64,7 +64,7 @@ def test_a_hit_that_was_posted_and_forgotten_is_found_again(made, rehearsal, com
     assert Posting.objects.get(pk=forgotten.pk).external_id == forgotten.external_id
 
 
-def test_a_hit_that_nobody_here_posted_is_taken_off_the_market(made, rehearsal, commit):
+def test_a_hit_that_was_not_posted_from_here_is_closed(made, rehearsal, commit):
     stranger = dict(HITTypeId=Posting.objects.first().terms_id, LifetimeInSeconds=3600, MaxAssignments=1)
     question = rehearsal.world.call("ListHITs", {})["HITs"][0]["Question"]
     made_there = rehearsal.world.call("CreateHITWithHITType", {**stranger, "Question": question})["HIT"]["HITId"]
@@ -90,7 +90,7 @@ def test_a_hit_that_another_round_has_posted_without_hearing_of_it_is_that_round
     assert Kind.ONLY_THERE in kinds(other)
 
 
-def test_a_hit_that_is_gone_there_is_noted_and_posted_anew(made, rehearsal, commit):
+def test_a_hit_that_is_gone_there_is_recorded_and_posted_again(made, rehearsal, commit):
     gone = rehearsal.hits()[1]
     rehearsal.world.call(
         "UpdateExpirationForHIT", {"HITId": gone, "ExpireAt": rehearsal.world.clock.now().replace(year=2015)}
@@ -101,8 +101,8 @@ def test_a_hit_that_is_gone_there_is_noted_and_posted_anew(made, rehearsal, comm
     assert balances(made)["held"] == 0
     with commit(execute=True):
         sync_round(made)
-    anew = Posting.objects.get(state="live")
-    assert (anew.hit.number, anew.external_id != gone) == (2, True)
+    again = Posting.objects.get(state="live")
+    assert (again.hit.number, again.external_id != gone) == (2, True)
 
 
 def test_a_closed_round_that_the_platform_has_forgotten_comes_to_rest(made, commit, settings):
@@ -179,7 +179,7 @@ def test_more_answer_sets_there_than_here_are_for_a_person(made):
 
 def test_a_platform_that_does_not_answer_is_not_taken_for_an_empty_one(made, rehearsal):
     rehearsal.fault(kind="reset", operation="ListHITs")
-    with pytest.raises(CounterpartError, match="The platform could not be read"):
+    with pytest.raises(CounterpartError, match="could not be read"):
         find_differences(made)
 
 
@@ -188,7 +188,7 @@ def test_a_round_in_the_house_has_nothing_to_be_held_against(db):
         find_differences(make_round())
 
 
-def test_the_command_only_looks_unless_it_is_told_to_repair(made, commit, capsys):
+def test_the_command_changes_nothing_without_repair(made, commit, capsys):
     Payment.objects.update(state="owed", paid_at=None)
     call_command("audit", made.name, json=True)
     looked = json.loads(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""What becomes of a session, from each way in which it can stand on the platform and here.
+"""How a session ends, from each pair of its states on the platform and here.
 
 ``endings.json`` was written by the code of 0.3.2, which had no table of endings; ``ON_PURPOSE`` names what changed.
 """
@@ -34,12 +34,12 @@ QUESTIONS = {text: name for name, text in vars(endings).items() if isinstance(te
 # A question follows the platform: what it asked before holds no more. A session that is paid twice is shown. One that
 # the platform does not know takes no place of it.
 ON_PURPOSE = {
-    "- | refused": "flagged UNKNOWN; no seat; lacks 0, holds 2",
-    "approved | beside": "flagged PAID_TWICE; seat taken; bonus paid; reward paid; lacks 0, holds 1",
-    "rejected | silent": "flagged REJECTED_THERE; seat taken; lacks 0, holds 2",
-    "returned | silent": "excluded; seat open; lacks 0, holds 2",
-    "settled | stranger": "flagged SETTLED; no seat; lacks 1, holds 1",
-    "settled | silent": "flagged SETTLED; seat taken; lacks 0, holds 1",
+    "- | refused": "flagged UNKNOWN; no seat; missing 0, holds 2",
+    "approved | bonus": "flagged PAID_TWICE; seat taken; bonus paid; reward paid; missing 0, holds 1",
+    "rejected | silent": "flagged REJECTED_THERE; seat taken; missing 0, holds 2",
+    "returned | silent": "excluded; seat open; missing 0, holds 2",
+    "settled | stranger": "flagged SETTLED; no seat; missing 1, holds 1",
+    "settled | silent": "flagged SETTLED; seat taken; missing 0, holds 1",
 }
 
 
@@ -77,7 +77,7 @@ def decided(assignment: Assignment, *, votes_count: bool = True) -> Assignment:
     return assignment
 
 
-def nobody(posting: Posting) -> None:
+def absent(posting: Posting) -> None:
     pass
 
 
@@ -104,10 +104,10 @@ def owed(posting: Posting) -> None:
     owe(answered(posting))
 
 
-def beside(posting: Posting) -> None:
+def bonus(posting: Posting) -> None:
     reward = cents(posting.round.reward)
-    bonus = owe_bonus(decided(answered(posting)), amount=reward, reason=PAID_AS_BONUS, actor="robin")
-    mark_paid(bonus, actor="outbox")
+    payment = owe_bonus(decided(answered(posting)), amount=reward, reason=PAID_AS_BONUS, actor="robin")
+    mark_paid(payment, actor="outbox")
 
 
 def paid(posting: Posting) -> None:
@@ -138,23 +138,23 @@ def proposed(posting: Posting) -> None:
 
 HERE = {
     one.__name__: one
-    for one in (nobody, stranger, working, left, silent, came, answered, owed, beside, paid, refused, proposed)
+    for one in (absent, stranger, working, left, silent, came, answered, owed, bonus, paid, refused, proposed)
 }
 DECLINED = "declined"
 
 
 def ending(posting: Posting, listed: str, here: str) -> str:
-    """What one list of the platform makes of the session that stands so here."""
+    """What one list of the platform makes of a session in this state here."""
     at = LONG_AGO if listed else None
-    told = [Listed("S1", "P1", listed, at, None, None, "", has_declined=here == DECLINED)] if listed else []
-    sessions.keep_sessions(posting, told)
-    return told_of(posting)
+    sent = [Listed("S1", "P1", listed, at, None, None, "", has_declined=here == DECLINED)] if listed else []
+    sessions.keep_sessions(posting, sent)
+    return described(posting)
 
 
-def told_of(posting: Posting) -> str:
+def described(posting: Posting) -> str:
     found = Assignment.objects.first()
     sets, _ = answer_sets_due([posting.round])[posting.round_id]
-    places = f"lacks {places_missing([posting.round])[posting.round_id]}, holds {sets}"
+    places = f"missing {places_missing([posting.round])[posting.round_id]}, holds {sets}"
     if found is None:
         return f"no record; {places}"
     asked = QUESTIONS.get(found.problem, found.problem)
@@ -176,7 +176,7 @@ def test_each_session_ends_as_it_did_before_there_was_a_table(made):
     ends = {}
     for here in [*HERE, DECLINED]:
         with taken_back():
-            HERE.get(here, nobody)(Posting.objects.get())
+            HERE.get(here, absent)(Posting.objects.get())
             for listed in Visit.State.values:
                 with taken_back():
                     ends[f"{listed or '-'} | {here}"] = ending(Posting.objects.get(), listed, here)
@@ -200,9 +200,9 @@ def flagged(posting: Posting, question: str, was: str, here: str) -> None:
         (endings.REJECTED_THERE, "rejected", "answered", "approved", "submitted; reward paid"),
         (endings.UNKNOWN, "", "answered", "submitted", "submitted"),
         (endings.FOREIGN, "", "answered", "submitted", "submitted"),
-        (endings.LANDED, "submitted", "beside", "returned", "accepted; bonus paid"),
-        (endings.LANDED, "submitted", "beside", "approved", "flagged PAID_TWICE; bonus paid; reward paid"),
-        (endings.LANDED, "submitted", "beside", "settled", "flagged SETTLED; bonus paid"),
+        (endings.LANDED, "submitted", "bonus", "returned", "accepted; bonus paid"),
+        (endings.LANDED, "submitted", "bonus", "approved", "flagged PAID_TWICE; bonus paid; reward paid"),
+        (endings.LANDED, "submitted", "bonus", "settled", "flagged SETTLED; bonus paid"),
         (endings.SETTLED, "settled", "answered", "approved", "submitted; reward paid"),
         (TWO_PEOPLE, "", "answered", "submitted", f"flagged {TWO_PEOPLE}"),
         ("", "", "answered", "submitted", "flagged"),
@@ -213,13 +213,16 @@ def test_a_question_goes_away_with_its_reason(made, question, was, here, listed,
     for _ in range(2):
         sessions.keep_sessions(Posting.objects.get(), [Listed("S1", "P1", listed, LONG_AGO, None, None, "")])
     assert (
-        told_of(Posting.objects.get()).replace("seat filled; ", "").replace("seat taken; ", "").startswith(ends + "; ")
+        described(Posting.objects.get())
+        .replace("seat filled; ", "")
+        .replace("seat taken; ", "")
+        .startswith(ends + "; ")
     )
 
 
-def test_work_of_somebody_who_never_came_here_is_told_as_flagged(made):
+def test_work_whose_worker_never_came_here_is_notified_as_flagged(made):
     stranger(Posting.objects.get())
-    told = Notification.objects.get(type="assignment.flagged")
-    assert told.data["id"] == Assignment.objects.get().pk
-    assert "S1" not in str(told.data)
-    assert "P1" not in str(told.data)
+    data = Notification.objects.get(type="assignment.flagged").data
+    assert data["id"] == Assignment.objects.get().pk
+    assert "S1" not in str(data)
+    assert "P1" not in str(data)

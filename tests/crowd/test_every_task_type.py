@@ -39,7 +39,7 @@ def publish(task: str, channel: str, commit) -> Round:
 
 
 def check_listed(task: str, title: str, description: str) -> None:
-    """The list tells what this type asks, and how much."""
+    """The list names what this type asks, and how much."""
     assert title == TASK_TYPES[task].title
     assert "{n}" not in description
     about = {

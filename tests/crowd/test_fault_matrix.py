@@ -77,7 +77,7 @@ def test_a_call_that_goes_wrong_in_every_way_changes_nothing_in_the_end(rehearsa
             quiet_sync(made, commit)
     work_all(rehearsal)
     again = partial(quiet_sync, made, commit)
-    if operation == "GetAssignment":  # asked where an approval may have been made, before a list tells that it was
+    if operation == "GetAssignment":  # asked where an approval may have been made, before a list shows that it was
         rehearsal.fault(operation="ApproveAssignment", times=1, kind="drop")
         again = deliver_due
     quiet_sync(made, commit)
@@ -183,7 +183,7 @@ def test_work_handed_in_after_the_hit_has_expired_counts(rehearsal, commit):
     check(made, rehearsal)
 
 
-def test_work_past_its_deadline_is_refused_there_and_its_place_goes_to_somebody_else(rehearsal, commit):
+def test_work_past_its_deadline_is_refused_there_and_its_place_goes_to_another_worker(rehearsal, commit):
     made = published(hits=HITS, commit=commit)
     first = rehearsal.hits()[0]
     slow = rehearsal.worker()
@@ -201,7 +201,7 @@ def test_work_past_its_deadline_is_refused_there_and_its_place_goes_to_somebody_
 
 
 @pytest.mark.parametrize("to", ["same", "another"])
-def test_an_assignment_id_that_is_given_out_again_brings_nobody_elses_answers(rehearsal, commit, to):
+def test_an_assignment_id_that_is_given_out_again_brings_no_other_answers(rehearsal, commit, to):
     made = published(hits=HITS, commit=commit)
     first, *rest = rehearsal.hits()
     one = rehearsal.worker()
@@ -252,7 +252,7 @@ def test_answers_that_only_the_platform_has_are_read_from_its_copy(rehearsal, co
     check(made, rehearsal)
 
 
-def test_answers_that_nobody_has_are_for_a_person_to_pay(rehearsal, commit):
+def test_answers_that_neither_side_has_are_for_a_person_to_pay(rehearsal, commit):
     rehearsal.fault(kind="answer", shape="empty", times=1)
     made = published(hits=HITS, commit=commit)
     work_all(rehearsal)

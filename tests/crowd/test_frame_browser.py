@@ -11,7 +11,7 @@ from annotation.judging import views
 from annotation.models import Assignment
 from crowd import views as crowd_views
 from crowd.models import Posting, Visit
-from tests.browser import PATIENCE, Underway, barriers_in_light_and_dark, go_offline, wait_for_pictures
+from tests.browser import PATIENCE, Underway, barriers_in_light_and_dark, go_offline
 from tests.browser import press as press_keys
 from tests.crowd.framing import claims, confirm, frame_of, post_hit, serve_mturk
 from tests.crowd.platform_site import PlatformSite
@@ -88,7 +88,7 @@ def taken(page: Page) -> None:
 def test_a_whole_hit_is_previewed_judged_by_key_saved_and_sent_without_a_cookie_or_an_error(open_frame, site, asking):
     page, troubles = open_frame(asking, preview=True), []
     for event in ("console", "pageerror"):
-        page.on(event, lambda told: troubles.append(str(getattr(told, "text", told))))
+        page.on(event, lambda message: troubles.append(str(getattr(message, "text", message))))
     site.frame = site.frame.replace("ASSIGNMENT_ID_NOT_AVAILABLE", "ASSIGNED")
     page.goto(site.origin)
     kept = page.frame("work").evaluate("document.cookie = 'a=b; SameSite=None; Secure'; document.cookie")
@@ -101,29 +101,6 @@ def test_a_whole_hit_is_previewed_judged_by_key_saved_and_sent_without_a_cookie_
     assert site.taken == [("/mturk/externalSubmit", fields)]
     assert claim.visit.state == ""
     assert (page.context.cookies(), troubles) == ([], [])
-
-
-def test_a_reload_of_the_platforms_page_goes_on_where_the_worker_was(open_frame, posting):
-    page = open_frame(posting)
-    press(page, "14")
-    expect(work(page).locator("#saved")).to_have_text("saved")
-    page.reload()
-    expect(work(page).locator("#place")).to_have_text("3 of 4")
-    expect(work(page).locator("#dots .answered")).to_have_count(2)
-
-
-def test_two_tabs_of_one_worker_share_their_answers_and_send_the_same(open_frame, site, posting):
-    first = open_frame(posting)
-    press(first, "11")
-    expect(work(first).locator("#saved")).to_have_text("saved")
-    second = open_frame(posting, context=first.context)
-    for tab in (second, first):
-        tab.bring_to_front()
-        press(tab, "44")
-        submit(tab)
-        taken(tab)
-    assert [fields["answers"] for _, fields in site.taken] == ["1.1.4.4"] * 2
-    assert len({fields["receipt"] for _, fields in site.taken}) == 1
 
 
 def test_a_double_click_sends_once_and_who_comes_back_may_send_the_same_again(open_frame, site, posting):
@@ -150,34 +127,6 @@ def test_what_is_submitted_offline_stays_on_the_page_where_a_frame_may_store_not
     assert [fields["answers"] for _, fields in site.taken] == ["1.2.3.4"]
 
 
-def test_without_javascript_what_is_missing_is_named_and_a_button_sends_the_whole(open_frame, site, posting):
-    page = open_frame(posting, java_script_enabled=False)
-    work(page).locator("[name=level-1]").first.check()
-    submit(page)
-    expect(work(page).get_by_role("alert")).to_contain_text("3 pairs have no answer yet: 2, 3, 4")
-    for place in range(2, 5):
-        work(page).locator(f"[name=level-{place}]").first.check()
-    submit(page)
-    work(page).get_by_role("button", name="Send to the platform").click()
-    taken(page)
-    assert site.taken[0][1]["answers"] == "1.1.1.1"
-
-
-def test_a_preview_can_be_looked_at_and_not_used(open_frame, posting):
-    page = open_frame(posting, preview=True)
-    expect(work(page).get_by_text("Accept the HIT to start")).to_be_visible()
-    expect(work(page).locator("input:enabled")).to_have_count(0)
-    expect(work(page).get_by_role("img", name="A red kite over a green hill with one tree")).to_be_visible()
-    assert not Assignment.objects.exists()
-
-
-def test_a_site_that_is_not_the_platforms_cannot_frame_the_page(open_frame, monkeypatch, posting):
-    serve_mturk(monkeypatch, "https://workers.example")
-    page = open_frame(posting)
-    expect(work(page).locator("#main-frame-error")).to_be_attached()  # Chromium's own page for what it blocks
-    expect(work(page).get_by_text("Pair")).to_have_count(0)
-
-
 def test_a_draft_that_the_server_reads_after_the_answers_is_not_reported_as_an_error(
     open_frame, site, posting, monkeypatch
 ):
@@ -202,7 +151,7 @@ def test_a_draft_that_the_server_reads_after_the_answers_is_not_reported_as_an_e
     monkeypatch.setattr(crowd_views, "finish", finish_late)
     page = open_frame(posting)
     for event in ("console", "pageerror"):
-        page.on(event, lambda told: troubles.append(str(getattr(told, "text", told))))
+        page.on(event, lambda message: troubles.append(str(getattr(message, "text", message))))
     press(page, "1111")
     submit(page)
     taken(page)
@@ -218,20 +167,6 @@ def test_the_frame_fits_its_900_pixels(open_frame, asking):
     for button in ("#next", "#previous", "#overview"):
         box = work(page).locator(button).bounding_box()
         assert box["y"] + box["height"] <= page.locator("iframe").bounding_box()["y"] + 900
-
-
-def test_a_phone_never_scrolls_sideways(strict, live_server, monkeypatch, asking):
-    serve_mturk(monkeypatch, "https://workers.example")
-    context = strict.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    page = context.new_page()
-    for fields in (claims(asking) | {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}, claims(asking)):
-        page.goto(live_server.url + frame_of(fields))
-        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
-    wait_for_pictures(page)
-    page.locator("#pair-1").get_by_text("Partially YES, but").tap()
-    page.get_by_text("describes the main concepts in a wrong way").locator("visible=true").tap()
-    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
-    context.close()
 
 
 def test_axe_finds_nothing_on_any_page_of_the_frame(strict, live_server, monkeypatch, asking):
@@ -257,7 +192,7 @@ def test_axe_finds_nothing_on_any_page_of_the_frame(strict, live_server, monkeyp
     context.close()
 
 
-def test_whoever_still_answers_what_another_worker_submitted_is_told_so_at_the_next_answer(open_frame, posting):
+def test_work_that_another_worker_submitted_is_refused_at_the_next_answer(open_frame, posting):
     page = open_frame(posting)
     work(page).locator("#place").click()
     other = Assignment.objects.create(

@@ -13,7 +13,7 @@ from tests.factories import make_collection, make_round
 
 
 def unposted(name: str = "round-1", collection=None, hits: int = 2):
-    """A round that is published, but none of its HITs is on the platform yet."""
+    """A published round whose HITs are not on the platform yet."""
     return publish_round(
         make_round(collection, name, hits=hits, published=False), channel="mturk", environment="emulator", actor="robin"
     )
@@ -23,7 +23,7 @@ def hold(platform, monkeypatch, amount: str) -> None:
     monkeypatch.setattr(platform, "funds", lambda environment: Decimal(amount))
 
 
-def test_a_platform_that_does_not_answer_is_told_and_not_taken_for_empty(platform, monkeypatch):
+def test_a_platform_that_does_not_answer_is_not_taken_for_an_empty_account(platform, monkeypatch):
     def cut(environment):
         raise ChannelError("The line is cut.")
 
@@ -57,7 +57,7 @@ def test_a_bonus_that_is_owed_is_still_to_be_paid(db, platform):
 def test_an_account_that_held_too_little_is_a_shortage(db, platform, monkeypatch):
     made = unposted()
     hold(platform, monkeypatch, "1.55")
-    assert shortages() == []  # nobody knows yet
+    assert shortages() == []  # the balance is not read yet
     note_funds(made)
     (short,) = shortages()
     assert (short.channel, short.environment, short.held, short.needed) == (

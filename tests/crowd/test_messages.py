@@ -66,23 +66,18 @@ def test_whom_the_platform_could_not_reach_is_listed_and_kept(
     capsys.readouterr()
     words = ("--subject", "Thanks", "--text", "The round is done.", "--by", person.username, "--json")
     call_command("write_to_workers", made.name, *words)
-    told = json.loads(capsys.readouterr().out)
+    figures = json.loads(capsys.readouterr().out)
     waiting = Assignment.objects.get(state="flagged").worker
-    assert (told["workers"], told["not delivered"], told["calls waiting or failed"]) == (3, 1, 0)
-    assert [failure["worker"] for failure in told["failures"]] == [str(waiting)]
-    assert rehearsal.workers[2] not in told["failures"][0]["why"]
+    assert (figures["workers"], figures["not delivered"], figures["calls waiting or failed"]) == (3, 1, 0)
+    assert [failure["worker"] for failure in figures["failures"]] == [str(waiting)]
+    assert rehearsal.workers[2] not in figures["failures"][0]["why"]
     assert [message.worker for message in Message.objects.exclude(failure="")] == [waiting]
     assert Outbox.objects.filter(call="message").count() == 1
-    with pytest.raises(CommandError, match="all were sent this text a moment ago"):
+    with pytest.raises(CommandError, match="no recipients"):
         call_command("write_to_workers", made.name, *words)
 
 
-def test_words_to_nobodys_address_are_refused(db):
-    with pytest.raises(CounterpartError, match="has no platform to be written to"):
+def test_a_worker_without_an_address_cannot_be_written_to(db):
+    with pytest.raises(CounterpartError, match="no platform"):
         write_once(make_worker(), **WORDS, by="robin")
     assert not Message.objects.exists()
-
-
-def test_words_that_no_database_takes_are_refused(worker):
-    with pytest.raises(CounterpartError, match=r"contains 1 control character: U\+0000"):
-        write_once(worker, subject="Thank\0you", text="Your notes helped.", by="robin")

@@ -60,7 +60,7 @@ def test_a_call_that_is_done_is_not_made_again(call, platform):
     assert (deliver_due(), len(platform.calls)) == (0, 1)
 
 
-def test_one_call_stands_for_a_subject(call):
+def test_a_subject_has_one_call_of_each_kind(call):
     posted = Posting.objects.get()
     assert put(Outbox.Call.PUBLISH, posted, **SANDBOX) == call
     assert put(Outbox.Call.CLOSE, posted, **SANDBOX) != call
@@ -143,7 +143,7 @@ def test_what_a_dead_sender_did_is_unclear(call, platform):
     assert (call.state, call.unclear) == (State.PENDING, True)
 
 
-def test_a_refusal_fails_at_once_and_tells_why(call, platform):
+def test_a_refusal_fails_at_once_with_its_reason(call, platform):
     platform.failures = [ChannelError("No such account", permanent=True)]
     assert not deliver(call.pk)
     call.refresh_from_db()
@@ -244,5 +244,5 @@ def test_a_call_that_is_wanted_again_while_it_is_made_stays_wanted(payment, plat
 
 def test_only_an_unclear_payment_can_be_settled(call):
     Outbox.objects.update(state=State.FAILED)
-    with pytest.raises(CounterpartError, match="is not unclear any more"):
+    with pytest.raises(CounterpartError, match="settled"):
         settle(call, was_paid=True, by="Mina")

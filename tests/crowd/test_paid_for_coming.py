@@ -1,4 +1,4 @@
-"""Who came with a session and was given no HIT is paid, and is counted nowhere as somebody who did a HIT."""
+"""A visitor whose session got no HIT is paid, and is counted nowhere as a worker who did one."""
 
 import pytest
 from django.utils import timezone

@@ -46,7 +46,7 @@ def test_a_platforms_visitor_who_met_a_control_is_turned_away(made, stranger, mo
     worker_who_did_the_first(made)
     answer = stranger.get(frame_of(claims(post_hit(made.hits.get(number=2)))))
     assert answer.status_code == 409
-    assert "You have seen 1 of the 4 pairs of this HIT" in answer.content.decode()
+    assert "1 of the 4 pairs" in answer.content.decode()
     assert "control" not in answer.content.decode()
 
 

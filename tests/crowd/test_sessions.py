@@ -15,7 +15,6 @@ from core.errors import CounterpartError
 from crowd import endings
 from crowd.models import Posting, Visit
 from crowd.posting.postings import post_open_seats
-from crowd.posting.publication import close_round
 from crowd.visits import sessions
 from hits.models import Round, Seat
 from tests.annotation.answering import as_form, right_answers
@@ -23,12 +22,6 @@ from tests.crowd.fakes import robin
 from tests.crowd.session_fakes import start, sync, work
 from tests.factories import make_round
 from tests.transactions import locked_in_order
-
-
-def test_a_round_is_one_posting_with_a_place_for_each_seat(made, there):
-    posting = Posting.objects.get()
-    assert (posting.hit, posting.round, posting.max_assignments, posting.state) == (None, made, 2, "live")
-    assert [call for call, _ in there.calls] == ["publish"]
 
 
 def test_a_visitor_consents_answers_and_is_paid_once_the_platform_lists_them(client, made, there, commit):
@@ -120,7 +113,7 @@ def test_a_session_that_the_platform_gives_to_another_worker_is_for_a_person(cli
         work(client, there, "S1", "P1", listed="")
     there.come("S1", "P2", "submitted")
     sync(made, commit)
-    assert set(Assignment.objects.values_list("problem", flat=True)) == {endings.FOREIGN, endings.NOBODY_CAME}
+    assert set(Assignment.objects.values_list("problem", flat=True)) == {endings.FOREIGN, endings.UNOPENED}
     assert not Payment.objects.filter(state="paid").exists()
 
 
@@ -167,21 +160,6 @@ def test_no_more_places_are_asked_for_than_the_ceiling_pays(db, there, commit):
     Seat.objects.create(round=made, hit=hit, number=2)
     assert post_open_seats(made) == 0
     assert Posting.objects.get().max_assignments == 3
-
-
-def test_a_closed_round_settles_when_nobody_works_any_more(client, made, there, commit):
-    with commit(execute=True):
-        work(client, there)
-    sync(made, commit)
-    with commit(execute=True):
-        close_round(made, actor="robin")
-    made.refresh_from_db()
-    sync(made, commit)
-    posting = Posting.objects.get()
-    assert posting.settled_at
-    assert posting.state == "closed"
-    assert balance_of(made).commitment.held == 0
-    assert sum(balances(made).values()) == 0
 
 
 def test_the_seat_of_a_session_that_lasts_too_long_is_free(client, made, there, commit):

@@ -137,7 +137,7 @@ def publish(name: str, *, channel: str) -> Round:
 
 
 def work(site: MTurkSite | ProlificSite, name: str) -> None:
-    """One person signs in, takes a HIT, unless somebody else is first, and submits the right answers."""
+    """One person signs in, takes a HIT, unless another one is first, and submits the right answers."""
     try:
         visitor = site.visit(site.worker_id(name))
         task = None
@@ -199,7 +199,7 @@ def test_payments_wait_neither_for_a_search_nor_for_a_worker_that_was_killed(mtu
 
     with ThreadPoolExecutor(2 * PEOPLE) as people:
         turns = [people.submit(work, places[made], f"{made} {n}") for n in range(HITS) for made in places]
-        wait_until(lambda: paid(farm) + paid(park) > HITS // 2, what="somebody is paid")
+        wait_until(lambda: paid(farm) + paid(park) > HITS // 2, what="some are paid")
         hosts.processes["worker-1"].stop(signal.SIGKILL)
         forget_the_killed_worker(farm, park)
         for turn in turns:

@@ -1,4 +1,4 @@
-"""MTurk as a channel: each method answers one question, with the modules beside it."""
+"""MTurk as a channel; the modules of this folder do the work of its methods."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,16 +16,17 @@ from crowd.channels.mturk.client import (
     DESCRIPTIONS,
     NAMES,
     TurkError,
+    channel_errors,
     client_for,
     environment_of,
-    told_as_channel_errors,
 )
 from crowd.models import Message, Posting
 from hits.prices import FeeSchedule
 
 SUBMIT_PATH = "/mturk/externalSubmit"
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-ENTITY, WORKER = re.compile(r"[A-Z0-9]{1,64}"), re.compile(r"A[A-Z0-9]{7,63}")
+ENTITY = re.compile(r"[A-Z0-9]{1,64}")
+WORKER = re.compile(r"A[A-Z0-9]{7,63}")
 ANSWERS = "{http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd}"
 
 
@@ -52,7 +53,7 @@ class MTurkChannel:
         client_for(environment)
 
     def funds(self, environment: str) -> Decimal:
-        with told_as_channel_errors():
+        with channel_errors():
             return Decimal(client_for(environment).get_account_balance()["AvailableBalance"])
 
     def arrival(self, environment: str, fields: Mapping[str, Sequence[str]]) -> Arrival:
@@ -126,8 +127,7 @@ class MTurkChannel:
         payments.reject(client_for(rejection.assignment.visit.environment), rejection)
 
     def message(self, messages: Sequence[Message], *, environment: str, token: str) -> None:
-        """Send them once. MTurk lists no messages, so if its response is lost, a retry could send them twice: there is
-        none."""
+        """Send them once. MTurk lists no messages, so a retry after a lost response could send them twice: it fails."""
         client = client_for(environment)
         known = {}
         for message in messages:
@@ -140,7 +140,7 @@ class MTurkChannel:
             return
         words = {"Subject": messages[0].subject, "MessageText": messages[0].text}
         try:
-            with told_as_channel_errors():
+            with channel_errors():
                 answer = client.notify_workers(**words, WorkerIds=[*known])
         except TurkError as error:
             if not error.reached:
@@ -152,13 +152,13 @@ class MTurkChannel:
     def exclude(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
         client = client_for(environment)
         worker_id = id_on(self.label, exclusion.worker, environment)
-        with told_as_channel_errors():
+        with channel_errors():
             qualifications.assign(client, qualifications.exclusion_type(client), [worker_id])
 
     def readmit(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
         client = client_for(environment)
         worker_id = id_on(self.label, exclusion.worker, environment)
-        with told_as_channel_errors():
+        with channel_errors():
             qualifications.withdraw_exclusion(client, worker_id)
 
 

@@ -46,7 +46,8 @@ class TurkError(ChannelError):
 
     @property
     def is_replay(self) -> bool:
-        """Whether MTurk refused the call because it has handled its token before. The code for that is undocumented."""
+        """Whether MTurk refused the call because an earlier attempt with its token took effect. The code for that is
+        undocumented, so the message is read: it has both words, other refusals have one of them."""
         return "token" in str(self).lower() and "process" in str(self).lower()
 
 
@@ -67,16 +68,16 @@ def environment_of(name: str) -> Environment:
 
 def client_for(environment: str) -> Any:
     """Return a client for the environment. Raises ChannelError if it may not be used or the SDK changed its address."""
-    found = environment_of(environment)
-    client = _client(found)
-    if client.meta.endpoint_url.rstrip("/") != found.endpoint.rstrip("/"):
+    configured = environment_of(environment)
+    client = _client(configured)
+    if client.meta.endpoint_url.rstrip("/") != configured.endpoint.rstrip("/"):
         raise invalid(f"The client for MTurk's {environment} uses {client.meta.endpoint_url}; nothing was sent.")
     return client
 
 
 @contextmanager
-def told_as_channel_errors() -> Iterator[None]:
-    """Turn the SDK's errors into a TurkError."""
+def channel_errors() -> Iterator[None]:
+    """Raise the SDK's errors in this block as a TurkError."""
     from botocore import exceptions
 
     try:

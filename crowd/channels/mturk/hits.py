@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from core import clock
 from crowd.channels.base import ChannelError, Listed, ListedPosting, Listing
-from crowd.channels.mturk.client import TurkError, told_as_channel_errors
+from crowd.channels.mturk.client import TurkError, channel_errors
 from crowd.channels.mturk.qualifications import answered_type, exclusion_type, shut_out_of_siblings
 from crowd.models import Posting, Visit
 from crowd.offers import Offer, offer_of
@@ -27,8 +27,6 @@ QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/'
     'ExternalQuestion.xsd"><ExternalURL>{url}</ExternalURL><FrameHeight>{height}</FrameHeight></ExternalQuestion>'
 )
-
-
 TOKEN_LIFE = timedelta(hours=23)  # MTurk forgets a token after 24 hours; a retry would then post twice
 LEAST_PROLONGED = timedelta(minutes=1)  # MTurk moves no expiry by less
 LONG_PAST = datetime(2015, 1, 1, tzinfo=UTC)  # constant: repeating the call with another time is an error
@@ -42,12 +40,14 @@ STATUSES = {
 OVER = ("Reviewable", "Reviewing", "Disposed")
 STATES = {"Assignable": There.OPEN, "Unassignable": There.FULL, **dict.fromkeys(OVER, There.OVER)}
 MASTERS = {"production": "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "sandbox": "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"}
-APPROVED, APPROVAL_RATE, LOCALE = "00000000000000000040", "000000000000000000L0", "00000000000000000071"
+APPROVED = "00000000000000000040"
+APPROVAL_RATE = "000000000000000000L0"
+LOCALE = "00000000000000000071"
 
 
 def publish(client: Any, posting: Posting, *, token: str) -> None:
     """Post the HIT, or find it if an earlier call posted it, and set the posting's ids, status and times."""
-    with told_as_channel_errors():
+    with channel_errors():
         posting.excludes = answered_type(client, posting)
         posting.terms_id = _hit_type_of(client, posting.round, excludes=posting.excludes)
         hit = _posted_before(client, posting, token) or _post(client, posting, token)
@@ -57,33 +57,33 @@ def publish(client: Any, posting: Posting, *, token: str) -> None:
 
 def extend(client: Any, posting: Posting, *, token: str) -> None:
     """Raise the HIT's number of assignments to ``max_assignments``."""
-    with told_as_channel_errors():
+    with channel_errors():
         known = client.get_hit(HITId=posting.external_id)["HIT"]["MaxAssignments"]
         if known >= posting.max_assignments:
             return
         try:
-            with told_as_channel_errors():
+            with channel_errors():
                 client.create_additional_assignments_for_hit(
                     HITId=posting.external_id,
                     NumberOfAdditionalAssignments=posting.max_assignments - known,
                     UniqueRequestToken=f"{token}-{posting.max_assignments}",
                 )
         except TurkError as error:
-            # The call was made before, and MTurk's figure is out of date.
+            # An earlier attempt took effect, and MTurk's figure is out of date.
             if not error.is_replay:
                 raise
 
 
 def prolong(client: Any, external_id: str, until: datetime) -> None:
     """Move the HIT's expiry to a later time; an expired HIT can be accepted again."""
-    with told_as_channel_errors():
+    with channel_errors():
         if client.get_hit(HITId=external_id)["HIT"]["Expiration"] > until - LEAST_PROLONGED:
             return
         try:
-            with told_as_channel_errors():
+            with channel_errors():
                 client.update_expiration_for_hit(HITId=external_id, ExpireAt=until)
         except TurkError as error:
-            # The call was made before, and MTurk's time is out of date: it takes each time once for a HIT.
+            # An earlier attempt took effect, and MTurk's time is out of date: it takes each time once for a HIT.
             if not error.is_replay:
                 raise
 
@@ -91,7 +91,7 @@ def prolong(client: Any, external_id: str, until: datetime) -> None:
 def expire(client: Any, external_id: str) -> None:
     """Expire the HIT now. Workers who have accepted it keep their time."""
     try:
-        with told_as_channel_errors():
+        with channel_errors():
             client.update_expiration_for_hit(HITId=external_id, ExpireAt=LONG_PAST)
     except TurkError as error:
         if error.code not in GONE:
@@ -101,7 +101,7 @@ def expire(client: Any, external_id: str) -> None:
 def delete(client: Any, external_id: str) -> None:
     """Delete the HIT. MTurk refuses while work on it is undecided."""
     try:
-        with told_as_channel_errors():
+        with channel_errors():
             client.delete_hit(HITId=external_id)
     except TurkError as error:
         if error.code not in GONE and not _is_deleted(client, external_id):
@@ -111,14 +111,14 @@ def delete(client: Any, external_id: str) -> None:
 def collect(client: Any, posting: Posting) -> Listing:
     """Read the HIT, then its assignments with every status. In this order one submitted in between is listed. Whoever
     is listed for the first time is shut out of the HIT's other postings."""
-    with told_as_channel_errors():
+    with channel_errors():
         hit = client.get_hit(HITId=posting.external_id)["HIT"]
         pages = client.get_paginator("list_assignments_for_hit").paginate(
             HITId=posting.external_id, AssignmentStatuses=list(STATUSES), PaginationConfig={"PageSize": 100}
         )
         listed = {found["AssignmentId"]: _listed(found) for page in pages for found in page["Assignments"]}
     try:
-        with told_as_channel_errors():
+        with channel_errors():
             shut_out_of_siblings(client, posting, listed.values())
     except ChannelError:
         # The submissions are stored all the same; a second answer of these workers is flagged.
@@ -137,7 +137,7 @@ def collect(client: Any, posting: Posting) -> Listing:
 
 def standing(client: Any) -> list[ListedPosting]:
     """List the HITs of the account, without deleted ones."""
-    with told_as_channel_errors():
+    with channel_errors():
         pages = client.get_paginator("list_hits").paginate(PaginationConfig={"PageSize": 100})
         hits = [hit for page in pages for hit in page["HITs"]]
     return [
@@ -202,7 +202,7 @@ def _post(client: Any, posting: Posting, token: str) -> dict[str, Any]:
     offer = offer_of(posting.round)
     url = settings.SITE_URL + reverse("crowd:entry", args=[posting.channel, posting.environment])
     try:
-        with told_as_channel_errors():
+        with channel_errors():
             made: dict[str, Any] = client.create_hit_with_hit_type(
                 HITTypeId=posting.terms_id,
                 MaxAssignments=posting.max_assignments,
@@ -230,7 +230,7 @@ def _existing(client: Any, token: str, message: str) -> dict[str, Any]:
 
 
 def _is_deleted(client: Any, external_id: str) -> bool:
-    with told_as_channel_errors():
+    with channel_errors():
         return bool(client.get_hit(HITId=external_id)["HIT"]["HITStatus"] == "Disposed")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from annotation.models import Assignment, Payment, Rejection
 from crowd.channels.base import Bonus, ChannelError
 from crowd.channels.marketplaces import id_on
-from crowd.channels.mturk.client import TurkError, told_as_channel_errors
+from crowd.channels.mturk.client import TurkError, channel_errors
 from crowd.models import Posting
 from hits.prices import FeeSchedule
 
@@ -19,7 +19,7 @@ LEAST = Decimal("0.01")
 def approve(client: Any, assignment: Assignment) -> None:
     """Approve the assignment, also after a rejection; MTurk then pays the reward. Repeating it changes nothing."""
     try:
-        with told_as_channel_errors():
+        with channel_errors():
             client.approve_assignment(
                 AssignmentId=assignment.outside_key,
                 OverrideRejection=assignment.visit.is_rejected,
@@ -31,7 +31,7 @@ def approve(client: Any, assignment: Assignment) -> None:
 def reject(client: Any, rejection: Rejection) -> None:
     """Reject the assignment with the reason that its worker reads. Repeating it changes nothing."""
     try:
-        with told_as_channel_errors():
+        with channel_errors():
             client.reject_assignment(AssignmentId=rejection.assignment.outside_key, RequesterFeedback=rejection.reason)
     except TurkError as error:
         _accept_if(client, rejection.assignment, "Rejected", error)
@@ -40,11 +40,11 @@ def reject(client: Any, rejection: Rejection) -> None:
 def give_bonus(client: Any, payment: Payment, *, token: str) -> None:
     """Send a bonus unless MTurk lists one with the same reason: it forgets tokens after a day, but not bonuses."""
     assignment = payment.assignment
-    with told_as_channel_errors():
+    with channel_errors():
         if _was_given(client, payment):
             return
         try:
-            with told_as_channel_errors():
+            with channel_errors():
                 client.send_bonus(
                     WorkerId=id_on("MTurk", assignment.worker, payment.round.environment),
                     AssignmentId=assignment.outside_key,
@@ -56,13 +56,13 @@ def give_bonus(client: Any, payment: Payment, *, token: str) -> None:
             if not error.is_replay:
                 raise
             if not _was_given(client, payment):  # the call is made again until it is listed
-                said = f"MTurk claims to have sent the bonus for {_named(payment)}, but does not list it yet."
-                raise ChannelError(said) from error
+                unlisted = f"MTurk claims to have sent the bonus for {_named(payment)}, but does not list it yet."
+                raise ChannelError(unlisted) from error
 
 
 def bonuses(client: Any, posting: Posting) -> list[Bonus]:
     """List the bonuses that were paid for work on the HIT."""
-    with told_as_channel_errors():
+    with channel_errors():
         pages = client.get_paginator("list_bonus_payments").paginate(HITId=posting.external_id)
         paid = [bonus for page in pages for bonus in page["BonusPayments"]]
     return [Bonus(found["AssignmentId"], Decimal(found["BonusAmount"]), found.get("Reason", "")) for found in paid]
@@ -82,7 +82,7 @@ def _accept_if(client: Any, assignment: Assignment, wanted: str, error: TurkErro
         raise error
     status = _status(client, assignment)
     if not status:
-        # It was listed, but MTurk takes no decision on it yet.
+        # MTurk has listed it, but accepts no decision on it yet.
         raise ChannelError(f"{error} It was listed, so the call is retried.", reached=False) from error
     if status != wanted:
         raise ChannelError(
@@ -93,7 +93,7 @@ def _accept_if(client: Any, assignment: Assignment, wanted: str, error: TurkErro
 def _status(client: Any, assignment: Assignment) -> str:
     """Return MTurk's status of the assignment; "" if it shows none, as for work that is not submitted."""
     try:
-        with told_as_channel_errors():
+        with channel_errors():
             found = client.get_assignment(AssignmentId=assignment.outside_key)["Assignment"]
     except TurkError as error:
         if error.code not in UNDECIDABLE:

@@ -5,20 +5,20 @@ from typing import Any
 
 from annotation.models import WorkerIdentity
 from crowd.channels.base import Listed
-from crowd.channels.mturk.client import TurkError, told_as_channel_errors
+from crowd.channels.mturk.client import TurkError, channel_errors
 from crowd.models import Posting, Visit
 
 EXCLUDED = "Counterpart: no further work"
 
 
 def exclusion_type(client: Any) -> str:
-    """Return the id of the qualification whose workers see none of our HITs; create it if it does not exist."""
+    """Return the id of the qualification that hides our HITs from its workers; create it if it does not exist."""
     return _type_named(client, EXCLUDED, "Given to workers whom this requester offers no further work.")
 
 
 def answered_type(client: Any, posting: Posting) -> str:
-    """Return the id of the qualification of the workers who have answered this HIT in another posting; "" if there is
-    no other one."""
+    """Return the id of the qualification of the workers who have answered this HIT in another posting; "" without
+    other postings."""
     others = posting.one_hit.postings.exclude(pk=posting.pk)
     if not others.exists():
         return ""
@@ -49,7 +49,7 @@ def assign(client: Any, type_id: str, worker_ids: Iterable[str]) -> None:
 def withdraw_exclusion(client: Any, worker_id: str) -> None:
     """Take the exclusion from a worker. Repeating it changes nothing."""
     try:
-        with told_as_channel_errors():
+        with channel_errors():
             client.disassociate_qualification_from_worker(
                 QualificationTypeId=exclusion_type(client), WorkerId=worker_id, Reason="You may work for us again."
             )
@@ -63,7 +63,7 @@ def _type_named(client: Any, name: str, description: str) -> str:
     if known := _find(client, name):
         return known
     try:
-        with told_as_channel_errors():
+        with channel_errors():
             made = client.create_qualification_type(
                 Name=name, Description=description, QualificationTypeStatus="Active"
             )

@@ -1,4 +1,4 @@
-"""Prolific as a channel: each method answers one question, with the modules beside it."""
+"""Prolific as a channel; the modules of this folder do the work of its methods."""
 
 import re
 from collections import defaultdict
@@ -21,7 +21,7 @@ from hits.prices import FeeSchedule
 
 FINISH_PATH = "/submissions/complete"
 ID = re.compile(r"[0-9a-f]{24}")
-SLACK = timedelta(minutes=10)  # our lease outlasts the session, so that clocks that differ take nobody's HIT
+SLACK = timedelta(minutes=10)  # our lease outlasts the session: no worker loses a HIT because clocks differ
 
 
 class ProlificChannel:
@@ -189,7 +189,7 @@ def _one(fields: Mapping[str, Sequence[str]], name: str) -> str:
     value = only_value("Prolific", fields, name)
     if "{{%" in value:
         raise ChannelError(
-            f"This study is not set up correctly: Prolific did not fill in {name}. Please tell its researchers.",
+            f"This study is set up incorrectly: Prolific did not fill in {name}. Please report it to the researchers.",
             permanent=True,
         )
     if not ID.fullmatch(value):

@@ -28,12 +28,14 @@ DESCRIPTIONS = {
     "live": "Real participants, and real money from the workspace's wallet.",
 }
 EMULATED_TOKEN = "emulated-prolific-token"  # noqa: S105  opens nothing
-API, SITE = "https://api.prolific.com", "https://app.prolific.com"
+API = "https://api.prolific.com"
+SITE = "https://app.prolific.com"
 
-THROTTLED_PAUSE, FUNDS_PAUSE = timedelta(seconds=20), timedelta(minutes=10)
-TIMEOUT, CONNECT_TIMEOUT = 30, 5  # seconds
-# Payment contends for the wallet, and a state may just be changing: what such a call did is read back, then it is made
-# again.
+THROTTLED_PAUSE = timedelta(seconds=20)
+FUNDS_PAUSE = timedelta(minutes=10)
+TIMEOUT = 30  # seconds
+CONNECT_TIMEOUT = 5  # seconds
+# Payments contend for the wallet, and a state may be changing. What such a call did is read back before a retry.
 CONTENDED = (409, 422, 423)
 MOST_PAGES = 10_000
 
@@ -86,8 +88,8 @@ class Client:
         return self._call("DELETE", path, json=body)
 
     def rows(self, path: str, key: str = "id", **params: str | int) -> list[dict[str, Any]]:
-        """Return the rows of all pages of a list, each once by its ``key``. Give a ``page_size`` where the list is
-        documented to have pages: whether another one follows is then known without a link to it.
+        """Return the rows of all pages of a list, each once by its ``key``. Pass ``page_size`` for a list that is
+        documented to have pages: a full page then has a next one, even without a link to it.
 
         Raises ChannelError if rows moved from page to page meanwhile, so that one may be missing.
         """
@@ -121,7 +123,7 @@ class Client:
         raise ProlificError(f"Prolific's list has more than {MOST_PAGES:,} pages.", reached=False, permanent=True)
 
     def _own_address(self, url: str) -> str:
-        """The token goes nowhere else, whatever a reply names."""
+        """Return the address if it is Prolific's own: the token is sent to no other site, whatever a reply names."""
         if not url.startswith(f"{self.environment.api}/"):
             raise ProlificError("Prolific's list goes on at another site.", reached=False, permanent=True)
         return url
@@ -183,31 +185,31 @@ def _json(reply: "httpx.Response") -> Any:
     try:
         return reply.json()
     except ValueError as error:
-        raise ProlificError("Prolific's response was no JSON.", code=str(reply.status_code), reached=True) from error
+        raise ProlificError("Prolific's response was not JSON.", code=str(reply.status_code), reached=True) from error
 
 
 def _refusal(reply: "httpx.Response", method: str) -> ProlificError:
     status = reply.status_code
     code = str(status)
-    told = _detail(reply)
-    message = f"Prolific answered {status}: {told}"
+    detail = _detail(reply)
+    message = f"Prolific answered {status}: {detail}"
     if status == 429:
         return ProlificError(message, code=code, reached=False, retry_after=_pause(reply))
     if status >= 500 or status in CONTENDED:
         return ProlificError(message, code=code, reached=method != "GET")
-    if status == 402 or (status == 400 and "enough funds" in told.lower()):
+    if status == 402 or (status == 400 and "enough funds" in detail.lower()):
         return ProlificError(message, code=code, reached=False, retry_after=FUNDS_PAUSE)
     return ProlificError(message, code=code, reached=False, permanent=True)
 
 
 def _detail(reply: "httpx.Response") -> str:
-    """Return what an error says: wrapped or not, a text, a list, or lists by field; "" for other bodies."""
+    """Return the text of an error, which may be wrapped, and a text, a list, or lists by field."""
     try:
         body = reply.json()
     except ValueError:
         return "no details"
-    told = body.get("error", body) if isinstance(body, dict) else body
-    detail = told.get("detail", told.get("message", told)) if isinstance(told, dict) else told
+    error = body.get("error", body) if isinstance(body, dict) else body
+    detail = error.get("detail", error.get("message", error)) if isinstance(error, dict) else error
     if isinstance(detail, dict):
         detail = [f"{name}: {' '.join(map(str, texts)) if isinstance(texts, list) else texts}"
                   for name, texts in detail.items()]  # fmt: skip

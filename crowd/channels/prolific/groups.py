@@ -1,4 +1,4 @@
-"""The participant group of those who see no study of ours. Every call may be made twice."""
+"""The group of participants to whom our studies are hidden. Every call may be made twice."""
 
 from crowd.channels.prolific.client import Client
 from crowd.channels.prolific.workspaces import workspace_of
@@ -7,7 +7,7 @@ EXCLUDED = "Counterpart: no further work"
 
 
 def exclusion_group(client: Client) -> str:
-    """Return the id of the group of those who see no study of ours; create it if it does not exist."""
+    """Return the id of the group of excluded participants; create it if it does not exist."""
     workspace = workspace_of(client)
     groups = client.rows("participant-groups/", workspace_id=workspace)
     known = sorted(group["id"] for group in groups if group["name"] == EXCLUDED)

@@ -11,7 +11,9 @@ from crowd.channels.prolific.client import Client
 from crowd.channels.prolific.workspaces import workspace_of
 
 TYPES = ("submission.status.change", "study.status.change")
-ID, TIMESTAMP, SIGNATURE = "X-Event-ID", "X-Prolific-Request-Timestamp", "X-Prolific-Request-Signature"
+ID = "X-Event-ID"
+TIMESTAMP = "X-Prolific-Request-Timestamp"
+SIGNATURE = "X-Prolific-Request-Signature"
 
 
 def secrets() -> list[str]:
@@ -20,15 +22,14 @@ def secrets() -> list[str]:
 
 
 def event_id(headers: Mapping[str, str], body: bytes, *, known: Sequence[str]) -> str:
-    """Return the id of a genuine event. Raises ChannelError if no secret signed this very body at the time that it
-    names.
+    """Return the id of a genuine event. Raises ChannelError if no known secret has signed its timestamp and body.
 
-    The signature is base64 of the HMAC-SHA256 of timestamp and raw body: JSON that is read and written again differs.
-    The timestamp may be old, as an event that was not received is sent again for a day.
+    The signature is base64 of the HMAC-SHA256 of timestamp and raw body; parsed and re-encoded JSON would differ. The
+    timestamp may be old: Prolific sends an event again for a day until it is received.
     """
     signed = headers.get(TIMESTAMP, "").encode() + body
     given = headers.get(SIGNATURE, "").encode()
-    # All of them, in constant time.
+    # Compare with every secret, in constant time.
     fits = [hmac.compare_digest(b64encode(hmac.digest(one.encode(), signed, hashlib.sha256)), given) for one in known]
     if not any(fits) or not headers.get(ID):
         raise ChannelError("This event is not signed with a secret of ours.", permanent=True)
@@ -36,9 +37,9 @@ def event_id(headers: Mapping[str, str], body: bytes, *, known: Sequence[str]) -
 
 
 def subscribe(client: Client, address: str) -> str:
-    """Have events sent to an address, and return the new secret that signs them, which replaces the one before.
+    """Have events sent to an address, and return the new secret that signs them and replaces the former one.
 
-    Earlier subscriptions of the address are replaced: some may be disabled, or were never confirmed and stay silent.
+    Earlier subscriptions of the address are replaced: those that are disabled or were never confirmed send nothing.
     """
     workspace = workspace_of(client)
     path = "hooks/subscriptions/"

@@ -33,10 +33,10 @@ def funds(client: Client, workspace: str) -> Decimal:
 
 
 def fees(client: Client, reward: Decimal, places: int) -> FeeSchedule:
-    """Ask Prolific what ``places`` at this reward cost, and return its share on top, with tax. The same share is
-    expected of bonuses.
+    """Ask Prolific what ``places`` at this reward cost, and return its fee with tax as a share of the reward. The same
+    share is expected of bonuses.
 
-    The cost of a place is rounded up to a cent, so that no sum is below Prolific's.
+    The cost of a place is rounded up to a cent, so that our sums are never below Prolific's.
     """
     total = client.post("study-cost-calculator/", {"reward": minor(reward), "total_available_places": places})
     share = ((major(total["total_cost"]) / places).quantize(CENT, ROUND_UP) - reward) / reward
@@ -44,7 +44,7 @@ def fees(client: Client, reward: Decimal, places: int) -> FeeSchedule:
 
 
 def longest_minutes(minutes: int) -> int:
-    """Return the shortest time limit that Prolific takes for work of so many minutes: 2 + 2t + 2√t, rounded up.
+    """Return the shortest time limit that Prolific takes for work of ``minutes``: 2 + 2t + 2√t, rounded up.
 
     >>> [longest_minutes(10), longest_minutes(14)]
     [29, 38]

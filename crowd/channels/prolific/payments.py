@@ -1,4 +1,4 @@
-"""Bonuses on Prolific, in two steps: create one, which may be repeated, and pay it, which pays again each time."""
+"""Bonuses on Prolific, in two steps: create a bonus, which may be repeated, and pay it, which pays again each time."""
 
 from collections import Counter
 from decimal import Decimal
@@ -14,8 +14,8 @@ from crowd.models import Posting
 
 
 def prepare(client: Client, payment: Payment) -> dict[str, Any]:
-    """Create the bonus, unpaid, and return its id and the bonuses that the submission had, in cents. One that is never
-    paid costs nothing."""
+    """Create the bonus without paying it; return its id and the bonuses that the submission had, in cents. A created
+    bonus that is never paid costs nothing."""
     work = payment.assignment
     minor(payment.amount)
     before = _paid_for(client, work.outside_key)
@@ -35,7 +35,7 @@ def is_paid(client: Client, payment: Payment, prepared: dict[str, Any]) -> bool:
 
 
 def bonuses(client: Client, posting: Posting) -> list[Bonus]:
-    """List the bonuses of all submissions to the study, with one call each. It waits where these are too many."""
+    """List the bonuses of all submissions to the study, with one call each; wait when Prolific limits their rate."""
     submissions = [row["id"] for row in client.rows("submissions/", study=posting.external_id, page_size=100)]
     return [Bonus(one, amount, None) for one in submissions for amount in patiently(partial(_dollars, client, one))]
 

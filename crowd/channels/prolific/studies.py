@@ -1,6 +1,7 @@
 """Studies on Prolific: draft, publish, add places, stop and list them. Every call may be made twice."""
 
 from hashlib import sha256
+from math import ceil
 from typing import Any
 
 from django.conf import settings
@@ -19,7 +20,7 @@ from crowd.study_states import There
 from hits.models import Round
 
 ADDRESS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
-# Everything is reviewed: a code is known to all who take part, so it proves nothing.
+# Every submission is reviewed: all participants know the code, so it proves nothing.
 REVIEW = [{"action": "MANUALLY_REVIEW"}]
 RETURN = [{"action": "REQUEST_RETURN", "return_reason": "You did not agree to take part."}]
 CODES = {
@@ -27,7 +28,8 @@ CODES = {
     Outcome.NO_WORK: ("OTHER", REVIEW),
     Outcome.NO_CONSENT: ("NO_CONSENT", RETURN),
 }
-STOPPABLE, ENDED = ("ACTIVE", "PAUSED"), ("AWAITING REVIEW", "COMPLETED")
+STOPPABLE = ("ACTIVE", "PAUSED")
+ENDED = ("AWAITING REVIEW", "COMPLETED")
 STATES = {
     "UNPUBLISHED": There.DRAFT,
     "SCHEDULED": There.SCHEDULED,
@@ -35,25 +37,25 @@ STATES = {
     "ACTIVE": There.OPEN,
     "PAUSED": There.PAUSED,
 }
-BLOCKED, APPROVAL_RATE = "participant_group_blocklist", "approval_rate"
+BLOCKED = "participant_group_blocklist"
+APPROVAL_RATE = "approval_rate"
 
 
 def code_of(posting: Posting, outcome: Outcome) -> str:
-    """Return the code that ends a session of the study: the same on every call, and made of a secret of the round, so
-    that nothing that participants see leads to it."""
+    """Return the code that ends a session of the study: the same on every call, and derived from a secret of the round,
+    so that participants cannot guess it."""
     secret = f"{posting.round.join_key}:{posting.pk}:{outcome.value}"
     return sha256(secret.encode()).hexdigest()[:10].upper()
 
 
 def minutes_of(round: Round) -> int:
-    """Return the minutes that the study states. Raises ChannelError while nobody knows how long a HIT takes."""
+    """Return the minutes that the study states. Raises ChannelError while the time of a HIT is unknown."""
     if not round.expected_seconds:
         raise ChannelError(
-            "Prolific shows the expected minutes and judges the pay by them: state them with --expected-minutes or "
-            "--pilot.",
+            "Prolific shows the expected minutes and judges the pay by them: pass --expected-minutes or --pilot.",
             permanent=True,
         )
-    return -(-round.expected_seconds // 60)
+    return ceil(round.expected_seconds / 60)
 
 
 def time_limit_of(round: Round) -> int:
@@ -82,7 +84,7 @@ def extend(client: Client, posting: Posting) -> None:
 
 
 def stop(client: Client, study_id: str) -> str:
-    """Let nobody take a place any more; who has one may finish. Return the status that the study had."""
+    """End recruiting; participants with a place may finish. Return the status that the study had."""
     status = str(client.get(f"studies/{study_id}/")["status"])
     if status in STOPPABLE:
         client.post(f"studies/{study_id}/transition/", {"action": "STOP"})
@@ -92,16 +94,14 @@ def stop(client: Client, study_id: str) -> str:
 
 
 def state_of(status: str, *, free: int) -> There:
-    """Return how a study with this status and so many free places stands: Prolific names full and stopped ones
-    alike."""
+    """Return the state of a study by its status and free places: Prolific has one status for full and stopped ones."""
     if status in ENDED:
         return There.STOPPED if free > 0 else There.FULL
     return STATES.get(status, There.UNKNOWN)
 
 
 def pause(client: Client, study_id: str, *, paused: bool) -> There:
-    """Let nobody take a place for a while, or take places again; return how the study stands then. Repeating it changes
-    nothing."""
+    """Pause or resume recruiting, and return the study's state then. Repeating it changes nothing."""
     come_from, action = ("ACTIVE", "PAUSE") if paused else ("PAUSED", "START")
     study = client.get(f"studies/{study_id}/")
     status = study["status"]
@@ -125,8 +125,8 @@ def standing(client: Client) -> list[ListedPosting]:
 
 
 def _check_cost(client: Client, posting: Posting, study_id: str) -> None:
-    """Raise ChannelError where the study costs more than the calculator said, which names no workspace: it counts with
-    the fees of the account, and the workspace of the study pays."""
+    """Raise ChannelError if the study costs more than the calculator said: the calculator uses the fees of the token's
+    account, but the study's workspace pays."""
     named = client.get(f"studies/{study_id}/cost/", is_projected="true").get("rewards")
     parts = (named or {}).values()  # documented as null where nothing is known
     for part in parts:
@@ -143,8 +143,8 @@ def _check_cost(client: Client, posting: Posting, study_id: str) -> None:
 
 
 def _draft(client: Client, posting: Posting, token: str) -> dict[str, Any]:
-    """Return the study that bears the call's token, one that was published first; delete spare drafts, which a lost
-    reply leaves behind. Without one, make a draft."""
+    """Return the study with the call's token, a published one first, and delete spare drafts, which lost replies leave
+    behind. Without any, make a draft."""
     named = [study for study in client.rows("studies/") if study.get("internal_name") == token]
     named.sort(key=lambda study: (study["status"] == "UNPUBLISHED", study["date_created"], study["id"]))
     for spare in named[1:]:
@@ -179,21 +179,21 @@ def _body(client: Client, posting: Posting, token: str) -> dict[str, Any]:
         "reward": minor(round.reward),
         "device_compatibility": ["desktop", "tablet", "mobile"],
         "filters": _filters(client, offer),
-        # One HIT a session: nobody can be given more of them than there are.
+        # A session gets one HIT: a participant cannot have more sessions than the round has HITs.
         "submissions_config": {"max_submissions_per_participant": min(offer.max_sessions or hits, hits)},
         "study_labels": ["annotation"],
     }
 
 
 def _filters(client: Client, offer: Offer) -> list[dict[str, Any]]:
-    """Keep away whom we excluded, and whose approval rate is too low, as far as Prolific knows these filters."""
+    """Return the filters against excluded participants and low approval rates, as far as Prolific lists them."""
     known = {one["filter_id"] for one in client.rows("filters/", key="filter_id")}
     filters: list[dict[str, Any]] = []
     if BLOCKED in known:
         filters.append({"filter_id": BLOCKED, "selected_values": [exclusion_group(client)]})
     if offer.min_approval_rate:
         if APPROVAL_RATE not in known:
-            raise ChannelError("Prolific lists no filter of the approval rate; leave it out.", permanent=True)
+            raise ChannelError("Prolific lists no filter for the approval rate: leave it out.", permanent=True)
         selected = {"lower": offer.min_approval_rate, "upper": 100}
         filters.append({"filter_id": APPROVAL_RATE, "selected_range": selected})
     return filters

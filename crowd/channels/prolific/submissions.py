@@ -14,7 +14,7 @@ from crowd.models import Posting, Visit
 
 WORKING = ("RESERVED", "ACTIVE")
 WITHDRAWN = ("REJECTED", "RETURNED")
-PROCESSING = "PROCESSING"  # fleeting: what it was before or will be is read later
+PROCESSING = "PROCESSING"  # temporary: the status after it is read later
 STATES = {
     "AWAITING REVIEW": Visit.State.SUBMITTED,
     "APPROVED": Visit.State.APPROVED,
@@ -31,14 +31,14 @@ CATEGORIES = {
     Rejection.Grounds.INSTRUCTIONS: "FAILED_INSTRUCTIONS",
     Rejection.Grounds.TOO_FAST: "TOO_QUICKLY",
 }
-APPROVED_AFTER = timedelta(days=21)  # Prolific approves by itself what nobody has decided
+APPROVED_AFTER = timedelta(days=21)  # Prolific approves undecided work by itself
 PAGE = 100
 NOT_YET = timedelta(seconds=30)
 
 
 def confirm(client: Client, posting: Posting, arrival: Arrival) -> bool:
-    """Ask whether the session is this participant's, of this study, and goes on. False: Prolific cannot be asked now.
-    Raises ChannelError if it is not, and one that is not permanent if Prolific refuses us, as for a revoked token."""
+    """Whether Prolific confirms that the session is this participant's, in this study and open. False: it cannot be
+    reached. Raises a permanent ChannelError if it denies that, another one if it refuses us (a revoked token)."""
     try:
         found = client.get(f"submissions/{arrival.assignment_id}/")
     except ProlificError as error:
@@ -48,14 +48,14 @@ def confirm(client: Client, posting: Posting, arrival: Arrival) -> bool:
             raise ChannelError(str(error)) from error
         return False
     if (found["participant"], found["study_id"]) != (arrival.worker_id, posting.external_id):
-        raise ChannelError("Prolific has given this session to somebody else or to another study.", permanent=True)
+        raise ChannelError("On Prolific, this session belongs to another participant or study.", permanent=True)
     if found["status"] not in (*WORKING, PROCESSING):
         raise ChannelError("This session is over on Prolific. Start a new one there.", permanent=True)
     return True
 
 
 def collect(client: Client, posting: Posting) -> Listing:
-    """Read the study, then all its submissions. In this order one that ended in between is listed."""
+    """Read the study, then all its submissions: in this order, one that ends in between is in the list."""
     if not posting.external_id:
         raise ChannelError("Without the id of its study, Prolific would list the whole account.", permanent=True)
     study = client.get(f"studies/{posting.external_id}/")
@@ -100,8 +100,8 @@ def request_return(client: Client, assignment: Assignment, reason: str) -> None:
 
 
 def _may_decide(client: Client, assignment: Assignment, *, done: str) -> bool:
-    """Whether the submission waits for a decision. False: it has the wanted one already. Raises ChannelError, to retry
-    later, while it is not finished there, and for a person to look at otherwise."""
+    """Whether the submission waits for a decision. False: it has the wanted one already. Raises ChannelError: to retry
+    while the participant works, permanent (for a person) in any other status."""
     status = client.get(f"submissions/{assignment.outside_key}/")["status"]
     if status in (*WORKING, PROCESSING):
         raise ProlificError(f"Prolific still lists the submission as {status}.", reached=False, retry_after=NOT_YET)

@@ -10,12 +10,12 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
-    help = "Give nobody new a HIT of a round until resume. Whoever has one, or a session of a platform, goes on."
+    help = "Admit no new workers to a round until resume. Workers who have a HIT or a platform's session go on."
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
         round = pause_round(round, actor="pause")
         deliver_due(round, progress=progress)
         posting = posting_of_whole(round)
         if posting and not posting.paused_at:
-            return f"Round {round} is being paused; the call is tried again until the platform has taken it."
-        return f"Round {round} is paused: nobody new is given a HIT until resume."
+            return f"Round {round} is being paused; the call is repeated until the platform accepts it."
+        return f"Round {round} is paused: no new worker gets a HIT until resume."

@@ -23,17 +23,17 @@ class Command(RoundCommand):
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         dry = options["dry_run"]
-        told = prolong_postings(round, days=options["days"], actor="prolong", dry=dry)
+        prolonging = prolong_postings(round, days=options["days"], actor="prolong", dry=dry)
         if not dry:
             deliver_due(round, progress=progress)
         calls = round.calls.filter(call=Outbox.Call.PROLONG).exclude(state=Outbox.State.DONE)
         return {
             "round": round.name,
-            "until": f"{told.until:%Y-%m-%d %H:%M %Z}",
-            "postings to prolong" if dry else "postings": told.postings,
-            "answer sets open in them": told.open,
-            "of these offered again": told.reopened,
-            "set aside again": str(told.cost),
+            "until": f"{prolonging.until:%Y-%m-%d %H:%M %Z}",
+            "postings to prolong" if dry else "postings": prolonging.postings,
+            "answer sets open in them": prolonging.open,
+            "of these offered again": prolonging.reopened,
+            "set aside again": str(prolonging.cost),
             "calls waiting or failed": calls.count(),
             "failures": [{"failure": error} for error in sorted(set(calls.values_list("error", flat=True)) - {""})],
         }

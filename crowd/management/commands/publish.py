@@ -58,15 +58,15 @@ class Command(ActCommand):
         cost = quote(round, round.channel).total
         shown = f"{counted(seats, 'seat costs', 'seats cost')} at most ${cost} of its ceiling of ${round.ceiling}"
         missing = len(missing_pictures(round))
-        lacking = f" {counted(missing, 'picture is', 'pictures are')} missing." if missing else ""
+        notice = f" {counted(missing, 'picture is', 'pictures are')} missing." if missing else ""
         on_platform = round.channel in channels.platforms()
         where = _posted(round, progress) if on_platform else _way_in(round)
-        return f"Round {round} {state}: {shown}.{lacking}\n{where}"
+        return f"Round {round} {state}: {shown}.{notice}\n{where}"
 
 
 def _way_in(round: Round) -> str:
     if admission_of(round).invited:
-        return f"Nobody joins without an invitation. To make some: invite {round} --count 20"
+        return f"Workers join by invitation only. To make invitations: invite {round} --count 20"
     return f"Join link: {join_link(round)}"
 
 

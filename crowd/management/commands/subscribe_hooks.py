@@ -1,4 +1,4 @@
-"""Have Prolific tell the site when something changes."""
+"""Subscribe the site to Prolific's events."""
 
 from typing import Any
 
@@ -15,7 +15,9 @@ from crowd.channels.prolific.client import NAMES, client_for
 
 
 class Command(ActCommand):
-    help = "Have Prolific tell the site when a submission or study changes, so that a sync follows at once."
+    help = (
+        "Subscribe the site to Prolific's events, so that a sync follows each change of a submission or study at once."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--environment", choices=NAMES, default=NAMES[0], help="default: %(default)s")

@@ -17,6 +17,6 @@ class Command(RoundCommand):
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         send_waiting(round)
         synced = sync_round(round, progress=progress)
-        if synced.found_nobody:
+        if synced.listed_nothing:
             raise CounterpartError(f"Nothing could be read from the platform. {synced.failures[0]}")
         return synced.as_figures()

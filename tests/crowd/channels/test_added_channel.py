@@ -10,9 +10,7 @@ from annotation import platforms
 from annotation.models import Assignment, Judgment, Payment
 from annotation.money.ledger import balance_of
 from crowd import channels
-from crowd.messages import write_to
 from crowd.models import Posting
-from crowd.posting.publication import quote
 from crowd.sync import rounds_to_sync, sync_round
 from tests.annotation.answering import as_form, right_answers
 from tests.crowd.fakes import FakePlatform
@@ -71,19 +69,5 @@ def test_its_rejections_are_reversible_as_long_as_it_says(made, elsewhere, clien
 
 
 def test_its_workers_are_not_simulated_without_a_site(made):
-    with pytest.raises(CommandError, match="is on elsewhere, where no workers can be simulated"):
+    with pytest.raises(CommandError, match="elsewhere"):
         call_command("simulate", made.name)
-
-
-def test_pages_offer_it_and_a_quote_has_its_fees(elsewhere, researcher, db):
-    made = make_round(published=False)
-    assert "Fake, production" in researcher.get(f"/rounds/{made.name}/publish/?on=elsewhere:emulator").text
-    assert quote(made, "elsewhere").fees == Decimal("0.13")
-
-
-def test_who_worked_there_can_be_written_to(made, elsewhere, client, django_capture_on_commit_callbacks):
-    work(made, elsewhere, client)
-    with django_capture_on_commit_callbacks(execute=True):
-        sync_round(made)
-        write_to([Assignment.objects.get().worker], subject="Thanks", text="Thank you.", by="robin")
-    assert ("message" in dict(elsewhere.calls), rounds_to_sync()) == (True, [])

@@ -1,8 +1,8 @@
-"""What is known of an environment, and what is not told of it."""
+"""What an environment prints of itself."""
 
 from crowd.channels.mturk.client import Environment
 
 
-def test_the_secret_key_does_not_stand_where_an_environment_is_printed():
+def test_a_printed_environment_has_no_secret_key():
     environment = Environment("production", "https://mturk.example", (), "AKID", "the-secret-key")
     assert "the-secret-key" not in repr(environment)

@@ -21,14 +21,6 @@ def test_the_prices_of_the_papers_rewards(reward, base, masters):
     assert [price(reward, masters=picked) for picked in (False, True)] == [base, masters]
 
 
-def test_rates_are_added_before_they_are_rounded():
-    assert price("0.10", masters=True) == "0.13"
-
-
-def test_the_papers_165_is_the_price_of_another_reward():
-    assert price("1.32", masters=True) == "1.65"
-
-
 def test_every_reward_up_to_five_dollars_is_estimated_as_the_emulator_debits_it():
     for reward in (Decimal(cents) / 100 for cents in range(1, 501)):
         for picked in (0, 1):

@@ -67,7 +67,7 @@ def unclear(rehearsal, commit, paid) -> Outbox:
     return Outbox.objects.get(state="failed")
 
 
-def test_an_unclear_bonus_is_sent_again_by_nobody_but_a_person(rehearsal, commit, paid):
+def test_only_a_person_sends_an_unclear_bonus_again(rehearsal, commit, paid):
     row = unclear(rehearsal, commit, paid)
     with commit(execute=True):
         send_failed_again(paid, actor="robin")
@@ -80,7 +80,7 @@ def test_an_unclear_bonus_is_sent_again_by_nobody_but_a_person(rehearsal, commit
     rest(paid, rehearsal, commit)
     assert rehearsal.bonuses() == [Decimal("0.50")]
     assert not unclear_payments().exists()
-    with pytest.raises(CounterpartError, match="not unclear any more"):
+    with pytest.raises(CounterpartError, match="settled"):
         settle(row, was_paid=False, by="robin")
 
 
@@ -111,7 +111,7 @@ def test_an_unclear_bonus_is_settled_by_the_sync_that_finds_it_listed(rehearsal,
     row.refresh_from_db()
     assert (row.state, row.unclear, Payment.objects.get(kind="bonus").state) == ("done", False, "paid")
     assert (rehearsal.bonuses(), rounds_to_sync()) == ([Decimal("0.50")], [])
-    with pytest.raises(CounterpartError, match="not unclear any more"):
+    with pytest.raises(CounterpartError, match="settled"):
         settle(row, was_paid=False, by="robin")
 
 

@@ -37,13 +37,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 @pytest.fixture
 def at_every_step(settings):
-    """Tell a story in one new world after the other, in each of which its process is killed after another step."""
+    """Run a story in one new world after the other, in each of which its process is killed after another step."""
 
-    def tell(story: Callable[[Rehearsal, Killer], None], *, least: int) -> None:
+    def run(story: Callable[[Rehearsal, Killer], None], *, least: int) -> None:
         places = kill_everywhere(partial(rehearsing, settings), story)
         assert len(places) >= least, places
 
-    return tell
+    return run
 
 
 def test_publishing_leaves_one_study(at_every_step, commit):

@@ -87,7 +87,7 @@ def test_a_message_whose_process_was_stopped_is_not_sent_again(rehearsal, commit
     assert not Outbox.objects.exclude(state="done").exists()
 
 
-def test_a_top_up_goes_to_all_who_worked_and_were_paid_and_to_nobody_else(rehearsal, commit):
+def test_a_top_up_goes_only_to_workers_who_were_paid_for_a_hit(rehearsal, commit):
     made = published(hits=6, commit=commit)
     with commit(execute=True):
         submission, person, sheet = rehearsal.open()

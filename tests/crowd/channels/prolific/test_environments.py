@@ -20,7 +20,7 @@ def live(monkeypatch):
 
 
 @pytest.fixture
-def nobody_is_called(monkeypatch):
+def no_call(monkeypatch):
     def called(*args, **options):
         raise AssertionError("Prolific was called.")
 
@@ -37,18 +37,13 @@ def test_live_is_disabled_until_it_is_named(monkeypatch):
 @pytest.mark.parametrize("missing", ["PROLIFIC_TOKEN", "PROLIFIC_WORKSPACE"])
 def test_live_needs_a_token_and_the_workspace_that_pays(live, monkeypatch, missing):
     monkeypatch.delenv(missing)
-    with pytest.raises(ChannelError, match="needs PROLIFIC_TOKEN and PROLIFIC_WORKSPACE"):
+    with pytest.raises(ChannelError, match=missing):
         environment_of("live")
 
 
 def test_no_setting_moves_the_live_api(live, monkeypatch):
     monkeypatch.setenv("PROLIFIC_EMULATOR_URL", "http://127.0.0.1:1")
     assert environment_of("live").api == "https://api.prolific.com"
-
-
-def test_an_unknown_environment_is_refused():
-    with pytest.raises(ChannelError, match="no environment 'sandbox'"):
-        environment_of("sandbox")
 
 
 @pytest.mark.parametrize("url", ["https://api.prolific.com", "http://10.0.0.7:8950", "http://[2001:db8::1]:8950"])
@@ -72,9 +67,9 @@ def test_the_live_token_is_not_sent_to_the_emulator_and_is_not_printed(live):
     assert "the-token" not in repr(environment_of("live"))
 
 
-def test_live_publishing_needs_a_second_word(db, live, nobody_is_called):
+def test_live_publishing_needs_a_second_word(db, live, no_call):
     made = make_round(hits=2, published=False, reward="2.00")
-    with pytest.raises(CommandError, match="spends real money: pass --yes-spend-money"):
+    with pytest.raises(CommandError, match="--yes-spend-money"):
         call_command("publish", made.name, channel="prolific", environment="live", expected_minutes=Decimal(8))
     made.refresh_from_db()
     assert (made.state, Posting.objects.count()) == ("draft", 0)

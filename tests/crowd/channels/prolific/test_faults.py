@@ -151,7 +151,7 @@ def test_two_writers_of_places_agree_on_the_higher_number(rehearsal, commit):
     assert rehearsal.study().places == HITS + 1
 
 
-def test_nobody_is_paid_for_a_place_that_becomes_free_after_its_answers_are_in(rehearsal, commit):
+def test_a_place_that_becomes_free_after_its_answers_are_in_costs_nothing(rehearsal, commit):
     made = published(hits=2, commit=commit)
     with commit(execute=True):
         submission, person, sheet = rehearsal.open()

@@ -2,21 +2,19 @@
 
 import json
 from base64 import b64encode
-from collections import Counter
 from datetime import timedelta
 from hashlib import sha256
 from hmac import digest
-from random import Random
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotation.models import Assignment, Payment
+from annotation.models import Payment
 from counterpart_emulators.prolific.courier import signature
 from crowd.models import Hint
 from crowd.visits.hints import KEPT, purge_hints
-from tests.crowd.prolific_rehearsal import Rehearsal, check_books, play_all, published, sync
+from tests.crowd.prolific_rehearsal import published
 
 pytestmark = pytest.mark.slow
 
@@ -75,10 +73,6 @@ def test_other_channels_take_no_events(client, db, channel):
     assert client.post(HOOK.replace("prolific", channel)).status_code == 404
 
 
-def test_events_of_unknown_things_are_taken_and_change_nothing(client, db):
-    assert send(client, b'{"event_type":"new","resource_id":"z"}').status_code == 200
-
-
 def test_an_event_leads_to_a_sync_and_its_repetition_to_none(client, rehearsal, commit, monkeypatch):
     published(hits=1, commit=commit)
     with commit(execute=True):
@@ -107,17 +101,6 @@ def test_old_hints_are_deleted(db):
     assert purge_hints() == 1
 
 
-def test_subscriptions_are_confirmed_and_replace_earlier_ones(rehearsal, capsys):
-    call_command("subscribe_hooks")
-    call_command("subscribe_hooks")
-    with rehearsal.world.looking() as state:
-        hooks = list(state.subscriptions.values())
-        newest = state.secrets[-1]["value"]
-    assert sorted(hook.event_type for hook in hooks) == ["study.status.change", "submission.status.change"]
-    assert all(hook.enabled for hook in hooks)
-    assert newest in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("operation", "kind"),
     [("create_secret", "drop"), ("create_subscription", "reset"), ("confirm_subscription", "drop")],
@@ -130,69 +113,3 @@ def test_a_subscription_that_a_lost_reply_left_unconfirmed_is_made_again(rehears
     hooks = rehearsal.world.look(lambda state: [*state.subscriptions.values()])
     assert sorted(hook.event_type for hook in hooks) == ["study.status.change", "submission.status.change"]
     assert all(hook.enabled for hook in hooks)
-
-
-def test_a_subscription_that_prolific_has_disabled_is_made_again(rehearsal):
-    call_command("subscribe_hooks")
-    with rehearsal.world.looking() as state:
-        for hook in state.subscriptions.values():
-            hook.enabled = False
-    call_command("subscribe_hooks")
-    assert rehearsal.world.look(lambda state: [hook.enabled for hook in state.subscriptions.values()]) == [True, True]
-
-
-# What becomes of a round does not depend on how its events arrive.
-
-
-def twice_in_any_order(events: list) -> list:
-    return Random(3).sample(events * 2, len(events) * 2)
-
-
-def every_third(events: list) -> list:
-    return events[::3]
-
-
-@pytest.mark.parametrize("arrive", [twice_in_any_order, every_third])
-def test_events_that_come_twice_in_any_order_or_not_at_all_change_nothing_of_the_end(
-    client, rehearsal, commit, settings, monkeypatch, arrive
-):
-    settings.SITE_URL = "http://127.0.0.1:9"  # nobody listens: the events are delivered below
-    made = published(hits=4, commit=commit)
-    call_command("subscribe_hooks")
-    with rehearsal.world.looking() as state:
-        monkeypatch.setenv("PROLIFIC_HOOK_SECRETS", state.secrets[-1]["value"])
-    play_all(rehearsal, commit)
-    for event in arrive(events_of(rehearsal)):
-        with commit(execute=True):
-            assert send(client, event.body.encode(), secret=secret_of(rehearsal), event=event.id).status_code == 200
-    for _ in range(2):
-        sync(made, commit)
-    assert outcome() == {
-        ("accepted", "approved", 4, "paid"): 1,
-        ("flagged", "expired", 4, "withdrawn"): 1,
-        ("returned", "returned", 0, ""): 1,
-        ("flagged", "submitted", 0, ""): 1,
-    }
-    assert (rehearsal.study().places, rehearsal.statuses()) == (
-        4,
-        ["APPROVED", "AWAITING REVIEW", "RETURNED", "TIMED-OUT"],
-    )
-    check_books(made, rehearsal)
-
-
-def events_of(there: Rehearsal) -> list:
-    with there.world.looking() as state:
-        return list(state.events.values())
-
-
-def secret_of(there: Rehearsal) -> str:
-    with there.world.looking() as state:
-        return state.secrets[-1]["value"]
-
-
-def outcome() -> Counter:
-    """Count the work by its state here and there, its answers, and its payment."""
-    return Counter(
-        (one.state, one.visit.state, one.judgments.count(), "".join(one.payments.values_list("state", flat=True)))
-        for one in Assignment.objects.all()
-    )

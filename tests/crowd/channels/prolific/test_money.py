@@ -24,7 +24,7 @@ def test_an_amount_is_a_whole_number_of_minor_units_and_back(amount, units):
 
 
 def test_a_part_of_a_cent_is_refused():
-    with pytest.raises(ChannelError, match="not a whole number of cents"):
+    with pytest.raises(ChannelError, match="0.005"):
         minor(Decimal("0.005"))
 
 
@@ -41,13 +41,13 @@ def pounds(db, settings):
 
 def test_a_round_is_not_published_from_an_account_in_another_currency(pounds):
     made = make_round(hits=2, published=False, reward="2.00")
-    with pytest.raises(CommandError, match=r"Nothing was published\. The workspace on Prolific pays in GBP\. Rewards"):
+    with pytest.raises(CommandError, match="GBP"):
         call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
     made.refresh_from_db()
     assert (made.state, Posting.objects.count(), pounds.studies()) == ("draft", 0, [])
 
 
-def test_pounds_are_never_told_as_dollars(pounds):
+def test_a_balance_in_pounds_is_unknown_in_dollars(pounds):
     known = ask_funds("prolific", "emulator")
     assert known.amount is None
     assert "pays in GBP" in known.trouble

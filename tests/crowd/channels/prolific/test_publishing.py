@@ -54,16 +54,8 @@ def test_a_round_without_a_stated_time_is_not_published(rehearsal):
 def test_a_reward_below_prolifics_floor_is_not_published(rehearsal):
     made = make_round(hits=2, published=False, reward="1.00")
     type(made).objects.update(wage_floor=0)
-    with pytest.raises(CommandError, match=r"floor is \$8.00 an hour: \$1.34 for 10 minutes"):
+    with pytest.raises(CommandError, match=r"\$8.00 .*\$1.34"):
         call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(10))
-    assert rehearsal.studies() == []
-
-
-def test_a_cost_above_the_ceiling_is_not_published(rehearsal):
-    made = make_round(hits=3, published=False, reward="2.00")
-    type(made).objects.update(ceiling="8.39")
-    with pytest.raises(CommandError, match=r"would cost \$(9.09|8.40)"):
-        call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
     assert rehearsal.studies() == []
 
 
@@ -103,22 +95,7 @@ def test_a_study_that_costs_more_than_the_calculator_named_is_never_published(re
     published(hits=3, commit=commit)
     assert (rehearsal.study().status, rehearsal.spent()) == ("UNPUBLISHED", 0)
     call = Outbox.objects.get()
-    assert (call.state, "asks $8.40 for the study's 3 places, and its calculator had named $7.20" in call.error) == (
-        "failed",
-        True,
-    )
-
-
-def test_an_account_that_names_no_currency_is_no_error(rehearsal, commit, monkeypatch):
-    get = Client.get
-
-    def without_account(self, path, **params):
-        assert path != "users/me/"
-        return get(self, path, **params)
-
-    monkeypatch.setattr(Client, "get", without_account)
-    published(commit=commit)
-    assert rehearsal.study().status == "ACTIVE"
+    assert (call.state, "$8.40" in call.error, "$7.20" in call.error) == ("failed", True, True)
 
 
 @pytest.mark.parametrize(("asked", "given"), [(0, 3), (2, 2), (9, 3)])
