@@ -96,8 +96,7 @@ def start_aggregation(parameters: AggregateParameters, *, by: User) -> Job:
 
 
 def start_release(parameters: ReleaseParameters, *, by: User) -> Job:
-    """Open a job that releases a version, or return the unfinished one. Raises CounterpartError while a job releases
-    another version by the same name."""
+    """Open a job that releases a version, or return the unfinished one. Refuses a name that another job releases."""
     name = parameters.version
     params = parameters.as_json()
     with transaction.atomic():
@@ -109,8 +108,7 @@ def start_release(parameters: ReleaseParameters, *, by: User) -> Job:
 
 
 def start_turn(parameters: TurnParameters, *, by: User) -> Job:
-    """Open a job that plans the next turn of a round, or return the unfinished one. Raises CounterpartError for a round
-    in no version, and a name that is taken."""
+    """Open a job that plans a turn, or return the unfinished one. Refuses an unreleased round and a used name."""
     round = Round.objects.named(parameters.round)
     version_of(round, parameters.beyond)
     name = parameters.name or next_name(round)
@@ -121,8 +119,7 @@ def start_turn(parameters: TurnParameters, *, by: User) -> Job:
 
 
 def start_export(version: Version, what: str, *, by: User) -> Job:
-    """Open a job that makes a download of the version, or return the unfinished one. Raises CounterpartError for what
-    cannot be downloaded."""
+    """Open a job that makes a download of the version, or return the unfinished one. Raises as ``check_choice``."""
     check_choice(what)
     params = {"version": version.name, "what": what}
     return open_once(f"Export {version} as {what}", export.name, params, lock=version, by=by)

@@ -81,8 +81,7 @@ class Verdict(models.Model):
 
     @property
     def support(self) -> str:
-        """What speaks for its level: "3 of 5 votes", or a model's share with the model's name. Neither is the
-        probability that the verdict is right."""
+        """What its level rests on: "3 of 5 votes", or a model's share with the model's name; not a probability."""
         if self.aggregation.method == "majority":
             return f"{round(self.confidence * self.votes)} of {self.votes} {'vote' if self.votes == 1 else 'votes'}"
         return f"{self.confidence:.2f} by {self.aggregation.method}"
@@ -93,8 +92,7 @@ class Verdict(models.Model):
 
     @property
     def sure(self) -> int | None:
-        """How probable it is that its side, match or no match, is right, in whole percent from 1 to 99; None if that
-        is unknown."""
+        """The probability that its side, match or no match, is right, in percent from 1 to 99; None if unknown."""
         return None if self.probability is None else min(max(int(100 * self.probability), 1), 99)
 
 
@@ -110,7 +108,7 @@ class ReviewQuerySet(models.QuerySet["Review"]):
 
 
 class Review(models.Model):
-    """What a person concluded beside the votes: the level of a pair, or that a caption or an image leaves the dataset.
+    """A person's conclusion, which overrides the votes: the level of a pair, or that a caption or an image is excluded.
 
     Only added; the latest of a subject holds, so that an earlier one is undone by a new one.
     """
@@ -176,7 +174,7 @@ class Review(models.Model):
 
 class CaseQuerySet(models.QuerySet["Case"]):
     def waiting(self) -> "CaseQuerySet":
-        """The queue of reviewers: cases that nobody has concluded, most urgent first."""
+        """The queue of reviewers: cases without a conclusion, most urgent first."""
         return self.filter(done_at=None).order_by("-priority", "pk")
 
 
@@ -271,8 +269,7 @@ class ReleaseLease(models.Model):
 
 
 class Publication(models.Model):
-    """The public page of a version: while the row exists, anybody may read the page. ``dataset.publications`` adds and
-    removes it."""
+    """The public page of a version, which anybody may read while the row exists (``dataset.publications``)."""
 
     version = models.OneToOneField(Version, on_delete=models.CASCADE, related_name="publication")
     picture_terms = models.CharField(

@@ -45,8 +45,8 @@ def withdraw(version: Version, *, by: User) -> bool:
 
 
 def examples_of(version: Version) -> list[Match]:
-    """Return verified matches that the original pairs lack, best first, each of another picture: evenly spread over the
-    first LOOKED_AT ones. A version whose pairs would tell secret controls has no examples, as anybody may see them."""
+    """Return verified matches that are not original pairs, best first, each of a different picture: evenly spread over
+    the first LOOKED_AT. A version whose pairs would reveal secret controls has no examples, as its page is public."""
     if are_pairs_secret(version, AnonymousUser()):
         return []
     original = Match.objects.filter(

@@ -1,4 +1,4 @@
-"""Which pairs of a round are controls is a secret until it is closed. All pages, files and calls that tell it ask here.
+"""The controls of a round are secret until it is closed. All pages, files and calls that would reveal them ask here.
 
 People with a role choose the controls and rule on them. Anybody else may join the round as a worker, and must learn
 them from no page and no call: neither from the controls themselves, nor from a list of the candidates, which leaves the
@@ -19,7 +19,7 @@ Place = Collection | Pool | Round | Version
 
 
 class SecretControls(CounterpartError):  # noqa: N818  it says what is refused
-    """What is asked for would tell controls of rounds that are not closed."""
+    """The request would reveal controls of rounds that are not closed."""
 
 
 def has_role(user: User | AnonymousUser) -> bool:
@@ -34,18 +34,18 @@ def secret_rounds(rounds: QuerySet[Round]) -> QuerySet[Round]:
 
 def are_pairs_secret(place: Place | None, user: User | AnonymousUser) -> bool:
     """Whether the pairs of a place (None: of all) are kept from the user."""
-    return not has_role(user) and secret_rounds(_rounds_beside(place)).exists()
+    return not has_role(user) and secret_rounds(_rounds_with(place)).exists()
 
 
 def refuse_secret_pairs(place: Place | None, user: User | AnonymousUser) -> None:
     """Raise SecretControls where the pairs of a place (None: of all) are kept from the user."""
     if not has_role(user):
-        _refuse(secret_rounds(_rounds_beside(place)), "Only researchers, reviewers and admins see these pairs")
+        _refuse(secret_rounds(_rounds_with(place)), "Only researchers, reviewers and admins see these pairs")
 
 
 def check_file(version: Version, name: str, user: User | AnonymousUser) -> None:
-    """Raise SecretControls for a file of a version that the user may not have. Its judgments leave the site for nobody
-    before all its rounds are closed; its manifest tells no pairs."""
+    """Raise SecretControls for a file of a version that the user may not have. Its judgments are not sent before all
+    its rounds are closed; its manifest names no pairs."""
     if name == JUDGMENTS:
         _refuse(secret_rounds(version.rounds.all()), "Files with judgments are not sent")
     if name != MANIFEST:
@@ -57,7 +57,7 @@ def _refuse(rounds: QuerySet[Round], what: str) -> None:
         raise SecretControls(f"{what} until these rounds are closed, as their controls are secret: {some_of(names)}.")
 
 
-def _rounds_beside(place: Place | None) -> QuerySet[Round]:
+def _rounds_with(place: Place | None) -> QuerySet[Round]:
     """Return the rounds whose candidates or controls the pairs of a place may be: of a collection or a pool all of the
     collection, of a round or a version those of its pools."""
     match place:

@@ -98,8 +98,8 @@ def take_turn(parameters: TurnParameters, *, actor: str, progress: Progress = si
     if not annotators:
         names = some_of(list(round.pool.retrievals.values_list("annotator__name", flat=True)))
         raise CounterpartError(
-            f"None of the annotators of round {round} compares embeddings ({names}), so feedback can teach none. Train "
-            f"others by train_annotator --matches {version} --gallery, and name them with --annotators."
+            f"No annotator of round {round} compares embeddings ({names}), so feedback cannot teach one. Train "
+            f"others with train_annotator --matches {version} --gallery, and name them with --annotators."
         )
     run_pipeline(_next_round(round, version, annotators, parameters), actor=actor, progress=progress)
     return Round.objects.named(parameters.name or next_name(round))

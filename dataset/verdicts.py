@@ -71,11 +71,11 @@ def aggregate_round(
 ) -> dict[str, Any]:
     """Replace the round's verdicts by ``method``; return the numbers of judgments, pairs and verdicts of each level.
 
-    The answers on candidates in accepted assignments become verdicts; those on controls that are not retired tell
-    some methods about their workers. ``choose_levels`` explains ``ties``; ``seed`` draws the random starts of methods
-    that have any. ``workers`` adds a row per worker (``aggregation.fit.describe_workers``); ``consensus`` adds one
-    per annotator and direction. Raises CounterpartError if no judgment counts, and if another process has replaced the
-    verdicts meanwhile; the existing ones are then kept.
+    The answers on candidates in accepted assignments become verdicts; some methods estimate the workers' errors from
+    those on controls that are not retired. ``choose_levels`` explains ``ties``; ``seed`` draws the random starts of
+    methods that have any. ``workers`` adds a row per worker (``aggregation.fit.describe_workers``); ``consensus`` adds
+    one per annotator and direction. Raises CounterpartError if no judgment counts, and if another process has replaced
+    the verdicts meanwhile; the existing ones are then kept.
     """
     require_pairs(round)
     former = list(Aggregation.objects.filter(round=round, method=method))
@@ -130,7 +130,8 @@ def _replace(
     progress: Progress,
 ) -> None:
     """Store an aggregation in place of those that were there when it was begun; its verdicts are rows or a file."""
-    round, method = made.round, made.method
+    round = made.round
+    method = made.method
     files = {one.file: one.stored for one in former if one.file and one.file != made.file}
     try:
         with transaction.atomic():
@@ -204,7 +205,7 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Return figures with four digits, and None where there is none: JSON knows no NaN."""
+    """Return figures with four digits, and None for NaN, which JSON does not have."""
     if isinstance(value, list):
         return [_plain(one) for one in value]
     if isinstance(value, float):

@@ -24,8 +24,8 @@ from mitl.models import Annotator, Direction, Proposal
 
 @dataclass(frozen=True)
 class Answered:
-    """The answers and answer sets of rounds or of a released version, which are over one collection, as ``answers_of``
-    and ``answers_of_version`` return them."""
+    """The answers and answer sets of rounds or of a version of one collection, as ``answers_of`` and
+    ``answers_of_version`` return them."""
 
     name: str
     collection: Collection
@@ -47,7 +47,7 @@ class Answered:
 
     @cached_property
     def conclusions(self) -> pd.DataFrame:
-        """As ``verdicts``; of a version its released levels, in which reviews and its own aggregation stand."""
+        """As ``verdicts``; of a version its released levels, which follow from reviews and its own aggregation."""
         if self.version is None:
             return self.verdicts
         return verdicts_of_version(self.version)

@@ -29,7 +29,8 @@ def register(job: Job, progress: JobProgress) -> str:
     """
     collection = Collection.objects.named(job.params["collection"])
     stored = StoredFile(*job.params["stored"])
-    name, model = job.params["file_name"], job.params["model"]
+    name = job.params["file_name"]
+    model = job.params["model"]
     try:
         path = local_copy(stored)
         opened = open_file(collection, path, file_name=name, model=model, by=job.created_by, progress=progress)
@@ -100,8 +101,7 @@ def start_scoring_annotators(version: Version, *, by: User) -> Job:
 
 
 def start_scoring(version: Version, *, by: User | None = None) -> Job | None:
-    """Open a job that scores the registered runs on a version and guards the scores, or return the unfinished one; None
-    if that is done."""
+    """Open a job that scores the other runs on a version and guards the scores, or return the unfinished one."""
     if not unscored(version) and not rounds_to_guard(version):
         return None
     params = {"version": version.name}

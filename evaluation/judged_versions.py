@@ -1,4 +1,4 @@
-"""The judged pairs of a version beside who proposed them and where the annotators rank them."""
+"""The judged pairs of a version, the annotators that proposed them and their ranks by every annotator."""
 
 from dataclasses import dataclass
 from typing import Annotated

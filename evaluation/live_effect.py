@@ -168,8 +168,8 @@ def measure_effect(round: Round, settings: EffectParameters | None = None, *, pr
     require_pairs(round)
     if design_of(round).judge == "audit":
         raise CounterpartError(
-            f"Round {round} is an audit: most pairs of its pool are never asked, so that a count of matches tells "
-            "nothing of the models. See its estimates: analyse live, or Estimates on its page."
+            f"Round {round} is an audit: most pairs of its pool are never asked, so that a count of matches "
+            "says nothing about the models. See its estimates: analyse live, or Estimates on its page."
         )
     settings = settings or EffectParameters()
     plan = _Plan.of(round, settings.depth)

@@ -74,8 +74,8 @@ def look_sizes(units: int, looks: int, *, least: int = 1, whole: Callable[[float
 
 
 def waiting_pairs(round: Round) -> set[tuple[int, int]]:
-    """Return the pairs (ids of image and caption) that lack a wanted vote: a seat of a HIT that asks them is not
-    filled, be it a later HIT that asks the pair again, or they wait for such a HIT."""
+    """Return the pairs (ids of image and caption) that wait for a vote: a HIT with an open seat asks them, perhaps a
+    later HIT that asks the pair again, or they wait for such a HIT."""
     unfilled = Seat.objects.filter(hit__round=round).exclude(state=Seat.State.FILLED).values("hit")
     waiting = set(Item.objects.filter(hit__in=unfilled, control=None).order_by().values_list("image_id", "caption_id"))
     if round.top_up and round.state == "open":
@@ -91,7 +91,7 @@ def saving_since(round: Round, stop: datetime) -> Saving:
 
 
 def saving_now(round: Round) -> Saving:
-    """Return what closing an open round now saves: the answer sets that nobody has begun, and their cost."""
+    """Return what closing an open round now saves: the answer sets that are not begun, and their cost."""
     hits, sets = _counts(Seat.objects.filter(round=round, state=Seat.State.OPEN))
     # A visitor of a platform has no seat before the platform confirms them.
     seatless = Assignment.objects.filter(hit__round=round, state=Assignment.State.LEASED, seat=None, has_hit=True)

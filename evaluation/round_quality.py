@@ -53,7 +53,7 @@ def _answers(round: Round) -> tuple[Tally, dict[int, int]]:
 
 def _alpha(round: Round) -> float | None:
     """Return the agreement of workers on candidates, from a row a pair."""
-    if round.replication == 1:  # nobody else answers a pair
+    if round.replication == 1:  # a pair has one answer
         return None
     votes = list(votes_in(round).values("image", "caption").annotate(**BY_LEVEL).values_list(*BY_LEVEL))
     alpha = alpha_of_counts(votes, Level.values, "ordinal") if votes else float("nan")

@@ -20,7 +20,7 @@ from dataset.versions.version_files import FORM, MANIFEST, manifest_in_storage, 
 SUMS = "SHA256SUMS"
 CARD = "README.md"
 TEMPORARY = ".export-"
-ABANDONED = 24 * 3600  # seconds after which nobody writes into such a folder any more
+ABANDONED = 24 * 3600  # seconds; a folder this old is not being written any more
 
 
 FORMATS: dict[str, Format] = load(EXPORT_FORMATS)
@@ -37,7 +37,7 @@ def export_version(
 ) -> list[Path]:
     """Write the version in one of ``FORMATS`` into the folder ``out``, which is created if needed; return the paths.
 
-    Beside them, ``<version>_about`` gets the version's card, manifest and, if it has authors, ``CITATION.cff``. The
+    The folder ``<version>_about`` gets the version's card, manifest and, if it has authors, ``CITATION.cff``. The
     card and ``SHA256SUMS`` list the files of all exports in the folder. An existing file with the same content is
     kept. ``labels`` None means lenient; ``pictures`` go along where the format has room for them.
     Raises CounterpartError, and writes nothing, for an unknown format, labels or pictures that it does not take, an
@@ -100,9 +100,9 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _put(folder: Path, out: Path, *, renewed: str) -> None:
-    """Move the files of ``folder`` to ``out``, and list them there. The file ``renewed`` of an earlier export is
-    replaced, unless a person has changed it."""
-    written, listed = _files(folder), _listed(out)
+    """Move the files of ``folder`` to ``out`` and list them there; replace ``renewed`` unless a person changed it."""
+    written = _files(folder)
+    listed = _listed(out)
     differing = [out / name for name in written if (out / name).exists() and not _equal(folder / name, out / name)]
     if out / renewed in differing and listed.get(renewed) == sha256_of(out / renewed):
         differing.remove(out / renewed)

@@ -1,4 +1,4 @@
-"""The card of a version: a README that goes with every export, about the files that it lies beside."""
+"""The card of a version: a README that goes with every export and describes the files of its folder."""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,8 +27,7 @@ SCORER = (
 
 
 def card(version: Version, files: Mapping[str, Path]) -> str:
-    """Return the card as Markdown. ``files`` are those to describe: where each lies now, by the name that the card's
-    reader finds it under."""
+    """Return the card as Markdown. ``files``: the current path of each file of the export, by its name in it."""
     manifest = version.manifest
     credits = credits_of(version)
     columns = {name: columns_of(path) for name, path in files.items()}
@@ -69,7 +68,7 @@ def files_in(folder: Path) -> dict[str, Path]:
 
 
 def columns_of(path: Path) -> list[pa.Field]:
-    """Return the columns of a Parquet or CSV file, the latter as texts; none of a file of another form."""
+    """Return the columns of a Parquet or CSV file, the latter as texts; nothing for other files."""
     if path.suffix == ".parquet":
         return list(parquet.read_schema(path))
     if path.suffix == ".csv":
@@ -79,12 +78,12 @@ def columns_of(path: Path) -> list[pa.Field]:
 
 
 def _credits(version: Version) -> Iterable[str]:
-    told = credits_of(version)
+    details = credits_of(version)
     authors = [f"[{one.name}]({one.orcid_url})" if one.orcid else one.name for one in authors_of(version)]
     lines = {
         "Authors": ", ".join(authors),
-        "Found at": told.get("url", ""),
-        "Contact": told.get("contact", ""),
+        "Found at": details.get("url", ""),
+        "Contact": details.get("contact", ""),
         "Licence": version.manifest["licence"],
         "Not stated": ", ".join(missing_credits(version)),
     }
@@ -102,8 +101,8 @@ def _file(name: str, path: Path, columns: list[pa.Field]) -> str:
 
 def _meanings(tables: Iterable[list[pa.Field]]) -> Iterable[str]:
     """Return the meaning of every column that the files have, once."""
-    told = {(column.name, meaning_of(column)) for columns in tables for column in columns}
-    return (f"`{name}`: {meaning}" for name, meaning in sorted(told) if meaning)
+    meanings = {(column.name, meaning_of(column)) for columns in tables for column in columns}
+    return (f"`{name}`: {meaning}" for name, meaning in sorted(meanings) if meaning)
 
 
 def _guards(version: Version) -> Iterator[str]:

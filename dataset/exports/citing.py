@@ -1,4 +1,4 @@
-"""How a version is cited, as cards, metadata and ``CITATION.cff`` tell it. All comes from the version's manifest."""
+"""How to cite a version, for cards, metadata and ``CITATION.cff``. Everything comes from the version's manifest."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ _NUMBERS = re.compile(r"v?(\d+)(?:[-_](\d+))?(?:[-_](\d+))?", re.ASCII | re.IGNO
 
 
 def credits_of(version: Version) -> dict[str, Any]:
-    """Return what the release was told; versions of before 0.4.0 were told nothing but a licence."""
+    """Return the credits that the release got; versions from before 0.4.0 have none."""
     return dict(version.manifest.get("credits", {}))
 
 
@@ -29,8 +29,8 @@ def authors_of(version: Version) -> list[Author]:
 
 
 def missing_credits(version: Version) -> list[str]:
-    """Return what the release was not told, in words."""
-    told = {**credits_of(version), "licence": version.manifest["licence"]}
+    """Return the names of the credits that the release did not get."""
+    details = {**credits_of(version), "licence": version.manifest["licence"]}
     wanted = {
         "title": "title",
         "authors": "authors",
@@ -39,24 +39,24 @@ def missing_credits(version: Version) -> list[str]:
         "contact": "contact",
         "licence": "licence",
     }
-    return [word for name, word in wanted.items() if not told.get(name)]
+    return [word for name, word in wanted.items() if not details.get(name)]
 
 
 def citation_of(version: Version) -> str:
-    """Return the citation that the release was told, otherwise BibTeX of title and authors; empty without authors."""
-    told = credits_of(version)
-    return str(told.get("citation", "")) or (bibtex_of(version) if authors_of(version) else "")
+    """Return the citation that the release got, otherwise BibTeX of title and authors; empty without authors."""
+    details = credits_of(version)
+    return str(details.get("citation", "")) or (bibtex_of(version) if authors_of(version) else "")
 
 
 def bibtex_of(version: Version, *, url: str = "") -> str:
-    """Return a BibTeX entry of what the release was told; ``url`` stands in where it was told no address."""
-    told = credits_of(version)
+    """Return a BibTeX entry of the release's credits; ``url`` is used if they have no address."""
+    details = credits_of(version)
     fields = {
         "title": title_of(version),
         "author": " and ".join(f"{{{author.name}}}" for author in authors_of(version)),
         "year": str(version.released_at.year),
         "note": f"Version {version.name}",
-        "url": told.get("url", url),
+        "url": details.get("url", url),
     }
     lines = (f"  {name} = {{{text}}},\n" for name, text in fields.items() if text)
     return f"@misc{{{version.name},\n{''.join(lines)}}}"
@@ -64,7 +64,7 @@ def bibtex_of(version: Version, *, url: str = "") -> str:
 
 def semantic_version(name: str) -> str:
     """Return a version's name as MAJOR.MINOR.PATCH, which Croissant wants: ``v2`` is 2.0.0, ``v2-1`` is 2.1.0; a name
-    that is no number stands behind a plus, as in ``1.0.0+zoo``."""
+    without a number follows a plus, as in ``1.0.0+zoo``."""
     if numbers := _NUMBERS.fullmatch(name):
         return ".".join(str(int(number or 0)) for number in numbers.groups())
     return f"1.0.0+{name.replace('_', '-')}"
@@ -72,25 +72,26 @@ def semantic_version(name: str) -> str:
 
 def write_citation_file(version: Version, folder: Path) -> None:
     """Write ``CITATION.cff`` (Citation File Format 1.2.0), which wants authors: without any, nothing is written."""
-    authors, told = authors_of(version), credits_of(version)
+    authors = authors_of(version)
+    details = credits_of(version)
     if not authors:
         return
-    citation = told.get("citation")
+    citation = details.get("citation")
     described = {
         "cff-version": "1.2.0",
         "message": f"Please cite this dataset as: {citation}" if citation else "Please cite this dataset as below.",
         "type": "dataset",
         "title": title_of(version),
-        # As entities: the format wants family and given names of persons, which a name does not tell.
+        # As entities: the format wants persons to have a family name and a given name; we have one text.
         "authors": [
             {"name": author.name, **({"orcid": author.orcid_url} if author.orcid else {})} for author in authors
         ],
         "version": version.name,
         "date-released": version.released_at.date().isoformat(),
-        **({"abstract": told["description"]} if "description" in told else {}),
-        **_place(told.get("url", "")),
+        **({"abstract": details["description"]} if "description" in details else {}),
+        **_place(details.get("url", "")),
         **_licence(version.manifest["licence"]),
-        **_contact(told.get("contact", "")),
+        **_contact(details.get("contact", "")),
     }
     text = yaml.safe_dump(described, sort_keys=False, allow_unicode=True)
     (folder / CITATION).write_text(text, encoding="utf-8")

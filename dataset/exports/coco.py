@@ -36,12 +36,12 @@ def write_coco(export: Export) -> None:
 def _info(export: Export) -> dict[str, Any]:
     version = export.version
     manifest = export.version.manifest
-    told = credits_of(export.version)
+    details = credits_of(export.version)
     described = f"{title_of(version)}: matches of version {version} of {version.collection} by {export.labels} labels."
     return {
-        "description": f"{described} {told.get('description', '')}".strip(),
+        "description": f"{described} {details.get('description', '')}".strip(),
         "version": manifest["version"],
-        "url": told.get("url", ""),
+        "url": details.get("url", ""),
         "contributor": ", ".join(author.name for author in authors_of(version)),
         "software": manifest["software"],
         "year": export.version.released_at.year,

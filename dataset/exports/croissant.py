@@ -1,4 +1,4 @@
-"""Format ``croissant``: Croissant 1.1 metadata with its Responsible-AI fields, beside the data as Parquet files."""
+"""Format ``croissant``: Croissant 1.1 metadata with its Responsible-AI fields, and the data as Parquet files."""
 
 import json
 from pathlib import Path
@@ -91,7 +91,7 @@ def write_croissant(export: Export) -> None:
 
 
 def _citing(version: Version) -> dict[str, Any]:
-    """Return who made the version, where it is found and how to cite it, as far as the release was told."""
+    """Return who made the version, where it is found and how to cite it, where the release says so."""
     creators = [
         {"@type": "sc:Person", "name": author.name}
         | ({"@id": author.orcid_url, "sameAs": author.orcid_url} if author.orcid else {})
@@ -103,7 +103,8 @@ def _citing(version: Version) -> dict[str, Any]:
 
 def responsibility(version: Version) -> dict[str, Any]:
     """Return the Responsible-AI fields, filled from the version's manifest and votes."""
-    rounds, provenance = version.manifest["rounds"], version.manifest["provenance"]
+    rounds = version.manifest["rounds"]
+    provenance = version.manifest["provenance"]
     dates = [provenance[round["name"]][end] for round in rounds for end in ("first_judgment", "last_judgment")]
     annotators = sorted({name for round in rounds for name in round["pool"]["annotators"]})
     fields = {
@@ -171,4 +172,4 @@ def _field(table: str, column: pa.Field) -> dict[str, Any]:
     }
 
 
-FORMAT = Format(write_croissant, "Croissant 1.1 metadata beside Parquet files", controls=True)
+FORMAT = Format(write_croissant, "Croissant 1.1 metadata and the data as Parquet files", controls=True)

@@ -71,7 +71,7 @@ def check_choice(what: str) -> None:
 
 
 def check_download(version: Version, what: str, user: User | AnonymousUser) -> None:
-    """Raise SecretControls where the user may not have an export: it tells what the file tells that it is made of."""
+    """Raise SecretControls for an export that the user may not have: it reveals as much as the file it is made from."""
     check_file(version, JUDGMENTS if FORMATS[choices()[what].format].controls else PAIRS, user)
 
 
@@ -98,7 +98,8 @@ def make_download(version: Version, what: str, *, progress: Progress = silent) -
         if made.what == what:
             return made
     with tempfile.TemporaryDirectory() as temporary:
-        folder, archive = Path(temporary) / "files", Path(temporary) / "archive.zip"
+        folder = Path(temporary) / "files"
+        archive = Path(temporary) / "archive.zip"
         export_version(version, **choices()[what]._asdict(), out=folder, progress=progress)
         _pack(folder, archive, progress)
         check_authority()

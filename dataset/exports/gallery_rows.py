@@ -25,8 +25,7 @@ class GalleryCaption(NamedTuple):
 
 
 class GalleryImage(NamedTuple):
-    """``file`` is the picture's path in the storage, ``sha256`` its checksum at the release. Both are empty without a
-    picture."""
+    """``file`` is the picture's path in the storage, ``sha256`` its checksum at the release; both may be empty."""
 
     key: str
     file_name: str

@@ -59,7 +59,8 @@ def write_judgments_csv(export: Export) -> None:
 
 def _votes(export: Export, rounds: Sequence[str], images: Keys, captions: Keys) -> CodedVotes:
     """Return the counted judgments of these rounds on candidates."""
-    pairs, answers = [np.empty(0, np.int64)], [np.empty(0, np.int16)]
+    pairs = [np.empty(0, np.int64)]
+    answers = [np.empty(0, np.int16)]
     for batch in judgment_batches(export.version, export.progress, columns=_READ):
         counted = compute.and_(compute.equal(batch["counted"], 1), compute.equal(batch["control"], ""))
         rows = batch.filter(compute.and_(counted, compute.is_in(batch["round"], pa.array(rounds, pa.string()))))
@@ -77,8 +78,7 @@ def _votes(export: Export, rounds: Sequence[str], images: Keys, captions: Keys) 
 def _texts(
     export: Export, pool: Pool, votes: CodedVotes, images: Mapping[int, str], captions: Mapping[int, str]
 ) -> Iterator[str]:
-    """Yield the lines of some thousand proposals at a time, as one text; ``images`` and ``captions`` have the cell of
-    each id."""
+    """Yield the lines of some thousand proposals at a time, as one text; ``images`` and ``captions``: cells by id."""
     columns = ("image_id", "caption_id", "annotator__name", "rank", "score")
     ordered = Proposal.objects.filter(pool=pool).order_by("annotator__name", "direction", "id").values_list(*columns)
     proposals = tracked(ordered.iterator(chunk_size=_AT_ONCE), pool.name, export.progress, total=pool.n_proposals)

@@ -60,7 +60,8 @@ def chances_of(version: Version) -> dict[str, Chances]:
     designs = {one["name"]: JudgeDesign.from_json(one.get("judge")) for one in version.manifest["rounds"]}
     found = {}
     for round in version.rounds.select_related("pool__sample"):
-        design, pool = designs[round.name], round.pool
+        design = designs[round.name]
+        pool = round.pool
         images = list(pool.sample.images.values_list("key", flat=True)) if "i2t" in pool.directions else []
         captions = list(pool.sample.captions.values_list("key", flat=True)) if "t2i" in pool.directions else []
         drawn = [dict.fromkeys(side, design.n_audited(len(side)) / max(len(side), 1)) for side in (images, captions)]

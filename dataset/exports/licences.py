@@ -11,7 +11,7 @@ _OTHER_ON_THE_HUB = {"ODbL-1.0": "odbl", "ODC-By-1.0": "odc-by", "PDDL-1.0": "pd
 
 
 def spdx_id(licence: str) -> str:
-    """Return the licence's SPDX id; empty if it is none of ``SPDX``."""
+    """Return the licence's SPDX id; empty if it is not in ``SPDX``."""
     return _BY_NAME.get(licence.strip().lower(), "")
 
 

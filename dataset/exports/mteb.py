@@ -1,5 +1,4 @@
-"""Format ``mteb``: a retrieval task per direction with the configs ``corpus``, ``query`` and ``qrels``, as MTEB's
-image–text retrieval tasks have them."""
+"""Format ``mteb``: a task per direction with the configs ``corpus``, ``query`` and ``qrels``, as MTEB has them."""
 
 from collections.abc import Iterator
 from pathlib import Path

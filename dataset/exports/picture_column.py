@@ -18,7 +18,7 @@ AT_ONCE = 100  # pictures in memory, and in a row group
 
 
 def with_features(schema: pa.Schema) -> pa.Schema:
-    """Return the schema with the metadata that tells ``datasets`` which columns are images."""
+    """Return the schema with the metadata by which ``datasets`` finds the columns of images."""
     features = {field.name: feature_of(field) for field in schema}
     return schema.with_metadata({"huggingface": json.dumps({"info": {"features": features}})})
 

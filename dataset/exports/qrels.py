@@ -14,8 +14,8 @@ from mitl.models import Direction
 def write_qrels(export: Export) -> None:
     """Write ``<version>_image_to_caption_<labels>.qrels`` and the same for the other direction.
 
-    Judged pairs that are no match have the label 0. Raises CounterpartError for ids with spaces, which the format
-    cannot hold.
+    Judged pairs that do not match have the label 0. Raises CounterpartError for ids with spaces, which qrels cannot
+    hold.
     """
     spaced: dict[str, None] = {}
     with ExitStack() as stack:

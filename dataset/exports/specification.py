@@ -43,8 +43,8 @@ class Export:
 
 @dataclass(frozen=True)
 class Format:
-    """How a format is written, what it holds, which labels it takes (none if it has them all as columns), whether it
-    takes pictures, and whether it tells the controls of the version's rounds."""
+    """How a format is written, what it holds, which labels it takes (empty if it has all as columns), whether it
+    takes pictures, and whether it reveals the controls of the version's rounds."""
 
     write: Callable[[Export], None]
     holds: str

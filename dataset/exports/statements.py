@@ -1,4 +1,4 @@
-"""What cards and metadata tell a version's users: who annotated, for which pay, how well they agree, known biases."""
+"""What cards and metadata say about a version: who annotated, for which pay, how well they agree, known biases."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -20,7 +20,8 @@ from hits.task_types.levels import LEVELS
 def simulated_votes(version: Version) -> str:
     """Say how many votes programs gave."""
     counts = version.manifest["counts"]
-    votes, simulated = counts["votes"], counts["simulated_votes"]
+    votes = counts["votes"]
+    simulated = counts["simulated_votes"]
     if not simulated:
         return "No vote is simulated."
     share = "All" if simulated == votes else f"{simulated:,} of"
@@ -53,7 +54,7 @@ def workers(version: Version) -> Iterator[str]:
 
 
 def _people(source: Mapping[str, Any]) -> str:
-    """Say how many workers there were, and how many of them are programs; earlier manifests tell that of votes only."""
+    """Say how many workers there were, and how many of them are programs; earlier manifests give votes only."""
     all_simulated = source["simulated_votes"] == source["votes"] > 0
     simulated = source.get("simulated_workers", source["workers"] if all_simulated else 0)
     if not simulated:
@@ -106,7 +107,8 @@ def agreement(version: Version) -> str:
 def certainty(version: Version) -> Iterator[str]:
     """Say how many verdicts to expect on the wrong side; nothing for a version without probabilities."""
     if figures := version.manifest.get("certainty"):
-        wrong, verdicts = figures["expected_wrong"], figures["verdicts"]
+        wrong = figures["expected_wrong"]
+        verdicts = figures["verdicts"]
         yield (
             f"By the probabilities of the verdicts, about {wrong:,.0f} of the {verdicts:,} on which votes decided "
             f"({wrong / max(verdicts, 1):.1%}) are expected to be on the wrong side, match or no match. A vote calls a "
@@ -118,7 +120,10 @@ def certainty(version: Version) -> Iterator[str]:
 def agreement_of(version: Version) -> tuple[int, float, float]:
     """Return the pairs with two votes or more, the probability that two votes on one of them agree, and Krippendorff's
     alpha with squared differences of levels; NaN where it is undefined."""
-    pairs, same, together, differences = 0, 0.0, 0.0, 0.0
+    pairs = 0
+    same = 0.0
+    together = 0.0
+    differences = 0.0
     totals = np.zeros(len(Level))
     squares = np.subtract.outer(np.arange(len(Level)), np.arange(len(Level))) ** 2
     for batch in pair_batches(version, silent):

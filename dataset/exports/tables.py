@@ -57,8 +57,8 @@ def with_labels(pairs: pa.RecordBatch) -> pa.RecordBatch:
 
     ``strict`` is 1 for a positive whose level is 1, and for one that was not judged but is a match by a merged source.
     ``graded`` is the sum of ``positive`` and ``strict``: 2, 1 or 0. Half of it is the pair's gain: that of its level
-    (ECCV Caption, equation E.4), but 1 for a match by a merged source that nobody judged, and 0.5 for one that people
-    judged level 3 or 4.
+    (ECCV Caption, equation E.4), but 1 for an unjudged match by a merged source, and 0.5 for one that people judged
+    level 3 or 4.
     """
     by_level = compute.fill_null(compute.equal(pairs["level"], 1), True)
     strict = compute.multiply(pairs["positive"], compute.cast(by_level, pa.int8()))

@@ -25,7 +25,7 @@ VOTE = {
 """The fields of a vote, all numbers, and their columns."""
 ANSWER = {**VOTE, "assignment_id": "answer_set", "shortcoming": "shortcoming", "wrong_way": "wrong_way"}
 TEXTS = {"shortcoming": "U14", "wrong_way": "U11", "direction": "U3", "score": np.float64}
-"""The types of columns that are no whole numbers."""
+"""The types of columns that are not whole numbers."""
 PART = 20_000  # rows that are read at a time: texts take several times as much in an array
 
 

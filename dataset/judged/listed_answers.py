@@ -45,7 +45,7 @@ def judgments_of(round: Round, after: str = "") -> QuerySet[Judgment]:
         return rows
     last = rows.filter(pk=whole_number(after) or 0).values_list(*ORDER).first()
     if last is None:
-        raise CounterpartError(f"The list has no place {after!r}. Take it from the answer before.")
+        raise CounterpartError(f"Invalid place {after!r}: use the one in the previous answer.")
     hit, answers, place = last
     same_hit = Q(assignment__hit__number=hit)
     beyond = Q(assignment__hit__number__gt=hit) | same_hit & (

@@ -22,7 +22,7 @@ BROWSER = "browser"
 def judgment_rows(rounds: Sequence[Round], *, key: str) -> Iterator[ReleasedJudgment]:
     """Yield every judgment of the rounds, uncounted ones and controls too, by round, HIT, assignment and place.
 
-    ``key`` is the secret of the pseudonyms: those of two releases cannot be linked by who lacks the keys.
+    ``key`` is the secret of the pseudonyms: those of two releases cannot be linked without the keys.
     """
 
     @cache
@@ -106,6 +106,5 @@ def _rows_of_answers(
 
 
 def pseudonym_key(version: str) -> str:
-    """Return the key of a release's pseudonyms, a secret that follows from the site's own: the same release made
-    again has the same pseudonyms."""
+    """Return the secret key of a release's pseudonyms, derived from the site's own, so that it can be made again."""
     return salted_hmac("dataset.release", version, algorithm="sha256").hexdigest()

@@ -30,8 +30,7 @@ def read_answers(path: Path, *more: str) -> pd.DataFrame:
 
 
 def numbered_answers(version: Version, *more: str) -> pd.DataFrame:
-    """Read the answers of a version as ``read_answers``, with the number of each one's ``answer_set``, from 0, in the
-    order of the file."""
+    """Read the answers of a version as ``read_answers``, with the number of their ``answer_set`` (from 0)."""
     rows = read_answers(checked_file(version, JUDGMENTS), *SET, *more)
     return rows.assign(answer_set=rows.groupby(SET, sort=True).ngroup())
 
@@ -68,7 +67,6 @@ def answers_of_version(version: Version) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def verdicts_of_version(version: Version) -> pd.DataFrame:
-    """Return the level of each judged pair of a version, a reviewer's before the votes', by database ids. Raises
-    CounterpartError as ``answers_of_version``."""
+    """Return the level of each judged pair of a version, by database ids; a reviewer's overrides the votes'."""
     levels = [(pair.image, pair.caption, int(pair.level)) for pair in load_pairs(version) if pair.level]
     return with_ids(pd.DataFrame(levels, columns=[*PAIR, "level"]), version.collection)

@@ -106,8 +106,7 @@ def verdicts_on(
 
 
 def least_certain(aggregation: Aggregation, n: int) -> list[Verdict]:
-    """Return the ``n`` verdicts whose side is least probable, in this order; those without a probability are left out.
-    Those from a file have no database id."""
+    """Return the ``n`` verdicts of the lowest known probability, in order. Those from a file have no database id."""
     if not aggregation.file:
         known = aggregation.verdicts.exclude(probability=None)
         return list(known.order_by("probability", "image_id", "caption_id")[:n])
@@ -144,7 +143,7 @@ def verdict_lines(aggregation: Aggregation, after: str = "", n: int | None = Non
     """Yield the place of each verdict and its values of LINE: the first ``n`` beyond the place ``after``, or all.
 
     Rows are in the order of the ids of image and caption, those of a file in that of its keys. Raises CounterpartError
-    for a place that is none, or of verdicts that were replaced since.
+    for an invalid place, and for one of verdicts that were replaced since.
     """
     place = _read_place(aggregation, after)
     found = _file_lines(aggregation, *place) if aggregation.file else _row_lines(aggregation, *place, n=n)
@@ -157,9 +156,9 @@ def _read_place(aggregation: Aggregation, after: str) -> list[int]:
         return []
     counted, *place = map(int, after.split(".")) if PLACE.fullmatch(after) else [0]
     if len(place) != (1 if aggregation.file else 2):
-        raise CounterpartError(f"The list has no place {after!r}. Take it from the answer before.")
+        raise CounterpartError(f"Invalid place {after!r}: use the one in the previous answer.")
     if counted != aggregation.pk:
-        raise CounterpartError(f"The votes of {aggregation.round} were counted again since. Read from the start.")
+        raise CounterpartError(f"The votes of {aggregation.round} were counted again. Read the list from the start.")
     return place
 
 

@@ -21,7 +21,8 @@ FORMATS = (*_RELEASED, *READERS)
 
 
 def format_of(path: Path, opening: Opening, wanted: str = DETECT) -> str:
-    """Return the format of a file that begins so. Raises CounterpartError if it is none, or not the wanted one."""
+    """Return the format of a file with this beginning. Raises CounterpartError if it is unknown, or not the wanted
+    one."""
     found = [name for name, columns in _RELEASED.items() if opening.kind == "csv" and opening.has(*columns)]
     found += [name for name, reader in READERS.items() if reader.recognises(opening)]
     if wanted in found or (wanted == DETECT and len(found) == 1):
@@ -31,7 +32,7 @@ def format_of(path: Path, opening: Opening, wanted: str = DETECT) -> str:
     formats = f"the format {wanted}" if wanted != DETECT else f"one of the formats {', '.join(FORMATS)}"
     missing = [column for column in _RELEASED.get(wanted, LONG) if column not in opening.names]
     if len(missing) < len(LONG) / 2:
-        raise CounterpartError(f"{path.name} lacks the columns {', '.join(missing)}. Export it again.")
+        raise CounterpartError(f"Columns missing from {path.name}: {', '.join(missing)}. Export it again.")
     begins = some_of(sorted(opening.names), at_most=8) or "nothing"
     raise CounterpartError(f"{path.name} begins with {begins}, not as a file of {formats}. Export it again.")
 

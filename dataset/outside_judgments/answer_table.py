@@ -27,7 +27,7 @@ CHANNEL = "import"
 _LENGTH = 24  # hexadecimal digits of a pseudonym
 _BATCH = 500
 QUESTIONS = ("level", "answer", "judgment", "match", "choice", "rating", "label")
-"""The names by which the question is found where a file has several, or does not tell questions from data."""
+"""Names of the question, for files with several questions or with questions and data in the same columns."""
 ITEM_IDS = ("id", "instance_id", "item_id")
 _VALUES = ("choices", "rating", "number")  # of Label Studio
 _DEEPEST = 4  # lists and objects around an answer
@@ -43,11 +43,11 @@ Fields = tuple[Sequence[str], Sequence[str]]
 def read_outside(
     round: Round, path: Path, wanted: JudgmentParameters, format: str, opening: Opening, progress: Progress
 ) -> tuple[pd.DataFrame, int]:
-    """Return a row for each judgment of another tool's file, and the number of its answers that are none.
+    """Return a row for each judgment of another tool's file, and the number of answers that were skipped.
 
     The rows have the collection's keys in ``image`` and ``caption``, a pseudonym in ``worker``, and the columns of
     ``released_forms.read_long`` but for the HIT's. Raises CounterpartError for images and captions that are not the
-    collection's, tasks that do not tell them, several questions, and answers that are no level.
+    collection's, tasks without them, several questions, and answers that are not a level.
     """
     name = path.name
     if format == "potato" and not wanted.items:
@@ -88,8 +88,8 @@ def _judged(name: str, answers: Answers, wanted: JudgmentParameters, progress: P
             rows.append((one.worker, *pair, level, one.at, one.seconds, int(one.simulated)))
     if faults:
         wrong = counted(sum(map(len, faults.values())), "answer")
-        told = [f"{fault} ({some_of(places, at_most=3)})" for fault, places in faults.items()]
-        raise CounterpartError(f"{name} has {wrong} that cannot be used: {some_of(told)}. {_HELP}")
+        problems = [f"{fault} ({some_of(places, at_most=3)})" for fault, places in faults.items()]
+        raise CounterpartError(f"{name} has {wrong} that cannot be used: {some_of(problems)}. {_HELP}")
     if not rows:
         raise CounterpartError(f"{name} has no judgments; {counted(skipped, 'answer')} skipped or not submitted.")
     columns = ["worker", "image", "caption", "level", "at", "seconds", "simulated"]
@@ -110,13 +110,13 @@ def _question(name: str, answers: Answers, wanted: str, fields: Fields) -> str:
     if len(chosen) == 1:
         return chosen.pop()
     if not asked:
-        raise CounterpartError(f"{name} has no answers: all were skipped or not submitted, or nobody was asked.")
+        raise CounterpartError(f"{name} has no answers: all were skipped or not submitted.")
     has = f"no question {wanted} but" if wanted else "several questions:"
     raise CounterpartError(f"{name} has {has} {some_of(sorted(asked))}. Name the one of the levels with --answer.")
 
 
 def _level(answer: object, words: Mapping[str, int | None]) -> int | None:
-    """Return the level of an answer; None if it is no judgment. Raises ValueError if it is no level, or several."""
+    """Return the level of an answer; None if it is skipped. Raises ValueError unless it is one level."""
     given = _plain(answer)
     if not given:
         return None
@@ -124,7 +124,7 @@ def _level(answer: object, words: Mapping[str, int | None]) -> int | None:
         raise ValueError("several answers to one question")
     word = " ".join(given[0].split())
     if word.casefold() not in words:
-        raise ValueError(f"{word[:60]!r} is no level")
+        raise ValueError(f"{word[:60]!r} is not a level")
     return words[word.casefold()]
 
 

@@ -1,7 +1,7 @@
 """Argilla's records, as 2.0 to 2.8 write them, in JSON or JSON lines.
 
 ``records.to_json`` nests: ``fields``, ``metadata`` and ``responses``, by question a list of ``value`` and ``user_id``.
-It does not tell which responses were submitted: those of records whose ``status`` is not completed are taken as not
+It does not say which responses were submitted: those of records whose ``status`` is not completed are taken as not
 submitted. ``records.to_list(flatten=True)`` and ``records.to_datasets()`` put fields and metadata side by side with
 ``<question>.responses``, ``.responses.users`` and ``.responses.status``. The server's API has ``items``, whose
 ``responses`` are one for each user with ``values`` and ``status``. Suggestions are no answers.

@@ -15,13 +15,13 @@ from corpus.models import Caption, Collection, Image
 
 _BATCH = 500
 _UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # before the names of files that were uploaded into Label Studio
-_LONGEST = 60  # characters of a text that are told
+_LONGEST = 60  # characters of a text that an error shows
 
 
 def image_keys(collection: Collection, given: Sequence[str]) -> dict[str, str]:
     """Return what a file calls each image → its key: the key itself, or the file name at the end of an address.
 
-    Raises CounterpartError for images that the collection lacks, and for file names that it has twice.
+    Raises CounterpartError for images that are not in the collection, and for file names that it has twice.
     """
     found = _by_key(Image.objects.filter(collection=collection), given)
     rest = [one for one in given if one not in found]
@@ -36,7 +36,7 @@ def image_keys(collection: Collection, given: Sequence[str]) -> dict[str, str]:
 def caption_keys(collection: Collection, given: Sequence[str]) -> dict[str, str]:
     """Return what a file calls each caption → its key: the key itself, or its text, whatever blanks are around it.
 
-    Raises CounterpartError for captions that the collection lacks, and for texts that it has twice.
+    Raises CounterpartError for captions that are not in the collection, and for texts that it has twice.
     """
     found = _by_key(Caption.objects.filter(collection=collection), given)
     rest = [one for one in given if one not in found]
@@ -59,7 +59,7 @@ def _by_key(rows: QuerySet[Any], given: Sequence[str]) -> dict[str, str]:
 def _by_name(
     what: str, given: Sequence[str], names: dict[str, list[str]], existing: Iterable[tuple[str, str]]
 ) -> dict[str, str]:
-    """Return each given → the key of the only one that has the first of its names that any has."""
+    """Return each given name → the key of its row; of several forms of a name the first known one counts."""
     wanted = {name for of_one in names.values() for name in of_one}
     keys: dict[str, set[str]] = defaultdict(set)
     for key, name in existing:
@@ -69,17 +69,18 @@ def _by_name(
     field = f"Name the field with their ids, --{what} FIELD."
     if missing := [one for one in given if not found[one]]:
         raise CounterpartError(
-            f"The collection lacks {counted(len(missing), what)} of the file: {_told(missing)}. {field}"
+            f"{counted(len(missing), f'{what} of the file is', f'{what}s of the file are')} not in the collection: "
+            f"{_shortened(missing)}. {field}"
         )
     if twice := [one for one in given if len(found[one]) > 1]:
         raise CounterpartError(
             f"{counted(len(twice), 'name')} of the file could each be several {what}s of the collection: "
-            f"{_told(twice)}. {field}"
+            f"{_shortened(twice)}. {field}"
         )
     return {one: next(iter(found[one])) for one in given}
 
 
-def _told(given: Sequence[str]) -> str:
+def _shortened(given: Sequence[str]) -> str:
     return some_of([one if len(one) <= _LONGEST else f"{one[: _LONGEST - 1]}…" for one in given])
 
 

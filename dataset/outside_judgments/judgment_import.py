@@ -41,7 +41,7 @@ _ONLY_ADDED = "Judgments are only added: a corrected file needs another round, a
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import added; nothing if the file was imported before. ``skipped`` are answers that are no judgments."""
+    """What an import added; nothing if the file was imported before. ``skipped`` counts answers without a level."""
 
     judgments: int
     answer_sets: int
@@ -65,8 +65,8 @@ def import_judgments(
     a worker of the channel ``import``; their votes count if they counted there, and simulated ones stay marked.
     ``judgments-csv`` names no workers: the first answers of all pairs become those of one worker, the second those of
     another, and so on. Files of other tools name neither HITs nor places: all their votes count, their workers have
-    pseudonyms of this round, and what was skipped, cancelled or not submitted is left out. Nobody is paid. Answer sets
-    take the open seats of their HITs, and seats are added for more. A file that was imported before changes nothing.
+    pseudonyms of this round, and what was skipped, cancelled or not submitted is left out, unpaid. Answer sets take the
+    open seats of their HITs, and seats are added for more. A file that was imported before changes nothing.
 
     Raises CounterpartError and changes nothing if the round is open, or the file cannot be read or has unknown HITs,
     pairs, controls, levels or reasons, a worker who judged a pair twice, or other answers than were imported before.
@@ -96,7 +96,7 @@ def import_judgments(
 
 def _refuse_open(round: Round) -> None:
     if round.state == "open":
-        raise CounterpartError(f"Round {round} is open: people are answering it. Close it first, or pack another one.")
+        raise CounterpartError(f"Round {round} is open for workers. Close it first, or pack another one.")
 
 
 def _imported_into(round: Round) -> int:
@@ -104,7 +104,7 @@ def _imported_into(round: Round) -> int:
 
 
 def _placed(round: Round, path: Path, wanted: JudgmentParameters, progress: Progress) -> tuple[pd.DataFrame, int]:
-    """Return the judgments of the file with the items of the round that they answer, and the number of no judgments."""
+    """Return the judgments of the file with the round's items, and the number of answers without a level."""
     opening = opening_of(path)
     format = format_of(path, opening, wanted.format)
     items = items_of(round)
@@ -221,8 +221,7 @@ def _assignments(
 
 
 def _seats(round: Round, figures: pd.DataFrame) -> tuple[Sequence[Seat], int]:
-    """Return a seat for each answer set: those that count fill the open seats of their HIT and then new ones; others
-    have any seat of it."""
+    """Return a seat for each answer set: an open or new one if it counts, otherwise any seat of its HIT."""
     hits = figures["hit_id"].unique().tolist()
     existing: dict[int, list[Seat]] = {}
     for start in range(0, len(hits), _BATCH):

@@ -100,7 +100,7 @@ class JudgmentParameters(Parameters):
     ] = None
 
     def level_words(self) -> Mapping[str, int | None]:
-        """Return the casefolded answers → their level, or None for one that is no judgment."""
+        """Return the casefolded answers → their level, or None for an answer that is skipped."""
         if not self.levels:
             return OUR_WORDS
         return {

@@ -35,7 +35,8 @@ def at_items(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     unknown = sorted(set(rows["hit"]) - set(items["hit"]))
     if unknown:
         raise CounterpartError(
-            f"The round lacks {counted(len(unknown), 'HIT')} of the file: {some_of(unknown)}. {_ALIKE}"
+            f"{counted(len(unknown), 'HIT of the file is', 'HITs of the file are')} not in the round: "
+            f"{some_of(unknown)}. {_ALIKE}"
         )
     found = rows.merge(items, on=["hit", *PAIR], how="left")
     missing = found[found["item_id"].isna()]
@@ -56,7 +57,7 @@ def at_items(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
 def at_candidates(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with the items of their pairs; where a pair is in several HITs, its answers take turns.
 
-    Raises CounterpartError for pairs that are no candidates of the round.
+    Raises CounterpartError for pairs that are not candidates of the round.
     """
     candidates = items[items["polarity"] == ""].copy()
     candidates["turn"] = candidates.groupby(PAIR).cumcount()

@@ -57,16 +57,18 @@ def _of_task(task: Mapping[str, Any], place: str) -> list[OutsideAnswer]:
             if one.get("type") in _ANSWERS:
                 answers.setdefault(str(one.get("from_name")), []).append(one.get("value"))
         worker = _annotator(annotation.get("completed_by"))
-        at, seconds = time_of(annotation.get("created_at")), seconds_of(annotation.get("lead_time"))
+        at = time_of(annotation.get("created_at"))
+        seconds = seconds_of(annotation.get("lead_time"))
         found.append(OutsideAnswer(place, worker, data, answers, at, seconds))
     return found
 
 
 def _of_row(row: Mapping[str, Any], place: str) -> list[OutsideAnswer]:
     if not row.get("annotation_id"):
-        return []  # a task that nobody annotated
+        return []  # a task without an annotation
     answers = {name: value for name, value in row.items() if name not in _NO_ANSWERS}
-    at, seconds = time_of(row.get("created_at")), seconds_of(row.get("lead_time"))
+    at = time_of(row.get("created_at"))
+    seconds = seconds_of(row.get("lead_time"))
     return [OutsideAnswer(place, _annotator(row.get("annotator")), row, answers, at, seconds)]
 
 

@@ -17,8 +17,7 @@ Kind = Literal["folder", "json", "csv", "tsv"]
 
 @dataclass(frozen=True)
 class Opening:
-    """The kind of a file, and the names of its first record: keys of a JSON object, columns of a table, or the names
-    of the files in a folder."""
+    """The kind of a file, and the names of its first record: JSON keys, columns of a table, or files of a folder."""
 
     kind: Kind
     names: frozenset[str]
@@ -34,11 +33,11 @@ class Opening:
 class OutsideAnswer(NamedTuple):
     """What one person answered on one task.
 
-    ``place`` says where the record stands in the file. ``worker`` is the tool's own id of the person, which may be a
-    name or an address: it is never stored or told. ``task`` holds what the task shows and ``answers`` the answer to
-    each question, as the tool wrote them; where a file does not tell the two apart, both are the whole row.
-    ``answers`` is empty for what was skipped, cancelled, discarded or not submitted. ``at`` and ``seconds``, the time
-    on the task, are None if unknown. ``simulated`` is true if the tool says that a program answered.
+    ``place`` is the record's place in the file. ``worker`` is the tool's own id of the person, which may be a name or
+    an address: it is never stored or shown. ``task`` holds what the task shows and ``answers`` the answer to each
+    question, as the tool wrote them; where a file does not separate the two, both are the whole row. ``answers`` is
+    empty for what was skipped, cancelled, discarded or not submitted. ``at`` and ``seconds``, the time on the task, are
+    None if unknown. ``simulated`` is true if the tool says that a program answered.
     """
 
     place: str
@@ -84,7 +83,7 @@ def time_of(value: object) -> datetime | None:
     if isinstance(value, str):
         read = datetime.fromisoformat(value)
         if not 1970 <= read.year < 2100:
-            raise ValueError(f"{value[:40]!r} is no time of an answer")
+            raise ValueError(f"{value[:40]!r} is not a time between 1970 and 2100")
         return read if read.tzinfo else read.replace(tzinfo=UTC)
     return datetime.fromtimestamp(_number(value, "time"), UTC)
 
@@ -97,13 +96,13 @@ def seconds_of(value: object) -> int | None:
 def _number(value: object, what: str) -> float:
     number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
     if not 0 <= number < 2**31:
-        raise ValueError(f"{value!r} is no {what}")
+        raise ValueError(f"{value!r} is not a {what}")
     return number
 
 
 def name_of(value: object, what: str = "annotator") -> str:
-    """Return the name of a person or a thing as text. Raises ValueError, without telling it, unless it is a whole
-    number or a text that a database can store."""
+    """Return the name of a person or a thing as text. Raises ValueError, without the name in its text, unless it is a
+    whole number or a text that a database can store."""
     text = str(value)
     if isinstance(value, bool) or not isinstance(value, str | int) or not text:
         raise ValueError(f"its {what} is missing, or no text and no whole number")

@@ -28,7 +28,7 @@ from dataset.outside_judgments.outside_answer import (
 _STATE, _STATES = "user_state.json", "instance_id_to_label_to_value"
 _TABLES = [f"annotated_instances.{suffix}" for suffix in ("jsonl", "json", "csv", "tsv")]
 _VALUED = re.compile(r"select-one|slider|number|scale_\d+")  # labels whose values are the answers
-_BESIDE = {"free_response", "bad_text"}  # labels beside those of the question
+_REMARKS = {"free_response", "bad_text"}  # labels that are not answers to the question
 _COLUMN = re.compile(r"(.+?)(?::::|\.)(.*)", re.DOTALL)
 _PROGRAMS = ("tool", "llm")
 _UNMARKED = (None, False, "", "false", "False")
@@ -135,7 +135,7 @@ def _chosen(options: Any) -> list[Any]:
     """Return the answers to one question: the marked labels, or the values of labels that say nothing."""
     if not isinstance(options, dict):
         return [options]
-    marked = {label: value for label, value in options.items() if label not in _BESIDE and value not in _UNMARKED}
+    marked = {label: value for label, value in options.items() if label not in _REMARKS and value not in _UNMARKED}
     return [value if _VALUED.fullmatch(label) else label for label, value in marked.items()]
 
 

@@ -16,7 +16,7 @@ LONG = (
     *("round", "hit", "assignment", "control", "worker", "image", "caption", "level", "shortcoming", "wrong_way", "at"),
     *("active_seconds", "simulated", "counted"),
 )
-SECONDS = "seconds"  # which files of before it was counted lack
+SECONDS = "seconds"  # not in files of earlier releases
 RAW = ("model", "ranking", "score", "cid", "iid", "annotation", "shortcoming", "shortcoming2")
 _NAMES = {"cid": "caption", "iid": "image", "annotation": "level", "shortcoming2": "wrong_way"}
 _ANSWER = ["level", "shortcoming", "wrong_way"]

@@ -1,4 +1,4 @@
-"""Who made a version, where it is found, and how to cite it: what a release is told and its manifest keeps."""
+"""Who made a version, where it is found, and how to cite it: the credits that a release gets and its manifest keeps."""
 
 import re
 from contextlib import suppress
@@ -39,8 +39,8 @@ class Author:
 
 
 def parse_authors(text: str) -> list[Author]:
-    """Read ``Ada Lovelace <0000-0001-5000-0007>; Alan Turing``. Raises ValidationError for what is no author, a wrong
-    ORCID iD and one that two authors have."""
+    """Read ``Ada Lovelace <0000-0001-5000-0007>; Alan Turing``. Raises ValidationError for text that is not an author,
+    an invalid ORCID iD and one that two authors have."""
     authors = [_author(part.strip()) for part in text.split(";") if trimmed(part)]
     known = [author.orcid for author in authors if author.orcid]
     if doubled := sorted({orcid for orcid in known if known.count(orcid) > 1}):
@@ -59,10 +59,10 @@ def orcid_check_digit(digits: str) -> str:
 def _author(text: str) -> Author:
     found = _AUTHOR.fullmatch(text)
     if found is None:
-        raise ValidationError(f"{text!r} is no author; write “Ada Lovelace <0000-0001-5000-0007>; Alan Turing”.")
+        raise ValidationError(f"{text!r} is not an author; write “Ada Lovelace <0000-0001-5000-0007>; Alan Turing”.")
     orcid = (found["orcid"] or "").removeprefix(ORCID)
     if orcid and not _ORCID.fullmatch(orcid):
-        raise ValidationError(f"{orcid!r} of {found['name']} is no ORCID iD; it looks like 0000-0001-5000-0007.")
+        raise ValidationError(f"Invalid ORCID iD {orcid!r} of {found['name']}: write it as in 0000-0001-5000-0007.")
     if orcid and orcid[-1] != orcid_check_digit(orcid[:-1].replace("-", "")):
         raise ValidationError(f"The ORCID iD {orcid} of {found['name']} has a wrong check digit; copy it again.")
     return Author(found["name"], orcid)

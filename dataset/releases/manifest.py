@@ -113,8 +113,7 @@ def _protocol(version: Version, contents: Contents, files: dict[str, dict[str, A
 
 
 def _listed_gallery(pool: Pool) -> dict[str, Any]:
-    """Return the gallery beyond the collection's rows that the annotators searched; nothing where they searched the
-    rows."""
+    """Return the gallery that the annotators searched if it is larger than the collection's rows, else nothing."""
     beyond = pool.retrievals.select_related("gallery").exclude(gallery=None).first()
     if beyond is None or beyond.gallery is None:
         return {}
@@ -184,13 +183,13 @@ def _taught_by(annotator: Annotator) -> dict[str, Any]:
 
 
 def _options(annotator: Annotator) -> dict[str, Any]:
-    """Return an annotator's options that may be told: of an uploaded file its name, nothing of the server's files and
-    addresses. They are unknown if the package of the kind is no longer installed."""
+    """Return an annotator's options that may be published: of an uploaded file its name, without the server's files and
+    addresses. They are unknown if the package of the kind is not installed any more."""
     declared = kind_of(annotator.kind).options if annotator.kind in kinds() else {}
-    told = {name: annotator.options[name] for name in sorted(annotator.options.keys() & declared.keys())}
+    public = {name: annotator.options[name] for name in sorted(annotator.options.keys() & declared.keys())}
     return {
         name: PurePath(value).name if isinstance(declared[name], CompanionFile) else value
-        for name, value in told.items()
+        for name, value in public.items()
         if not isinstance(declared[name], ServerText)
     }
 

@@ -36,7 +36,7 @@ def check_packing(
     """Compare the released plans of a round and of its top-ups (their hashes, as the manifest's description of the
     round has them), the stored items, and the same pairs packed again from what the round was packed from.
 
-    ``newest`` is what the release held; it stands for what the round was packed from, if an earlier program packed it.
+    ``newest`` is what the release held; it replaces what the round was packed from, if an earlier program packed it.
     """
     replay = Replay(noted="newest" in round.summary)
     packed_again = partial(

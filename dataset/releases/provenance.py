@@ -40,8 +40,7 @@ def provenance_of(round: Round) -> dict[str, Any]:
 
 
 def unfinished(round: Round) -> dict[str, int]:
-    """Return how many seats of the round have no counted answers yet, and how many answer sets wait for a person;
-    nothing if the round is complete."""
+    """Return the number of seats without counted answers and of answer sets to review, if there are any."""
     seats = Seat.objects.filter(round=round).exclude(state=Seat.State.FILLED).count()
     waiting = Assignment.objects.filter(
         hit__round=round, state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED)
@@ -68,7 +67,7 @@ def refuse_mixed_tasks(rounds: Sequence[Round]) -> None:
     if mixed := mixed_tasks({round.name: round.task for round in rounds}):
         raise CounterpartError(
             f"The rounds have different tasks: {mixed}. Release them apart, or count all of their votes alike "
-            "(--mixed-tasks), which the version's manifest and card tell."
+            "(--mixed-tasks), which the version's manifest and card record."
         )
 
 

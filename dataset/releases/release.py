@@ -48,7 +48,7 @@ _BATCH = 5_000
 def release(parameters: ReleaseParameters, *, released_by: User | None = None, progress: Progress = silent) -> Version:
     """Release the rounds' positive verdicts, united with the merged match sources, as a version.
 
-    The judgments that count, of all rounds together, are aggregated anew; reviews then correct single pairs. The
+    The judgments that count, of all rounds together, are aggregated again; reviews then correct single pairs. The
     positives are one set of pairs whose image or caption is a query. Captions of ``exclude_captions`` are dropped as
     queries and as items, as are captions and images that reviewers excluded. Files go to the storage's
     ``versions/<name>/``; ``corpus.Match`` rows with the version as source hold every positive (score 1; grade = its
@@ -90,8 +90,7 @@ def release(parameters: ReleaseParameters, *, released_by: User | None = None, p
 
 
 def check_release(parameters: ReleaseParameters) -> tuple[Collection, Sample, list[Round]]:
-    """Return the collection, the sample and the rounds that the parameters name. Raises what ``release`` raises before
-    it reads any judgment."""
+    """Return the collection, the sample and the rounds that the parameters name. Raises as ``release`` for these."""
     collection = Collection.objects.named(parameters.collection)
     sample = Sample.objects.named(parameters.queries)
     rounds = sorted(map(Round.objects.named, parameters.rounds), key=lambda one: one.name)
@@ -125,7 +124,8 @@ def _render(
     if rounds:
         files.append(render_judgments(judgment_rows(rounds, key=version.pseudonym_key), folder, progress))
         answers = read_answers(files[-1])
-        votes, errors = votes_among(answers), label_errors(answers)
+        votes = votes_among(answers)
+        errors = label_errors(answers)
         del answers
         if votes.empty:
             raise CounterpartError(f"{some_of(rounds)} has no judgments that count. Accept some work first.")
@@ -205,7 +205,7 @@ def _taken(name: str) -> CounterpartError:
 
 @contextmanager
 def _alone(version: Version) -> Iterator[None]:
-    """Keep others from writing the version's folder meanwhile."""
+    """Hold the lease of the version's folder, so that no other process writes it."""
     if not take(version.folder):
         raise CounterpartError(f"A version {version} is being released already. Wait for it, or choose another name.")
     with held(version.folder):

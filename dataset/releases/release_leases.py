@@ -1,5 +1,4 @@
-"""The lease of a release: one process writes a version's folder. It renews the lease every two seconds, so that a lost
-process is noticed after eight."""
+"""The lease of a release: one process writes a version's folder, and renews its lease of 8 seconds every 2 seconds."""
 
 import logging
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ SECONDS = 8
 
 
 def take(folder: str) -> bool:
-    """Take a lease that nobody holds, or that was not renewed. False: somebody holds it."""
+    """Take a lease that is free or was not renewed in time; return whether it was taken."""
     if ReleaseLease.objects.filter(folder=folder, until__lt=clock.now()).update(until=_until()):
         return True
     return ReleaseLease.objects.get_or_create(folder=folder, defaults={"until": _until()})[1]
@@ -25,7 +24,7 @@ def take(folder: str) -> bool:
 
 @contextmanager
 def held(folder: str) -> Iterator[None]:
-    """Renew a lease that was taken until the body ends, and give it back."""
+    """Renew a taken lease until the body ends, then release it."""
     over = Event()
 
     def renew() -> None:

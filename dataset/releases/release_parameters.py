@@ -86,7 +86,7 @@ class LevelsField(forms.Field):
 
 
 class MergeField(forms.CharField):
-    """Match sources to merge; None if nothing is said of them, which is not the same as none."""
+    """Match sources to merge; None if the parameter is not given, which differs from an empty list."""
 
     def to_python(self, value: Any) -> str | None:
         return None if value is None else super().to_python(value)

@@ -48,7 +48,7 @@ DECIDED = ("counted", "control_retired")
 
 @dataclass
 class Check:
-    """The outcome of one check. ``problems`` name the file or row; ``notes`` tell what happened since the release."""
+    """The outcome of one check. ``problems`` name the file or row; ``notes`` list changes since the release."""
 
     name: str
     problems: list[str] = field(default_factory=list)
@@ -277,7 +277,7 @@ def _released_rejections(version: Version) -> list[Rejections]:
 
 
 def _difference(version: Version, rebuilt: Path) -> str:
-    """Name the first line of a released file that its rebuilt copy lacks."""
+    """Return the first line in which a released file differs from its rebuilt copy, in a sentence."""
     released = checked_file(version, rebuilt.name).read_text().splitlines()
     for number, (line, again) in enumerate(zip_longest(released, rebuilt.read_text().splitlines(), fillvalue=""), 1):
         if line != again:

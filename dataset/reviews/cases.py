@@ -152,8 +152,7 @@ def _open(collection: Collection, reason: str, found: Mapping[Pair, str], *, rep
 
 
 def update_queue(round: Round) -> int:
-    """Refresh the queue of the round's collection and check it; return how many cases wait. A failed check is shown on
-    the queue's page."""
+    """Refresh and check the queue of the round's collection; return the number of cases. A page shows failures."""
     waiting = refresh_queue(round.pool.collection)["waiting"]
     check_queue(round)
     return waiting

@@ -14,7 +14,7 @@ _PICTURE = r"(?:images?|pictures?|photos?|photographs?)"
 FEWEST_WORDS = 4
 _WORD = re.compile(r"[^\W_]+")
 SIGNS = {
-    "says that there is no picture": re.compile(
+    "says that the picture is missing": re.compile(
         rf"\b(?:no|missing|without an?) {_PICTURE}\b|\bblank {_PICTURE}\b|\bno longer available\b"
         rf"|\b{_PICTURE} (?:(?:is|are|was|did|does) )?(?:not|missing|unavailable|broken)\b",
         re.IGNORECASE,
@@ -94,7 +94,8 @@ def _listed_pictures(collection: Collection, folder: Path, progress: Progress) -
     """Return the gallery's pictures that look like one in the folder."""
     others = folder_looks(folder, progress=progress)
     gallery = list(collection.images.gallery().exclude(look="").order_by("pk").values_list("pk", "look"))
-    names, first = list(others), _first_captions(collection)
+    names = list(others)
+    first = _first_captions(collection)
     found: dict[Pair, str] = {}
     for at, other, bits in alike([look for _, look in gallery], list(others.values())):
         image = gallery[at][0]

@@ -20,7 +20,7 @@ from hits.models import Round
 
 @dataclass(frozen=True)
 class Conflict:
-    """A pair that is no match by its verdict and one by ``sources``. ``review``: a reviewer gave it the level."""
+    """A pair that does not match by its verdict, but does by ``sources``. ``review``: a reviewer gave it the level."""
 
     image: str
     caption: str
@@ -92,8 +92,7 @@ def conflicts_of(contents: Contents) -> list[Conflict]:
 
 
 def send_to_review(collection: Collection, conflicts: Sequence[Conflict]) -> int:
-    """Put conflicts into the reviewers' queue; return how many of them had no case. Pairs that a reviewer has settled
-    stay out."""
+    """Put conflicts into the reviewers' queue, without pairs that a reviewer has settled; return how many are new."""
     ids = pair_ids(collection, [(one.image, one.caption) for one in conflicts])
     found = {
         ids[

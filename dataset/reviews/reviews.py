@@ -1,4 +1,4 @@
-"""What reviewers do beside the votes: conclude on pairs, captions and images, agree with one another, undo.
+"""The acts of reviewers: conclude on pairs, captions and images, agree with one another, undo.
 
 Reviews are only added, and the latest of a subject holds (``dataset.models.Review``). All acts on a collection wait for
 each other, so that of two people at once the second one sees what the first one concluded.
@@ -99,7 +99,7 @@ def undo(reviews: Sequence[Review], *, by: User) -> list[Review]:
     Undoing twice changes nothing. Raises CounterpartError for reviews that others have replaced since.
     """
     if not reviews:
-        raise CounterpartError("There is no review to undo.")
+        raise CounterpartError("No review to undo: name at least one.")
     with transaction.atomic():
         locked = Collection.objects.select_for_update().get(pk=reviews[0].collection_id)
         subjects = [review.subject for review in reviews]
@@ -231,8 +231,7 @@ def _agree(review: Review, by: User, *, closes: bool = True) -> Review:
 
 
 def _mark(review: Review) -> None:
-    """Mark the caption or image of a settled review as excluded, or as not, and retire its controls in every round, or
-    reinstate them."""
+    """Exclude the caption or image of a settled review and retire its controls in every round, or undo both."""
     subject = review.caption if review.image is None else review.image if review.caption is None else None
     if subject is None:
         return

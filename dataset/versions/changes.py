@@ -35,7 +35,7 @@ class Cause(TextChoices):
         "the same votes give another level: another method or policy for ties, or its workers are known better",
     )
     THRESHOLD = "threshold", "other levels are positive, or a merged source has another threshold"
-    AUTOMATIC = "automatic rejection", "its probability rejected it, and nobody judged it, in one version only"
+    AUTOMATIC = "automatic rejection", "it was rejected by its probability, without a judgment, in one version only"
     MERGE = "merge", "a source was merged into one version only, or with another precedence"
 
 
@@ -127,11 +127,11 @@ def changes_between(before: Version, after: Version) -> Iterator[Change]:
     a, b = Released(before), Released(after)
     for pair in sorted(a.pairs.keys() | b.pairs.keys(), key=pair_order):
         one, other = a.pairs.get(pair), b.pairs.get(pair)
-        if _said(one) != _said(other):
+        if _outcome(one) != _outcome(other):
             yield Change(*pair, one, other, _cause(pair, a, b))
 
 
-def _said(row: ReleasedPair | None) -> tuple[int, str] | None:
+def _outcome(row: ReleasedPair | None) -> tuple[int, str] | None:
     return (row.positive, row.level) if row else None
 
 

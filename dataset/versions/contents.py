@@ -78,7 +78,7 @@ class Queries:
 @dataclass(frozen=True)
 class Contents:
     """``by_source`` and ``original`` list each source's pairs on the queries, before anything is excluded. Pairs that
-    are ``automatic`` were rejected by their probability alone, and nobody judged them. ``certainty``: the figures of
+    are ``automatic`` were rejected by their probability, without a judgment. ``certainty``: the figures of
     the model that gave the verdicts' probabilities; None without votes, and where they were not asked for."""
 
     queries: Queries
@@ -161,8 +161,7 @@ def gather_contents(
 def verdicts_on(
     votes: pd.DataFrame, *, policies: Policies, proposals: pd.DataFrame | None = None, certain: bool = False
 ) -> tuple[dict[Pair, PairVerdict], Mapping[str, float] | None]:
-    """Return one verdict per candidate pair, and the figures of their certainty if it is asked for; the votes of all
-    rounds together are aggregated as one."""
+    """Return one verdict per candidate pair, from the votes of all rounds together, and their certainty if wanted."""
     found = full_conclusion(
         votes, method=policies.method, ties=policies.ties, proposals=proposals, seed=policies.seed, certain=certain
     )

@@ -28,10 +28,10 @@ class ReleasedPair(NamedTuple):
     """A row of the pairs file: a positive, judged or automatically rejected pair, by the collection's own ids.
 
     ``positive`` is 0 or 1. ``level``, ``votes``, the shares of levels 1-4, ``confidence`` (the share of ``level``) and
-    ``simulated_votes`` are empty for a pair that nobody judged; a pair that a reviewer gave a level without votes has
+    ``simulated_votes`` are empty for an unjudged pair; a pair that a reviewer gave a level without votes has
     no shares. ``review`` is a reviewer's level, if there is one; ``sources`` are separated by semicolons, and are
     ``automatic`` for a pair that was rejected by its probability alone. ``probability``: that the side of the votes'
-    verdict, match or no match, is right; empty for a pair that nobody judged or a reviewer gave a level, and in a
+    verdict, match or no match, is right; empty for a pair without a judgment or with a reviewer's level, and in a
     release without rounds or of an earlier program.
     """
 

@@ -55,14 +55,13 @@ def parse_merge(text: str) -> list[MergeTerm]:
 
 
 def check_sources(collection: Collection, terms: Sequence[MergeTerm]) -> None:
-    """Raise CounterpartError if the collection lacks the source of a term; the error lists the sources it has."""
+    """Raise CounterpartError for a term whose source is not in the collection; the error lists the sources it has."""
     known = sources_of(collection)
     unknown = [term.source for term in terms if term.source not in known]
     if unknown:
         has = f"it has {some_of(known, at_most=20)}" if known else "it has none"
-        raise CounterpartError(
-            f"{collection} lacks {counted(len(unknown), 'match source')}: {some_of(unknown)}; {has}."
-        )
+        are = counted(len(unknown), "match source is", "match sources are")
+        raise CounterpartError(f"{are} not in {collection}: {some_of(unknown)}; {has}.")
 
 
 def merged_pairs(collection: Collection, term: MergeTerm, *, positive_levels: Sequence[int]) -> set[Pair]:

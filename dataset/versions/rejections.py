@@ -1,12 +1,11 @@
-"""Automatic rejections: unlikely pairs of a round that nobody judged, with a random sample of them that people did.
+"""Automatic rejections: unlikely, unjudged pairs of a round, with a random sample of them that people judged.
 
-They are no judgments: a version lists them apart, trains nothing by them, and states how many matches they may hide.
+They are not judgments: a version lists them apart, does not train on them, and states how many matches they may hide.
 """
 
 import csv
 from collections import defaultdict
-from collections.abc import Collection as Levels
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,8 +40,8 @@ class Rejections:
     pairs: frozenset[Pair]
     asked: frozenset[Pair]
 
-    def figures(self, verdicts: Mapping[Pair, PairVerdict], positive_levels: Levels[int]) -> dict[str, Any]:
-        """Return what a manifest tells: among the pairs of the zone, the sample's size and matches, and the bound. A
+    def figures(self, verdicts: Mapping[Pair, PairVerdict], positive_levels: Container[int]) -> dict[str, Any]:
+        """Return the figures of a manifest: the pairs of the zone, the sample's size and matches, and the bound. A
         pair of the sample without a verdict counts as a match."""
         matches = sum(pair not in verdicts or verdicts[pair].level in positive_levels for pair in self.asked)
         bound = most_matches(matches, len(self.asked))
@@ -72,7 +71,7 @@ def most_matches(matches: int, asked: int, confidence: float = CONFIDENCE) -> fl
 
 
 def sentence_of(figures: Mapping[str, Any]) -> str:
-    """Say what ``Rejections.figures`` tell."""
+    """Describe ``Rejections.figures`` in a sentence."""
     sample = f"of {counted(figures['asked'], 'random pair')} of them that people judged, {figures['matches']} matched"
     zone = f"{figures['pairs']:,} pairs of a probability of a match up to {figures['below']}"
     if not figures["counted"]:
@@ -87,10 +86,10 @@ def rejections_of(rounds: Iterable[Round]) -> list[Rejections]:
     finished = zones.exclude(pk__in=TopUp.objects.unfinished()).select_related("round").order_by("round__name")
     found = []
     for zone in finished:
-        told: Any = zone.rejected
+        rejected: Any = zone.rejected
         sample = Item.objects.filter(hit__top_up=zone, control=None).values_list("image__key", "caption__key")
-        pairs = frozenset(map(tuple, told["pairs"]))
-        found.append(Rejections(zone.round.name, told["below"], pairs, frozenset(sample)))
+        pairs = frozenset(map(tuple, rejected["pairs"]))
+        found.append(Rejections(zone.round.name, rejected["below"], pairs, frozenset(sample)))
     return found
 
 
@@ -119,7 +118,7 @@ def read_rejections(path: Path) -> list[Rejections]:
 
 
 def counted_rejections(
-    rejections: Sequence[Rejections], verdicts: Mapping[Pair, PairVerdict], positive_levels: Levels[int]
+    rejections: Sequence[Rejections], verdicts: Mapping[Pair, PairVerdict], positive_levels: Container[int]
 ) -> set[Pair]:
     """Return the pairs without a verdict that are rejected in a zone whose sample proves few matches."""
     return {

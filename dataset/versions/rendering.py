@@ -47,8 +47,7 @@ def render_rejections(rejections: Iterable[Rejections], folder: Path) -> Path:
 
 
 def render_contents(name: str, contents: Contents, folder: Path) -> list[Path]:
-    """Write the positives of version ``name`` in both directions and its pairs with their verdicts; with their
-    probabilities if the contents have any."""
+    """Write the positives of version ``name`` in both directions and its pairs with verdicts and probabilities."""
     written = []
     for direction in Direction:
         written.append(folder / positives_file(name, direction))

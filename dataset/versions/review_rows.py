@@ -45,7 +45,7 @@ class Reviewed:
 def review_rows(collection: Collection, *, exclude_captions: Sequence[str] = ()) -> list[Row]:
     """Return a row for every review that holds and for every caption excluded by the caller, in a fixed order.
 
-    Raises CounterpartError for captions to exclude that the collection lacks.
+    Raises CounterpartError for captions to exclude that are not in the collection.
     """
     held = Review.objects.select_related("image", "caption").holding(collection).values()
     rows = [_row(review) for review in held if review.conclusion != Review.Conclusion.KEPT]
@@ -78,6 +78,7 @@ def _known_captions(collection: Collection, keys: Sequence[str]) -> list[str]:
     unknown = [key for key in keys if key not in known]
     if unknown:
         raise CounterpartError(
-            f"{collection} lacks {counted(len(unknown), 'caption')} to exclude: {some_of(unknown)}. Correct the list."
+            f"{counted(len(unknown), 'caption to exclude is', 'captions to exclude are')} not in {collection}: "
+            f"{some_of(unknown)}. Correct the list."
         )
     return list(dict.fromkeys(keys))

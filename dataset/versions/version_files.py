@@ -129,7 +129,7 @@ def seal_folder(version: Version) -> None:
 def _clear(folder: str) -> None:
     """Delete the files of a release that came to nothing: of this one, or of one that was killed."""
     unsealed = f"{folder}/{UNSEALED}"
-    for file in sorted(files_in(folder), key=unsealed.__eq__):  # last: it tells what the others are
+    for file in sorted(files_in(folder), key=unsealed.__eq__):  # last: it lists the others
         default_storage.delete(file)
     if default_storage.exists(folder):  # not of a storage without folders
         default_storage.delete(folder)
@@ -194,9 +194,8 @@ def load_positives(version: Version) -> Positives:
 
 def query_ids(version: Version) -> dict[Direction, NDArray[np.int64]]:
     """Return the ids of the version's queries in each direction, without excluded ones, ascending."""
-    sample, manifest = version.sample, version.manifest
-    images = sample.images.exclude(key__in=manifest.get("excluded_images", []))
-    captions = sample.captions.exclude(key__in=manifest["excluded_captions"])
+    images = version.sample.images.exclude(key__in=version.manifest.get("excluded_images", []))
+    captions = version.sample.captions.exclude(key__in=version.manifest["excluded_captions"])
     return {
         Direction.IMAGE_TO_CAPTION: np.array(sorted(images.values_list("pk", flat=True)), np.int64),
         Direction.CAPTION_TO_IMAGE: np.array(sorted(captions.values_list("pk", flat=True)), np.int64),
@@ -240,8 +239,7 @@ def _guards_path(version: Version) -> str:
 
 
 def _csv_rows(version: Version, name: str, columns: Sequence[str], *, optional: int = 0) -> Iterator[list[Any]]:
-    """Yield the rows of a checked file, which may lack the last ``optional`` columns. Raises CounterpartError if it has
-    other columns."""
+    """Yield the rows of a checked file, with or without the last ``optional`` columns. Raises for other columns."""
     with checked_file(version, name).open(newline="", encoding="utf-8") as file:
         rows = csv.reader(file)
         if next(rows) not in (list(columns), list(columns[: len(columns) - optional])):

@@ -9,6 +9,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from math import isnan
 from types import ModuleType
 from typing import IO, Any, get_type_hints
 
@@ -74,20 +75,24 @@ def matrix_table(title: str, names: Sequence[str], matrix: NDArray[np.float64], 
 
 def shown(value: float | None, form: str) -> str:
     """Return a figure in the given format, ``-`` where it is undefined."""
-    return "-" if value is None or value != value else format(value, form)
+    return "-" if _is_undefined(value) else format(value, form)
 
 
 def plain(value: Any) -> Any:
-    """Return figures for JSON, which knows no NaN: None where one is undefined."""
+    """Return figures for JSON: None for those that are undefined, as JSON has no NaN."""
     if isinstance(value, Mapping):
         return {name: plain(one) for name, one in value.items()}
     if isinstance(value, list):
         return [plain(one) for one in value]
-    return None if isinstance(value, float) and value != value else value
+    return None if _is_undefined(value) else value
 
 
 def write_table(rows: Sequence[Mapping[str, Any]], file: IO[str]) -> None:
     """Write the rows of findings as CSV; None and NaN are empty cells."""
     writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: "" if value != value else value for name, value in row.items()} for row in rows)
+    writer.writerows({name: "" if _is_undefined(value) else value for name, value in row.items()} for row in rows)
+
+
+def _is_undefined(value: object) -> bool:
+    return value is None or (isinstance(value, float | np.floating) and isnan(value))

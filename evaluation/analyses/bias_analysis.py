@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import isnan
 from typing import Annotated, Any, get_args
 
 import numpy as np
@@ -61,8 +62,7 @@ class BiasParameters(JudgedVersionParameters):
 
 
 def analyse(parameters: BiasParameters, *, progress: Progress) -> Findings:
-    """Score the annotators on every subset's pairs. Raises CounterpartError for unknown metrics or a single
-    annotator."""
+    """Score the annotators on every subset's pairs. Raises CounterpartError for unknown metrics and one annotator."""
     version = Version.objects.named(parameters.name)
     truth = parameters.truth
     without_positives = parameters.without_positives
@@ -182,11 +182,11 @@ def _sizes_table(bias: Bias) -> list[str]:
     away = {one.size: one.bias for one in bias.from_truth or []}
     lines = [
         "Mean distance, in points, from the scores on all pairs; self: of those that proposed, others: of the rest.",
-        f"{'annotators':>10}  {'subsets':>7}  {'bias':>6}  {'self':>6}  {'others':>6}{'  truth' * bool(away)}",
+        f"{'annotators':>10}  {'subsets':>7}  {'bias':>6}  {'self':>6}  {'others':>6}{'  truth' if away else ''}",
     ]
     for one in bias.sizes:
         cells = [one.bias, one.self_bias, one.non_self_bias, *([away[one.size]] if away else [])]
-        shown = "  ".join("     -" if cell != cell else f"{100 * cell:6.1f}" for cell in cells)
+        shown = "  ".join("     -" if isnan(cell) else f"{100 * cell:6.1f}" for cell in cells)
         lines.append(f"{one.size:>10}  {one.subsets:>7}  {shown}")
     return lines
 

@@ -1,4 +1,4 @@
-"""Completeness: how many matches of its queries a version lacks, by capture-recapture and by parts, with intervals."""
+"""Completeness: how many matches of its queries a version misses, by capture-recapture and by parts, with intervals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from mitl.charts.drawing import Spec
 from mitl.charts.lines import interval_chart
 from mitl.models import Direction
 
-HELP = "How many matches of its queries a version lacks: capture-recapture, and an estimate by parts."
+HELP = "How many matches of its queries a version misses: capture-recapture, and an estimate by parts."
 BY_PARTS = "by parts"
 RESAMPLING = (
     "A resampling interval says how far the estimate moves with other queries. It says nothing of matches that no "
@@ -42,7 +42,7 @@ class Completeness:
 
     Attributes:
         captures: the estimates of capture-recapture by method.
-        doubt: why the estimate by parts is none; empty where it is one.
+        doubt: why there is no estimate by parts; otherwise empty.
         truth: the number of all matches, where it is known.
     """
 
@@ -127,14 +127,14 @@ def _measure(
 
 
 def _doubt(parts: Parts, beyond: Beyond, votes: VotesOnControls) -> str:
-    """Return why an estimate by parts is none, and what would make it one."""
+    """Return why there is no estimate by parts, and the next step."""
     random_pairs = np.size(votes.counted.yes)
     if not random_pairs:
         return "No random pair outside the lists has a vote that counts. Pack with negative controls."
     if not parts.is_told:
         return (
-            "By mistake alone, votes may call as many listed pairs that nobody judged matches as are expected: "
-            f"they err on up to {votes.wrong.yes.high:.1%} of the pairs that do not match. {_remedy(votes)}"
+            "Wrong votes alone may explain the matches that are expected among unjudged listed pairs: "
+            f"votes are wrong on up to {votes.wrong.yes.high:.1%} of the pairs that do not match. {_remedy(votes)}"
         )
     total = f"The interval, {_count(parts.total.low)} to {_count(parts.total.high)}, is wider than the estimate."
     if enough := enough_random_pairs(parts, beyond, votes.counted, votes.every):
@@ -143,14 +143,14 @@ def _doubt(parts: Parts, beyond: Beyond, votes: VotesOnControls) -> str:
             f"enough; there are {random_pairs:,}. Pack with a --design of more negative controls."
         )
     if parts.listed.high - parts.listed.low > parts.total.value:
-        return f"{total} Most of it is expected among listed pairs that nobody judged. Pool with a larger --top-k."
+        return f"{total} Most of the estimate is expected among unjudged listed pairs. Pool with a larger --top-k."
     return f"{total} {_remedy(votes)}"
 
 
 def _remedy(votes: VotesOnControls) -> str:
-    """Say what tells matches from mistakes."""
+    """Return the next step where votes do not separate matches from mistakes."""
     if max(votes.candidates, default=1) == 1:
-        return "One vote on a pair cannot tell a match from a mistake. Pack with --replication 3."
+        return "One vote on a pair cannot separate matches from mistakes. Pack with --replication 3."
     return "Use more votes on each pair, or pool with a larger --top-k."
 
 
@@ -193,11 +193,10 @@ def _number(value: float) -> float | None:
 
 
 def _text(one: Completeness) -> str:
-    heads = ["matches in all", "estimate", "resampling interval", "found of them"] + ["of the truth"] * bool(one.truth)
-    lines = []
-    for name, estimate in one.captures.items():
-        lines.append([name, *_cells(one, estimate)])
-    table = text_table(heads, lines)
+    heads = ["matches in all", "estimate", "resampling interval", "found of them"]
+    if one.truth:
+        heads.append("of the truth")
+    table = text_table(heads, [[name, *_cells(one, estimate)] for name, estimate in one.captures.items()])
     title = (
         f"{one.direction.label}: {counted(one.queries, 'query', 'queries')}, {counted(one.found, 'match', 'matches')} "
         f"among {counted(one.judged, 'judged pair')}" + (f"; {one.truth:,} in truth" if one.truth is not None else "")
@@ -215,7 +214,8 @@ def _by_parts(one: Completeness) -> list[str]:
     """Return the lines on the estimate by parts, and on the controls behind it."""
     parts = one.parts
     controls = one.votes.counted
-    rate, wrong = one.learned.rate, one.votes.wrong
+    rate = one.learned.rate
+    wrong = one.votes.wrong
     if one.doubt:
         lines = [f"By parts: not estimable. {one.doubt}"]
     else:
@@ -223,8 +223,8 @@ def _by_parts(one: Completeness) -> list[str]:
         lines = [
             f"By parts: {value} (cautious interval {interval}), of which {share} were found"
             + (f"; {truth[0]} of the truth." if truth else "."),
-            f"That is {_count(parts.judged.value)} among judged pairs, {_count(parts.listed.value)} among listed pairs "
-            f"that nobody judged and {_count(parts.outside.value)} outside the lists.",
+            f"That is {_count(parts.judged.value)} among judged pairs, {_count(parts.listed.value)} among unjudged "
+            f"listed pairs and {_count(parts.outside.value)} outside the lists.",
         ]
     if np.size(controls.yes):
         lines.append(
@@ -267,5 +267,7 @@ def _chart(found: Sequence[Completeness]) -> Spec:
         ]
         for one in found
     }
-    subtitle = "Resampling intervals of capture-recapture; cautious interval of the estimate by parts, where it is one."
+    subtitle = (
+        "Resampling intervals of capture-recapture; cautious interval of the estimate by parts, where there is one."
+    )
     return interval_chart("Matches of the queries in all", subtitle, panels, x="matches")

@@ -17,7 +17,7 @@ from counterpart_statistics.auditing.model_scores import (
 )
 from counterpart_statistics.auditing.proxy_judges import MachineJudge
 from evaluation.analyses import Findings, plain, shown, text_table
-from evaluation.auditing.estimate_boards import said_of
+from evaluation.auditing.estimate_boards import describe_limits
 from evaluation.auditing.machine_judges import machine_judges
 from evaluation.auditing.round_estimates import EstimateParameters, queries_for
 from hits.models import Round
@@ -103,7 +103,7 @@ def _text(
     guards: Sequence[ModelGuard],
 ) -> str:
     one = rows[0]
-    lines = [f"{Direction(one.direction).label}: {_source(one)}.", *said_of(rows)]
+    lines = [f"{Direction(one.direction).label}: {_source(one)}.", *describe_limits(rows)]
     figures = [[row.model, row.metric, *(shown(value, ".3f") for value in _figures(row))] for row in rows]
     table = text_table(["model", "metric", "value", "low", "high"], figures, left=2)
     steps = [
@@ -129,7 +129,7 @@ def _guards_text(guards: Sequence[ModelGuard]) -> str:
     """Say how far a version's scores are from the estimates."""
     head = (
         "Scores as a version of the round would count them, with unjudged pairs as no matches, and their deviation "
-        "from the estimates, z in standard errors; marked if that is no chance."
+        "from the estimates, z in standard errors; marked if it is more than chance."
     )
     rows = [
         [

@@ -125,11 +125,12 @@ def _reached(look: LiveLook) -> list[str]:
 
 
 def _figures(live: LiveEstimates) -> dict[str, Any]:
-    saving, given, likely = live.saving, live.parameters, live.likely
+    saving = live.saving
+    likely = live.likely
     return {
         "round": live.round.name,
-        "looks": given.looks,
-        "confidence": given.confidence,
+        "looks": live.parameters.looks,
+        "confidence": live.parameters.confidence,
         "directions": [_of_side(side) for side in live.directions],
         "stop": saving and {"hits": saving.hits, "answer_sets": saving.answer_sets, "dollars": str(saving.dollars)},
         "likely": likely

@@ -27,10 +27,10 @@ HELP = "Workers whose answers follow an annotator's ranking beyond what it says 
 FLAGGED, TOO_FEW = "flagged", "too few answers"
 SHOWN = 20  # workers on the terminal
 NOTE = (
-    f"Flagged: p, adjusted for the number of workers tested, is at most {LEVEL}; so anybody is flagged in at most\n"
-    f"{LEVEL:.0%} of the rounds of honest workers. A test needs {FEWEST} answers. A flag rejects nothing: look at the\n"
+    f"Flagged: p, adjusted for the number of workers tested, is at most {LEVEL}; so at most {LEVEL:.0%} of the\n"
+    f"rounds of honest workers have a flag. A test needs {FEWEST} answers. A flag rejects nothing: look at the\n"
     "worker's answers, times and controls. AUC: how well the annotator's rank or score separates the worker's yes and\n"
-    "no; expected: how well it would if they had looked at the pairs, as far as the others' answers tell."
+    "no; expected: the same for a worker who looks at the pairs, estimated from the others' answers."
 )
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ def analyse(parameters: MimicryParameters, *, progress: Progress) -> Findings:
     said = what_annotators_say(pooled.values(), pairs) if pooled else None
     if said is None or not (ranked := said.query >= 0).any():
         raise CounterpartError(
-            f"No annotator of pool {round.pool} ranks the judged pairs of round {round}, so nobody can follow one."
+            f"No annotator of pool {round.pool} ranks the judged pairs of round {round}; there is nothing to compare."
         )
     progress("testing workers", 0, None)
     names, worker = np.unique(table["worker"][ranked].to_numpy(str), return_inverse=True)

@@ -1,5 +1,4 @@
-"""Stopping: whether a round's judgments have settled the ranking of the models, and where a finished one could have
-stopped."""
+"""Stopping: whether a round's judgments have settled the ranking of models, and where it could have stopped."""
 
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
@@ -26,8 +25,7 @@ class StoppingParameters(EffectParameters):
 
 
 def analyse(parameters: StoppingParameters, *, progress: Progress) -> Findings:
-    """Measure the round's live effect. Raises CounterpartError as ``measure_effect`` does, and with ``check`` if the
-    ranking is not settled."""
+    """Measure a round's live effect. Raises as ``measure_effect``, and with ``check`` unless the ranking is settled."""
     effect = measure_effect(Round.objects.named(parameters.name), parameters, progress=progress)
     if parameters.check and not effect.is_settled:
         raise CounterpartError(_verdict(effect))
@@ -114,7 +112,8 @@ def _text(effect: Effect) -> str:
 
 def _outcome(effect: Effect) -> str:
     """Say whether the ranking at the stop is the one at the end."""
-    stop, last = effect.settled_at, effect.last
+    stop = effect.settled_at
+    last = effect.last
     places = slice(0, effect.settings.places)
     if stop and last and np.array_equal(stop.look.order[places], last.look.order[places]):
         return "The ranking there is the last one."

@@ -40,7 +40,8 @@ class WorkersParameters(AnswersParameters):
 def analyse(parameters: WorkersParameters, *, progress: Progress) -> Findings:
     """Describe the workers. Raises CounterpartError as ``read_answers``."""
     found = read_answers(parameters, progress=progress)
-    method, sort = parameters.method, parameters.sort
+    method = parameters.method
+    sort = parameters.sort
     progress("describing workers", 0, None)
     proposals = found.proposals if method == "consensus" else None
     table = worker_table(found.answers, found.sets, method=method, proposals=proposals, seed=parameters.seed)

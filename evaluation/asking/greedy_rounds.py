@@ -1,8 +1,8 @@
 """Rounds of --judge audit+greedy: batches of likely matches follow the audit by themselves, until enough are found.
 
 A batch comes once every seat is filled, as the probabilities and the guard count only batches that are judged. So no
-open HIT is ever planned again, and nobody's work is taken: at most ten HITs wait, and they are the likeliest pairs by
-all that was known when the last seat before them was filled.
+open HIT is planned again, and no work that a worker has begun is lost: at most ten HITs wait, and they are the
+likeliest pairs by all that was known when the last seat before them was filled.
 """
 
 import logging
@@ -34,8 +34,8 @@ def ask_likely_matches(round: Round, *, actor: str) -> int:
     on unsure pairs come before it, where the round has them.
 
     The round stops once its design says that enough is found, once every query is closed or judged, and where its
-    ceiling does not leave the cost of a batch: the event says why. It goes on where somebody raises the ceiling, or
-    adds a batch.
+    ceiling does not leave the cost of a batch: the event says why. It goes on once a person raises the ceiling or adds
+    a batch.
     """
     design = design_of(round)
     if round.state != "open" or not design.greedy or why_stopped(round):

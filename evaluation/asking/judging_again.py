@@ -127,6 +127,6 @@ def _lead(verdict: Verdict) -> float:
 
 
 def _affordable(round: Round, budget: Decimal, votes: int) -> int:
-    """Return how many pairs the budget gives so many further votes."""
+    """Return for how many pairs the budget pays this number of further votes."""
     cost = votes * round.seat_cost
     return min(int(budget // cost) * int(round.design["candidates"]), MOST) if cost else MOST

@@ -72,6 +72,7 @@ def add_planned(planned: PlannedTopUp, *, actor: str) -> None:
     current = locked(planned.top_up.round)
     if current.state == "closed" or current.top_ups.count() + 1 != planned.top_up.number:
         raise CounterpartError(f"Round {current} has changed since this top-up was planned. Plan it again.")
+    # Answer sets that workers may still send keep their money: a top-up spends only what they leave.
     left = room(current, reserve_open=True)
     if planned.cost > left:
         raise CounterpartError(

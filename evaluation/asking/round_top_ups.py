@@ -87,8 +87,7 @@ class AskModels(TopUpAct):
 
 @dataclass(frozen=True, kw_only=True)
 class ContinueAudit(TopUpAct):
-    """Ask the pairs of the next queries in the order of an audit: those in the pool, and the first items of models that
-    the round was topped up for."""
+    """Ask the pairs of the next audited queries: those in the pool, and first items of models of earlier top-ups."""
 
     audit_share: Annotated[
         float,
@@ -118,8 +117,7 @@ class ContinueAudit(TopUpAct):
 
 @dataclass(frozen=True, kw_only=True)
 class LikelyBatch(PlannedTopUp):
-    """A batch of likely matches: what the probabilities said before it, and how wide the widest interval of mAP@R was,
-    of any model and direction."""
+    """A batch of likely matches, with the probabilities and the width of the widest interval of mAP@R before it."""
 
     batch: Batch
     likely: LikelyMatches
@@ -162,8 +160,7 @@ class AskLikely(TopUpAct):
 
 @dataclass(frozen=True, kw_only=True)
 class RejectUnlikely(TopUpAct):
-    """Reject unlikely pairs, by the probabilities that are learned from the audited queries, after a random sample of
-    them is judged. A round does so once."""
+    """Reject unlikely pairs once, by probabilities learned from the audited queries, after a sample is judged."""
 
     reject_below: Annotated[
         float,
@@ -180,7 +177,7 @@ class RejectUnlikely(TopUpAct):
     def plan(self, round: Round, *, progress: Progress = silent) -> PlannedTopUp:
         require_addable(round)
         if round.top_ups.exclude(rejected__isnull=True).exists():
-            raise CounterpartError(f"Round {round} rejects pairs already: their sample was drawn once, and stays.")
+            raise CounterpartError(f"Round {round} already rejects pairs; their sample is fixed.")
         candidates = round.design["candidates"]
         seed = derived_seed(round.seed, round.top_ups.count() + 1)
         sample = ceil(SAMPLE / candidates) * candidates
@@ -248,7 +245,7 @@ def chosen_act(values: Mapping[str, Any]) -> TopUpAct:
 def _judged_queries(round: Round, progress: Progress) -> list[WholeQueries]:
     """Return the queries of an audit that is judged, with every top-up of new pairs."""
     if design_of(round).judge != "audit":
-        raise CounterpartError(f"Round {round} is not an audit: nothing says which of its pairs are likely matches.")
+        raise CounterpartError(f"Round {round} is not an audit, which the probabilities of matches are learned from.")
     if TopUp.objects.unfinished().filter(round=round).exists():
         raise CounterpartError(f"The last top-up of round {round} is not judged yet. Plan the next one after it.")
     queries = list(whole_queries(round, progress=progress))

@@ -1,4 +1,4 @@
-"""What a round asks, of its pool and beside it: first items of further models, and likely matches. Pairs are codes."""
+"""The pairs that a round asks: of its pool, first items of further models, and likely matches. Pairs are codes."""
 
 from collections.abc import Mapping
 
@@ -77,7 +77,7 @@ def opened_pairs(round: Round) -> Ids:
 
 
 def of_drawn_queries(round: Round, design: JudgeDesign, pairs: Ids) -> Ids:
-    """Return the pairs whose image or caption is an audited query; of a round that is no audit, all."""
+    """Return the pairs whose image or caption is an audited query; all pairs unless the round is an audit."""
     if design.judge != "audit":
         return pairs
     drawn = audited_queries(round.pool, design, round.seed)

@@ -15,7 +15,7 @@ from evaluation.scores.model_rankings import registered_runs
 from hits.models import Round
 from mitl.models import Direction, Pool
 
-NOT_ASKED = "has first items that nobody was asked about; they count as no match."
+NOT_ASKED = "has first items that the round did not ask; they count as no match."
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class EstimateBoard:
 
 
 def audits_of(collection: Collection) -> list[Round]:
-    """Return the rounds of a collection that judge whole queries of an audit, the newest first; no mere drafts."""
+    """Return the rounds of a collection that judge whole queries of an audit, the newest first, without drafts."""
     return list(Round.objects.filter(BEGUN, pool__collection=collection, summary__judge__judge="audit"))
 
 
@@ -55,13 +55,14 @@ def boards_of(round: Round, estimates: RoundEstimates, by: str) -> list[Estimate
     ]
 
 
-def said_of(found: Sequence[ModelEstimate]) -> list[str]:
-    """Return sentences on what the estimates of one direction lack."""
-    one, said = found[0], []
+def describe_limits(found: Sequence[ModelEstimate]) -> list[str]:
+    """Return sentences on what limits the estimates of one direction."""
+    one = found[0]
+    said = []
     if one.missing:
         said.append(
-            f"{counted(one.missing, 'drawn query lacks', 'drawn queries lack')} verdicts: the intervals hold whatever "
-            "these will be."
+            f"{counted(one.missing, 'drawn query waits', 'drawn queries wait')} for verdicts: the intervals hold for "
+            "every outcome."
         )
     if one.estimate.n_audited < FEW:
         said.append(f"Fewer than {FEW} queries: intervals may hold the truth less often than they say.")
@@ -95,7 +96,10 @@ def _board(
         if leading.metric == metrics[0]
     ]
     steps = [one for one in differences if one.metric == metrics[0]]
-    notes = [f"The queries that are judged whole hold {found[0].judged:.0%} of the pairs to judge.", *said_of(found)]
+    notes = [
+        f"The queries that are judged whole hold {found[0].judged:.0%} of the pairs to judge.",
+        *describe_limits(found),
+    ]
     if found[0].missing:
         notes.append("The interval of a difference holds at one look that was planned, not at the best of many.")
     return EstimateBoard(direction, Board(columns, rows), notes, steps)

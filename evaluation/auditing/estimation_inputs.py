@@ -40,7 +40,7 @@ def load_pooled_queries(
     Args:
         votes: as ``votes_of`` of ``dataset.judged`` returns them; verdicts are by majority. None: nothing was judged.
         rankings: by model, with the pool's annotators (default: ``first_places``).
-        added: codes of the pairs that a round asks beside the pool's.
+        added: codes of the pairs that a round asks in addition to the pool's.
         merge: sources whose matches count without a judgment, as ``release`` takes them; that which the pool goes
             beyond is one of them.
 
@@ -82,7 +82,7 @@ def _judged_and_asked(
     pool: Pool, contents: Contents, terms: Iterable[MergeTerm], added: Ids, reviewed: Reviewed
 ) -> pd.DataFrame:
     """Return the pairs that are judged, known or asked, by database ids: ``level``, and the gain of those that are
-    ``known`` beforehand; NaN where nobody knows."""
+    ``known`` beforehand; NaN if it is unknown."""
     free = {pair for term in terms for pair in contents.by_source[str(term)]} & contents.positives
     known = [(*pair, float(Level.YES), GAINS[0]) for pair in free]
     judged = [(*pair, float(one.level), np.nan) for pair, one in contents.verdicts.items() if pair not in free]

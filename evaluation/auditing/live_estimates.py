@@ -150,7 +150,7 @@ def measure_live(
     known: Iterable[LiveLook] = (),
     progress: Progress = silent,
 ) -> LiveEstimates:
-    """Return what an audit told at each look that it has reached, whether it is open or closed.
+    """Return the estimates of an audit at each look that it has reached, whether it is open or closed.
 
     Look j of K comes when the first ⌈j/K · n⌉ of the n drawn queries are judged whole, in the random order in which
     they were drawn: they are a smaller audit. The order in which queries are *finished* is not random, as those with
@@ -158,15 +158,15 @@ def measure_live(
     by Bonferroni's inequality.
 
     ``known``: looks as they were returned before; what was estimated from the same inputs is not estimated again.
-    Raises CounterpartError for a round that is no audit, and as ``estimate_round`` does.
+    Raises CounterpartError for a round that is not an audit, and as ``estimate_round`` does.
     """
     require_pairs(round)
     parameters = parameters or LiveParameters()
     design = JudgeDesign.from_json(round.summary.get("judge"))
     if design.judge == "all":
         raise CounterpartError(
-            f"Round {round} asks all pairs: no draw says which queries come first, so it has no looks. Once it is "
-            "finished, `estimate` counts it."
+            f"Round {round} asks all pairs, so its queries have no random order and it has no looks. Once it is "
+            "finished, use `estimate`."
         )
     half_judged = _half_judged(round) if round.state == "open" else []
     before = {look.inputs: look for look in known}
@@ -184,7 +184,7 @@ def measure_live(
 
 
 def _half_judged(round: Round) -> list[tuple[str, str]]:
-    """Return the pairs (keys of image and caption) that have a verdict and lack a wanted vote, which may change it."""
+    """Return the pairs (keys of image and caption) that have a verdict and wait for a vote, which may change it."""
     judged = votes_in(round).finished().values_list("image_id", "caption_id", "image__key", "caption__key").distinct()
     waiting = waiting_pairs(round)
     return [(image_key, caption_key) for *pair, image_key, caption_key in judged if tuple(pair) in waiting]

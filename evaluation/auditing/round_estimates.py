@@ -76,7 +76,7 @@ class EstimateParameters(ScoreParameters):
     audit_share: Annotated[
         float | None,
         ShareField(
-            help_text="of a finished round of all pairs: what an audit of this share of the queries would have told"
+            help_text="of a finished round of all pairs: the estimates of an audit of this share of the queries"
         ),
     ] = None
     seed: Annotated[int, SeedField(help_text="seed of the draw of that audit")] = 0
@@ -104,9 +104,9 @@ def estimate_round(
 ) -> RoundEstimates:
     """Estimate the scores of the round's annotators and of the models registered for its collection.
 
-    A round of ``--judge audit`` is estimated from the queries that its design drew. In a round that asks all pairs
-    nobody drew the queries that happen to be complete, so it is counted once all are; with ``audit_share`` the result
-    is what an audit of so many of its queries would have told.
+    A round of ``--judge audit`` is estimated from the queries that its design drew. In a round that asks all pairs the
+    queries that are complete first are not a random sample, so it is counted once all are complete; with
+    ``audit_share`` the result is that of an audit of this share of its queries.
 
     The estimand is the mean over queries of a metric with the pool's matches: pairs outside the pool count as no match.
     Raises CounterpartError for a round of first hits, a design without enough audited queries, an unfinished round of
@@ -123,8 +123,7 @@ def estimate_round(
 
 
 def queries_for(round: Round, given: EstimateParameters, *, progress: Progress = silent) -> Iterator[WholeQueries]:
-    """Yield the ``whole_queries`` that are estimated from. Raises CounterpartError as it does, and where the round does
-    not have the wished design."""
+    """Yield the ``whole_queries`` to estimate from. Raises as it does, and for a round of another design."""
     judge = design_of(round).judge
     if given.design == "all" and judge != "all":
         raise CounterpartError(f"Round {round} asks a part of its pool. --design all needs a round of all pairs.")

@@ -1,4 +1,4 @@
-"""The guard of a round that asks likely matches: its scores with unjudged pairs as no matches, beside the audit's."""
+"""The guard of a round that asks likely matches: its scores with unjudged pairs as no matches, and the audit's."""
 
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent

@@ -34,10 +34,10 @@ def whole_queries(
     pooled = load_pooled_queries(
         round.pool, votes, rankings=rankings, added=added_pairs(round, finished=True), merge=merge, progress=progress
     )
-    lacking = unasked_pairs(round, design, rankings, finished=True)
+    unasked = unasked_pairs(round, design, rankings, finished=True)
     opened = opened_pairs(round)
     for direction, queries in pooled.items():
-        asked_of = frozenset(name for name in queries.models if not len(lacking[name]))
+        asked_of = frozenset(name for name in queries.models if not len(unasked[name]))
         nothing = np.full(len(queries.keys), -1)
         whole = WholeQueries(
             round.name, direction, round.seed, queries, nothing, asked_of, np.isin(queries.codes, opened)
@@ -63,11 +63,11 @@ def _design_of(round: Round, share: float | None) -> JudgeDesign:
 
 def check_judged(whole: WholeQueries, design: JudgeDesign) -> None:
     """Raise CounterpartError for a round of all pairs that is not finished, and an audit of fewer than two queries."""
-    lacking = int((~whole.queries.is_complete).sum())
-    if design.judge == "all" and lacking:
+    incomplete = int((~whole.queries.is_complete).sum())
+    if design.judge == "all" and incomplete:
         raise CounterpartError(
-            f"{counted(lacking, 'query lacks', 'queries lack')} verdicts in round {whole.name}, which asks all pairs: "
-            "no draw says which queries are done. Estimate it once it is finished, or plan a round of --judge audit."
+            f"{counted(incomplete, 'query waits', 'queries wait')} for verdicts in round {whole.name}, which asks all "
+            "pairs. Estimate it once it is finished, or plan a round of --judge audit."
         )
     judged = int(whole.audited.sum())
     if judged < 2:

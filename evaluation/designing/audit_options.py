@@ -54,8 +54,8 @@ class AuditOptions(Parameters):
         forms.FloatField(
             min_value=0,
             max_value=3,
-            help_text="without judgments: how far annotators can tell; the odds of a match are as the annotators that "
-            "propose it by its best rank, to this power. 0: not at all; 0.3 to 1.0 were measured",
+            help_text="without judgments: how well annotators find matches; the odds of a match are as the annotators "
+            "that propose it by its best rank, to this power. 0: not at all; 0.3 to 1.0 were measured",
         ),
         Option(metavar="POWER"),
     ] = 0.5
@@ -94,8 +94,7 @@ def terms_of(round: Round, reward: Decimal | None = None) -> Terms:
 
 
 def _time_of(round: Round) -> tuple[float, str]:
-    """Return the seconds of one answer set, as people needed them in the round if it has any, and by what they are
-    known."""
+    """Return the seconds of one answer set, measured in the round if it has any, and where they come from."""
     timing = timing_of(round) if round.pk else None
     if timing and not timing.simulated:
         return timing.active, f"as measured in round {round}"

@@ -7,7 +7,7 @@ from annotation.money.wages import was_played
 from counterpart_statistics.auditing.audit_designs import AuditDesign, FirstHits, design_of, work_of
 from counterpart_statistics.auditing.plan_basis import PlanBasis
 from evaluation.designing.audit_options import AuditOptions, Terms, terms_of
-from evaluation.designing.predictions import Compared, beside_real
+from evaluation.designing.predictions import Compared, compare_with_real
 from hits.models import Round
 
 SHARES, SPREADS = (0.1, 0.2, 0.3, 0.5), (1, 4)
@@ -51,8 +51,8 @@ class ComparedDesigns:
 
     @cached_property
     def real(self) -> list[Compared]:
-        """What was predicted of the round beside what it brought; nothing without a prediction."""
-        return beside_real(self.round, self.basis)
+        """The predicted figures of the round with the real ones; nothing without a prediction."""
+        return compare_with_real(self.round, self.basis)
 
     @property
     def was_played(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a plan predicted of a round, kept with it before it is judged, beside what the round then brought."""
+"""The predictions of a plan, kept with a round before it is judged, and their comparison with its real figures."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -98,9 +98,8 @@ def keep_for(round: Round, basis: PlanBasis, *, actor: str) -> Prediction:
     return keep_prediction(round, predict(basis, round.pool, judge, terms_of(round)), actor=actor)
 
 
-def beside_real(round: Round, basis: PlanBasis) -> list[Compared]:
-    """Return each predicted figure of the round beside the real one, as its own judgments, the ``basis``, tell; nothing
-    without a prediction."""
+def compare_with_real(round: Round, basis: PlanBasis) -> list[Compared]:
+    """Return each predicted figure of a round with that of its judgments, the ``basis``; or nothing."""
     predicted = round.summary.get(PREDICTED)
     return list(_compared(round, predicted, basis)) if predicted else []
 

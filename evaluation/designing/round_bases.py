@@ -41,7 +41,7 @@ def planned_round(name: str) -> Round:
         return found
     if pool := Pool.objects.select_related("collection").filter(name=name).first():
         return unpacked_round(pool)
-    raise CounterpartError(f"There is no round and no pool named {name}. Name a round, or a pool that `pool` has made.")
+    raise CounterpartError(f"No round or pool is named {name}. Name a round, or a pool that `pool` has made.")
 
 
 def unpacked_round(pool: Pool) -> Round:
@@ -59,7 +59,7 @@ def is_judged(round: Round) -> bool:
 
 
 def basis_of(round: Round, prior: Prior, *, merge: str = "original", progress: Progress = silent) -> PlanBasis:
-    """Return what the judgments of the round tell; without any, what the prior says of its pool.
+    """Return what the judgments of the round show; without any, what the prior says of its pool.
 
     Raises CounterpartError as ``whole_queries`` does, and for a pool without two queries and pairs to ask.
     """

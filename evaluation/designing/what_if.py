@@ -1,4 +1,4 @@
-"""What a finished round would have told, and cost, had it asked, repeated or counted its judgments in another way."""
+"""Replays of a finished round: its scores and cost, had it selected, repeated or counted judgments in another way."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -127,7 +127,9 @@ def what_if(
 
 def replay(finished: FinishedRound, judge: str, given: WhatIfParameters, seed: int) -> Replayed:
     """Return what the round would have brought under one policy with the draws of one seed."""
-    round, votes, wholes = finished.round, finished.votes, finished.wholes
+    round = finished.round
+    votes = finished.votes
+    wholes = finished.wholes
     replication = given.replication or round.replication
     if replication < round.replication:
         votes = draw_votes(finished.votes, replication, seed)
@@ -140,7 +142,8 @@ def replay(finished: FinishedRound, judge: str, given: WhatIfParameters, seed: i
         judged = np.isin(votes["code"], np.concatenate(packed)) | (votes["control"] != "")
         known = finished.deciding(known, votes[judged], given.aggregation, seed)
     hits = sum(ceil(len(codes) / round.design["candidates"]) for codes in packed)
-    matches, true = matches_in(known), finished.matches
+    matches = matches_in(known)
+    true = finished.matches
     estimated = design.judge != "first-hits"
     return Replayed(
         judge,

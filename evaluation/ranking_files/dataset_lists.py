@@ -41,7 +41,7 @@ def dataset_lists(path: Path, name: str) -> Iterator[ListedQuery]:
         elif found:
             yield from _entries(table.to_pandas())
         else:
-            raise CounterpartError(f"{name} has an entry a row but none of the columns {some_of(_SCORES)}. Add one.")
+            raise CounterpartError(f"{name} has an entry a row but no scores: add a column {some_of(_SCORES)}.")
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, ValueError, TypeError) as error:
         reason = str(error).split("\n")[0][:100]
         raise CounterpartError(f"{name} is not a readable table of rankings ({reason}). Write it again.") from error

@@ -25,13 +25,13 @@ class ListedQuery(NamedTuple):
 
 
 def listed_blocks(name: str, lists: Iterable[ListedQuery], ids: Ids) -> Iterator[Block]:
-    """Yield the lists of one file, which are all of one direction: the one that its name tells, or whose ids they have.
+    """Yield the lists of one file, which are all of one direction: that in its name, or that of their ids.
 
     Equal scores keep the order of the file. Ids may have the prefix that our exports for MTEB give them. Raises
-    CounterpartError for ids that the gallery lacks, NaN, and lists that fit both directions.
+    CounterpartError for ids that are not in the gallery, NaN, and lists that fit both directions.
     """
-    told = [direction for direction in DIRECTIONS if direction in name.lower()]
-    direction = told[0] if len(told) == 1 else None
+    named = [direction for direction in DIRECTIONS if direction in name.lower()]
+    direction = named[0] if len(named) == 1 else None
     for some in _parts(lists):
         queries = np.array([one.query for one in some], object)
         flat = np.array([item for one in some for item in one.items], object)
@@ -60,7 +60,8 @@ def _parts(lists: Iterable[ListedQuery]) -> Iterator[list[ListedQuery]]:
         entries += len(one.items)
         if entries >= ranking_blocks.SIZE:
             yield part
-            part, entries = [], 0
+            part = []
+            entries = 0
     if part:
         yield part
 

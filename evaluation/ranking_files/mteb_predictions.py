@@ -23,7 +23,7 @@ NO_RANKINGS = (
 
 
 def predicted_lists(path: Path, name: str) -> Iterator[ListedQuery]:
-    """Yield the list of each query. Raises CounterpartError for scores that are no numbers, and several splits."""
+    """Yield the list of each query. Raises CounterpartError for scores that are not numbers, and several splits."""
     within: list[str] | None = None
     with path.open("rb") as file:
         for keys, scores in _innermost(file, name):
@@ -35,7 +35,7 @@ def predicted_lists(path: Path, name: str) -> Iterator[ListedQuery]:
 
 
 def model_of(path: Path) -> str:
-    """Return the name of the model that a file of predictions tells, or an empty text."""
+    """Return the name of the model in a file of predictions, or an empty text."""
     with path.open("rb") as file, suppress(CounterpartError):  # reading it says why
         for place, event, value in json_events(path.name, file):
             if event == "number":
@@ -46,7 +46,7 @@ def model_of(path: Path) -> str:
 
 
 def is_results(path: Path) -> bool:
-    """Tell whether a JSON file has MTEB's figures."""
+    """Whether a JSON file has MTEB's figures in place of predictions."""
     with path.open("rb") as file:
         return b'"mteb_version"' in file.read(1 << 12)
 

@@ -1,6 +1,6 @@
 """Folders of results as other libraries leave them, packed into a zip file, which is one file of rankings.
 
-MTEB's predictions count, or else tables of Hugging Face's ``datasets``; other files beside them are not read.
+MTEB's predictions count, or else tables of Hugging Face's ``datasets``; other files are not read.
 """
 
 import shutil
@@ -21,22 +21,22 @@ from evaluation.ranking_files.dataset_lists import SUFFIXES, dataset_lists
 from evaluation.ranking_files.listed_queries import listed_blocks
 from evaluation.ranking_files.mteb_predictions import NO_RANKINGS, SUFFIX, is_results, model_of, predicted_lists
 
-_BESIDE = (".json", ".jsonl", ".csv", ".md", ".txt", ".yaml", ".lock")  # files that such folders have too
+_IGNORED = (".json", ".jsonl", ".csv", ".md", ".txt", ".yaml", ".lock")  # files that such folders have too
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # the same folder has the same zip file whenever it was written
 
 
 def read_zip(path: Path, name: str, ids: Ids) -> Iterator[Block]:
     with _scratch() as scratch:
         root = scratch / "unpacked"
-        for file in _files_of(unpack(path, root, suffixes=(*SUFFIXES, *_BESIDE)), name):
-            inner = file.relative_to(root).as_posix()  # whose folders may tell the direction
+        for file in _files_of(unpack(path, root, suffixes=(*SUFFIXES, *_IGNORED)), name):
+            inner = file.relative_to(root).as_posix()  # whose folders may name the direction
             lists = predicted_lists(file, inner) if inner.endswith(SUFFIX) else dataset_lists(file, inner)
             yield from listed_blocks(inner, lists, ids)
 
 
 @contextmanager
 def packed_folders(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Give the paths with each folder of results as a zip file, named by the model that MTEB tells or else the folder.
+    """Give the paths with each folder of results as a zip file, named by the model in MTEB's files or else the folder.
 
     Raises CounterpartError for a folder without rankings.
     """
@@ -48,7 +48,7 @@ def _packed(folder: Path, scratch: Path) -> Path:
     files = _files_of(folder, folder.name)
     models = {model_of(file).replace("/", "__") for file in files if file.name.endswith(SUFFIX)} - {""}
     own = folder.resolve().name
-    target = scratch / own / f"{models.pop() if len(models) == 1 else own}.zip"  # its folder tells equal names apart
+    target = scratch / own / f"{models.pop() if len(models) == 1 else own}.zip"  # its folder distinguishes equal names
     target.parent.mkdir()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files:

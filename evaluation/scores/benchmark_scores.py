@@ -28,7 +28,7 @@ def evaluate_benchmarks(
     """Score each file on each benchmark; return the board of them all.
 
     Raises CounterpartError for unknown benchmarks, files that cannot be read or whose models would have one name, and
-    rankings that lack queries, with their number.
+    rankings without some of the queries, with their number.
     """
     check_benchmarks(names, has_categories=parameters.categories is not None)
     targets = [target_named(name) for name in ORDER if name in names and name != "pmrp"]

@@ -9,7 +9,7 @@ import numpy as np
 from evaluation.scores.boards import AVERAGE, Board, Cell, Row, notes_of
 
 SOURCE = ("kind", "estimand", "n_queries")
-"""The last columns of a CSV, which are no scores."""
+"""The last columns of a CSV, which are not scores."""
 
 
 def plain_table(board: Board) -> str:

@@ -75,14 +75,14 @@ def caution_of(version: Version) -> str:
     if not partly:
         return ""
     found = (
-        f"{version} holds judgments on a part of a pool (round {some_of(list(partly))}). Pairs that nobody judged "
+        f"{version} holds judgments on a part of a pool (round {some_of(list(partly))}). Unjudged pairs "
         "count as no match, so that these scores are biased"
     )
     audits = [name for name, judge in partly.items() if judge == "audit"]
     if audits:
         off = [abs(row["deviation"]) for one in kept_guards(version) or [] for row in one["rows"]]
         by = f": by up to {max(off):.3f} in mAP@R, as the audit of random queries says" if off else ""
-        return f"{found}{by}. estimate {audits[0]} tells what the judgments say, with intervals."
+        return f"{found}{by}. estimate {audits[0]} gives scores without this bias, with intervals."
     return f"{found}, but for R@1 of the annotators whose first hits were judged."
 
 

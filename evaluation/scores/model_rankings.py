@@ -74,8 +74,7 @@ def rankings_of(retrieval: Retrieval, depth: int | None = None) -> dict[Directio
 
 
 def registered_runs(pool: Pool) -> dict[str, Run]:
-    """Return the runs of files that are registered for the pool's collection, by name, of each the newest; without
-    those named as an annotator of the pool."""
+    """Return the newest run of each model registered for the pool's collection, by name, without pool annotators."""
     uploaded = Run.objects.filter(collection=pool.collection).exclude(file="").order_by("pk")
     newest = {run.model: run for run in uploaded.select_related("collection")}
     pooled = set(pool.retrievals.values_list("annotator__name", flat=True))
@@ -83,8 +82,7 @@ def registered_runs(pool: Pool) -> dict[str, Run]:
 
 
 def first_pairs(pool: Pool, places: Mapping[Direction, Rankings], depth: int) -> Ids:
-    """Return the codes of the pairs in the first places of a model's lists of the pool's queries, in the directions
-    that were pooled."""
+    """Return the codes of the pairs in the first places of a model's lists, in the directions that were pooled."""
     asking = pooled_queries(pool)
     found = [_best(one, places[one], queries, depth) for one, queries in asking.items() if one in places]
     return np.unique(np.concatenate([NO_PAIRS, *found]))

@@ -85,7 +85,7 @@ def open_file(
     """Return the rankings of a file, of the run that has the same ones under the same name or of a new one.
 
     Args:
-        file_name: the name whose suffix tells the form; that of ``path`` by default.
+        file_name: the name whose suffix gives the form; that of ``path`` by default.
         model: name of the model; by default the file's, without its suffix.
 
     Raises:
@@ -108,8 +108,7 @@ def open_file(
 
 
 def register_file(collection: Collection, path: Path, *, model: str = "", progress: Progress = silent) -> Run:
-    """Read a file of rankings through, store it, and return its run. Raises CounterpartError as ``open_file`` and its
-    reading do; nothing is stored then."""
+    """Read a file of rankings through, store it, and return its run; store nothing if reading raises."""
     opened = open_file(collection, path, model=model, progress=progress)
     deque(opened.blocks({}), maxlen=0)
     with kept([opened]) as (run,):

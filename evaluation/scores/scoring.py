@@ -44,9 +44,9 @@ Values = NDArray[np.float64]
 class Scored:
     """One model on one version or benchmark.
 
-    ``figures[direction][metric]``; ``values`` are those of single queries, (Q,), NaN without a match. Entries that a
-    list lacks count as wrong, so figures of a direction in ``truncated`` are lower bounds. ``run`` is None for
-    rankings that are not registered. ``original`` has the figures on the original matches alone of the queries.
+    ``figures[direction][metric]``; ``values`` are those of single queries, (Q,), NaN without a match. Missing entries
+    of a list count as wrong, so figures of a direction in ``truncated`` are lower bounds. ``run`` is None for rankings
+    that are not registered. ``original`` has the figures on the original matches alone of the queries.
     """
 
     model: str
@@ -67,11 +67,11 @@ def evaluate_version(
 ) -> list[Scored]:
     """Register ranking files or, by default, the lists of the annotators of the version's rounds; score them on it.
 
-    ``model`` names the model of a single file; several have the names of ``ranking_files.model_names``.
-    Means are over the queries that have positives. Scoring the same rankings again replaces their scores. What other
-    policies than the default ones give is returned instead, and not stored.
-    Raises CounterpartError and stores nothing for rankings that cannot be read, lack a query with positives, or
-    list an item twice among the ranks that count, and for files whose models would have one name.
+    ``model`` names the model of a single file; several have the names of ``ranking_files.model_names``. Means are over
+    the queries that have positives. Scoring the same rankings again replaces their scores. What other policies than the
+    default ones give is returned instead, and not stored. Raises CounterpartError and stores nothing for rankings that
+    cannot be read, leave out a query with positives, or list an item twice among the ranks that count, and for files
+    whose models would have one name.
     """
     names = [model] if model else model_names(rankings)
     files = [
@@ -194,8 +194,7 @@ def _noted(refused: dict[Version, str], version: Version) -> Iterator[None]:
 
 
 def score_all_runs(version: Version, *, progress: Progress = silent) -> str:
-    """Score on a version every run of its collection that is not yet, and guard its scores; return a sentence about
-    it."""
+    """Score on a version every run of its collection without scores on it, and guard them; return a sentence."""
     guard_scores(version, progress=progress)
     targets = targets_of(version)
     failures = []

@@ -118,7 +118,7 @@ def test_bad_wishes_change_nothing(round):
         ({"workers": 10_001}, "Invalid number of workers 10,001"),
         ({"seed": -1}, "Invalid seed -1: use a whole number from 0 to"),
         ({"profile": "sleepy"}, "Unknown crowd profile 'sleepy'"),
-        ({"truth": "eccv"}, "zoo lacks 1 match source: eccv"),
+        ({"truth": "eccv"}, "not in zoo: eccv"),
         ({"through_http": "localhost:8000"}, "Invalid address localhost:8000"),
         ({"through_http": "http://127.0.0.1:9"}, "Nothing answers at http://127.0.0.1:9/"),
     ):

@@ -45,7 +45,7 @@ def _rows(collection: Collection, side: str, keys: list[str]) -> list[int]:
     known = dict(getattr(collection, side).filter(key__in=keys).values_list("key", "pk"))
     if unknown := [key for key in keys if key not in known]:
         raise CounterpartError(
-            f"{collection} lacks {counted(len(unknown), side.removesuffix('s'))}: {some_of(unknown)}. Correct the "
-            "file; nothing was changed."
+            f"{counted(len(unknown), f'{side[:-1]} is', f'{side} are')} not in {collection}: {some_of(unknown)}. "
+            "Correct the file; nothing was changed."
         )
     return [known[key] for key in dict.fromkeys(keys)]

@@ -25,7 +25,8 @@ class Command(ActCommand):
             one.add_argument("--json", action="store_true", help="print the figures as JSON")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
-        plot, table = options["plot"], options["csv"]
+        plot = options["plot"]
+        table = options["csv"]
         if plot:
             check_chart_path(plot)
         if table:

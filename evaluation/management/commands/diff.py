@@ -60,8 +60,7 @@ def _text(before: Version, after: Version, changes: list[Change]) -> list[str]:
 
 
 def _design_lines(before: Version, after: Version) -> list[str]:
-    """Name the rounds that ask a part of their pool, where these are not the same: of what they left out nobody said
-    that it is no match."""
+    """Describe the rounds that ask a part of their pool, if the versions differ in them: other pairs may match."""
     if designs_of(before) == designs_of(after):
         return []
     lines = []

@@ -1,4 +1,4 @@
-"""plan NAME: what audits would cost and tell, from a round that was judged, or from priors on a pool."""
+"""plan NAME: the cost and precision of audits, predicted from a judged round, or from priors on a pool."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -27,15 +27,17 @@ PARTS = (0.5, 0.8, 0.9, 0.95)
 class Command(ActCommand):
     help = (
         "Plan audits: HITs, cost, hours, matches and the width of the intervals of each design. They rest on the "
-        "judgments of a round; for a pool or a round that nobody judged, on priors. Of a round whose prediction was "
-        "kept, the prediction is printed beside what it brought."
+        "judgments of a round; for a pool or an unjudged round, on priors. Of a round whose prediction was kept, "
+        "the prediction is printed next to the real figures."
     )
     figures = True
     parameters = AuditOptions
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="a round, as the pilot: an audit, or a finished round of all pairs; or a pool")
-        parser.add_argument("--keep", metavar="ROUND", help="keep what is predicted of this round, which nobody judged")
+        parser.add_argument(
+            "--keep", metavar="ROUND", help="keep the prediction for this round, which is not judged yet"
+        )
         super().add_arguments(parser)
 
     def act(self, progress: TerminalBar, *, parameters: AuditOptions, **options: Any) -> str | dict[str, Any]:
@@ -57,7 +59,7 @@ class Command(ActCommand):
 
 
 def _figures(compared: ComparedDesigns) -> dict[str, Any]:
-    basis, terms = compared.basis, compared.terms
+    basis = compared.basis
     sides = {
         name: asdict(side.outlook.matches) | {"yes": side.yes, "curve": side.curve, "no_curve": side.no_curve}
         for name, side in basis.sides.items()
@@ -67,8 +69,8 @@ def _figures(compared: ComparedDesigns) -> dict[str, Any]:
         "pool": compared.round.pool.name,
         "basis": str(basis),
         **({"prior": asdict(basis.prior)} if basis.prior else {}),
-        "minutes": terms.seconds / 60,
-        "wage": terms.wage,
+        "minutes": compared.terms.seconds / 60,
+        "wage": compared.terms.wage,
         "matches": sides,
         "designs": [one.row() for one in compared.designs],
         "first_hits": asdict(compared.first_hits),
@@ -78,7 +80,8 @@ def _figures(compared: ComparedDesigns) -> dict[str, Any]:
 
 
 def _basis_lines(compared: ComparedDesigns) -> Iterator[str]:
-    basis, terms = compared.basis, compared.terms
+    basis = compared.basis
+    terms = compared.terms
     yield f"The plan rests on {basis}."
     judged = next(filter(is_judged, compared.round.pool.rounds.all()), None)
     if basis.prior and judged:
@@ -136,6 +139,6 @@ def _real_lines(compared: ComparedDesigns) -> Iterator[str]:
     if compared.real:
         yield ""
         rows = [[one.name, one.predicted_text, one.real_text] for one in compared.real]
-        yield text_table(["Predicted beside real", "predicted", "real"], rows)
+        yield text_table(["Predicted and real", "predicted", "real"], rows)
     if compared.was_played:
         yield "Programs did some or all of the work: its hours and matches say nothing of people."

@@ -1,4 +1,4 @@
-"""what_if ROUND: what a finished round would have cost and told under another policy, and its effect on model bias."""
+"""what_if ROUND: the cost and scores of a finished round under another policy, and its effect on model bias."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -39,10 +39,10 @@ class Command(ActCommand):
                 **{name: value for name, value in parameters.as_json().items() if name not in ("round", "judge")},
                 "policies": [policy_row(judge, replays) for judge, replays in found.items()],
             }
-        return "\n".join(_told(finished, found, parameters))
+        return "\n".join(_lines(finished, found, parameters))
 
 
-def _told(finished: FinishedRound, found: Mapping[str, Sequence[Replayed]], given: WhatIfParameters) -> Iterator[str]:
+def _lines(finished: FinishedRound, found: Mapping[str, Sequence[Replayed]], given: WhatIfParameters) -> Iterator[str]:
     matches = counted(len(finished.matches), "match", "matches")
     yield (
         f"Round {finished.round} as it was run: {counted(finished.judgments, 'judgment')} in "
@@ -57,7 +57,7 @@ def _told(finished: FinishedRound, found: Mapping[str, Sequence[Replayed]], give
     yield text_table(HEADS, [_savings(judge, replays) for judge, replays in found.items()])
     yield ""
     yield (
-        "Scores beside those of the round as it was run: tau-b of the order of the models, bias (mean deviation of a "
+        "Scores compared with the round as it was run: tau-b of the order of the models, bias (mean deviation of a "
         "score) and centred bias (without the deviation that all models share)."
     )
     metrics = SCORED if given.judge else SCORED[:1]

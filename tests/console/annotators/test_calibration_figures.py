@@ -68,7 +68,7 @@ def test_where_nothing_can_be_compared_the_page_says_why(researcher, charted, po
     made = published(pack("all", pool, design=SMALL, seed=4))
     judge_all(made).hits.last().assignments.update(state="flagged")
     charted("/charts/round/all/calibration/")
-    assert "no draw says which queries are done" in researcher.get("/annotators/a/").text
+    assert "asks all pairs" in researcher.get("/annotators/a/").text
 
 
 def test_figures_of_older_data_and_of_programs_say_so(researcher, charted, audit):

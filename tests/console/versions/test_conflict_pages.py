@@ -50,7 +50,7 @@ def test_a_source_of_another_collection_is_refused_beside_its_field(researcher, 
     page = researcher.get("/conflicts/", asked | {"merge-2-source": "farm-only"})
     assert page.status_code == 422
     assert page.context["form"].sources[1].errors == {
-        "source": ["zoo lacks 1 match source: farm-only; it has cxc, original."]
+        "source": ["1 match source is not in zoo: farm-only; it has cxc, original."]
     }
     assert "farm-only (farm)" in page.text
 

@@ -44,7 +44,7 @@ def test_other_words_are_levels_by_the_option_and_no_others(take, levels, record
     added = take(path, levels="Sure=1, Not, really = 4,Can't tell=skip")
     assert (added.judgments, added.skipped, list(levels().values())) == (2, 1, [1, 4])
     with pytest.raises(
-        CounterpartError, match=r"2 answers that cannot be used: 'Sure' is no level \(record r1\), .can"
+        CounterpartError, match=r"2 answers that cannot be used: 'Sure' is not a level \(record r1\), .can"
     ):
         take(path, levels="Not, really=4")
 
@@ -92,10 +92,10 @@ def test_a_caption_that_our_tables_keep_from_being_a_formula_is_found(take, leve
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        (("99", "2"), "The collection lacks 1 image of the file: 99. Name the field with their ids, --image FIELD"),
-        (("http://[", "2"), r"lacks 1 image of the file: http://\["),
-        (("0", "a bird"), "The collection lacks 1 caption of the file: a bird. Name the field with their ids"),
-        (("0", "x" * 200), "lacks 1 caption of the file: x{59}…"),
+        (("99", "2"), "1 image .*: 99.* --image FIELD"),
+        (("http://[", "2"), r"1 image .*: http://\["),
+        (("0", "a bird"), "1 caption .*: a bird"),
+        (("0", "x" * 200), "1 caption .*: x{59}…"),
         (("0", "11"), "The round does not ask about 1 pair of the file: image 0 with caption 11. Pack a round"),
         (("0\0", "2"), 'has a NUL character in "0'),
         ((0.5, "2"), r"its image is missing, or no text and no whole number \(record r1\)"),

@@ -82,7 +82,7 @@ def test_a_plain_caption_is_not(text):
 def test_suspect_captions_wait_for_a_person(zoo):
     zoo.captions.filter(key="3").update(text="There is no image.")
     assert suggest_clean_up(zoo)["meaningless"] == 1
-    assert suggested(zoo, "meaningless") == {"There is no image.": "says that there is no picture"}
+    assert suggested(zoo, "meaningless") == {"There is no image.": "says that the picture is missing"}
     assert not Review.objects.exists()
 
 
@@ -185,7 +185,7 @@ def test_listed_captions_are_excluded_in_a_reviewers_name(zoo, listed):
         ("nobody", "Kites.", "1", "Unknown or inactive user 'nobody'"),
         ("member", "Kites.", "1", "member may not review"),
         ("reviewer", " ", "1", "The reason is empty"),
-        ("reviewer", "Kites.", "1\n99\n", "zoo lacks 1 caption: 99"),
+        ("reviewer", "Kites.", "1\n99\n", "not in zoo: 99"),
     ],
 )
 def test_a_list_is_excluded_whole_or_not_at_all(zoo, listed, by, reason, keys, message):

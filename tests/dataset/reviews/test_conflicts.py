@@ -110,7 +110,7 @@ def test_a_conflict_that_a_reviewer_confirmed_is_not_sent(round, person):
 def test_what_cannot_be_counted_is_refused(round):
     other = make_round(make_collection("farm"), "round-2")
     for merge, rounds, message in (
-        ("vg", [round], "lacks 1 match source: vg"),
+        ("vg", [round], "not in zoo: vg"),
         ("", [], "There is nothing to count"),
         ("original", [other], "1 round is not on zoo: round-2"),
     ):

@@ -47,7 +47,7 @@ def test_a_source_named_twice_is_refused():
 
 
 def test_an_unknown_source_is_refused_with_the_known_ones(zoo):
-    with pytest.raises(CounterpartError, match="zoo lacks 1 match source: cxd; it has original"):
+    with pytest.raises(CounterpartError, match="1 match source .*: cxd; it has original"):
         check_sources(zoo, parse_merge("original,cxd"))
 
 

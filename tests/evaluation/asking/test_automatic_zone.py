@@ -86,7 +86,7 @@ def test_a_sample_of_the_zone_is_asked(made):
 
 def test_a_round_rejects_once(made):
     answered(made)
-    with pytest.raises(CounterpartError, match="rejects pairs already"):
+    with pytest.raises(CounterpartError, match="already rejects"):
         rejecting(made)
 
 

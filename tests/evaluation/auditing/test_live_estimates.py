@@ -213,7 +213,7 @@ def test_rounds_that_are_no_audits_and_rounds_without_answers_are_refused(audit)
     with pytest.raises(CounterpartError, match="no judgments that count"):
         measure_live(audit)
     every = judge_all(published(pack("all", audit.pool, design=SMALL)))
-    with pytest.raises(CounterpartError, match="asks all pairs: no draw says which queries come first"):
+    with pytest.raises(CounterpartError, match="asks all pairs"):
         measure_live(every)
     first = judge_all(published(pack("first", audit.pool, design=SMALL, judge="first-hits")))
     with pytest.raises(CounterpartError, match="asks the first hits alone, which give R@1"):
