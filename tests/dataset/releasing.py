@@ -14,22 +14,12 @@ from dataset.models import Version
 from dataset.releases.credits import Credits
 from dataset.releases.release import release as release_described
 from dataset.releases.release_parameters import ReleaseParameters
-from dataset.verdicts import aggregate_round
+from dataset.releases.verification import verify_version
 from dataset.versions.version_files import load_positives
 from mitl.models import Direction
-from tests.annotation.cast import answer, sample_of
-from tests.factories import make_round
+from tests.annotation.cast import sample_of
 
 I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
-
-
-@pytest.fixture
-def round():
-    """Two candidates, judged 1 and 4."""
-    made = make_round(candidates=2)
-    answer(made.hits.get(), 1, 4)
-    aggregate_round(made)
-    return made
 
 
 def release_version(
@@ -81,3 +71,18 @@ def refuses(round, message: str, **options) -> None:
         release(round, **options)
     assert (Match.objects.count(), Version.objects.count(), Event.objects.count()) == before
     assert not default_storage.exists("versions/v1/manifest.json")
+
+
+def problems(version: Version) -> list[str]:
+    version = Version.objects.get(pk=version.pk)
+    return [problem for check in verify_version(version) for problem in check.problems]
+
+
+def notes(version: Version) -> list[str]:
+    return [note for check in verify_version(version) for note in check.notes]
+
+
+def forget_version() -> None:
+    """Take the only version out of the database, as if a backup of before its release was restored."""
+    Match.objects.filter(source="v1").delete()
+    Version.objects.get().delete()

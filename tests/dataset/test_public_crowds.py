@@ -6,26 +6,10 @@ import pytest
 from benchmarks import certainty
 
 
-@pytest.fixture
-def simulated(monkeypatch):
-    monkeypatch.setattr(certainty, "ITEMS", 400)
-    monkeypatch.setattr(certainty, "STEPS", 5)
-    return certainty.simulated()
-
-
-def wrong(crowd, policy: str, draws: int) -> float:
-    return float(np.mean([list(certainty.curve(crowd.draw(n), "dawid-skene", policy, n))[-1] for n in range(draws)]))
-
-
 def test_the_calibration_error_of_a_case_by_hand():
     # Two of 0.95 of which one is right, two of 0.55 of which both are: (2 * 0.45 + 2 * 0.45) / 4.
     right = np.array([True, False, True, True])
     assert certainty.calibration_error(np.array([0.95, 0.95, 0.55, 0.55]), right) == pytest.approx(0.45)
-
-
-@pytest.mark.slow
-def test_judging_again_corrects_more_than_as_many_random_votes(simulated):
-    assert wrong(simulated, "judge again", 3) < wrong(simulated, "random", 3)
 
 
 @pytest.mark.slow

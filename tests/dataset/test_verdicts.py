@@ -134,20 +134,12 @@ def test_a_release_and_aggregate_never_differ(tmp_path):
         assert sorted(stored) == concluded, method
 
 
-def test_votes_on_retired_controls_tell_nothing_about_workers(round, tmp_path):
+def test_votes_on_retired_controls_are_not_used_for_workers(round, tmp_path):
     answer(round.hits.get(), 1, 4)
     Control.objects.filter(polarity="positive").update(state="retired")
     released = votes_among(read_answers(render_judgments(judgment_rows([round], key="secret"), tmp_path, silent)))
     for votes in (votes_of(round), released):
         assert sorted(votes["control"]) == ["", "", "negative"]
-
-
-def test_a_row_of_figures_of_every_worker_comes_on_request(round):
-    answer(round.hits.get(), 1, 4)
-    (worker,) = aggregate_round(round, workers=True)["workers"]
-    figures = ("votes", "agreement", "controls", "right", "reliability")
-    assert tuple(worker[name] for name in figures) == (2, 1, 2, 1, 1)
-    assert worker["worker"] == Worker.objects.get().pseudonym
 
 
 def test_the_command_prints_workers_in_lines_and_confusions_as_json(round):

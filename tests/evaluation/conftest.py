@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 from counterpart_statistics.estimation import probabilities
+from hits.models import Round
+from mitl.models import Pool
+from tests.evaluation.worlds import AUDIT, judge_all, known_pool, published
+from tests.hits.pools import pack
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -25,3 +29,19 @@ def fitted_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(probabilities, "match_probability", fitted)
         yield
+
+
+@pytest.fixture
+def pool(db) -> Pool:
+    return known_pool()
+
+
+@pytest.fixture(scope="module")
+def judged_audit(lasting) -> int:
+    return judge_all(published(pack("audit", known_pool(), **AUDIT))).pk
+
+
+@pytest.fixture
+def audit(db, judged_audit) -> Round:
+    """An audit of half of the queries, judged once for all tests of a module."""
+    return Round.objects.get(pk=judged_audit)

@@ -1,4 +1,3 @@
-import csv
 import json
 from functools import partial
 from io import StringIO
@@ -10,6 +9,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from tests.commands import output_of
 from tests.dataset.releasing import release_version
+from tests.evaluation.analysing import written
 from tests.factories import make_collection, make_sample
 
 pytestmark = pytest.mark.django_db
@@ -26,25 +26,9 @@ def test_correlations_are_those_of_scipy_over_the_models_with_both_scores(tmp_pa
     assert found["tau_b"][0][1] == pytest.approx(kendalltau(one, two).statistic)
     assert found["spearman"][0][1] == pytest.approx(spearmanr(one, two).statistic)
     assert found["tau_b"][0][2] == pytest.approx(-1)
+    rows = written(tmp_path, "benchmarks", "--scores", str(path))
+    assert [float(row["spearman"]) for row in rows[1:2]] == [pytest.approx(spearmanr(one, two).statistic)]
     assert {model: ranks.get("three") for model, ranks in found["ranks"].items()} == {"a": 1, "b": None, "c": 2, "d": 3}
-
-
-def test_it_prints_writes_and_draws(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("model,one,two\na,1,5\nb,2,4\nc,3,4.5\n")
-    printed = analyse("--scores", str(path), "--csv", str(tmp_path / "taus.csv"), "--plot", str(tmp_path / "taus.svg"))
-    assert "Kendall's tau-b over 3 models" in printed
-    assert "-0.33" in printed
-    with (tmp_path / "taus.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["row"], row["column"]) for row in rows] == [
-        ("one", "one"),
-        ("one", "two"),
-        ("two", "one"),
-        ("two", "two"),
-    ]
-    assert float(rows[1]["spearman"]) == pytest.approx(-0.5)
-    assert (tmp_path / "taus.svg").read_text().startswith("<svg")
 
 
 @pytest.mark.parametrize(

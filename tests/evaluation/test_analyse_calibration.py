@@ -11,7 +11,7 @@ from annotation.models import Judgment
 from counterpart_statistics.estimation import folds_of, match_probability, pair_features
 from evaluation.auditing.whole_queries import whole_queries
 from tests.evaluation.analysing import analyse, figures_of
-from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
+from tests.evaluation.worlds import SMALL, judge_all, published
 from tests.hits.pools import pack
 
 pytestmark = pytest.mark.django_db
@@ -20,13 +20,8 @@ ALL = "all annotators"
 
 
 @pytest.fixture
-def pool():
-    return known_pool()
-
-
-@pytest.fixture
-def audit(pool):
-    return judge_all(published(pack("audit", pool, design=SMALL, judge="audit", audit_share=0.5, seed=4)))
+def pool(audit):
+    return audit.pool
 
 
 def by_hand(whole, listing):
@@ -83,7 +78,7 @@ def test_the_chart_has_a_panel_an_annotator_and_the_table_a_row(audit, tmp_path)
 
 def test_a_round_without_verdicts_is_refused(audit):
     Judgment.objects.all().delete()
-    with pytest.raises(CommandError, match="Round audit has no judgments that count"):
+    with pytest.raises(CommandError, match="audit has no judgments"):
         analyse("calibration", "audit")
 
 

@@ -11,7 +11,7 @@ from counterpart_statistics.rank_agreement import first_place_ranks, rank_correl
 from evaluation.analyses import subjects
 from mitl.models import Direction
 from mitl.search.gallery import load_lists
-from tests.evaluation.analysing import analyse, table_of
+from tests.evaluation.analysing import analyse, table_of, written
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 from tests.mitl.plugged import plug_in
 
@@ -42,7 +42,7 @@ def test_every_subject_is_offered_with_help(capsys):
     assert all(name in offered for name in subjects())
 
 
-def test_hubness_tells_skewness_hs_sum_and_the_largest_hub(retrievals):
+def test_hubness_gives_skewness_hs_sum_and_the_largest_hub(retrievals):
     annotators = json.loads(analyse(*about("hubness", "--json")))["annotators"]
     zoo = retrievals[0].collection
     sides = {I2T: list(zoo.captions.values_list("pk", flat=True)), T2I: list(zoo.images.values_list("pk", flat=True))}
@@ -60,18 +60,6 @@ def test_hubness_tells_skewness_hs_sum_and_the_largest_hub(retrievals):
     assert counts_of(retrievals[0], I2T, 10, [caption.pk]) == [annotators["a"]["i2t"]["largest_hub"]["n_10"]]
 
 
-def test_hubness_is_printed_as_a_table_and_a_line_a_hub(retrievals):
-    lines = analyse(*about("hubness")).splitlines()
-    assert lines[0].split() == [
-        "skewness",
-        *(f"{way}" for d in ("i2t", "t2i") for k in (1, 5, 10) for way in (d, f"N_{k}")),
-        "hs-sum",
-    ]
-    assert [line.split()[0] for line in lines[1:3]] == ["a", "b"]
-    assert "of 12 images" in lines[4]
-    assert "of 24 captions" in lines[5]
-
-
 def test_a_sample_that_asks_in_one_direction_has_no_hs_sum(retrievals):
     zoo = retrievals[0].collection
     only = Sample.objects.create(name="only-images", collection=zoo, seed=0)
@@ -85,7 +73,7 @@ def test_a_sample_that_asks_in_one_direction_has_no_hs_sum(retrievals):
 
 
 @pytest.mark.parametrize("absent", ["last", "left-out"])
-def test_diversity_tells_both_matrices_in_both_directions(retrievals, absent):
+def test_diversity_gives_both_matrices_in_both_directions(retrievals, absent):
     found = json.loads(analyse(*about("diversity", "--depth", "8", "--absent", absent, "--json")))
     assert (found["annotators"], found["depth"], found["absent"]) == (["a", "b"], 8, absent)
     for direction in Direction:
@@ -95,33 +83,9 @@ def test_diversity_tells_both_matrices_in_both_directions(retrievals, absent):
         np.testing.assert_allclose(both["rank"], first_place_ranks(lists, absent=absent))
 
 
-def test_diversity_is_printed_as_four_tables(retrievals):
-    tables = analyse(*about("diversity", "--depth", "10")).split("\n\n")
-    assert [table.splitlines()[0] for table in tables] == [
-        f"{direction.label}: {title}"
-        for direction in Direction
-        for title in ("Kendall's tau-b", "rank of the row's best item in the column's list")
-    ]
-    assert tables[0].splitlines()[2].split()[:2] == ["a", "-"]
-
-
-def test_what_is_undefined_is_null_in_json(retrievals):
-    # A single place in each list has no order.
-    found = json.loads(analyse(*about("diversity", "--depth", "1", "--json")))
-    assert found["i2t"]["tau"][0][0] is None
-
-
-@pytest.mark.slow
-def test_a_plot_is_written(retrievals, tmp_path):
-    for subject, more in (("hubness", []), ("diversity", ["--depth", "10"])):
-        for name in (f"{subject}.svg", f"{subject}.png"):
-            analyse(*about(subject, *more, "--plot", str(tmp_path / name)))
-            assert (tmp_path / name).stat().st_size > 1_000
-
-
 def test_csv_writes_the_same_figures_as_json(retrievals, tmp_path):
-    figures = json.loads(analyse(*about("hubness", "--json", "--csv", str(tmp_path / "hubs.csv"))))["annotators"]
-    rows = table_of(tmp_path / "hubs.csv")
+    figures = json.loads(analyse(*about("hubness", "--json")))["annotators"]
+    rows = written(tmp_path, *about("hubness"))
     assert [(row["annotator"], row["direction"]) for row in rows] == [(a, d.value) for a in "ab" for d in Direction]
     for row in rows:
         one = figures[row["annotator"]]
@@ -130,29 +94,20 @@ def test_csv_writes_the_same_figures_as_json(retrievals, tmp_path):
         assert float(row["hs_sum"]) == one["hs_sum"]
 
 
-def test_the_csv_of_diversity_has_a_row_for_each_cell(retrievals, tmp_path):
-    found = json.loads(analyse(*about("diversity", "--depth", "10", "--json", "--csv", str(tmp_path / "taus.csv"))))
-    rows = table_of(tmp_path / "taus.csv")
-    assert len(rows) == 4
-    assert float(rows[0]["tau_b"]) == found["i2t"]["tau"][0][1]
-    assert float(rows[1]["rank"]) == found["i2t"]["rank"][1][0]
-
-
 def test_what_is_undefined_is_an_empty_cell(retrievals, tmp_path):
-    analyse(*about("diversity", "--depth", "1", "--absent", "left-out", "--csv", str(tmp_path / "taus.csv")))
-    assert {row["tau_b"] for row in table_of(tmp_path / "taus.csv")} == {""}
+    rows = written(tmp_path, *about("diversity", "--depth", "1", "--absent", "left-out"))
+    assert [row["tau_b"] for row in rows] == [""] * 4
 
 
-def test_bad_input_is_told_in_one_line(retrievals):
-    lacking = "no lists 10 deep for the whole gallery: a. Run: manage.py retrieve zoo"
+def test_bad_input_is_refused(retrievals):
+    missing = "no lists 10 deep for the whole gallery: a. Run: manage.py retrieve zoo"
     for arguments, message in (
-        (["hubness", "zoo", "--annotators", "a"], lacking),
+        (["hubness", "zoo", "--annotators", "a"], missing),
         (about("diversity"), "Lists 25 deep are not possible over 12 images and 24 captions"),
         (about("diversity", "--depth", "11"), r"a \(10 deep\), b \(10 deep\). Run: manage.py retrieve zoo"),
     ):
-        with pytest.raises(CommandError, match=message) as refused:
+        with pytest.raises(CommandError, match=message):
             analyse(*arguments)
-        assert "\n" not in str(refused.value)
 
 
 @pytest.fixture
@@ -162,7 +117,7 @@ def unsure(retrievals, monkeypatch):
     return make_annotator("doubter", "unsure")
 
 
-def test_uncertainty_is_told_by_the_number_of_matches(unsure, tmp_path):
+def test_uncertainty_is_given_by_the_number_of_matches(unsure, tmp_path):
     figures = json.loads(analyse("uncertainty", "zoo", "--annotator", "doubter", "--json"))
     assert figures["images"]["levels"] == [{"positives": 2, "items": 12, "uncertainty": pytest.approx(5.5)}]
     path = tmp_path / "levels.csv"

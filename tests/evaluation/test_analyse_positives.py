@@ -5,7 +5,7 @@ from dataset.models import Version
 from dataset.verdicts import aggregate_round
 from tests.console.conftest import answer_rightly
 from tests.dataset.releasing import release_version
-from tests.evaluation.analysing import analyse, figures_of
+from tests.evaluation.analysing import figures_of
 from tests.factories import make_collection, make_round, make_sample
 
 
@@ -34,7 +34,3 @@ def test_queries_are_counted_by_their_positives(version):
                 sum(count >= row["positives"] for count in counts) for row in found
             ]
             assert sum(row["queries"] for row in found) == len(counts)
-
-
-def test_positives_are_printed_by_direction_and_source(version):
-    assert "image → captions: original\n" in analyse("positives", "v1")

@@ -3,9 +3,8 @@ from django.core.management import CommandError
 
 from annotation.models import Assignment, Judgment
 from hits.models import Round
-from tests.annotation.cast import answer, candidates, propose, sample_of
-from tests.dataset.releasing import release_version
-from tests.evaluation.analysing import analyse, figures_of, table_of
+from tests.annotation.cast import answer, candidates, propose
+from tests.evaluation.analysing import analyse, figures_of, written
 from tests.factories import make_annotator, make_round
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +28,7 @@ def shares(kind: str, by: str, group: str, rows: list[dict] | None = None) -> di
     return {row["reason"]: row["share"] for row in rows if (row["kind"], row["by"], row["group"]) == (kind, by, group)}
 
 
-def test_shortcomings_are_told_by_level_and_what_is_wrong_of_those_who_named_it(judged):
+def test_shortcomings_are_counted_by_level_and_what_is_wrong_among_those_who_named_it(judged, tmp_path):
     rows = figures_of("reasons", "round-1")["reasons"]
     assert shares("shortcoming", "", "all", rows) == {
         "not_in_image": pytest.approx(1 / 3),
@@ -39,12 +38,18 @@ def test_shortcomings_are_told_by_level_and_what_is_wrong_of_those_who_named_it(
     }
     assert shares("shortcoming", "level", "Partially YES, but", rows)["wrong_way"] == 1
     assert shares("shortcoming", "level", "Mostly NO, because", rows)["not_in_image"] == 1
+    (color,) = [
+        row
+        for row in written(tmp_path, "reasons", "round-1")
+        if (row["kind"], row["by"], row["reason"]) == ("wrong_way", "", "color")
+    ]
+    assert (color["count"], color["judgments"]) == ("1", "2")
     found = shares("wrong_way", "", "all", rows)
     assert (found["color"], found["quantity"], found["age"]) == (0.5, 0.5, 0)
     assert shares("wrong_way", "level", "Mostly NO, because", rows)["color"] is None
 
 
-def test_reasons_are_told_by_direction_and_annotator(judged):
+def test_reasons_are_counted_by_direction_and_annotator(judged):
     pairs, words, shapes = candidates(judged.hits.get()), make_annotator("words"), make_annotator("shapes")
     propose(judged, pairs[:2], words)
     propose(judged, pairs[1:], shapes, direction="t2i")
@@ -63,28 +68,8 @@ def test_reasons_that_do_not_count_are_left_out(judged):
     assert shares("shortcoming", "", "all")["grammar"] == 0
 
 
-def test_a_released_version_gives_the_figures_of_its_round(judged):
-    answer(judged.hits.get(), 1, 1, 1, 1, seat=2)
-    release_version("v1", collection=judged.pool.collection, sample=sample_of(judged), rounds=[judged])
-    released, live = figures_of("reasons", "--version", "v1"), figures_of("reasons", "round-1")
-    assert (released["reasons"], released["asked"], released["given"]) == (live["reasons"], 3, 3)
-
-
-def test_the_tables_the_csv_and_the_plot_are_written(judged, tmp_path):
-    told = analyse("reasons", "round-1", "--csv", str(tmp_path / "r.csv"), "--plot", str(tmp_path / "r.svg"))
-    assert "3 of 3 judgments at levels 2 and 3 name a reason." in told
-    assert "Shortcomings, in percent" in told
-    (row,) = [
-        row
-        for row in table_of(tmp_path / "r.csv")
-        if (row["kind"], row["by"], row["reason"]) == ("wrong_way", "", "color")
-    ]
-    assert (row["count"], row["judgments"]) == ("1", "2")
-    assert "wrong way" in (tmp_path / "r.svg").read_text()
-
-
 def test_a_round_that_asked_for_no_reasons_is_refused():
     made = make_round(hits=1, candidates=2)
     answer(made.hits.get(), 2, 3)
-    with pytest.raises(CommandError, match="Round round-1 has no reasons. Pack a round with --reasons to ask for them"):
+    with pytest.raises(CommandError, match="round-1 has no reasons"):
         analyse("reasons", "round-1")

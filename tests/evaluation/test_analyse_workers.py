@@ -47,7 +47,7 @@ def test_workers_are_counted_by_the_hits_they_did(judged):
     assert found["11-15"]["accepted_share"] is None
 
 
-def test_accepted_excluded_and_rejected_work_is_told_apart(judged, people):
+def test_accepted_excluded_and_rejected_work_is_distinguished(judged, people):
     work = list(Assignment.objects.filter(worker=people[0]).order_by("pk"))
     Assignment.objects.filter(pk__in=[work[1].pk, work[2].pk]).update(state="excluded")
     Assignment.objects.filter(pk=work[3].pk).update(state="flagged")
@@ -126,9 +126,9 @@ def test_a_version_names_its_own_pseudonyms_and_knows_no_rejection(judged, peopl
 
 def test_workers_are_named_by_pseudonym_and_never_by_platform_id(judged, people, tmp_path):
     WorkerIdentity.objects.create(worker=people[0], channel="mturk", external_id="A1PLATFORMID")
-    told = analyse("workers", "round-1", "--csv", str(tmp_path / "w.csv"), "--plot", str(tmp_path / "w.svg"))
-    assert people[0].pseudonym in told
-    written = told + (tmp_path / "w.csv").read_text() + (tmp_path / "w.svg").read_text()
+    shown = analyse("workers", "round-1", "--csv", str(tmp_path / "w.csv"), "--plot", str(tmp_path / "w.svg"))
+    assert people[0].pseudonym in shown
+    written = shown + (tmp_path / "w.csv").read_text() + (tmp_path / "w.svg").read_text()
     assert "A1PLATFORMID" not in written
     assert {row["worker"] for row in table_of(tmp_path / "w.csv")} == {worker.pseudonym for worker in people}
 
@@ -138,7 +138,7 @@ def test_the_terminal_lists_twenty_workers_and_counts_the_rest():
     hit: HIT = made.hits.get()
     for seat in range(1, 23):
         answer(hit, 1, 4, seat=seat)
-    assert "... and 2 more workers; --json and --csv list all." in analyse("workers", "round-1")
+    assert "... and 2 more workers" in analyse("workers", "round-1")
 
 
 def test_what_signals_found_is_listed_in_a_line_each(judged, people):

@@ -49,8 +49,8 @@ def mteb(folder):
         (figures / "model_meta.json").write_text(json.dumps({"name": META["model_name"]}))
         for task, content in (tasks or {"ZooA": predictions("i2t"), "ZooB": predictions("t2i")}).items():
             (folder / f"{task}_predictions.json").write_text(json.dumps(content))
-            told = {"dataset_revision": "1", "task_name": task, "mteb_version": "2.26.24", "scores": {"test": []}}
-            (figures / f"{task}.json").write_text(json.dumps(told))
+            scored = {"dataset_revision": "1", "task_name": task, "mteb_version": "2.26.24", "scores": {"test": []}}
+            (figures / f"{task}.json").write_text(json.dumps(scored))
         return folder
 
     return written
@@ -92,7 +92,7 @@ def test_a_zip_file_of_the_folder_is_read_as_the_folder(mteb, tmp_path):
     assert read(tmp_path / path) == LISTS
 
 
-def test_the_model_has_the_name_that_mteb_tells_or_that_of_its_folder(mteb, tmp_path):
+def test_the_model_has_the_name_that_mteb_gives_or_that_of_its_folder(mteb, tmp_path):
     other = shutil.copytree(mteb(), tmp_path / "others")
     with packed_folders([other]) as files:
         assert model_names(files) == ["openai__clip-vit-base-patch32"]
@@ -123,7 +123,7 @@ def test_ids_that_both_sides_have_need_a_direction_in_the_name(mteb):
     ids = Ids.of_numbers(images=range(5), captions=range(5))
     content = {"default": {"test": {"1": {"2": 0.5}}}}
     path = mteb(Zoo=content)
-    with pytest.raises(CounterpartError, match="queries could be images or captions, for example 1. Write i2t or"):
+    with pytest.raises(CounterpartError, match="for example 1. Write i2t or"):
         read(path, ids)
     (path / "Zoo_predictions.json").rename(path / "ZooT2IRetrieval_predictions.json")
     assert read(path, ids) == {"i2t": {}, "t2i": {"1": [2]}}
@@ -132,9 +132,9 @@ def test_ids_that_both_sides_have_need_a_direction_in_the_name(mteb):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"default": {"test": {"1": {"99": 1}}}}, r"lacks 1 id of ZooA_predictions.json \(i2t\): 99. Use the ids"),
-        ({"default": {"test": {"image-1": {"caption-99": 1}}}}, "lacks 1 id of ZooA_predictions.json .i2t.: 99"),
-        ({"default": {"test": {"7": {"8": 1}}}}, "The gallery lacks 2 ids of ZooA_predictions.json"),
+        ({"default": {"test": {"1": {"99": 1}}}}, r"1 id of ZooA_predictions.json \(i2t\).*: 99"),
+        ({"default": {"test": {"image-1": {"caption-99": 1}}}}, r"1 id of ZooA_predictions.json \(i2t\).*: 99"),
+        ({"default": {"test": {"7": {"8": 1}}}}, "2 ids of ZooA_predictions.json"),
         ({"default": {"test": {"1": {"10": float("nan")}}}}, "is not valid JSON"),
         ({"default": {"test": {"1": {"10": "high"}}}}, "ZooA_predictions.json has 'high' in place of a score"),
         ({"default": {"test": {"1": ["10"]}}}, "ZooA_predictions.json has 'array' in place of a score"),
@@ -153,7 +153,7 @@ def test_predictions_that_cannot_be_used_are_named(mteb, content, message):
 
 def test_two_tasks_of_one_direction_are_refused(mteb):
     path = mteb(ZooA=predictions("i2t"), ZooB=predictions("i2t"))
-    with pytest.raises(CounterpartError, match="ranks 3 queries image → captions twice. Keep one list of each"):
+    with pytest.raises(CounterpartError, match="ranks 3 queries .* twice"):
         read(path)
 
 
@@ -161,7 +161,7 @@ def test_figures_alone_are_refused_with_the_option_that_saves_predictions(mteb):
     path = mteb()
     for file in path.glob("*_predictions.json"):
         file.unlink()
-    with pytest.raises(CounterpartError, match="results has MTEB's figures, which have no rankings. Let mteb.evaluate"):
+    with pytest.raises(CounterpartError, match="results has MTEB's figures"):
         read(path)
     with pytest.raises(CounterpartError, match=r"ZooA.json has MTEB's figures, .*prediction_folder=FOLDER"):
         read(next(path.rglob("ZooA.json")))
@@ -169,9 +169,7 @@ def test_figures_alone_are_refused_with_the_option_that_saves_predictions(mteb):
 
 def test_a_folder_without_rankings_is_refused(folder):
     (folder / "notes.txt").write_text("later")
-    with pytest.raises(
-        CounterpartError, match=r"results has no file …_predictions.json of MTEB, and none that ends in"
-    ):
+    with pytest.raises(CounterpartError, match="results has no file …_predictions.json"):
         read(folder)
 
 
@@ -212,7 +210,7 @@ def test_datasets_on_disk_are_rankings(folder, columns):
     assert read(folder) == LISTS
 
 
-def test_a_dataset_of_one_direction_is_told_by_its_ids(folder):
+def test_a_dataset_of_one_direction_is_given_by_its_ids(folder):
     assert read(saved(folder, wide("t2i"))) == {"i2t": {}, "t2i": LISTS["t2i"]}
 
 
@@ -249,5 +247,5 @@ def test_tables_that_cannot_be_used_are_named(folder, columns, message):
 def test_a_damaged_table_is_named(folder):
     path = saved(folder, wide("i2t")) / "data-00000-of-00001.arrow"
     path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(CounterpartError, match=r"arrow is not a readable table of rankings"):
+    with pytest.raises(CounterpartError, match="arrow is not a readable table"):
         read(folder)

@@ -1,4 +1,4 @@
-"""The quality of a round, beside what its rows say one by one."""
+"""The quality of a round, compared with its rows one by one."""
 
 import pytest
 
@@ -25,9 +25,9 @@ def test_controls_count_in_any_work_unless_retired_and_levels_in_accepted_work_a
     made.controls.filter(items__hit=third).update(state="retired")
     rows = list(Judgment.objects.filter(item__hit__round=made).select_related("item__control", "assignment"))
     right = {"positive": (1, 2), "negative": (3, 4)}
-    told = [row for row in rows if row.item.control and row.item.control.state != "retired"]
+    rated = [row for row in rows if row.item.control and row.item.control.state != "retired"]
     votes = [row.level for row in rows if row.item.control is None and row.assignment.state == "accepted"]
     quality = quality_of(made)
-    assert quality.controls.answered == len(told) > 0
-    assert quality.controls.right == sum(row.level in right[row.item.control.polarity] for row in told) < len(told)
+    assert quality.controls.answered == len(rated) > 0
+    assert quality.controls.right == sum(row.level in right[row.item.control.polarity] for row in rated) < len(rated)
     assert quality.levels == {level: votes.count(level) for level in (1, 2, 3, 4)} == {1: 1, 2: 1, 3: 0, 4: 2}

@@ -1,6 +1,5 @@
 """``analyse bias`` and ``analyse completeness`` on a small version whose truth is known."""
 
-import csv
 import json
 
 import numpy as np
@@ -21,7 +20,7 @@ from hits.models import Control
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
 from tests.dataset.releasing import release_version
-from tests.evaluation.analysing import analyse
+from tests.evaluation.analysing import analyse, written
 from tests.evaluation.worlds import NAMES, judge_all, known_round, level_of
 
 pytestmark = pytest.mark.django_db
@@ -79,7 +78,7 @@ def test_bias_agrees_with_scores_counted_from_the_rows(version):
         assert one["subsets"][0]["bias"] == pytest.approx(np.mean(moved))
 
 
-def test_a_partial_match_counts_half_by_graded_metrics_and_the_truth_tells_the_true_scores(version):
+def test_a_partial_match_counts_half_by_graded_metrics_and_the_truth_gives_the_true_scores(version):
     found = json.loads(analyse("bias", "v1", "--metrics", "R@1,graded R@1", "--truth", "truth", "--json"))["bias"]
     binary, graded = (next(one for one in found if one["metric"] == name) for name in ("R@1", "graded R@1"))
     images, captions = version.collection.images.in_bulk(), version.collection.captions.in_bulk()
@@ -92,23 +91,15 @@ def test_a_partial_match_counts_half_by_graded_metrics_and_the_truth_tells_the_t
     assert binary["distance_from_truth_by_size"][0]["bias"] > 0
 
 
-def test_bias_is_printed_as_tables_and_written_as_csv(version, tmp_path):
-    printed = analyse("bias", "v1", "--metrics", "R@1", "--truth", "truth", "--csv", tmp_path / "bias.csv")
-    assert "image → captions, R@1, percent" in printed
-    assert "annotators  subsets    bias    self  others  truth" in printed
-    assert "left out   matches  only its own" in printed
-    assert "with its proposals -> without them" in printed
-    assert "self: of those that proposed, others: of the rest" in printed
-    rows = list(csv.DictReader((tmp_path / "bias.csv").open()))
-    assert len(rows) == 2 * 7 * 3
-    assert {row["subset"] for row in rows} == {"a", "b", "c", "a;b", "a;c", "b;c", "a;b;c"}
+@pytest.mark.parametrize(
+    "arguments",
+    [("bias", "v1", "--truth", "truth"), ("annotators", "round-1"), ("workers", "round-1"), ("positives", "v1")],
+)
+def test_an_analysis_writes_its_rows_and_draws_its_chart(version, tmp_path, arguments):
+    assert written(tmp_path, *arguments)
 
 
-def test_a_reviewed_level_holds_for_bias(version):
-    assert set(judged_lists(version)[I2T].qrels.gains.tolist()) == {1.0, 0.5, 0.0}
-
-
-def test_completeness_tells_what_was_found_what_there_is_and_its_estimates(version, monkeypatch):
+def test_completeness_gives_what_was_found_what_there_is_and_its_estimates(version, monkeypatch):
     monkeypatch.setattr("counterpart_statistics.judged.control_votes.vote_errors", lambda *_: RIGHT)
     found = json.loads(analyse("completeness", "v1", "--truth", "truth", "--json"))["directions"]
     judged = judged_lists(version)
@@ -128,9 +119,7 @@ def test_completeness_tells_what_was_found_what_there_is_and_its_estimates(versi
     assert (parts["estimable"], parts["reason"]) == (True, None)
     total = sum(parts[name]["value"] for name in ("judged", "listed", "outside"))
     assert parts["total"]["value"] == pytest.approx(total)
-    printed = analyse("completeness", "v1", "--truth", "truth")
-    assert f"By parts: {total:,.0f} (cautious interval " in printed
-    assert "of the truth.\nThat is " in printed
+    assert f"By parts: {total:,.0f} (" in analyse("completeness", "v1", "--truth", "truth")
 
 
 def test_the_estimate_by_parts_counts_every_pair_of_a_query_once(version):
@@ -142,7 +131,7 @@ def test_the_estimate_by_parts_counts_every_pair_of_a_query_once(version):
         assert one.beyond.pairs == 14 * 14 - len(pairs)
         assert one.beyond.beside == len(theirs - pairs)
         assert one.beyond.probed == 14 * 14 - len(pairs | theirs)
-        # Nothing in this world tells matches from others, so a third of all pairs matches, in lists or not.
+        # Nothing in this world separates matches from others, so a third of all pairs matches, in lists or not.
         assert one.parts.listed.value == pytest.approx((len(pairs) - one.judged) / 3, rel=0.35)
 
 
@@ -150,22 +139,16 @@ def test_an_interval_wider_than_the_estimate_is_none_and_capture_recapture_no_bo
     monkeypatch.setattr(Parts, "is_estimable", False)
     parts = json.loads(analyse("completeness", "v1", "--json"))["directions"][0]["by_parts"]
     assert (parts["estimable"], parts["total"]) == (False, None)
-    assert "is wider than the estimate. " in parts["reason"]
-    printed = analyse("completeness", "v1", "--csv", tmp_path / "found.csv", "--plot", tmp_path / "found.svg")
-    assert printed.count("By parts: not estimable. The interval") == 2
+    printed = analyse("completeness", "v1")
+    assert printed.count("By parts: not estimable. ") == 2
     assert parts["reason"] in printed
-    assert printed.count("\nChao ") == 2
-    assert "at least" not in printed
-    assert "resampling interval" in printed
-    assert "seldom holds the true number" in printed
-    rows = list(csv.DictReader((tmp_path / "found.csv").open()))
+    rows = written(tmp_path, "completeness", "v1")
     assert {(row["method"], row["interval"]) for row in rows} >= {("Chao", "resampling"), ("by parts", "cautious")}
     assert {row["value"] for row in rows if row["method"] == "by parts"} == {""}
-    assert (tmp_path / "found.svg").stat().st_size > 1_000
 
 
-def test_where_pairs_have_one_vote_matches_among_pairs_that_nobody_judged_are_not_estimable(version, tmp_path):
-    """Ten workers whose controls are right may err on one candidate of ten, as far as one set each tells."""
+def test_where_pairs_have_one_vote_matches_among_pairs_without_judgments_are_not_estimable(version, tmp_path):
+    """Ten workers whose controls are right may err on one candidate of ten, as far as one set each shows."""
     parts = json.loads(analyse("completeness", "v1", "--json"))["directions"][0]["by_parts"]
     assert (parts["estimable"], parts["total"], parts["listed"], parts["outside"]) == (False, None, None, None)
     assert parts["reason"].endswith("Pack with --replication 3.")
@@ -214,14 +197,13 @@ def test_a_random_pair_that_was_retired_as_a_control_is_one_that_matches():
     assert votes.missed == 0  # a known match that was retired is none
 
 
-def test_bad_input_is_told_in_one_line(version):
+def test_bad_input_is_refused(version):
     for arguments, message in (
-        (("bias", "v1", "--truth", "nobody"), "Source 'nobody' has no matches on the queries of v1"),
-        (("completeness", "v1", "--truth", "nobody"), "Sources: .*truth"),
+        (("bias", "v1", "--truth", "moon"), "'moon' .* queries of v1"),
+        (("completeness", "v1", "--truth", "moon"), "Sources: .*truth"),
     ):
-        with pytest.raises(CommandError, match=message) as refused:
+        with pytest.raises(CommandError, match=message):
             analyse(*arguments)
-        assert "\n" not in str(refused.value)
 
 
 def test_what_would_make_an_estimate_one_depends_on_what_is_wide():

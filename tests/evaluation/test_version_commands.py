@@ -40,26 +40,29 @@ def versions() -> tuple[Version, Version]:
     return made
 
 
+def failed(check: str, *options: str) -> str:
+    """What a verification prints that fails by one check."""
+    out = StringIO()
+    with pytest.raises(CommandError, match=f"does not verify: {check}"):
+        call_command("verify", "v1", *options, stdout=out)
+    return out.getvalue()
+
+
 def test_verify_names_every_check_and_fails_with_what_it_found(versions):
     printed = output_of("verify", "v1").splitlines()
     names = ("files", "collection", "packing", "judgments", "contents", "scores")
     assert printed == [f"{name}: ok" for name in names]
     assert json.loads(output_of("verify", "v1", "--json"))["passed"]
     write_file("versions/v1/pairs.csv", b"x")
-    out = StringIO()
-    with pytest.raises(CommandError, match="Version v1 does not verify: files"):
-        call_command("verify", "v1", stdout=out)
-    assert "files: FAILED\n  The file versions/v1/pairs.csv was changed" in out.getvalue()
-    assert "judgments: ok" in out.getvalue()
+    printed = failed("files")
+    assert "files: FAILED\n  The file versions/v1/pairs.csv was changed" in printed
+    assert "judgments: ok" in printed
 
 
 def test_verify_prints_json_even_if_it_fails(versions):
     judgment = Judgment.objects.filter(level=1).first()
     Judgment.objects.filter(pk=judgment.pk).update(level=2)
-    out = StringIO()
-    with pytest.raises(CommandError, match="does not verify: judgments"):
-        call_command("verify", "v1", "--json", stdout=out)
-    outcome = json.loads(out.getvalue())
+    outcome = json.loads(failed("judgments", "--json"))
     assert not outcome["passed"]
     assert [check["check"] for check in outcome["checks"] if check["problems"]] == ["judgments"]
 
@@ -67,10 +70,7 @@ def test_verify_prints_json_even_if_it_fails(versions):
 def test_a_score_that_was_changed_is_named(versions):
     score = Score.objects.filter(version=versions[0]).first()
     Score.objects.filter(pk=score.pk).update(value=score.value + 0.25)
-    out = StringIO()
-    with pytest.raises(CommandError, match="does not verify: scores"):
-        call_command("verify", "v1", stdout=out)
-    assert f"{score.run.model}, {score.direction} {score.metric}: stored" in out.getvalue()
+    assert f"{score.run.model}, {score.direction} {score.metric}: stored" in failed("scores")
 
 
 def test_scores_of_a_file_that_is_not_stored_are_noted(versions, tmp_path):
@@ -83,7 +83,7 @@ def test_scores_of_a_file_that_is_not_stored_are_noted(versions, tmp_path):
     assert "note: 1 run was scored from files that are not stored: mine." in output_of("verify", "v1")
 
 
-def test_diff_tells_causes_examples_and_the_effect_on_scores_and_writes_every_changed_pair(versions, tmp_path):
+def test_diff_gives_causes_examples_and_the_effect_on_scores_and_writes_every_changed_pair(versions, tmp_path):
     printed = output_of("diff", "v1", "v2", "--csv", tmp_path / "changes.csv")
     assert printed.startswith("2 pairs differ between v1 and v2:\n        2  threshold: other levels are positive")
     assert "match, level 2 -> no match, level 2" in printed

@@ -18,6 +18,8 @@ from tests.hits.pools import pack
 NAMES = ("a", "b", "c")
 START = datetime(2026, 11, 1, tzinfo=UTC)
 SMALL = Design("small", 4, 1, 1)
+AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
+GREEDY = {"design": SMALL, "judge": "audit+greedy", "audit_share": 0.3, "seed": 4}
 
 
 def level_of(image, caption) -> int:
@@ -67,3 +69,16 @@ def judge_all(made: Round) -> Round:
     for minutes, hit in enumerate(made.hits.order_by("number")):
         judge(hit, minutes=minutes)
     return made
+
+
+def judge_last_top_up(made: Round) -> None:
+    for hit in made.top_ups.last().hits.all():
+        judge(hit)
+
+
+def half_judged(pool: Pool) -> Round:
+    """An audit in which one HIT is left to judge."""
+    audit = published(pack("audit", pool, **AUDIT))
+    for hit in list(audit.hits.order_by("number"))[:-1]:
+        judge(hit)
+    return audit

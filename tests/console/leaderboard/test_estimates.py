@@ -6,8 +6,8 @@ from console.leaderboard.round_boards import estimates_of_run
 from evaluation.scores.scoring import evaluate_version
 from tests.console.api.calls import caller_for
 from tests.dataset.releasing import release_version
-from tests.evaluation.auditing.test_estimate_boards import AUDIT, half_judged, register
-from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
+from tests.evaluation.registering import register_in_order
+from tests.evaluation.worlds import AUDIT, SMALL, half_judged, judge, judge_all, known_pool, published
 from tests.factories import make_collection
 from tests.hits.pools import pack
 
@@ -20,7 +20,7 @@ def pool():
 
 
 def test_the_leaderboard_of_a_collection_without_a_version_is_that_of_its_newest_audit(member, pool, tmp_path):
-    run = register(pool.collection, tmp_path)
+    run = register_in_order(pool.collection, tmp_path)
     half_judged(pool)
     page = member.get("/collections/zoo/leaderboard/")
     assert "Estimated of the pool of audit, from " in page.text
@@ -68,7 +68,7 @@ def test_a_finished_round_of_all_pairs_is_counted(member, pool):
 
 
 def test_the_page_of_a_run_has_its_estimates_on_each_audit(member, pool, tmp_path):
-    run = register(pool.collection, tmp_path)
+    run = register_in_order(pool.collection, tmp_path)
     half_judged(pool)
     published(pack("later", pool, **AUDIT))  # nothing is judged: it says nothing of the run
     page = member.get(f"/runs/{run.pk}/")
@@ -88,7 +88,7 @@ def test_a_round_of_another_collection_is_not_found(member, pool):
 
 
 def test_a_program_reads_the_estimates_of_a_run(person, pool, tmp_path):
-    run = register(pool.collection, tmp_path)
+    run = register_in_order(pool.collection, tmp_path)
     half_judged(pool)
     (told,) = caller_for(person, "evaluation:read").get(f"/runs/{run.pk}").json()["estimates"]
     ((_, boards),) = estimates_of_run(run)

@@ -4,15 +4,15 @@ import pytest
 
 from tests.browser import barriers_in_light_and_dark, width_on_a_phone
 from tests.console.test_console_browser import log_in
-from tests.evaluation.auditing.test_estimate_boards import half_judged, register
-from tests.evaluation.worlds import known_pool
+from tests.evaluation.registering import register_in_order
+from tests.evaluation.worlds import half_judged, known_pool
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_boards_of_estimates_have_no_barriers_and_fit_a_phone(page, live_server, tmp_path):
     pool = known_pool(names=("clip-vit-large", "vsrn-recurrent"))
-    run = register(pool.collection, tmp_path, "vsrn-finetuned-on-everything")
+    run = register_in_order(pool.collection, tmp_path, "vsrn-finetuned-on-everything")
     half_judged(pool)
     log_in(page, live_server.url)
     for path in ("/collections/zoo/leaderboard/?round=audit", f"/runs/{run.pk}/"):

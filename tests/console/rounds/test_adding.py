@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.evaluation.asking.test_round_top_ups import AUDIT, register
-from tests.evaluation.worlds import judge_all, known_pool, published
+from tests.evaluation.registering import register
+from tests.evaluation.worlds import AUDIT, judge_all, known_pool, published
 from tests.hits.pools import pack
 
 pytestmark = pytest.mark.django_db

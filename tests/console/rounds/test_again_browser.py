@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.browser import barriers
 from tests.console.test_console_browser import log_in
-from tests.evaluation.asking.test_judging_again import judged
+from tests.evaluation.asking.doubtful import judged
 
 __all__ = ["judged"]
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]

@@ -9,7 +9,7 @@ from core.models import Event
 from evaluation.asking.planned_top_ups import add_planned
 from evaluation.asking.round_top_ups import JudgeAgain
 from tests.annotation.cast import answer
-from tests.evaluation.asking.test_judging_again import doubtful, judged
+from tests.evaluation.asking.doubtful import doubtful, judged
 
 __all__ = ["judged"]
 URL = "/rounds/round-1/again/"

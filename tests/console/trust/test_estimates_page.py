@@ -7,14 +7,12 @@ from django.utils import timezone
 from evaluation.auditing.live_estimates import LiveParameters
 from hits.models import Round
 from tests.console.conftest import counted
-from tests.evaluation.asking.test_round_top_ups import register
-from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
+from tests.evaluation.registering import register
+from tests.evaluation.worlds import AUDIT, SMALL, judge, judge_all, known_pool, published
 from tests.factories import make_round
 from tests.hits.pools import pack
 
 pytestmark = pytest.mark.django_db
-
-AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
 
 
 @pytest.fixture(autouse=True)

@@ -117,7 +117,7 @@ def test_strict_eccv_json_drops_what_matches_only_partially_and_none_has_room_fo
         lists[labels] = json.loads(path.read_text())
     assert set(lists["lenient"][image]) - set(lists["strict"][image]) == {int(caption)}
     assert sum(map(len, lists["lenient"].values())) - sum(map(len, lists["strict"].values())) == 1
-    with pytest.raises(CounterpartError, match="no room for graded labels: use lenient or strict"):
+    with pytest.raises(CounterpartError, match="graded labels: use lenient or strict"):
         exported(version, tmp_path, "eccv-json", "graded")
 
 
@@ -167,7 +167,7 @@ def test_qrels_cannot_hold_ids_with_spaces(version, tmp_path):
     farm = make_collection("farm")
     farm.images.filter(key="3").update(key="cow 7")
     spaced = release_version("v2", collection=farm, sample=make_sample(farm), merge="original")
-    with pytest.raises(CounterpartError, match="1 id contains spaces: cow 7. Qrels cannot"):
+    with pytest.raises(CounterpartError, match="1 id .*: cow 7"):
         exported(spaced, tmp_path, "qrels")
 
 
@@ -190,7 +190,10 @@ def test_a_hugging_face_folder_names_its_files_and_licence(version, tmp_path):
     assert described["license"] == "cc-by-4.0"
     assert "# v1" in card
     configs = {one["config_name"]: one["data_files"][0]["path"] for one in described["configs"]}
-    assert set(configs) == {"pairs", "judgments", "captions", "images"}
+    columns = {name: pq.read_schema(tmp_path / path).names for name, path in configs.items()}
+    assert columns["captions"] == ["caption_id", "image_id", "text", "query"]
+    assert columns["images"] == ["image_id", "file_name", "width", "height", "query"]
+    assert all({"image_id", "caption_id"} <= set(columns[name]) for name in ("pairs", "judgments"))
     for info in described["dataset_info"]:
         table = pq.read_table(tmp_path / configs[info["config_name"]])
         assert [feature["name"] for feature in info["features"]] == table.column_names
@@ -222,7 +225,7 @@ def test_pictures_that_are_missing_and_a_caption_that_was_changed_since_the_rele
     with pytest.raises(CounterpartError, match="2 pictures are missing .*: 2, 4. Import"):
         exported(version, tmp_path, "mteb")
     version.collection.captions.filter(key="3").update(text="another")
-    with pytest.raises(CounterpartError, match="zoo lost 1 caption, or changed them, .*: 3. Import"):
+    with pytest.raises(CounterpartError, match="zoo lost 1 caption.*: 3"):
         exported(version, tmp_path, "hf")
 
 
@@ -239,7 +242,7 @@ def test_croissant_passes_both_gates(version, tmp_path):
     assert firsts["pairs"]["pairs/positive"] == 1
 
 
-def test_croissant_tells_who_annotated_for_which_pay_and_how_well_they_agree(version, tmp_path):
+def test_croissant_gives_who_annotated_for_which_pay_and_how_well_they_agree(version, tmp_path):
     exported(version, tmp_path, "croissant")
     metadata = json.loads((tmp_path / "croissant.json").read_text())
     assert metadata["rai:dataAnnotationPlatform"] == ["browser"]
@@ -252,6 +255,6 @@ def test_croissant_tells_who_annotated_for_which_pay_and_how_well_they_agree(ver
     ]
 
 
-def test_alpha_of_votes_that_are_all_equal_is_told_as_undefined(version, monkeypatch):
+def test_alpha_of_votes_that_are_all_equal_is_called_undefined(version, monkeypatch):
     monkeypatch.setattr("dataset.exports.statements.agreement_of", lambda version: (4, 1.0, float("nan")))
     assert agreement(version).endswith("alpha (interval) is undefined, as all these votes have one level.")

@@ -143,7 +143,7 @@ def test_what_a_killed_export_left_goes_with_the_next_one(version, out):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_format_says_whether_it_tells_controls(version, out, format):
+def test_a_format_says_whether_it_reveals_controls(version, out, format):
     export_version(version, format=format, out=out)
     columns = set()
     for file in out.rglob("*"):

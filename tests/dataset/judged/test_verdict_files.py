@@ -1,10 +1,7 @@
 import pytest
-from django.conf import settings
 from django.core.files.storage import default_storage
 from django.urls import reverse
 
-from core.errors import CounterpartError
-from core.files.stored_files import local_copy
 from corpus.models import Caption, Image
 from dataset.judged.verdict_files import count_verdicts, judged_pairs, verdicts_on
 from dataset.models import Aggregation, Review, Verdict
@@ -117,16 +114,6 @@ def test_below_the_size_verdicts_are_rows_again(made, monkeypatch, large, django
         aggregate_round(made)
     assert Verdict.objects.count() == 4
     assert not default_storage.exists(path)
-
-
-def test_a_changed_file_is_refused(made, large):
-    aggregate_round(made)
-    stored = Aggregation.objects.get().stored
-    local_copy(stored).unlink(missing_ok=True)
-    with (settings.MEDIA_ROOT / stored.path).open("ab") as file:
-        file.write(b"more")
-    with pytest.raises(CounterpartError, match="was changed after it was written"):
-        known(made)
 
 
 def test_pages_show_verdicts_of_files(made, large, researcher):

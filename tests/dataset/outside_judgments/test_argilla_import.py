@@ -88,9 +88,9 @@ def test_one_of_several_questions_is_chosen(take, levels, write):
     record["responses"]["fluency"] = [{"value": "4", "user_id": ADA}]
     record["responses"]["quality"] = record["responses"].pop("match")
     path = write("records.json", [record])
-    with pytest.raises(CounterpartError, match="has several questions: fluency, quality. Name the one of the levels"):
+    with pytest.raises(CounterpartError, match="fluency, quality.* --answer"):
         take(path)
-    with pytest.raises(CounterpartError, match="has no question match but fluency, quality"):
+    with pytest.raises(CounterpartError, match="question match but fluency, quality"):
         take(path, answer="match")
     take(path, answer="quality")
     assert list(levels().values()) == [1]
@@ -112,6 +112,6 @@ def test_what_is_wrong_in_a_record_is_named(take, write, wrong, message):
     assert message in str(refused.value)
 
 
-def test_records_that_nobody_answered_are_told(take, write):
-    with pytest.raises(CounterpartError, match="has no answers: all were skipped or not submitted"):
+def test_records_that_have_no_answer_are_refused(take, write):
+    with pytest.raises(CounterpartError, match="records.json has no answers"):
         take(write("records.json", [flat("a", "0", "2")]))

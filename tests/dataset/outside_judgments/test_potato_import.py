@@ -105,20 +105,20 @@ def test_items_without_a_label_are_skipped(take, write, items):
 
 def test_the_data_file_is_needed(take, write):
     path = write("annotated_instances.jsonl", [labelled("ada", "p1", "100% YES")])
-    with pytest.raises(CounterpartError, match=r"names items by id alone\. Add the project's data file with --items"):
+    with pytest.raises(CounterpartError, match="--items"):
         take(path)
 
 
-def test_items_that_the_data_file_lacks_or_has_twice_are_named(take, write, items):
+def test_items_missing_from_the_data_file_or_there_twice_are_named(take, write, items):
     path = write("annotated_instances.jsonl", [labelled("ada", "p9", "100% YES")])
-    with pytest.raises(CounterpartError, match=r"its item is not in the data file \(record 1\)"):
+    with pytest.raises(CounterpartError, match=r"\(record 1\)"):
         take(path, items=items)
-    with pytest.raises(CounterpartError, match=r"items\.csv, item 3: the id p1 is that of an item before"):
+    with pytest.raises(CounterpartError, match=r"items\.csv, item 3: the id p1"):
         take(path, items=write("items.csv", "id,image,caption\np1,0,2\np1,0,2\n"))
 
 
 def test_two_tables_of_all_annotations_are_refused(take, write, items):
     write("out/annotated_instances.csv", "user,instance_id\n")
     folder = write("out/annotated_instances.jsonl", [labelled("ada", "p1", "100% YES")]).parent
-    with pytest.raises(CounterpartError, match="out has 2 tables of all annotations. Import one of them"):
+    with pytest.raises(CounterpartError, match="out has 2 tables"):
         take(folder, items=items)

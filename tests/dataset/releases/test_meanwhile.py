@@ -15,16 +15,14 @@ from corpus.models import Match
 from dataset.models import Verdict, Version
 from dataset.releases.release_leases import take
 from dataset.verdicts import aggregate_round
-from tests.dataset.releasing import refuses, release, round
+from tests.dataset.releasing import refuses, release
 from tests.factories import make_collection, make_sample
-
-__all__ = ["round"]
 
 pytestmark = pytest.mark.django_db
 
 
 def before(monkeypatch, module, name: str, other) -> None:
-    """Let somebody else do something once, just before a step of this process."""
+    """Let another process do something once, just before a step of this process."""
     step = getattr(module, name)
 
     def later(*given, **named):
@@ -37,7 +35,7 @@ def before(monkeypatch, module, name: str, other) -> None:
 
 def test_votes_that_another_process_has_counted_meanwhile_are_kept(round, monkeypatch):
     before(monkeypatch, dataset.verdicts, "certainty_of", lambda: aggregate_round(round))
-    with pytest.raises(CounterpartError, match="^Another process has counted the votes of round round-1 meanwhile"):
+    with pytest.raises(CounterpartError, match="Another process .* round-1"):
         aggregate_round(round)
     assert round.aggregations.count() == 1
     assert Verdict.objects.count() == 2
@@ -63,7 +61,7 @@ def test_a_merged_source_that_grew_meanwhile_is_not_released(round, monkeypatch)
     more = {"collection": zoo, "image": image, "source": "more", "score": 1}
     Match.objects.create(**more, caption=zoo.captions.first())
     before(monkeypatch, dataset.releases.release, "_enter", lambda: Match.objects.create(**more, caption=caption))
-    with pytest.raises(CounterpartError, match="^The match source more has grown meanwhile"):
+    with pytest.raises(CounterpartError, match="match source more has grown"):
         release(round, merge="more")
     assert not default_storage.exists("versions/v1")
     zoo.refresh_from_db()
@@ -84,7 +82,7 @@ def test_a_name_that_another_release_took_meanwhile_keeps_its_files(round, monke
     assert default_storage.open("versions/v1/pairs.csv").read() == b"theirs"
 
 
-def test_a_version_that_is_being_released_is_not_released_beside(round):
+def test_a_version_that_is_being_released_is_not_released_twice(round):
     assert take("versions/v1")
     refuses(round, "A version v1 is being released already")
     assert not Version.objects.exists()

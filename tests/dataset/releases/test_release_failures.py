@@ -9,14 +9,12 @@ from django.core.files.storage import default_storage
 import dataset.releases.release
 from core.errors import CounterpartError
 from core.files.stored_files import write_file
-from corpus.models import Match
 from dataset.models import Version
 from dataset.versions import version_files
 from dataset.versions.version_files import manifest_in_storage
 from mitl.models import Direction
-from tests.dataset.releasing import contents, read, refuses, release, round
+from tests.dataset.releasing import contents, forget_version, read, refuses, release
 
-__all__ = ["round"]
 pytestmark = pytest.mark.django_db
 
 I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
@@ -32,9 +30,8 @@ def test_a_released_version_is_never_replaced(round):
 
 def test_a_folder_that_a_restored_database_does_not_know_is_never_replaced(round):
     before = contents(release(round))
-    Match.objects.filter(source="v1").delete()
-    Version.objects.get().delete()
-    with pytest.raises(CounterpartError, match="holds another release in versions/v1, which this database does not"):
+    forget_version()
+    with pytest.raises(CounterpartError, match="another release in versions/v1"):
         release(round, merge="")
     assert {name: default_storage.open(f"versions/v1/{name}").read().decode() for name in before} == before
 
@@ -42,20 +39,18 @@ def test_a_folder_that_a_restored_database_does_not_know_is_never_replaced(round
 @pytest.mark.parametrize("damage", [lambda path: write_file(path, b"half"), default_storage.delete])
 def test_a_folder_with_a_damaged_file_is_not_taken_for_the_release(round, damage):
     release(round)
-    Match.objects.filter(source="v1").delete()
-    Version.objects.get().delete()
+    forget_version()
     damage("versions/v1/pairs.csv")
-    with pytest.raises(CounterpartError, match=r"1 file missing or changed: pairs.csv. Restore them"):
+    with pytest.raises(CounterpartError, match="1 file .*: pairs.csv"):
         release(round)
     assert not Version.objects.exists()
 
 
 def test_a_folder_that_lost_only_its_manifest_is_never_replaced(round):
     before = contents(release(round))
-    Match.objects.filter(source="v1").delete()
-    Version.objects.get().delete()
+    forget_version()
     default_storage.delete("versions/v1/manifest.json")
-    with pytest.raises(CounterpartError, match=r"manifest.json is lost\. Restore it from a backup"):
+    with pytest.raises(CounterpartError, match="manifest.json is lost"):
         release(round)
     kept = {
         name: default_storage.open(f"versions/v1/{name}").read().decode() for name in before.keys() - {"manifest.json"}
@@ -79,8 +74,7 @@ def test_a_release_that_was_killed_at_its_first_file_can_be_made_again(round, mo
 
 def test_a_failure_removes_no_folder_that_was_released_before(round, monkeypatch):
     before = contents(release(round))
-    Match.objects.filter(source="v1").delete()
-    Version.objects.get().delete()
+    forget_version()
     monkeypatch.setattr(dataset.releases.release, "_enter", lambda *_args: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         release(round)
@@ -104,12 +98,6 @@ def test_a_release_that_was_killed_just_after_its_commit_is_whole(round, monkeyp
     assert not default_storage.exists("versions/v1/manifest.json")
     assert json.loads(manifest_in_storage(version)) == version.manifest
     assert json.loads(read(version, "manifest.json")) == version.manifest
-
-
-def test_what_a_killed_release_left_is_replaced(round):
-    write_file("versions/v1/manifest.json.unsealed", b"{}")
-    write_file("versions/v1/pairs.csv", b"half")
-    assert read(release(round), "pairs.csv") != b"half"
 
 
 def test_a_failure_midway_leaves_no_file(round, monkeypatch):

@@ -10,15 +10,13 @@ from annotation.models import Assignment, Judgment, Worker
 from annotation.work.answers import places_of
 from core.errors import CounterpartError
 from core.files.stored_files import write_file
-from corpus.models import Match
 from dataset.models import Version
 from dataset.versions.version_files import load_judgments, load_pairs, load_positives
 from mitl.models import Direction
 from tests.annotation.cast import answer, candidates, sample_of
-from tests.dataset.releasing import contents, read, release, round
+from tests.dataset.releasing import contents, forget_version, read, release
 from tests.factories import make_round, make_worker
 
-__all__ = ["round"]
 pytestmark = pytest.mark.django_db
 
 I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
@@ -94,7 +92,7 @@ def test_simulated_votes_are_marked_on_judgments_pairs_and_counts(round):
     assert version.manifest["provenance"]["round-1"]["simulated_votes"] == 2
 
 
-def test_an_answer_to_a_control_is_no_vote_on_the_same_pair(round):
+def test_an_answer_to_a_control_is_not_a_vote_on_the_same_pair(round):
     """A pair may be a candidate of one HIT and a control of another."""
     Worker.objects.update(simulated=True)
     (image, caption), _no = candidates(round.hits.get())
@@ -130,6 +128,5 @@ def test_the_manifest_holds_the_label_error_of_each_polarity(round):
 
 def test_the_same_release_made_again_is_the_same_to_the_byte(round):
     first = contents(release(round))
-    Match.objects.filter(source="v1").delete()
-    Version.objects.get().delete()
+    forget_version()
     assert contents(release(round)) == first

@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Judgment
 from annotation.review.decisions import decide
-from annotation.work.disputes import top_up
 from corpus.models import Caption, Image, Match
 from counterpart_statistics.aggregation import METHODS
 from dataset.judged.released_rows import judgment_rows
@@ -24,48 +23,29 @@ from dataset.verdicts import aggregate_round
 from dataset.versions.contents import gather_contents
 from dataset.versions.file_rows import ReleasedJudgment
 from dataset.versions.version_files import load_judgments, load_pairs
-from hits.models import Control, Item, Round, Seat
-from hits.packing.designs import Design
-from tests.annotation.cast import answer, associate
-from tests.dataset.releasing import release_version
-from tests.factories import make_collection, make_sample
+from hits.models import Control, Item
+from tests.annotation.cast import answer
+from tests.dataset.releases.packed import SMALL, released
+from tests.dataset.releasing import notes, problems, release_version
+from tests.factories import make_collection
 from tests.hits.pools import pack, pool_of
 
 pytestmark = pytest.mark.django_db
 
-SMALL = Design("small", candidates=4, positives=1, negatives=1)
-
 
 @pytest.fixture
 def version() -> Version:
-    """A packed round of three HITs, answered, and released together with a scored source."""
     zoo = make_collection(images=12, pictures=True)
     for image in zoo.images.all():
         image.sha256 = sha256_of_stored(image.file)
         image.save()
-    round = pack("round-1", pool_of(10, images=12, collection=zoo), design=SMALL)
-    round.published_at = timezone.now()
-    round.save()
-    for hit in round.hits.all():
-        n = hit.items.filter(control=None).count()
-        answer(hit, *([1, 2, 4, 3] * n)[:n])
-    aggregate_round(round)
-    pairs = list(round.pool.proposals.order_by("pk").values_list("image_id", "caption_id"))[:3]
-    associate(zoo, "cxc", pairs, score=4)
-    return release_version("v1", collection=zoo, sample=round.pool.sample, rounds=[round], merge="original,cxc>=3")
+    made = released(zoo)
+    aggregate_round(made.rounds.get())
+    return made
 
 
 def sha256_of_stored(path: str) -> str:
     return sha256(default_storage.open(path).read()).hexdigest()
-
-
-def problems(version: Version) -> list[str]:
-    version = Version.objects.get(pk=version.pk)
-    return [problem for check in verify_version(version) for problem in check.problems]
-
-
-def notes(version: Version) -> list[str]:
-    return [note for check in verify_version(version) for note in check.notes]
 
 
 def test_a_fresh_version_passes_every_check_and_needs_no_verdict_rows(version):
@@ -76,11 +56,6 @@ def test_a_fresh_version_passes_every_check_and_needs_no_verdict_rows(version):
     Verdict.objects.all().delete()
     Aggregation.objects.all().delete()
     assert problems(version) == []
-
-
-def test_a_version_of_sources_alone_passes():
-    zoo = make_collection()
-    assert problems(release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")) == []
 
 
 @pytest.mark.slow
@@ -152,23 +127,6 @@ def test_moved_items_are_noticed(version):
     assert any("stored items of round round-1" in problem for problem in problems(version))
 
 
-def test_a_top_up_is_packed_again(version):
-    round = version.rounds.get()
-    Round.objects.update(replication=2, top_up=1, ceiling=100)
-    for hit in round.hits.all():
-        Seat.objects.create(round=round, hit=hit, number=2)
-        n = hit.items.filter(control=None).count()
-        answer(hit, *([4, 4, 1, 1] * n)[:n], seat=2)
-    assert top_up(Round.objects.get(), actor="test") > 0
-    release = {"collection": version.collection, "sample": version.sample, "rounds": [Round.objects.get()]}
-    again = release_version("v2", partial=True, **release)
-    assert len(again.manifest["rounds"][0]["top_ups"]) == 1
-    assert problems(again) == problems(version) == []
-    Item.objects.filter(hit__top_up__isnull=False, control=None).order_by("pk")[:1][0].delete()
-    assert any("top-up 1 of round round-1" in problem for problem in problems(again))
-    assert problems(version) == []
-
-
 def test_a_changed_caption_picture_match_source_or_sample_is_named(version):
     Caption.objects.filter(key="3").update(text="A dog.")
     image = Image.objects.get(key="2")
@@ -205,7 +163,7 @@ def test_a_round_that_left_out_what_was_excluded_is_packed_again_as_it_was():
 
 
 def test_a_version_from_before_seconds_of_pairs_were_counted_still_verifies(version, monkeypatch):
-    """Its file lacks the last column."""
+    """Its file is without the last column."""
     columns = ReleasedJudgment._fields[:-1]
     with monkeypatch.context() as earlier:
         earlier.setattr(ReleasedJudgment, "_fields", columns)

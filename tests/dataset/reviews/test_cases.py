@@ -69,7 +69,7 @@ def test_an_original_that_cxc_scores_below_2_is_suspicious():
 
 
 def report(made, pair, problem: str = "picture", *, workers: int = 1) -> None:
-    """Have so many further workers report the pair of the round's only HIT."""
+    """Have this number of further workers report the pair of the round's only HIT."""
     item = made.hits.get().items.get(image=pair[0], caption=pair[1])
     for _ in range(workers):
         seat = made.hits.get().seats.create(round=made, number=made.hits.get().seats.count() + 1)
@@ -145,13 +145,6 @@ def test_a_case_leaves_when_nothing_speaks_for_it_any_more():
     assert not Case.objects.exists()
 
 
-def test_a_reviewed_case_leaves_the_queue_and_stays_settled(person):
-    made = judged((1,), (4,))
-    refresh_queue(made.pool.collection)
-    give_level(made, queue(made)[0], 4, by=person)
-    assert refresh_queue(made.pool.collection)["waiting"] == 0
-
-
 def test_a_pair_that_was_reviewed_before_and_those_of_an_excluded_caption_get_no_case(person):
     made = judged((1, 1), (4, 4))
     reviewed, excluded = candidates(made.hits.get())
@@ -220,13 +213,3 @@ def test_the_command_refreshes_counts_and_checks():
     made = judged((1,), (4,))
     figures = json.loads(output_of("review_queue", made.name, "--json"))
     assert (figures["disagreement"], figures["waiting"]) == (1, 1)
-
-
-def test_counts_are_given_for_each_reason():
-    made = judged((1, 1), (4, 4))
-    refresh_queue(made.pool.collection)
-    assert counts_of(made.pool.collection) == {
-        **dict.fromkeys(("conflict", "reported", "suspicious", "meaningless", "duplicate"), 0),
-        "disagreement": 2,
-        "waiting": 2,
-    }

@@ -1,8 +1,6 @@
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
 
 from annotation.models import Judgment, Worker
 from core.errors import CounterpartError
@@ -12,6 +10,7 @@ from dataset.versions.contents import Policies
 from dataset.versions.merging import parse_merge
 from hits.models import Round
 from tests.annotation.cast import answer, associate, candidates, sample_of
+from tests.commands import output_of
 from tests.dataset.releasing import release_version
 from tests.dataset.reviewing import exclude_caption, give_level
 from tests.factories import make_collection, make_round
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def round():
-    """Three candidates, judged 1, 4 and 3; CxC has all three, the second one at 2.5, and one that nobody judged."""
+    """Three candidates, judged 1, 4 and 3; CxC has all three, the second one at 2.5, and an unjudged one."""
     made = make_round(candidates=3)
     answer(made.hits.get(), 1, 4, 3)
     yes, no, mostly_no = candidates(made.hits.get())
@@ -119,8 +118,6 @@ def test_what_cannot_be_counted_is_refused(round):
 
 
 def test_the_command_counts_lists_and_sends(round):
-    out = StringIO()
     options = ("--rounds=round-1", "--merge=cxc>=3,original", "--send", "--json")
-    call_command("conflicts", sample_of(round).name, *options, stdout=out)
-    figures = json.loads(out.getvalue())
+    figures = json.loads(output_of("conflicts", sample_of(round).name, *options))
     assert (figures["conflicts"], len(figures["listed"]), figures["sent"]) == (1, 1, 1)

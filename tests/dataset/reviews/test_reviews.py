@@ -56,11 +56,6 @@ def judged_positive(round) -> int:
     return version.manifest["counts"]["judged_positive"]
 
 
-def test_a_reviewed_level_holds_in_a_release(round, pair, person):
-    give_level(round, pair, 4, by=person)
-    assert judged_positive(round) == 0
-
-
 def test_an_invalid_conclusion_changes_nothing(collection, pair, person):
     caption = (None, pair[1])
     for subject, conclusion, message in (
@@ -87,7 +82,7 @@ def test_each_review_is_an_event_and_concluding_the_same_again_adds_nothing(roun
 
 def test_a_review_of_another_is_overruled_only_by_a_person_who_has_seen_it(round, collection, pair, person):
     give_level(round, pair, 4, by=another_person())
-    with pytest.raises(CounterpartError, match="kim reviewed picture .+ with caption .+ while .*: level 4"):
+    with pytest.raises(CounterpartError, match="kim reviewed .*: level 4"):
         give_level(round, pair, 1, by=person, seen=0)
     assert level_of(collection, pair) == 4
     give_level(round, pair, 1, by=person, seen=latest_review([pair]))
@@ -168,18 +163,17 @@ def test_the_votes_of_a_pair_leave_with_its_caption_and_no_further_one_is_asked_
     first, other = candidates(made.hits.get())
     review = exclude_caption(made.pool.collection, first[1], by=person)
     assert disputed_pairs(made) == [other]
-    why = status_of(made, *first).reasons
-    assert why == ("Workers disagree, but a review excluded the caption: no further vote is asked for.",)
+    (why,) = status_of(made, *first).reasons
+    assert "excluded the caption" in why
     undo([review], by=person)
     assert disputed_pairs(made) == [first, other]
 
 
-def test_an_open_seat_of_an_excluded_pair_is_told(person):
+def test_an_open_seat_of_an_excluded_pair_has_its_reason(person):
     made = make_round()
     image, caption = candidates(made.hits.get())[0]
     exclude_image(made.pool.collection, image, by=person)
-    told = "A review excluded the picture: votes are still stored, but the pair leaves the dataset."
-    assert told in status_of(made, image, caption).reasons
+    assert any("excluded the picture" in reason for reason in status_of(made, image, caption).reasons)
 
 
 def test_a_top_up_without_what_was_excluded_is_packed_again(person):
@@ -219,7 +213,7 @@ def test_concluding_the_same_is_agreeing(round, two, pair, person):
     assert level_of(two, pair) == 4
 
 
-def test_nobody_agrees_with_themselves(round, two, pair, person):
+def test_no_reviewer_agrees_with_themselves(round, two, pair, person):
     review = give_level(round, pair, 4, by=person)
     give_level(round, pair, 4, by=person)
     with pytest.raises(CounterpartError, match="another person has to agree"):
@@ -229,19 +223,15 @@ def test_nobody_agrees_with_themselves(round, two, pair, person):
         Review.objects.filter(pk=review.pk).update(seconded_by=person)
 
 
-def test_a_review_that_was_replaced_cannot_be_agreed_to(round, two, pair, person):
-    review = give_level(round, pair, 4, by=person)
-    give_level(round, pair, 1, by=person)
-    with pytest.raises(CounterpartError, match="does not wait for a second person"):
-        second(review, by=another_person())
-
-
-def test_withdrawing_a_review_that_waits_needs_nobody_else(round, two, pair, person):
+def test_withdrawing_a_review_that_waits_needs_no_other_person(round, two, pair, person):
     review = give_level(round, pair, 4, by=person)
     (withdrawn,) = undo([review], by=person)
     assert not withdrawn.needs_second
-    with pytest.raises(CounterpartError, match="does not wait"):
-        second(review, by=another_person())
+    replaced = give_level(round, pair, 4, by=person)
+    give_level(round, pair, 1, by=person)
+    for waits_no_more in (review, replaced):
+        with pytest.raises(CounterpartError, match="does not wait"):
+            second(waits_no_more, by=another_person(f"kim {waits_no_more.pk}"))
 
 
 def test_what_is_excluded_is_marked_leaves_controls_and_is_freed_once_another_person_agrees(collection, two, person):
@@ -331,7 +321,7 @@ def test_a_double_click_writes_one_review(person):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_reviewers_at_once_the_second_is_told_of_the_first(person):
+def test_of_two_reviewers_at_once_the_second_sees_the_first(person):
     made = make_round(make_collection(images=6), candidates=2)
     pair, kim = candidates(made.hits.get())[0], another_person()
 

@@ -16,8 +16,9 @@ from dataset.models import Review, Version
 from dataset.versions.changes import Cause, changes_between, count_causes
 from dataset.versions.version_files import load_pairs
 from hits.models import Control, Round
-from hits.packing.designs import Design
 from tests.annotation.cast import answer, associate
+from tests.dataset.releases.packed import SMALL
+from tests.dataset.releases.packed import release as released_as
 from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_sample
 from tests.hits.pools import pack, pool_of
@@ -25,9 +26,7 @@ from tests.transactions import taken_back
 
 pytestmark = pytest.mark.django_db
 
-SMALL = Design("small", candidates=4, positives=1, negatives=1)
 EXAMPLES = count()
-OPTIONS = {"merge": "original,cxc>=3"}
 
 
 @pytest.fixture
@@ -49,8 +48,7 @@ def round(django_user_model) -> Round:
 
 
 def release(round: Round, name: str, **options: object) -> Version:
-    wishes = {"rounds": [round], "sample": round.pool.sample, "partial": True, **OPTIONS, **options}
-    return release_version(name, collection=round.pool.collection, **wishes)
+    return released_as(name, round, **{"merge": "original,cxc>=3", **options})
 
 
 def robin() -> User:
@@ -114,10 +112,6 @@ def another_round(round: Round) -> Round:
 
 def add_a_round(round: Round, options: dict) -> None:
     options["rounds"] = [round, another_round(round)]
-
-
-def break_ties_otherwise(round: Round, options: dict) -> None:
-    options["ties"] = "lower"
 
 
 ACTS = {
@@ -195,14 +189,6 @@ def test_a_round_that_was_added_or_left_out_is_the_cause_of_what_its_votes_chang
     assert {change.cause for change in changes_between(other, both)} == {Cause.ROUND_ADDED}
 
 
-def test_pairs_that_lose_all_votes_with_their_round_are_told_so(round):
-    judged, sources = release(round, "v1"), release(round, "v2", rounds=[])
-    lost = [change for change in changes_between(judged, sources) if not (change.after and change.after.level)]
-    assert len(lost) == 12
-    assert {change.cause for change in lost} == {Cause.ROUND_LEFT_OUT}
-    assert count_causes(list(changes_between(sources, judged))) == {"round added": 12}
-
-
 def test_a_vote_is_new_in_a_round_that_both_versions_have(round, second):
     before = release(round, "v1", rounds=[round])
     vote_again(round, {})
@@ -238,5 +224,5 @@ def test_causes_are_counted_the_most_frequent_first(round):
 def test_versions_of_two_collections_are_not_compared(round):
     farm = make_collection("farm")
     other = release_version("v2", collection=farm, sample=make_sample(farm, "farm"), merge="original")
-    with pytest.raises(CounterpartError, match="v1 is a version of zoo, v2 of farm. Compare versions of one"):
+    with pytest.raises(CounterpartError, match="v1 .* zoo, v2 of farm"):
         list(changes_between(release(round, "v1"), other))

@@ -51,9 +51,9 @@ def test_the_bound_holds_for_random_samples_of_a_zone():
 
 def test_the_figures_count_the_matches_of_the_sample():
     verdicts = dict.fromkeys(SAMPLE, NO) | {min(SAMPLE): YES}
-    told = rejections().figures(verdicts, (1, 2))
-    assert (told["pairs"], told["asked"], told["matches"], told["counted"]) == (600, 100, 1, True)
-    assert told["at_most"] == round(most_matches(1, 100), 4) <= ALLOWED
+    found = rejections().figures(verdicts, (1, 2))
+    assert (found["pairs"], found["asked"], found["matches"], found["counted"]) == (600, 100, 1, True)
+    assert found["at_most"] == round(most_matches(1, 100), 4) <= ALLOWED
 
 
 def test_a_pair_of_the_sample_without_a_verdict_counts_as_a_match():

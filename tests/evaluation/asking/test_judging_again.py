@@ -6,7 +6,6 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.utils import timezone
 
 from core.errors import CounterpartError
 from dataset.models import Aggregation, Review, Verdict
@@ -14,37 +13,12 @@ from dataset.verdicts import aggregate_round
 from evaluation.asking.judging_again import judge_again
 from evaluation.asking.planned_top_ups import add_planned
 from evaluation.asking.round_top_ups import JudgeAgain
-from hits.models import Item, Round
-from hits.packing.designs import Design
+from hits.models import Item
 from tests.annotation.cast import answer
 from tests.commands import output_of
-from tests.factories import make_collection
-from tests.hits.pools import pack, pool_of
+from tests.evaluation.asking.doubtful import doubtful, judged
 
-SMALL = Design("small", candidates=4, positives=1, negatives=1)
-CROWD = {"found": 0.8, "refused": 0.9, "temperature": 1.0}
-
-
-@pytest.fixture
-def judged(db) -> Round:
-    """A round of three HITs with one vote on each pair, by dawid-skene; every pair but the first two is quite sure."""
-    zoo = make_collection(images=16, pictures=True)
-    made = pack("round-1", pool_of(12, images=16, collection=zoo), design=SMALL, reward="0.50", ceiling="20")
-    made.published_at = timezone.now()
-    made.channel = "browser"
-    made.save()
-    for hit in made.hits.all():
-        answer(hit, *([1, 4, 4, 1] * 2)[: hit.items.filter(control=None).count()])
-    aggregate_round(made, method="dawid-skene")
-    Verdict.objects.update(probability=0.9999)
-    for verdict, probability in zip(Verdict.objects.order_by("pk")[:2], (0.5, 0.6), strict=True):
-        Verdict.objects.filter(pk=verdict.pk).update(probability=probability)
-    Aggregation.objects.update(certainty={**CROWD, "prior": 0.5, "verdicts": 12, "expected_wrong": 1.2})
-    return Round.objects.get()
-
-
-def doubtful() -> list[tuple[int, int]]:
-    return list(Verdict.objects.filter(probability__lt=0.9).order_by("probability").values_list("image", "caption"))
+__all__ = ["judged"]
 
 
 def test_the_doubtful_pairs_are_chosen_with_what_their_votes_correct(judged):
@@ -64,7 +38,7 @@ def test_pairs_that_wait_are_reviewed_or_excluded_get_no_votes(judged, django_us
     )
     assert judge_again(judged, Decimal(2)).pairs == [second]
     Item.objects.get(hit__round=judged, image=second[0], caption=second[1]).hit.seats.create(round=judged, number=9)
-    with pytest.raises(CounterpartError, match="No further vote is expected to correct"):
+    with pytest.raises(CounterpartError, match="No further vote"):
         judge_again(judged, Decimal(2))
 
 
@@ -84,20 +58,12 @@ def test_an_order_asks_its_pairs_once_more_under_the_ceiling(judged):
     )
 
 
-def test_an_order_past_the_ceiling_is_refused(judged):
-    planned = JudgeAgain(again=Decimal("0.50")).plan(judged)
-    Round.objects.update(ceiling=Decimal("0.40"))
-    with pytest.raises(CounterpartError, match="has \\$0.40 left below its ceiling"):
-        add_planned(planned, actor="robin")
-    assert not judged.top_ups.exists()
-
-
-def test_verdicts_that_lack_probabilities_or_newer_votes_are_counted_first(judged):
+def test_verdicts_without_probabilities_or_newer_votes_are_counted_first(judged):
     Aggregation.objects.update(judgments=11)
-    with pytest.raises(CounterpartError, match="12 votes of round round-1 count, and its verdicts are by 11"):
+    with pytest.raises(CounterpartError, match="12 votes .* by 11"):
         judge_again(judged, Decimal(2))
     Aggregation.objects.update(certainty=None)
-    with pytest.raises(CounterpartError, match="has no verdicts with probabilities. Aggregate it first"):
+    with pytest.raises(CounterpartError, match="Aggregate it first"):
         judge_again(judged, Decimal(2))
 
 
@@ -107,7 +73,6 @@ def test_a_budget_below_one_answer_set_is_refused(judged):
 
 
 def test_verdicts_of_a_file_are_judged_again_like_rows(judged, monkeypatch):
-    monkeypatch.setattr("dataset.verdicts.LARGE", 3)
     aggregate_round(judged, method="dawid-skene")
     in_rows = judge_again(judged, Decimal(5))
     monkeypatch.setattr("dataset.verdicts.LARGE", 3)
@@ -124,5 +89,5 @@ def test_the_command_shows_an_order_and_adds_it(judged):
     assert not judged.top_ups.exists()
     call_command("plan_top_up", "round-1", "--again", "0.50", "--add", stdout=StringIO())
     assert judged.top_ups.get().purpose == "further votes on pairs asked before"
-    with pytest.raises(CommandError, match="argument --likely: not allowed with argument --again"):
+    with pytest.raises(CommandError, match="--likely: not allowed"):
         call_command("plan_top_up", "round-1", "--again", "0.50", "--likely", "2")

@@ -1,14 +1,12 @@
 """Batches of likely matches in an audit: the order, what it opens of audited queries, recall, and the guard."""
 
 import json
-from io import StringIO
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 
 from core.errors import CounterpartError
-from counterpart_statistics.estimation import given_item_labels, given_labels, pool_metrics
+from counterpart_statistics.estimation import pool_metrics
 from counterpart_statistics.pair_codes import pairs_of
 from dataset.exports.judgments_long import chances_of
 from dataset.releases.packing_replay import check_packing
@@ -17,36 +15,16 @@ from evaluation.asking.round_top_ups import AskLikely
 from evaluation.auditing.asked_pairs import opened_pairs
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from evaluation.auditing.whole_queries import whole_queries
-from hits.models import Item, Round
-from mitl.models import Direction
+from hits.models import Item
 from tests.commands import output_of
 from tests.dataset.releasing import release_version
 from tests.evaluation.asking.likely import likely_matches
-from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
+from tests.evaluation.worlds import AUDIT, SMALL, judge, judge_all, judge_last_top_up, published
 from tests.hits.pools import pack
-
-AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
-NAN = float("nan")
-
-
-@pytest.fixture(scope="module")
-def judged_audit(lasting):
-    return judge_all(published(pack("audit", known_pool(), **AUDIT))).pk
-
-
-@pytest.fixture
-def audit(db, judged_audit):
-    return Round.objects.get(pk=judged_audit)
 
 
 def batch(round, hits=2):
     return AskLikely(likely=hits).plan(round)
-
-
-def judged(round):
-    """Judge the HITs of the last top-up."""
-    for hit in round.top_ups.last().hits.all():
-        judge(hit)
 
 
 def asked(round, top_up):
@@ -82,7 +60,7 @@ def test_labels_that_the_order_came_to_are_known_in_audited_queries_and_others_a
     add_planned(batch(audit), actor="robin")
     assert not len(opened_pairs(audit))  # until its HITs are judged
     before = {one.direction: one for one in whole_queries(audit)}
-    judged(audit)
+    judge_last_top_up(audit)
     expected = asked(audit, audit.top_ups.get())
     keys = dict(audit.pool.collection.images.values_list("key", "pk"))
     captions = dict(audit.pool.collection.captions.values_list("key", "pk"))
@@ -99,35 +77,11 @@ def test_labels_that_the_order_came_to_are_known_in_audited_queries_and_others_a
         assert (whole.proxy != before[whole.direction].proxy).any()
 
 
-def test_opened_pairs_tell_of_the_others_of_their_query_in_audited_queries_and_in_others_alike(audit, monkeypatch):
-    monkeypatch.setattr("counterpart_statistics.selection.pooled_queries.query_effect", lambda *_: 1.2)
-    for whole in whole_queries(audit):
-        np.testing.assert_array_equal(whole.after_opened, whole.probability)
-    add_planned(batch(audit), actor="robin")
-    judged(audit)
-    likely = likely_matches(audit)
-    for whole in whole_queries(audit):
-        asked = whole.queries.asked
-        labels = np.where(asked & whole.opened, whole.queries.gains > 0, NAN)  # what was known beforehand tells nothing
-        expected = given_labels(whole.probability, labels, 1.2)
-        item = 1 if whole.direction == Direction.IMAGE_TO_CAPTION else 0
-        items = np.array([divmod(code, 2**32)[item] for code in whole.queries.codes[asked].tolist()])
-        np.testing.assert_allclose(
-            whole.after_opened[asked], given_item_labels(expected[asked], labels[asked], items), rtol=1e-6
-        )
-        assert not whole.after_opened[~asked].any()
-        told = (whole.after_opened != whole.probability).any(axis=1)
-        assert (told & whole.audited).any()
-        assert (told & ~whole.audited).any()
-        places = np.searchsorted(likely.codes, whole.queries.codes[asked])
-        assert (likely.probability[places] >= whole.after_opened[asked]).all()
-
-
 def test_expected_metrics_learn_the_spread_of_queries_from_the_audit_alone_and_the_order_from_opened_pairs_too(
     audit, monkeypatch
 ):
     add_planned(batch(audit), actor="robin")
-    judged(audit)
+    judge_last_top_up(audit)
     rows = []
 
     def effect(p, labels, counting):
@@ -152,7 +106,7 @@ def test_batch_after_batch_finds_all_matches_and_then_there_is_nothing_to_add(au
     looks = [likely_matches(audit)]
     while looks[-1].lacking:
         add_planned(batch(audit, 4), actor="robin")
-        judged(audit)
+        judge_last_top_up(audit)
         looks.append(likely_matches(audit))
     assert looks[-1].recall == 1
     found = [one.found for one in looks]
@@ -187,20 +141,20 @@ def test_likely_matches_wait_for_the_audit_and_for_the_batch_before(audit):
     hits = list(made.hits.order_by("number"))
     for hit in hits[:-1]:
         judge(hit)
-    with pytest.raises(CounterpartError, match="in round open. Likely matches follow once"):
+    with pytest.raises(CounterpartError, match="in round open"):
         batch(made)
     judge(hits[-1])
     add_planned(batch(made), actor="robin")
-    with pytest.raises(CounterpartError, match="The last top-up of round open is not judged yet"):
+    with pytest.raises(CounterpartError, match="last top-up of round open"):
         batch(made)
     everything = judge_all(published(pack("all", pool, design=SMALL)))
     with pytest.raises(CounterpartError, match="Round all is not an audit"):
         batch(everything)
 
 
-def test_a_release_tells_the_reason_of_each_pair_and_packs_the_batches_again(audit):
+def test_a_release_gives_the_reason_of_each_pair_and_packs_the_batches_again(audit):
     add_planned(batch(audit), actor="robin")
-    judged(audit)
+    judge_last_top_up(audit)
     version = release_version("v1", collection=audit.pool.collection, sample=audit.pool.sample, rounds=[audit])
     (described,) = version.manifest["rounds"]
     assert check_packing(audit, described).problems == []
@@ -217,20 +171,14 @@ def test_a_release_tells_the_reason_of_each_pair_and_packs_the_batches_again(aud
     assert chances.of(*pair) == pytest.approx(0.75)
 
 
-def test_the_commands_tell_recall_before_a_batch_and_the_guard_after_it(audit):
-    out = StringIO()
-    call_command("plan_top_up", "audit", "--likely", "2", "--add", "--json", stdout=out)
-    told = json.loads(out.getvalue())
-    assert 0 < told["recall_so_far"] < 1
-    assert told["matches_to_expect"] > 0
-    assert (told["pairs"], told["added"]) == (8, 2)
-    out = StringIO()
-    call_command("estimate", "audit", "--json", stdout=out)
-    assert json.loads(out.getvalue())["guards"] == []
-    judged(audit)
-    out = StringIO()
-    call_command("estimate", "audit", "--metric", "mAP@R", "--json", stdout=out)
-    guards = json.loads(out.getvalue())["guards"]
+def test_the_commands_give_recall_before_a_batch_and_the_guard_after_it(audit):
+    shown = json.loads(output_of("plan_top_up", "audit", "--likely", "2", "--add", "--json"))
+    assert 0 < shown["recall_so_far"] < 1
+    assert shown["matches_to_expect"] > 0
+    assert (shown["pairs"], shown["added"]) == (8, 2)
+    assert json.loads(output_of("estimate", "audit", "--json"))["guards"] == []
+    judge_last_top_up(audit)
+    guards = json.loads(output_of("estimate", "audit", "--metric", "mAP@R", "--json"))["guards"]
     assert len(guards) == 6
     for one in guards:
         assert one["deviation"] == pytest.approx(one["benchmark"] - one["estimate"])

@@ -8,15 +8,14 @@ from evaluation.asking.greedy_rounds import ask_likely_matches
 from evaluation.asking.unsure_pairs import accuracy_of, unsure_pairs
 from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Control, Item
-from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, level_of, published
+from tests.evaluation.worlds import GREEDY, SMALL, judge_all, judge_last_top_up, known_pool, level_of, published
 from tests.hits.pools import pack
 
 
 @pytest.fixture
 def made(db, monkeypatch):
     monkeypatch.setattr(greedy_rounds, "BATCH", 2)
-    options = {"design": SMALL, "judge": "audit+greedy", "audit_share": 0.3, "seed": 4, "top_up": 1}
-    return judge_all(published(pack("greedy", known_pool(), **options)))
+    return judge_all(published(pack("greedy", known_pool(), **GREEDY, top_up=1)))
 
 
 def test_accuracy_is_that_of_the_answers_on_controls_with_one_right_and_one_wrong_more(made):
@@ -64,8 +63,7 @@ def test_unsure_pairs_get_one_further_vote_before_the_next_batch_and_no_more_tha
     assert votes.opened is None
     assert asked(votes) == unsure
     assert ask_likely_matches(made, actor="reconciler") == 0  # while seats are open
-    for hit in votes.hits.all():
-        judge(hit)
+    judge_last_top_up(made)
     ask_likely_matches(made, actor="reconciler")
     batch = made.top_ups.last()
     assert (made.top_ups.count(), batch.opened is None) == (2, False)
@@ -75,8 +73,7 @@ def test_unsure_pairs_get_one_further_vote_before_the_next_batch_and_no_more_tha
 def test_likely_matches_get_further_votes_by_the_same_rule_as_audited_pairs(made):
     for _ in range(2):
         ask_likely_matches(made, actor="reconciler")
-        for hit in made.top_ups.last().hits.all():
-            judge(hit)
+        judge_last_top_up(made)
     batch = made.top_ups.last()
     once = asked(batch) | set(Item.objects.filter(hit__top_up=None, hit__round=made).values_list("image", "caption"))
     once -= asked(made.top_ups.first())

@@ -4,44 +4,26 @@ import json
 
 import pytest
 
-from corpus.models import Collection
 from counterpart_statistics.auditing.model_scores import ModelDifference, ModelEstimate
 from counterpart_statistics.estimation import METRICS, Estimate
 from evaluation.auditing.estimate_boards import NOT_ASKED, audits_of, boards_of
 from evaluation.auditing.round_estimates import EstimateParameters, RoundEstimates, estimate_round
 from evaluation.scores.boards import Column
 from evaluation.scores.runs import register_file
-from hits.models import Round
 from mitl.models import Direction
-from tests.evaluation.worlds import SMALL, judge, known_pool, published
+from tests.evaluation.registering import register_in_order
+from tests.evaluation.worlds import AUDIT, SMALL, half_judged, known_pool, published
 from tests.hits.pools import pack
 
 pytestmark = pytest.mark.django_db
 
-AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
 ALL = EstimateParameters(metric=METRICS)
 I2T = Direction.IMAGE_TO_CAPTION
 
 
-def half_judged(pool) -> Round:
-    """An audit in which one HIT is left to judge."""
-    audit = published(pack("audit", pool, **AUDIT))
-    for hit in list(audit.hits.order_by("number"))[:-1]:
-        judge(hit)
-    return audit
-
-
-def register(collection: Collection, folder, model: str = "outsider"):
-    """Register rankings of the whole gallery, in the order of the keys."""
-    images, captions = ([row.key for row in rows.all()] for rows in (collection.images, collection.captions))
-    path = folder / f"{model}.json"
-    path.write_text(json.dumps({"i2t": {key: captions for key in images}, "t2i": {key: images for key in captions}}))
-    return register_file(collection, path)
-
-
 def test_an_unfinished_audit_has_a_board_with_annotators_and_registered_runs(tmp_path):
     pool = known_pool()
-    run = register(pool.collection, tmp_path)
+    run = register_in_order(pool.collection, tmp_path)
     audit = half_judged(pool)
     boards = boards_of(audit, estimate_round(audit, ALL), "R@1")
     assert [one.direction for one in boards] == list(Direction)
@@ -87,7 +69,7 @@ def test_the_interval_of_a_difference_says_whether_an_order_is_open_and_the_mode
 
 def test_of_runs_of_one_name_the_newest_is_estimated(tmp_path):
     pool = known_pool()
-    register(pool.collection, tmp_path)
+    register_in_order(pool.collection, tmp_path)
     (tmp_path / "outsider.json").write_text(
         json.dumps({"i2t": {image.key: ["0"] for image in pool.collection.images.all()}})
     )

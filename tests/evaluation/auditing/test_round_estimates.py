@@ -1,4 +1,4 @@
-"""Estimates of rounds: counted where all is judged, from the drawn queries of an audit, refused where nobody drew."""
+"""Estimates of rounds: counted where all is judged, from the drawn queries of an audit, refused without a draw."""
 
 import json
 from functools import partial
@@ -17,26 +17,13 @@ from evaluation.auditing.round_estimates import EstimateParameters, estimate_rou
 from evaluation.scores.leaderboard import caution_of
 from evaluation.scores.scoring import evaluate_version
 from hits.judge_designs import JudgeDesign, audited_queries
-from hits.models import Round
 from mitl.models import Direction
 from tests.commands import output_of
 from tests.dataset.releasing import release_version
-from tests.evaluation.worlds import SMALL, judge, judge_all, known_pool, published
+from tests.evaluation.worlds import AUDIT, SMALL, judge, judge_all, published
 from tests.hits.pools import pack
 
 pytestmark = pytest.mark.django_db
-
-AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
-
-
-@pytest.fixture(scope="module")
-def judged(lasting):
-    return judge_all(published(pack("audit", known_pool(), **AUDIT))).pk
-
-
-@pytest.fixture
-def audit(judged):
-    return Round.objects.get(pk=judged)
 
 
 @pytest.fixture
@@ -66,7 +53,7 @@ def test_a_finished_round_is_counted_as_its_version_is_scored(pool):
         assert one.estimate.estimand == "pool of all"
 
 
-def test_an_audit_tells_what_the_same_audit_of_the_finished_round_would_have(audit, pool):
+def test_an_audit_gives_what_the_same_audit_of_the_finished_round_would_have(audit, pool):
     finished = judge_all(published(pack("all", pool, design=SMALL, seed=4)))
     as_if = table(estimate_round(finished, EstimateParameters(audit_share=0.5, seed=4)))
     found = table(estimate_round(audit))
@@ -98,7 +85,7 @@ def test_an_interval_that_holds_at_all_of_some_looks_is_that_of_a_greater_confid
     assert of_five != estimate_round(audit)
 
 
-def test_with_a_proxy_that_tells_nothing_an_audit_is_the_mean_of_its_queries(audit, pool):
+def test_with_a_proxy_that_is_unrelated_an_audit_is_the_mean_of_its_queries(audit, pool):
     """An independent witness: R@1 of the drawn queries, read from the verdicts and the lists."""
     found = table(estimate_round(audit))
     one = found["a", "R@1", Direction.IMAGE_TO_CAPTION]
@@ -113,7 +100,7 @@ def test_with_a_proxy_that_tells_nothing_an_audit_is_the_mean_of_its_queries(aud
     assert 0 <= one.estimate.low <= one.estimate.value <= one.estimate.high <= 1
 
 
-def test_drawn_queries_that_lack_verdicts_widen_the_interval_to_the_worst_they_may_get(pool):
+def test_drawn_queries_without_verdicts_widen_the_interval_to_the_worst_they_may_get(pool):
     audit = published(pack("open", pool, **AUDIT))
     hits = list(audit.hits.order_by("number"))
     for hit in hits[:-1]:
@@ -122,9 +109,9 @@ def test_drawn_queries_that_lack_verdicts_widen_the_interval_to_the_worst_they_m
     partly = table(unfinished)
     judge(hits[-1])
     whole = table(estimate_round(audit))
-    lacking = [key for key, one in partly.items() if one.missing]
-    assert lacking
-    for key in lacking:
+    missing = [key for key, one in partly.items() if one.missing]
+    assert missing
+    for key in missing:
         assert whole[key].missing == 0
         assert partly[key].estimate.low <= whole[key].estimate.low, key
         assert partly[key].estimate.high >= whole[key].estimate.high, key
@@ -145,7 +132,7 @@ def test_an_unfinished_round_of_all_pairs_is_refused(pool):
 
 def test_a_round_of_first_hits_and_a_second_share_of_an_audit_are_refused(audit, pool):
     first = judge_all(published(pack("first", pool, design=SMALL, judge="first-hits")))
-    with pytest.raises(CounterpartError, match="asks the first hits alone, which give R@1"):
+    with pytest.raises(CounterpartError, match="first hits alone"):
         estimate_round(first)
     with pytest.raises(CounterpartError, match="Leave --audit-share out"):
         estimate_round(audit, EstimateParameters(audit_share=0.5))
@@ -161,7 +148,7 @@ def test_the_design_of_an_estimate_is_named_and_checked(audit, pool):
     with pytest.raises(CounterpartError, match="--design all counts every pair"):
         EstimateParameters(design="all", audit_share=0.5)
     assert estimate_round(audit, EstimateParameters(design="audit")) == estimate_round(audit)
-    with pytest.raises(CounterpartError, match="--design all needs a round of all pairs"):
+    with pytest.raises(CounterpartError, match="--design all"):
         estimate_round(audit, EstimateParameters(design="all"))
 
 
@@ -193,7 +180,7 @@ def test_scores_on_first_hits_are_those_of_all_pairs_at_rank_one_and_else_said_t
             for direction, figures in one.figures.items()
         }
     assert scores["first-hits"] == scores["all"]
-    assert caution_of(version).endswith("are biased, but for R@1 of the annotators whose first hits were judged.")
+    assert caution_of(version).endswith("whose first hits were judged.")
 
 
 run = partial(output_of, "estimate")
@@ -201,7 +188,7 @@ run = partial(output_of, "estimate")
 
 def test_the_command_says_what_was_estimated_and_from_what(audit):
     text = run("audit", "--metric", "mAP@R,R-P")
-    assert "image → captions: estimated of the pool of audit from 7 queries judged whole" in text
+    assert "from 7 queries judged whole" in text
     assert "Fewer than 60 queries" in text
     assert text.count("R-Precision") == 10  # three annotators and two differences in two directions
     assert text.count(" above ") == 8
@@ -250,5 +237,5 @@ def test_an_audit_plans_the_next_one_and_the_cheapest_of_a_wished_width_is_named
     assert len(designs) == 1 + 19 * 4
     text = plans("audit", "--grid", "--width", "0.9")
     assert "The cheapest that is narrow enough:" in text
-    with pytest.raises(CommandError, match="No design of the grid reaches a width of 0.001"):
+    with pytest.raises(CommandError, match="a width of 0.001"):
         plans("audit", "--width", "0.001")

@@ -27,4 +27,4 @@ def test_audits_are_within_one_percent_of_another_program(witness, audited):
     assert found.shape == ours.shape == (30, 2)
     assert np.abs(ours / found - 1).max() < 0.01
     plain = np.array([np.mean(metric) for metric, *_ in given])
-    assert np.abs(plain / found[:, 0] - 1).max() > 0.01  # a mean without the proxy is told apart
+    assert np.abs(plain / found[:, 0] - 1).max() > 0.01  # a mean without the proxy is shown apart

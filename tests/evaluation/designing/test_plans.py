@@ -1,4 +1,4 @@
-"""Plans of audits: from priors on a pool that nobody judged, and predictions that are kept beside what came."""
+"""Plans of audits: from priors on an unjudged pool, and predictions compared with the real figures."""
 
 import json
 from functools import partial
@@ -8,7 +8,6 @@ from django.core.management import CommandError
 
 from annotation.models import Assignment
 from core.models import Event
-from counterpart_statistics.auditing.audit_designs import front_of
 from counterpart_statistics.auditing.plan_basis import PairCounts, PlanBasis, Prior
 from evaluation.designing.audit_options import AuditOptions, terms_of
 from evaluation.designing.compared_designs import ComparedDesigns
@@ -16,17 +15,10 @@ from evaluation.designing.round_bases import basis_of, planned_round
 from hits.models import Round
 from mitl.pooling import pool_proposals
 from tests.commands import output_of
-from tests.evaluation.worlds import SMALL, judge_all, known_pool, level_of, published
+from tests.evaluation.worlds import AUDIT, SMALL, judge_all, known_pool, level_of, published
 from tests.hits.pools import pack
 
 pytestmark = pytest.mark.django_db
-
-AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
-
-
-@pytest.fixture
-def pool():
-    return known_pool()
 
 
 @pytest.fixture
@@ -47,26 +39,26 @@ def zoo_of_images(pool):
 plans = partial(output_of, "plan")
 
 
-def test_a_pool_that_nobody_judged_is_planned_from_priors_and_says_so(pool):
+def test_a_pool_without_judgments_is_planned_from_priors_and_says_so(pool):
     text = plans("pool")
-    assert text.startswith("The plan rests on priors, not judgments: 20% of the pairs match")
-    told = json.loads(plans("pool", "--json", "--match-rate", "0.3"))
-    assert (told["pilot"], told["pool"]) == (None, "pool")
-    assert told["prior"] == {"match_rate": 0.3, "rank_effect": 0.5}
-    whole, *audits = told["designs"]
+    assert text.startswith("The plan rests on priors, not judgments: 20%")
+    plan = json.loads(plans("pool", "--json", "--match-rate", "0.3"))
+    assert (plan["pilot"], plan["pool"]) == (None, "pool")
+    assert plan["prior"] == {"match_rate": 0.3, "rank_effect": 0.5}
+    whole, *audits = plan["designs"]
     assert (whole["design"], len(audits)) == ("all", 8)
     assert all(width > 0 for width in whole["widths"].values())
-    assert plans("pool", "--json", "--match-rate", "0.3") == json.dumps(told) + "\n"  # a fixed seed
+    assert plans("pool", "--json", "--match-rate", "0.3") == json.dumps(plan) + "\n"  # a fixed seed
 
 
 def test_a_draft_round_is_planned_from_priors_with_its_own_pay(pool):
     pack("draft", pool, design=SMALL, reward="2.00")
-    told = json.loads(plans("draft", "--json"))
-    assert told["pilot"] is None
-    whole = told["designs"][0]
+    plan = json.loads(plans("draft", "--json"))
+    assert plan["pilot"] is None
+    whole = plan["designs"][0]
     assert whole["hits"] == Round.objects.get().summary["hits"]
     assert float(whole["cost"]) == 2 * whole["hits"]
-    assert float(told["wage"]) == 2 / (told["minutes"] / 60)
+    assert float(plan["wage"]) == 2 / (plan["minutes"] / 60)
     assert float(json.loads(plans("draft", "--json", "--reward", "1"))["designs"][0]["cost"]) == whole["hits"]
 
 
@@ -81,23 +73,14 @@ def test_the_time_of_a_hit_is_what_people_needed_before_what_was_expected(pool):
     assert str(terms.wage) == "24.00"
 
 
-def test_a_higher_match_rate_expects_more_matches(pool):
-    low, high = (json.loads(plans("pool", "--json", "--match-rate", rate)) for rate in ("0.1", "0.5"))
-    assert high["designs"][0]["matches"] > low["designs"][0]["matches"]
-
-
-def test_a_pilot_of_few_matches_promises_no_curve_and_one_of_many_does():
+def test_a_pilot_of_many_matches_has_a_curve():
     known_pool(images=70)
-    few = json.loads(plans("pool", "--json"))["matches"]["i2t"]
-    assert few["no_curve"].endswith("A curve of matches needs 200: judge more queries first.")
-    assert (few["yes"] < 200, few["curve"]) == (True, [])
-    assert few["low"] < few["value"] < few["high"]
     many = json.loads(plans("pool", "--json", "--match-rate", "0.9"))["matches"]["i2t"]
     assert (many["yes"] >= 200, many["no_curve"]) == (True, "")
     shares, found = zip(*many["curve"], strict=True)
     assert (shares[-1], list(found)) == (1.0, sorted(found))
     assert found[-1] == pytest.approx(many["value"])
-    assert "In the order of their probabilities: 50% of them from" in plans("pool", "--match-rate", "0.9")
+    assert ": 50% of them from" in plans("pool", "--match-rate", "0.9")
 
 
 def test_a_basis_is_read_as_it_was_written(pool):
@@ -130,19 +113,6 @@ def test_a_pool_of_one_direction_counts_its_matches_alone(zoo_of_images):
     assert basis.matches == PairCounts(basis.sides["i2t"].outlook.matches.value, 0, 0)
 
 
-def test_designs_that_another_beats_are_not_on_the_front(pool):
-    basis = basis_of(planned_round("pool"), Prior(0.2, 0.5))
-    designs = ComparedDesigns(planned_round("pool"), basis, AuditOptions()).designs
-    best = front_of(designs, "mAP@R")
-    assert [one.cost for one in best] == sorted(one.cost for one in best)
-    places = {(one.cost, round(one.widest("mAP@R"), 3)) for one in designs}
-    beaten = {
-        (cost, width) for cost, width in places for other in places - {(cost, width)}
-        if other[0] <= cost and other[1] <= width
-    }  # fmt: skip
-    assert [(one.cost, round(one.widest("mAP@R"), 3)) for one in best] == sorted(places - beaten)
-
-
 def test_the_first_hits_of_the_annotators_are_counted(pool):
     first = json.loads(plans("pool", "--json"))["first_hits"]
     packed = pack("first", pool, design=SMALL, judge="first-hits")
@@ -155,21 +125,19 @@ def planned_hits(pairs, candidates):
     return -(-pairs // candidates)
 
 
-def test_a_prediction_is_kept_and_stands_beside_what_the_round_brought(pool):
+def test_a_prediction_is_kept_and_is_compared_with_what_the_round_brought(pool):
     made = pack("audit", pool, **AUDIT)
-    assert "The prediction is kept with round audit." in plans("pool", "--keep", "audit")
+    plans("pool", "--keep", "audit")
     predicted = Round.objects.get(name="audit").summary["predicted"]
     assert predicted["basis"].startswith("priors")
     assert predicted["share"] == 0.5
     assert Event.objects.filter(verb="predicted").count() == 1
     judge_all(published(Round.objects.get(name="audit")))
-    text = plans("audit")
     rows = {one["figure"]: one for one in json.loads(plans("audit", "--json"))["beside_real"]}
     assert rows["HITs"]["real"] == made.summary["hits"]
     assert rows["HITs"]["predicted"] == pytest.approx(made.summary["hits"], abs=3)
     assert rows["matches"]["real"] > 0
     assert 0 < rows["width of mAP@R, image → captions"]["real"] <= 1
-    assert "The plan rests on the judgments of round audit" in text
 
 
 def test_a_prediction_is_kept_once_and_before_the_first_judgment(pool):

@@ -1,4 +1,4 @@
-"""The scorer outside the site beside the site's command: both on one version, with one file of rankings."""
+"""The scorer outside the site and the site's command, both on one version, with one file of rankings."""
 
 import json
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def assert_as_the_site(
             lambda words=words: output_of("evaluate", "--version", version, "--rankings", rankings, *words)
         )
         for format in formats:
-            ours = outcome(lambda words=words, format=format: told(folder / format, rankings, *words))
+            ours = outcome(lambda words=words, format=format: printed(folder / format, rankings, *words))
             assert type(ours) is type(theirs), (ours, theirs)
             if isinstance(ours, str):
                 assert reason(ours) == reason(theirs)
@@ -48,7 +48,7 @@ def assert_as_the_site(
     return refused
 
 
-def told(export: Path, *words: object) -> str:
+def printed(export: Path, *words: object) -> str:
     """What ``python -m counterpart_metrics`` prints."""
     out = StringIO()
     with redirect_stdout(out):

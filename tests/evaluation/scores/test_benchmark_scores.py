@@ -10,7 +10,6 @@ import pytest
 from django.core.management import CommandError
 
 import counterpart_metrics as metrics
-from counterpart_metrics import ranking_blocks
 from evaluation.models import Run
 from tests.commands import output_of
 
@@ -62,16 +61,8 @@ def test_several_models_share_a_table(rankings, tmp_path):
     assert rows[0]["eccv average mAP@R"] == rows[1]["eccv average mAP@R"]
 
 
-def test_files_of_one_name_are_told_apart_by_their_folders(rankings, tmp_path):
-    for folder in ("ma", "mb"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "good.json").write_bytes((rankings / "good.json").read_bytes())
-    files = tmp_path / "ma" / "good.json", tmp_path / "mb" / "good.json"
-    assert set(json.loads(evaluate("--benchmark", "eccv", "--rankings", *files, "--json"))) == {"ma", "mb"}
-
-
 def test_a_query_that_is_missing_is_counted(rankings):
-    with pytest.raises(CommandError, match="short on eccv, image → captions: 1 of 1261 queries have no ranking"):
+    with pytest.raises(CommandError, match="short on eccv, .*1 of 1261"):
         evaluate("--benchmark", "eccv", "--rankings", rankings / "short.json")
 
 
@@ -101,28 +92,10 @@ def test_pmrp_reads_cocos_instances(tmp_path):
     assert head == "model,pmrp t2i PMRP ζ=0,kind,estimand,n_queries"  # table 4's, by default
 
 
-@pytest.mark.slow
-def test_blocks_arrays_and_lists_score_alike(tmp_path, monkeypatch):
-    monkeypatch.setattr(ranking_blocks, "SIZE", 400_000)
-    whole, captions = metrics.positives("coco-5k")["i2t"], metrics.positives("coco-5k")["t2i"].queries
-    rng, names = np.random.default_rng(0), ["coco-1k", "cxc", "eccv"]
-    # Many images have their first match below the places that are read first of lists.
-    others = captions[::250]
-    items = np.stack([rng.permutation(np.union1d(others, whole.items[at])[:100]) for at in whole.starts[:-1]])
-    np.savez(tmp_path / "m.npz", i2t_queries=whole.queries, i2t_items=items)
-    wanted = metrics.score({"i2t": metrics.Rankings(whole.queries, items)}, names)
-    assert metrics.score({"i2t": dict(zip(whole.queries.tolist(), items.tolist(), strict=True))}, names) == wanted
-    printed = json.loads(evaluate("--benchmark", ",".join(names), "--rankings", tmp_path / "m.npz", "--json"))["m"]
-    for name, scores in wanted.items():
-        assert 0 < scores["R@1"]["i2t"] < 1
-        for metric, sides in scores.items():
-            assert printed[name]["i2t"][metric]["value"] == pytest.approx(sides["i2t"], abs=1e-12)
-
-
 def test_policies_serve_benchmarks_too(rankings):
     arguments = ("--benchmark", "eccv", "--rankings", rankings / "good.json", "--json")
     interval = json.loads(evaluate(*arguments, "--missing", "interval"))
     low, high = (interval[f"good ({side})"]["eccv"]["i2t"]["mAP@R"]["value"] for side in ("lowest", "highest"))
     assert low == json.loads(evaluate(*arguments))["good"]["eccv"]["i2t"]["mAP@R"]["value"] < high
-    with pytest.raises(CommandError, match="good on eccv, image → captions: These rankings have no scores"):
+    with pytest.raises(CommandError, match="good on eccv, .* no scores"):
         evaluate(*arguments, "--ties", "trec")

@@ -5,9 +5,7 @@ import json
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from django.core.management import CommandError
 
-import counterpart_metrics as metrics
 from dataset.exports import export_version
 from evaluation.models import Run
 from tests.commands import output_of
@@ -41,8 +39,8 @@ def ranked(lists):
 
 
 def figures(*arguments):
-    (told,) = json.loads(output_of("evaluate", *map(str, arguments), "--json")).values()
-    return told
+    (only,) = json.loads(output_of("evaluate", *map(str, arguments), "--json")).values()
+    return only
 
 
 def test_predictions_on_our_exports_for_mteb_have_the_figures_of_the_same_lists_as_json(version, tmp_path):
@@ -64,47 +62,3 @@ def test_predictions_on_our_exports_for_mteb_have_the_figures_of_the_same_lists_
     assert of_folder == figures("--version", "v1", "--rankings", tmp_path / "same.json")
     assert 0 < of_folder["average"]["mAP@R"]["value"] < 1
     assert set(Run.objects.values_list("model", flat=True)) == {"lab__model", "same"}
-
-
-def test_a_folder_that_is_scored_again_is_the_same_run(version, tmp_path):
-    predicted(tmp_path / "predictions", "Zoo", lists_of(map(str, range(8)), list(map(str, range(4))), 0))
-    for _ in range(2):
-        output_of("evaluate", "--version", "v1", "--rankings", str(tmp_path / "predictions"), "--model", "mine")
-    assert Run.objects.get().model == "mine"
-
-
-def test_equal_scores_can_be_scored_at_their_best_and_worst(version, tmp_path):
-    lists = {str(caption): dict.fromkeys(map(str, range(4)), 0.5) for caption in range(8)}
-    predicted(tmp_path / "predictions", "Zoo", lists)
-    rankings = ["--rankings", str(tmp_path / "predictions"), "--ties", "interval"]
-    told = json.loads(output_of("evaluate", "--version", "v1", *rankings, "--json"))
-    assert [one["t2i"]["R@1"]["value"] for one in told.values()] == [1.0, 0.0]
-
-
-def test_missing_queries_are_counted_and_nothing_is_stored(version, tmp_path):
-    predicted(tmp_path / "predictions", "Zoo", lists_of(map(str, range(7)), list(map(str, range(4))), 0))
-    with pytest.raises(CommandError, match="lab__model .*1 of 8"):
-        output_of("evaluate", "--version", "v1", "--rankings", str(tmp_path / "predictions"))
-    assert not Run.objects.exists()
-
-
-def test_figures_of_mteb_alone_are_refused(version, tmp_path):
-    told = {"task_name": "Zoo", "mteb_version": "2.26.24", "scores": {"test": [{"ndcg_at_10": 0.5}]}}
-    (tmp_path / "Zoo.json").write_text(json.dumps(told))
-    with pytest.raises(CommandError, match="Zoo.json has MTEB's figures, which have no rankings. Let mteb.evaluate"):
-        output_of("evaluate", "--version", "v1", "--rankings", str(tmp_path / "Zoo.json"))
-
-
-def test_a_folder_is_measured_on_a_benchmark(tmp_path):
-    same = {}
-    for seed, direction in enumerate(("i2t", "t2i")):
-        qrels = metrics.positives("eccv")[direction]
-        items = np.unique(metrics.positives("coco-5k")[{"i2t": "t2i", "t2i": "i2t"}[direction]].queries)[:40]
-        lists = lists_of(map(str, qrels.queries.tolist()), list(map(str, items.tolist())), seed)
-        predicted(tmp_path / "predictions", f"Coco{direction}", lists)
-        same[direction] = ranked(lists)
-    (tmp_path / "same.json").write_text(json.dumps(same))
-    told = figures("--benchmark", "eccv", "--rankings", tmp_path / "predictions")
-    same = figures("--benchmark", "eccv", "--rankings", tmp_path / "same.json")
-    assert [note.replace("lab__model", "same") for note in told.pop("notes")] == same.pop("notes")
-    assert told == same

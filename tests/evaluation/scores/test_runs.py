@@ -72,7 +72,7 @@ def test_runs_and_scores_are_stored_and_those_of_a_second_scoring_replace_them(v
     assert (Run.objects.count(), Score.objects.count()) == (1, 10)
 
 
-def test_the_same_figures_on_the_original_matches_alone_are_stored_beside(zoo, rankings):
+def test_the_same_figures_on_the_original_matches_alone_are_stored_too(zoo, rankings):
     """The first caption of image 1 describes image 0 too, and no other image has a match on the version."""
     image = zoo.images.order_by("pk")[0]
     for caption in zoo.captions.order_by("pk")[:3]:
@@ -111,7 +111,7 @@ def test_without_a_file_the_newest_lists_of_the_annotators_behind_the_rounds_are
     assert [run.retrieval for run in Run.objects.all()] == [other, newest]
 
 
-def test_padding_of_short_lists_is_no_item():
+def test_padding_of_short_lists_is_not_an_item():
     round = make_round(candidates=2)
     sample = round.pool.sample
     images = np.array(sample.images.order_by("pk").values_list("pk", flat=True))
@@ -134,7 +134,7 @@ def test_padding_of_short_lists_is_no_item():
     ("content", "message"),
     [
         ('{"i2t": {', "is not valid JSON"),
-        ({"i2t": {"0": [0, 77]}}, "lacks 1 id of model-a.json .*: 77"),
+        ({"i2t": {"0": [0, 77]}}, "1 id of model-a.json .*: 77"),
         (
             {"i2t": {"0": [0, 1]}},
             "model-a on v1, image → captions: 2 of 3 queries have no ranking: 1, 2. Rank every query.",
@@ -150,7 +150,7 @@ def test_bad_rankings_are_refused_and_nothing_is_stored(version, rankings, conte
 
 
 def test_a_version_without_rounds_asks_for_rankings(version):
-    with pytest.raises(CounterpartError, match="v1 has no rounds and therefore no annotators. Pass --rankings FILE"):
+    with pytest.raises(CounterpartError, match="v1 has no rounds .*--rankings"):
         evaluate_version(version)
 
 
@@ -207,7 +207,7 @@ def test_a_run_is_scored_on_every_version_and_says_where_it_could_not_be(zoo, ve
     run = register_file(zoo, rankings({"i2t": {"0": [0, 1]}}))
     with pytest.raises(
         CounterpartError,
-        match="can be scored on no version of zoo. Not on v1: model-a on v1, image → captions: 2 of 3 queries",
+        match="Not on v1: .*: 2 of 3 queries",
     ):
         score_everywhere(open_run(run))
     few = make_sample(zoo, "few")
@@ -215,7 +215,7 @@ def test_a_run_is_scored_on_every_version_and_says_where_it_could_not_be(zoo, ve
     few.captions.clear()
     release_version("v2", collection=zoo, sample=few, merge="original")
     said = score_everywhere(open_run(run))
-    assert said.startswith("model-a is scored on v2. Not on v1: model-a on v1, image → captions: 2 of 3 queries")
+    assert said.startswith("model-a is scored on v2. Not on v1: ")
     assert set(Score.objects.values_list("version__name", flat=True)) == {"v2"}
 
 
@@ -224,5 +224,5 @@ def test_a_new_version_is_scored_for_the_runs_that_are_registered(zoo, version, 
     few = register_file(zoo, rankings({"i2t": {"0": [0, 1]}}), model="few")
     assert unscored(version) == [run, few]
     said = score_all_runs(version)
-    assert said.startswith("1 of 2 runs are scored on v1. few: few on v1, image → captions: 2 of 3 queries")
+    assert said.startswith("1 of 2 runs are scored on v1. few:")
     assert unscored(version) == [few]

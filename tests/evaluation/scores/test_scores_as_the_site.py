@@ -7,14 +7,10 @@ import pytest
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 
-from corpus.imports import import_collection
-from corpus.matches import import_matches
-from corpus.models import Caption, Collection, Image
-from dataset.versions.version_files import load_positives
+from corpus.models import Caption, Image
 from tests.dataset.releasing import release_version
 from tests.evaluation.scores.as_the_site import assert_as_the_site
 from tests.evaluation.worlds import judge_all, known_round
-from tests.factories import make_sample
 
 pytestmark = pytest.mark.django_db
 SIDES = {"i2t": (Image, Caption), "t2i": (Caption, Image)}
@@ -88,32 +84,7 @@ def test_json_without_scores_scores_the_same(version, tmp_path):
 
 
 @pytest.mark.parametrize("version", ["texts"], indirect=True)
-def test_a_run_of_both_directions_is_told_apart_by_the_ids_of_the_export(version, tmp_path):
+def test_a_run_of_both_directions_is_distinguished_by_the_ids_of_the_export(version, tmp_path):
     runs = [as_run(tmp_path, direction, rows).read_text() for direction, rows in lists().items()]
     (tmp_path / "mine.run").write_text("\n".join(runs))
     assert_as_the_site(version, tmp_path / "mine.run", tmp_path, policies=[("file", "wrong")])
-
-
-@pytest.mark.slow
-@pytest.mark.shared
-def test_coco_scores_the_same(shared, tmp_path):
-    """The 5,000 images with the matches of ECCV Caption, imported in an order that is not that of their ids."""
-    data = shared / "data"
-    import_collection("coco", format="jsonl", path=data / "coco_test_captions.jsonl.gz")
-    coco = Collection.objects.get(name="coco")
-    import_matches(coco, source="eccv", path=data / "eccv_caption" / "eccv_caption_to_image.json")
-    version = release_version("coco-v1", collection=coco, sample=make_sample(coco), merge="original,eccv")
-    rng = np.random.default_rng(0)
-    arrays = {}
-    for direction, found in load_positives(version).items():
-        queries, items = SIDES[direction]
-        key_of = dict(items.objects.values_list("pk", "key"))
-        every = np.array(list(key_of))
-        asking = dict(queries.objects.values_list("pk", "key"))
-        rows = [rng.permutation(np.unique([*list(found[query])[:30], *rng.choice(every, 60)]))[:50] for query in asking]
-        arrays[f"{direction}_queries"] = np.array([int(key) for key in asking.values()])
-        arrays[f"{direction}_items"] = np.array([[int(key_of[item]) for item in row] for row in rows])
-        arrays[f"{direction}_scores"] = -np.sort(rng.integers(9, size=(len(rows), 50)), 1)
-    np.savez(tmp_path / "mine.npz", **arrays)
-    refused = assert_as_the_site(version, tmp_path / "mine.npz", tmp_path, formats=("eccv-json",))
-    assert refused <= {f"{ties} refuse" for ties in ("file", "counterpart", "trec")}
