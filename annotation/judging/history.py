@@ -130,9 +130,9 @@ def lost_work_of(worker: Worker) -> list[LostWork]:
     """Return the HITs that the worker had answers in when another worker was given them, the latest first; those that
     they took again only where they had asked to be paid."""
     again = Exists(hits_of(worker).filter(hit=OuterRef("hit")).exclude(pk=OuterRef("pk")))
-    asked = Q(pk__in=Appeal.objects.filter(rejection=None).values("assignment"))
+    requested = Q(pk__in=Appeal.objects.filter(rejection=None).values("assignment"))
     lost = Q(pk__in=Assignment.objects.lost().filter(drafts__isnull=False).values("pk"))
-    rows = worker.assignments.annotate(again=again).filter(asked | lost & Q(again=False))
+    rows = worker.assignments.annotate(again=again).filter(requested | lost & Q(again=False))
     rows = rows.annotate(answered=Count("drafts", distinct=True), pairs=Count("hit__items", distinct=True))
     requests = Prefetch("appeals", Appeal.objects.filter(rejection=None), to_attr="requests")
     return [

@@ -99,15 +99,15 @@ def set_ceiling(round: Round, amount: Decimal | str, *, actor: str) -> Round:
     """
     ceiling = PackParameters.from_json({"ceiling": amount}).ceiling
     with transaction.atomic():
-        held = locked(round)
+        current = locked(round)
         # Compared under the lock: no more can be owed between the comparison and the change.
-        if ceiling < (bound := commitment_of(held).bound):
+        if ceiling < (bound := commitment_of(current).bound):
             raise CounterpartError(
                 f"Round {round} has paid, owes or has committed ${bound}; its ceiling cannot be ${ceiling}."
             )
-        if ceiling != held.ceiling:
-            Round.objects.filter(pk=held.pk).update(ceiling=ceiling)
-            record("set ceiling", held, actor=actor, ceiling=str(ceiling), before=str(held.ceiling))
-        want_seats_posted(held)
+        if ceiling != current.ceiling:
+            Round.objects.filter(pk=current.pk).update(ceiling=ceiling)
+            record("set ceiling", current, actor=actor, ceiling=str(ceiling), before=str(current.ceiling))
+        want_seats_posted(current)
     round.refresh_from_db()
     return round

@@ -167,16 +167,16 @@ def pay_shortfall(round: Round, *, agreed: Decimal | None = None, actor: str, pr
     check_authority()
     short = shortfall_of(round)
     with transaction.atomic():
-        held = locked(round)
+        current = locked(round)
         check_authority()
-        unpaid = list(_without_bonus(held)) if short.bonus else []
-        total = (short.bonus + held.fee_schedule.bonus_fee(short.bonus)) * len(unpaid)
+        unpaid = list(_without_bonus(current)) if short.bonus else []
+        total = (short.bonus + current.fee_schedule.bonus_fee(short.bonus)) * len(unpaid)
         if agreed is not None and total > agreed:
             raise CounterpartError(
                 f"The top-up of round {round} takes ${total} now, more than the ${agreed} that were confirmed: "
                 "look at it again."
             )
-        check_may_give(held, total)
+        check_may_give(current, total)
         for assignment in tracked(unpaid, "writing top-ups", progress, total=len(unpaid)):
             owe_bonus(assignment, amount=short.bonus, reason=TOP_UP, actor=actor)
     return replace(short, assignments=len(unpaid), total=total)
@@ -194,10 +194,10 @@ def _expected(round: Round, pilot: Round | None, minutes: Decimal | None) -> Exp
             f"Round {pilot} was only rehearsed or simulated, so its times say nothing of people; choose another pilot "
             "or state the expected minutes."
         )
-    found = (pilot, _timing_of_pilot(round, pilot)) if pilot else pilot_of(round, rehearsed=round.rehearsal)
-    if found is None:
+    measured = (pilot, _timing_of_pilot(round, pilot)) if pilot else pilot_of(round, rehearsed=round.rehearsal)
+    if measured is None:
         return Expectation(None)
-    return Expectation(int(-(-found[1].active // 1)), f"pilot {found[0]}: {found[1]}")
+    return Expectation(int(-(-measured[1].active // 1)), f"pilot {measured[0]}: {measured[1]}")
 
 
 def _timing_of_pilot(round: Round, pilot: Round) -> Timing:
@@ -267,9 +267,9 @@ def _without_bonus(round: Round) -> QuerySet[Assignment]:
     payments = Payment.objects.filter(assignment=OuterRef("pk"))
     in_its_place = Q(reason__in=(COMPENSATION, PAID_AS_BONUS))
     rewarded = payments.filter(Q(kind=Payment.Kind.REWARD) | in_its_place, state__in=Payment.EARNED)
-    given = payments.filter(kind=Payment.Kind.BONUS, reason=TOP_UP)
+    top_ups = payments.filter(kind=Payment.Kind.BONUS, reason=TOP_UP)
     of_people = Assignment.objects.with_hit().filter(hit__round=round, worker__simulated=False)
-    theirs = of_people.filter(Exists(rewarded), ~Exists(given))
+    theirs = of_people.filter(Exists(rewarded), ~Exists(top_ups))
     if round.settles:
         theirs = theirs.filter(worker__forgotten_at=None)
     return theirs.select_related("hit__round").order_by("pk")

@@ -57,6 +57,6 @@ def level_as_graded(items: Sequence[TestItem]) -> None:
     for image, caption, grade in rows.values_list("image", "caption", "grade"):
         graded.setdefault((image, caption), set()).add(grade or 0)
     for item in items:
-        found = graded.get((item.image_id, item.caption_id), set())
-        if len(found) == 1 and found <= RIGHT_LEVELS[item.polarity]:
-            item.best_level = found.pop()
+        levels = graded.get((item.image_id, item.caption_id), set())
+        if len(levels) == 1 and levels <= RIGHT_LEVELS[item.polarity]:
+            item.best_level = levels.pop()

@@ -45,12 +45,12 @@ def verify_code(code: str) -> Proof:
 
     Raises CounterpartError for a forged or mistyped code, and for a code whose worker has submitted nothing.
     """
-    wanted = "".join(code.split()).lower()
+    normalised = "".join(code.split()).lower()
     proof = None
-    if found := COMPLETION_CODE.fullmatch(wanted):
-        proof = _prove_round(found[3], round_id=int(found[1]), worker_id=int(found[2]))
-    elif found := RECEIPT_CODE.fullmatch(wanted):
-        proof = _prove_hit(found[2], assignment_id=int(found[1]))
+    if match := COMPLETION_CODE.fullmatch(normalised):
+        proof = _prove_round(match[3], round_id=int(match[1]), worker_id=int(match[2]))
+    elif match := RECEIPT_CODE.fullmatch(normalised):
+        proof = _prove_hit(match[2], assignment_id=int(match[1]))
     if proof:
         return proof
     raise CounterpartError(

@@ -286,8 +286,8 @@ def pay_once(assignment: Assignment, *, actor: str, reason: str = PAID_AS_BONUS)
     if means is Means.NOTHING:
         withdraw(assignment, actor=actor)
         return None
-    if given := compensation_of(assignment):
-        return given
+    if bonus := compensation_of(assignment):
+        return bonus
     if means is Means.REWARD:
         return owe(assignment)
     withdraw(assignment, actor=actor)

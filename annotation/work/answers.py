@@ -101,10 +101,10 @@ def order_of(name: str | int, items: Iterable[int], *, group: int = 1) -> list[i
 
 def apart(ordered: Sequence[int], repeats: Mapping[int, int]) -> list[int]:
     """Move the items that ask about a pair again (``repeats``: to the one that they repeat) half a HIT away from it."""
-    found = [item for item in ordered if item not in repeats]
+    order = [item for item in ordered if item not in repeats]
     for item in (one for one in ordered if one in repeats):
-        found.insert((found.index(repeats[item]) + len(found) // 2 + 1) % (len(found) + 1), item)
-    return found
+        order.insert((order.index(repeats[item]) + len(order) // 2 + 1) % (len(order) + 1), item)
+    return order
 
 
 def check_answer_set(answers: Sequence[Answer], places: Places, *, task: Question, reasons: bool) -> None:
@@ -181,10 +181,10 @@ def _word(answer: Answer) -> str:
 
 
 def _answer(word: str, place: int, item_id: int) -> Answer:
-    found = WORD.fullmatch(word)
-    if found is None:
+    match = WORD.fullmatch(word)
+    if match is None:
         raise CounterpartError(f"The answer to pair {place} is {word[:20]!r}; a level and its reasons were expected.")
-    level, shortcoming, wrong_way, written = found.groups(default="")
+    level, shortcoming, wrong_way, written = match.groups(default="")
     reasons = REASONS.get(shortcoming, ""), REASONS.get(wrong_way, "")
     return Answer(item_id, int(level), *reasons, text=unquote(written))
 

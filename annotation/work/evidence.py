@@ -60,19 +60,19 @@ def evidence_of(assignment: Assignment) -> list[Evidence]:
     earlier = _earlier_of(assignment)
     levels = {item: level for item, level, _ in rows}
     again = {item: level for item, _, level in assignment.repeats if level != NO_PICTURE}
-    found = _of_time(assignment, [*(seconds for _, _, seconds in rows), *(None for _ in again)], norm, earlier)
+    evidence = _of_time(assignment, [*(seconds for _, _, seconds in rows), *(None for _ in again)], norm, earlier)
     if task.group == 1:  # the pairs of one picture are shown together, so their order has a meaning
         all_of_them = levels | again
         shown = [item for _, item in sorted(places_of(assignment).items())]
-        found.append(in_a_pattern([all_of_them[item] for item in shown if item in all_of_them]))
+        evidence.append(in_a_pattern([all_of_them[item] for item in shown if item in all_of_them]))
     if again:
-        found.append(_of_repeats([assignment, *earlier]))
+        evidence.append(_of_repeats([assignment, *earlier]))
     if norm:
-        found.append(one_level([*levels.values()], norm.shares))
+        evidence.append(one_level([*levels.values()], norm.shares))
     if norm and norm.weights:
         compared = earlier[: min(norm.answer_sets, SAMPLE) // TAUGHT - 1]
-        found += _of_agreement(assignment, norm, [assignment.pk, *(one.pk for one in compared)])
-    return [one for one in found if one]
+        evidence += _of_agreement(assignment, norm, [assignment.pk, *(one.pk for one in compared)])
+    return [one for one in evidence if one]
 
 
 def norm_of(round: Round) -> Norm | None:
@@ -120,10 +120,10 @@ def _of_agreement(assignment: Assignment, norm: Norm, sets: Sequence[int]) -> li
     yes = np.array([vote.level in YES for vote in votes], np.float64)
     chance = Expected(tuple(norm.weights)).chance(features)
     names = Annotator.objects.in_bulk(norm.annotators)
-    said = features[:, : len(norm.annotators)].T
+    ranks = features[:, : len(norm.annotators)].T
     return [
         agrees_by_chance(yes, chance),
-        follows_annotator(yes, chance, said, [names[pk].name for pk in norm.annotators]),
+        follows_annotator(yes, chance, ranks, [names[pk].name for pk in norm.annotators]),
     ]
 
 

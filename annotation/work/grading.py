@@ -39,8 +39,8 @@ WAITED = f"No person decided on it for {PATIENCE.days} days, and its controls ar
 SKIPPED_AT_MOST = 6  # one pair in this number may have no vote, as its picture did not load
 
 
-class Said(NamedTuple):
-    """What an assignment says of one item: its ``level``, None where it has no judgment; ``reported``: its worker has
+class ItemAnswer(NamedTuple):
+    """An assignment's answer to one item: its ``level``, None where it has no judgment; ``reported``: its worker has
     reported the pair. ``polarity`` is that of a control that judges work, else None."""
 
     polarity: str | None
@@ -48,11 +48,11 @@ class Said(NamedTuple):
     reported: bool
 
 
-def said_by(answers: Iterable[Answer], items: Mapping[int, Item]) -> list[Said]:
-    """Return what an assignment says that has stored ``answers`` to all ``items`` (by key, with their controls)."""
+def item_answers_of(answers: Iterable[Answer], items: Mapping[int, Item]) -> list[ItemAnswer]:
+    """Return the answers, as grading reads them, of an assignment with ``answers`` to all ``items`` (by key)."""
     judging = {pk: item.control for pk, item in items.items() if item.control and item.control.state != RETIRED}
     return [
-        Said(
+        ItemAnswer(
             judging[answer.item_id].polarity if answer.item_id in judging else None,
             answer.level if answer.level != NO_PICTURE else None,
             reported=answer.level == NO_PICTURE,
@@ -64,33 +64,33 @@ def said_by(answers: Iterable[Answer], items: Mapping[int, Item]) -> list[Said]:
 def grade(
     assignment: Assignment,
     *,
-    said: list[Said] | None = None,
+    answers: list[ItemAnswer] | None = None,
     policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS,
 ) -> int:
     """Accept a submitted assignment whose worker answers enough controls right, flag it otherwise. Returns how many of
     its controls were wrong.
 
     Enough are all of them or, where the type of task wants a share, that share of all that the worker has answered in
-    the round; what was accepted before stays accepted. ``said`` is what it says, where that is known; if a control is
-    wrong there, it is read again, as the control may have been retired meanwhile. ``policy`` names the right levels of
-    each polarity. Retired controls do not count. A pair that the worker judged before is not stored again: an
+    the round; what was accepted before stays accepted. ``answers`` are its own, where they are known; if a control is
+    wrong there, they are read again, as the control may have been retired meanwhile. ``policy`` names the right levels
+    of each polarity. Retired controls do not count. A pair that the worker judged before is not stored again: an
     assignment without an answer to a control is flagged, and so is one that skipped many pairs, and every one whose
     answers are written. So is one that a signal speaks against (``annotation.work.evidence``), whatever its controls
     are. One that was decided meanwhile stays as it is.
     """
-    if said is None or _failures(said, policy):
-        said = _said_in(assignment)
-    failures = _failures(said, policy)
-    problem = _problem_of(said)
+    if answers is None or _failures(answers, policy):
+        answers = _stored_item_answers(assignment)
+    failures = _failures(answers, policy)
+    problem = _problem_of(answers)
     if task_type_of(assignment.hit.round).writes:
         problem = f"{problem} {WRITTEN}".strip()
-    controls = _controls_of(assignment, said, failures)
+    controls = _controls_of(assignment, answers, failures)
     passing = task_type_of(assignment.hit.round).passing
     fails = controls.right < passing * controls.answered
     if fails and passing < 1:
         problem = f"{problem} {TOO_FEW.format(controls=controls, passing=float(passing))}".strip()
     signals = evidence_of(assignment)
-    if fails or problem or signals or _misses_control(said):
+    if fails or problem or signals or _misses_control(answers):
         flag(assignment, control_failures=failures, problem=problem, signals=signals)
     else:
         accept(assignment, failures=failures)
@@ -119,11 +119,11 @@ def regrade(assignment: Assignment, *, waited: bool = False) -> bool:
     locked(assignment.hit.round)  # first, as who decides does
     if not platforms.postings.is_undecided(assignment) or bool(assignment.signals) != waited:
         return False
-    said = _said_in(assignment)
-    failures = _failures(said)
-    controls = _controls_of(assignment, said, failures)
+    answers = _stored_item_answers(assignment)
+    failures = _failures(answers)
+    controls = _controls_of(assignment, answers, failures)
     passing = task_type_of(assignment.hit.round).passing
-    if _problem_of(said) or _misses_control(said) or controls.right < passing * controls.answered:
+    if _problem_of(answers) or _misses_control(answers) or controls.right < passing * controls.answered:
         return False
     reason = f"{counted(failures, 'control')} wrong, as few as the task allows, but for retired ones."
     try:
@@ -171,17 +171,17 @@ def flag(assignment: Assignment, *, control_failures: int, problem: str = "", si
 
 def count_failures(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
     """Count the controls that the assignment answers outside ``policy``'s right levels."""
-    return _failures(_said_in(assignment), policy)
+    return _failures(_stored_item_answers(assignment), policy)
 
 
-def _failures(said: list[Said], policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
-    return sum(bool(one.polarity and one.level and one.level not in policy[one.polarity]) for one in said)
+def _failures(answers: list[ItemAnswer], policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
+    return sum(bool(one.polarity and one.level and one.level not in policy[one.polarity]) for one in answers)
 
 
-def _controls_of(assignment: Assignment, said: list[Said], failures: int) -> Tally:
+def _controls_of(assignment: Assignment, answers: list[ItemAnswer], failures: int) -> Tally:
     """Return the controls by which the assignment is judged: its own or, where the type of task wants a share to be
     right, all that its worker has answered in the round (Hodosh et al. 2013)."""
-    judged = sum(bool(one.polarity and one.level) for one in said)
+    judged = sum(bool(one.polarity and one.level) for one in answers)
     if task_type_of(assignment.hit.round).passing == 1:
         return Tally(judged, judged - failures)
     theirs = answers_in(assignment.hit.round_id).filter(worker=assignment.worker_id)
@@ -189,33 +189,32 @@ def _controls_of(assignment: Assignment, said: list[Said], failures: int) -> Tal
     return Tally(others.answered + judged, others.right + judged - failures)
 
 
-def _misses_control(said: list[Said]) -> bool:
+def _misses_control(answers: list[ItemAnswer]) -> bool:
     """Whether a control has no answer: neither a level nor that its picture does not load."""
-    return any(one.polarity and one.level is None and not one.reported for one in said)
+    return any(one.polarity and one.level is None and not one.reported for one in answers)
 
 
-def _problem_of(said: list[Said]) -> str:
+def _problem_of(answers: list[ItemAnswer]) -> str:
     """Return what a person should look at in work that skipped pairs, as their pictures did not load: too many of them,
     or all controls. A skipped control is neither right nor wrong."""
-    skipped = [one for one in said if one.level is None and one.reported]
-    controls = [one for one in said if one.polarity]
-    if len(skipped) > max(1, len(said) // SKIPPED_AT_MOST):
-        return f"{len(skipped)} of {len(said)} pairs have no vote: the worker says that their pictures do not load."
+    skipped = [one for one in answers if one.level is None and one.reported]
+    controls = [one for one in answers if one.polarity]
+    if len(skipped) > max(1, len(answers) // SKIPPED_AT_MOST):
+        return f"{len(skipped)} of {len(answers)} pairs have no vote: the worker says that their pictures do not load."
     if controls and all(one in skipped for one in controls):
         return "No control has an answer: the worker says that their pictures do not load."
     return ""
 
 
-def _said_in(assignment: Assignment) -> list[Said]:
+def _stored_item_answers(assignment: Assignment) -> list[ItemAnswer]:
     theirs = Q(judgments__assignment=assignment.pk)
     reports = Report.objects.filter(worker=assignment.worker_id, item=OuterRef("pk"))
-    items = (
-        Item.objects.filter(hit=assignment.hit_id)
-        .order_by()
-        .annotate(said=FilteredRelation("judgments", condition=theirs), reported=Exists(reports))
-    )
-    rows = items.values_list("control__polarity", "control__state", "said__level", "reported")
-    return [Said(None if state == RETIRED else polarity, level, reported) for polarity, state, level, reported in rows]
+    items = Item.objects.filter(hit=assignment.hit_id).order_by()
+    items = items.annotate(answer=FilteredRelation("judgments", condition=theirs), reported=Exists(reports))
+    rows = items.values_list("control__polarity", "control__state", "answer__level", "reported")
+    return [
+        ItemAnswer(None if state == RETIRED else polarity, level, reported) for polarity, state, level, reported in rows
+    ]
 
 
 def grade_waiting(round: Round | None = None) -> int:

@@ -53,9 +53,9 @@ def report_missing_pictures(assignment: Assignment, items: Iterable[Item]) -> No
 
 
 def _store(assignment: Assignment, item: Item, *, problem: str, note: str) -> bool:
-    said = {"image_id": item.image_id, "caption_id": item.caption_id, "problem": problem, "note": note}
+    fields = {"image_id": item.image_id, "caption_id": item.caption_id, "problem": problem, "note": note}
     report, is_new = Report.objects.get_or_create(
-        worker_id=assignment.worker_id, item=item, defaults={"assignment": assignment, **said}
+        worker_id=assignment.worker_id, item=item, defaults={"assignment": assignment, **fields}
     )
     if is_new:
         record("reported", report, actor=actor_of(assignment.worker), problem=report.problem)

@@ -98,12 +98,13 @@ def review_controls(
     by_person = ControlRuling.objects.filter(exclusion=False).exclude(by="")
     open_ones = controls.exclude(state=Control.State.RETIRED).exclude(rulings__in=by_person)
     retired = []
-    for found in records_of(open_ones):
-        wanted = policy.state_of(found)
-        if wanted == Control.State.RETIRED:
-            retired += [found.control.pk] if _rule(found.control, retired=True, reason=_account(found)) else []
-        elif wanted != found.control.state:
-            _suspect(found.control, wanted)
+    for answers in records_of(open_ones):
+        control = answers.control
+        wanted = policy.state_of(answers)
+        if wanted == Control.State.RETIRED and _rule(control, retired=True, reason=_account(answers)):
+            retired.append(control.pk)
+        elif wanted not in (Control.State.RETIRED, control.state):
+            _suspect(control, wanted)
     return _regrade(Control.objects.filter(pk__in=retired)) if retired else 0
 
 

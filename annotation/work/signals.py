@@ -97,17 +97,17 @@ def in_a_pattern(levels: ArrayLike, *, seed: int = 0) -> Evidence | None:
     said = np.asarray(levels)
     if len(said) < FEWEST:
         return None
-    found = _periodic(said[None])[0]
-    period = 1 + int(found.argmax())
-    if found.max() < LEAST_PERIODIC:
+    shares = _periodic(said[None])[0]
+    period = 1 + int(shares.argmax())
+    if shares.max() < LEAST_PERIODIC:
         return None
     shuffled = np.random.default_rng(seed).permuted(np.tile(said, (DRAWS, 1)), axis=1)
-    reached = (_periodic(shuffled).max(axis=1) >= found.max() - 1e-9).sum()
+    reached = (_periodic(shuffled).max(axis=1) >= shares.max() - 1e-9).sum()
     if (1 + reached) / (1 + DRAWS) > LEVEL:
         return None
     if period == 1:
-        return Evidence("pattern", f"The answers come in runs: {found.max():.0%} of them repeat the one before.")
-    return Evidence("pattern", f"{found.max():.0%} of the answers repeat the one {period} pairs before.")
+        return Evidence("pattern", f"The answers come in runs: {shares.max():.0%} of them repeat the one before.")
+    return Evidence("pattern", f"{shares.max():.0%} of the answers repeat the one {period} pairs before.")
 
 
 def one_level(levels: ArrayLike, shares: ArrayLike) -> Evidence | None:
@@ -136,14 +136,14 @@ def agrees_by_chance(yes: ArrayLike, chance: ArrayLike, *, seed: int = 0) -> Evi
     drawn = _honest(said, np.asarray(chance), seed)
     if drawn is None:
         return None
-    found = separation(chance, said[None])[0]
+    agreement = separation(chance, said[None])[0]
     usual = separation(chance, drawn)
     usual = usual[~np.isnan(usual)]
-    if (1 + (usual <= found + 1e-9).sum()) / (1 + len(usual)) > LEVEL:
+    if (1 + (usual <= agreement + 1e-9).sum()) / (1 + len(usual)) > LEVEL:
         return None
     return Evidence(
         "chance",
-        f"{len(said)} answers agree with annotators and other votes no better than chance: AUC {found:.2f}, "
+        f"{len(said)} answers agree with annotators and other votes no better than chance: AUC {agreement:.2f}, "
         f"{usual.mean():.2f} expected.",
     )
 

@@ -108,7 +108,7 @@ def holds_of(facts: Facts) -> list[Hold]:
         missing = counted(standing.wanted - standing.filled, *SETS)
         closed = Hold("closed", f"It was closed with {missing} missing: nothing more comes.")
         return [closed, *_reviews(facts)]
-    found = [
+    holds = [
         *_pause(facts),
         *facts.platform,
         *_ceiling(facts.balance, round),
@@ -116,8 +116,8 @@ def holds_of(facts: Facts) -> list[Hold]:
         *_pictures(facts, "their pairs are shown without one and get no vote"),
         *_exhausted(facts.crowd, round),
     ]
-    is_held_up = any(not one.goes_on for one in found)
-    return [*found, *([] if is_held_up else _coming(facts)), *_reviews(facts)]
+    is_held_up = any(not one.goes_on for one in holds)
+    return [*holds, *([] if is_held_up else _coming(facts)), *_reviews(facts)]
 
 
 def _exhausted(crowd: JoinedCrowd | None, round: Round) -> list[Hold]:
@@ -215,14 +215,14 @@ def _pictures(facts: Facts, effect: str) -> list[Hold]:
 
 def _reviews(facts: Facts) -> list[Hold]:
     waiting = facts.standing.waiting - facts.proposed
-    found = []
+    holds = []
     if waiting > 0:
         text = f"{counted(waiting, 'answer set waits', 'answer sets wait')} for a review."
-        found.append(Hold("review", text, "decide NUMBER"))
+        holds.append(Hold("review", text, "decide NUMBER"))
     if facts.proposed:
         text = f"{counted(facts.proposed, 'rejection waits', 'rejections wait')} for a second person, on Rejections."
-        found.append(Hold("rejection", text))
-    return found
+        holds.append(Hold("rejection", text))
+    return holds
 
 
 def _coming(facts: Facts) -> list[Hold]:

@@ -19,7 +19,7 @@ from annotation.work.answers import (
     places_among,
     put_drafts,
 )
-from annotation.work.grading import Said, grade, said_by
+from annotation.work.grading import ItemAnswer, grade, item_answers_of
 from annotation.work.judgments import answers_by
 from annotation.work.leases import claim, move
 from annotation.work.reports import report_missing_pictures
@@ -163,9 +163,9 @@ def store_answers(
     if missing := [items[one.item_id] for one in answers if one.level == NO_PICTURE]:
         report_missing_pictures(assignment, missing)
     # Robust: a failure here is logged, and the reconciler grades later; the answers are in.
-    said = said_by(answers, items) if len(answers) + len(again) == len(items) else None
+    item_answers = item_answers_of(answers, items) if len(answers) + len(again) == len(items) else None
     doubted = any(item.control and item.control.state == SUSPECTED for item in items.values())
-    transaction.on_commit(lambda: _grade_committed(assignment, said, doubted=doubted), robust=True)
+    transaction.on_commit(lambda: _grade_committed(assignment, item_answers, doubted=doubted), robust=True)
     return code
 
 
@@ -203,9 +203,9 @@ def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_second
     return Receipt(assignment.receipt, repeated=False)
 
 
-def _grade_committed(assignment: Assignment, said: list[Said] | None, *, doubted: bool) -> None:
+def _grade_committed(assignment: Assignment, item_answers: list[ItemAnswer] | None, *, doubted: bool) -> None:
     """Grade, and review the controls that were failed or that are ``doubted``."""
-    if grade(assignment, said=said) or doubted:
+    if grade(assignment, answers=item_answers) or doubted:
         review_controls_of(assignment)
 
 

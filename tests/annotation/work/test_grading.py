@@ -1,7 +1,7 @@
 import pytest
 
 from annotation.models import Assignment, Decision, Payment
-from annotation.work.grading import Said, count_failures, grade
+from annotation.work.grading import ItemAnswer, count_failures, grade
 from annotation.work.repair import repair
 from annotation.work.submissions import submit_answers
 from hits.models import Control
@@ -51,7 +51,7 @@ def test_a_retired_control_does_not_count(submitted):
 def test_a_control_that_was_retired_after_the_answers_were_read_does_not_count(submitted):
     assignment = submitted(4, 4)
     Control.objects.filter(polarity=Polarity.POSITIVE).update(state=Control.State.RETIRED)
-    assert grade(assignment, said=[Said(Polarity.POSITIVE, 4, reported=False)]) == 0
+    assert grade(assignment, answers=[ItemAnswer(Polarity.POSITIVE, 4, reported=False)]) == 0
 
 
 def test_a_control_that_the_worker_judged_before_does_not_count_as_right(submitted):
