@@ -99,7 +99,7 @@ def earned(works: Sequence[SubmittedHit]) -> Decimal:
 
 
 def promised(works: Sequence[SubmittedHit]) -> Decimal:
-    """Return what the worker earns by what is being checked, where nothing of it is refused."""
+    """Return what the worker will earn for work that is being checked, if all of it is accepted."""
     return sum((work.promised for work in works if work.promised is not None), Decimal("0.00"))
 
 

@@ -1,4 +1,4 @@
-"""What becomes of submitted work: decisions, rejections, appeals and payments; and of the controls that judge it."""
+"""Outcomes of submitted work: decisions, rejections, appeals and payments; and rulings on controls."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -98,7 +98,7 @@ class Rejection(WantsCall):
 
     @property
     def is_agreed(self) -> bool:
-        """Whether everybody has agreed who has to: it holds, or did until it was reversed."""
+        """Whether every person who has to agree has agreed: it holds, or did until it was reversed."""
         return not self.needs_second or self.seconded_at is not None
 
     @property

@@ -228,7 +228,7 @@ class TestAttempt(models.Model):
 
 
 class Admission(models.Model):
-    """Who may join a round of the browser pool. A round without one admits everybody who has its link."""
+    """Who may join a round of the browser pool. A round without one admits every person with its link."""
 
     round = models.OneToOneField(Round, on_delete=models.CASCADE, related_name="admission")
     capacity = models.PositiveIntegerField(null=True, help_text="Maximum number of workers; null: no limit.")

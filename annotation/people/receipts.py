@@ -1,4 +1,4 @@
-"""Codes that workers show as proof: of one HIT (its receipt), and of all that they did in a round."""
+"""Codes that workers show as proof: of one HIT (its receipt), and of all their work in a round."""
 
 import re
 from dataclasses import dataclass

@@ -24,8 +24,8 @@ class ControlPolicy:
     """When a control itself is doubted: once the probability that reliable workers fail it more often than ``rate`` is
     at least ``suspicion`` (suspected) or ``retirement`` (retired, from ``answers`` answers on).
 
-    With the defaults, a control that everybody fails is retired after 3 answers of workers with 8 of 8 other controls
-    right, 4 with 4 of 4, or 7 with the one other control of their first HIT.
+    With the defaults, a control that every worker fails is retired after 3 answers of workers with 8 of 8 other
+    controls right, 4 with 4 of 4, or 7 with the one other control of their first HIT.
     """
 
     answers: int = 3

@@ -279,7 +279,7 @@ def _lease_time() -> timedelta:
 
 
 def _overdue(assignments: AssignmentQuerySet) -> AssignmentQuerySet:
-    """Return those past their deadline. Of claims only their platform knows what became of them."""
+    """Return those past their deadline, without claims: only their platform knows their state."""
     return assignments.filter(state=Assignment.State.LEASED, deadline__lte=clock.now(), seat__isnull=False)
 
 

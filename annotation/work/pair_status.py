@@ -1,4 +1,4 @@
-"""Why a pair of a round is not finished: the votes that it wants, has, waits for, and what keeps others away."""
+"""Why a pair of a round is not finished: the votes that it wants, has and waits for, and what blocks the others."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from hits.models import HIT, Item, Round, Seat
 from hits.task_types import task_type_of
 
 OF_OPEN_SEATS = ("draft", "closed", "paused", "platform", "ceiling", "workers")
-"""What holds up the votes that no worker has begun."""
+"""The kinds of holds on seats that no worker has taken."""
 
 
 @dataclass(frozen=True)

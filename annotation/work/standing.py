@@ -1,4 +1,4 @@
-"""How far rounds have come: their seats, what became of the work, what it has cost. Three queries for any number."""
+"""The progress of rounds: seats, states of work, cost. Three queries for any number of rounds."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ class Command(ActCommand):
         parser.add_argument("--pay", choices=["yes", "no"], required=True, help="whether it is paid")
         parser.add_argument("--reason", required=True, help="why; the worker reads it if they are not paid")
         parser.add_argument(
-            "--grounds", default="", choices=["", *Rejection.Grounds.values], help="of a rejection; a control is none"
+            "--grounds", default="", choices=["", *Rejection.Grounds.values], help="of a rejection; not a control"
         )
         parser.add_argument("--evidence", default="", help="of a rejection: what a second person can check")
         parser.add_argument("--by", required=True, metavar="USER", help="the member of staff who decides")
