@@ -15,8 +15,6 @@ from core.errors import CounterpartError, some_of
 from counterpart_metrics.errors import counted as counted
 
 ALLOWED = "\t\n\r"
-
-
 BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u2800\ufffc\U0001d159"
 """Letters and symbols by their category that show nothing: fillers, the empty Braille cell and note head, a gap for an
 object."""
@@ -25,7 +23,7 @@ VISIBLE = rf"[^\pZ\pC\pM\s{BLANK_LETTERS}]"
 
 
 def is_visible(sign: str) -> bool:
-    """Whether the character shows something by itself: it is no blank, no mark on another one, no sign of control."""
+    """Whether the character is visible by itself: not a blank, a combining mark or a control character."""
     return unicodedata.category(sign)[0] not in "ZCM" and sign not in BLANK_LETTERS
 
 
@@ -101,9 +99,9 @@ def find_named(rows: QuerySet[Named], name: str, *, made_by: str, key: str = "na
         found = None
     if found is None:
         names = list(map(str, rows.values_list(key, flat=True)))
-        known = f"there is {some_of(names)}" if names else "there is none yet"
+        known = f"use {some_of(names)}" if names else "none exists yet"
         kind = rows.model._meta.verbose_name
-        raise CounterpartError(f"There is no {kind} {name!r}; {known}. Make one with {made_by}.")
+        raise CounterpartError(f"Unknown {kind} {name!r}: {known}. Make one with {made_by}.")
     return found
 
 
@@ -118,5 +116,5 @@ class NamedQuerySet(QuerySet[Named]):
 
 
 def is_url(file: str) -> bool:
-    """Whether the place of a file is a URL, and no path."""
+    """Whether the place of a file is a URL instead of a path."""
     return file.startswith(("http://", "https://"))

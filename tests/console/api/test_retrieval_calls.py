@@ -61,7 +61,7 @@ def test_a_sample_is_drawn_as_by_the_command(caller, zoo):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"collection": "farm"}, "There is no collection"),
+        ({"collection": "farm"}, "Unknown collection"),
         ({"images": 99}, "the gallery of zoo has 6"),
         ({"images": 10**40}, "use a number"),
         ({"images": "9"}, "Invalid images '9': send a whole number"),
@@ -150,7 +150,7 @@ def test_an_annotator_without_weights_is_added_and_trained(caller, zoo, commit):
         ({"checkpoint": "x-w.pth"}, "There is no upload"),
         ({"kind": "files"}, "Annotators of kind files need files"),
         ({"kind": "overlap", "checkpoint": "x-w.pth"}, "have no weights"),
-        ({"collection": "farm"}, "There is no collection"),
+        ({"collection": "farm"}, "Unknown collection"),
     ],
 )
 def test_an_annotator_that_cannot_be_added_is_refused_at_once(caller, db, change, sentence):
@@ -187,8 +187,8 @@ def test_a_search_by_parts_is_plain(caller, zoo):
     ("change", "sentence"),
     [
         ({"annotators": ["words", "nobody"]}, "1 annotator is unknown: nobody"),
-        ({"collection": "farm"}, "There is no collection"),
-        ({"queries": "none"}, "There is no sample"),
+        ({"collection": "farm"}, "Unknown collection"),
+        ({"queries": "none"}, "Unknown sample"),
         ({"depth": 0}, "Lists need a depth of at least 1"),
         ({"cascade": "words"}, "A cascade is only for annotators that score pair by pair"),
         ({"engine_on": "ray"}, "unknown parameter"),

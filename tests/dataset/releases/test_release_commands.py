@@ -35,5 +35,5 @@ def test_export_prints_the_files_it_wrote(tmp_path):
     out = tmp_path / "out"
     assert {f"{out}/v1_{side}.json" for side in ("image_to_caption", "caption_to_image")} <= set(printed)
     assert all((out / name).exists() for name in printed)
-    with pytest.raises(CommandError, match="There is no version 'v9'"):
+    with pytest.raises(CommandError, match="Unknown version 'v9'"):
         output_of("export", "v9", "--format", "eccv-json", "--out", tmp_path)
