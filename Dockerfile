@@ -28,7 +28,7 @@ ENV PATH=/opt/venv/bin:$PATH \
     VAR_DIR=/var/lib/counterpart WEB_CONCURRENCY=3 LOG_FORMAT=json
 WORKDIR /app
 # pg_dump and pg_restore for backups: Debian trixie has those of PostgreSQL 17, the server in docker-compose.yml.
-# The user by number, so that Kubernetes can tell that it is not root.
+# The user by number, so that Kubernetes can verify that it is not root.
 RUN apt-get update && apt-get install -y --no-install-recommends postgresql-client && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 999 --home-dir $VAR_DIR --create-home counterpart && chmod 700 $VAR_DIR
 COPY --from=packages /opt/venv /opt/venv

@@ -4,7 +4,7 @@
 # make audit   known vulnerabilities of the locked packages; asks the advisory database on the network
 # make lock    requirements-locked.txt and requirements-gpu-locked.txt written again, after a change of what Counterpart runs on
 # make screenshots   the pictures of docs/tour.md, light and dark, of the demo site and a simulated COCO round
-# make client-models   the types of counterpart-client anew, after a change of what calls of the API answer
+# make client-models   the types of counterpart-client again, after a change of what calls of the API answer
 # make chaos   200 kills of a site under load on each database, written into docs/reliability.md  (half an hour or more)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -40,7 +40,7 @@ check: ready fast
 
 test: ready packages fast slow services cluster
 
-# In a fresh clone numba compiles for a minute and a half, and each of two test processes would: once, beside lint.
+# In a fresh clone numba compiles for a minute and a half, and each of two test processes would: so once, during lint.
 ready: $(VENV)/.dev
 	$(MAKE) --no-print-directory --jobs=2 --output-sync lint kernels
 
@@ -75,7 +75,7 @@ slow: $(VENV)/.dev browser
 services: $(VENV)/.dev
 	$(BIN)/python -m tests.services $(PYTEST) -m "service or not (slow or browser)"
 
-# Ray is no part of the base install. It lies beside it, where only these tests look.
+# Ray is not in the base install. It has a folder of its own, where only these tests look.
 cluster: $(VENV)/.dev $(VENV)-ray/.installed
 	PYTHONPATH=$(CURDIR)/$(VENV)-ray DATABASE_URL= REDIS_URL= $(PYTEST) -n 0 -m slow tests/mitl/search/test_on_ray.py
 

@@ -26,7 +26,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print("Stopped. Run the same command to go on.", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # as of "| head": nobody reads on
+    except BrokenPipeError:  # as of "| head": the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:  # Commands explain their own errors: this one is of the settings.

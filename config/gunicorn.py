@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from typing import Any
 
-# An invalid variable is told in one line, and not by each worker that fails.
+# An invalid variable is reported once, in one line, and not by each worker that fails.
 from config import settings
 
 wsgi_app = "config.wsgi"
@@ -16,7 +16,7 @@ keepalive = 10  # seconds of silence after which a connection is closed
 graceful_timeout = 30  # seconds that running requests have when the site stops
 control_socket_disable = True  # its file would be in the home folder
 umask = 0o077  # What it writes into VAR_DIR is for its owner alone.
-# The path alone: what a platform adds to an address, and where somebody came from, name workers.
+# The path alone: queries that a platform adds, and referrers, identify workers.
 access_log_format = "%(t)s %(m)s %(U)s %(s)s %(B)s %(M)sms"
 
 if settings.LOG_FORMAT == "json":

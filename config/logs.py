@@ -1,5 +1,5 @@
-"""Logs without the secret parts of addresses: nobody who reads a log can work or be paid as a worker, or take an
-account, by it."""
+"""Logs without the secret parts of addresses: a reader of a log cannot work or be paid as a worker, or take over an
+account."""
 
 import json
 import logging

@@ -17,9 +17,9 @@ from django.utils.crypto import constant_time_compare
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
 from prometheus_client.registry import Collector
 
-from core.health.checks import BESIDE, REQUIRED, is_well
+from core.health.checks import ADDITIONAL, REQUIRED, is_well
 
-LASTS = 2  # seconds that an answer is repeated, so that nobody keeps the database busy with it
+LASTS = 2  # seconds that an answer is repeated, so that probes do not keep the database busy
 PATIENCE = 2  # seconds that /readyz waits for the broker and the storage, which do not decide its answer
 METHODS = ("GET", "HEAD", "POST")
 REQUESTS = Counter("counterpart_requests", "Requests answered.", ["method", "status"], registry=None)
@@ -38,11 +38,11 @@ class Health:
         return JsonResponse({"process": True})
 
     def readyz(self) -> HttpResponse:
-        found = self._known("/readyz", lambda: _in_turn(REQUIRED) | _in_time(BESIDE))
+        found = self._known("/readyz", lambda: _in_turn(REQUIRED) | _in_time(ADDITIONAL))
         return JsonResponse(found, status=200 if all(found[name] for name in REQUIRED) else 503)
 
     def healthz(self) -> HttpResponse:
-        found = self._known("/healthz", lambda: _in_turn(REQUIRED | BESIDE))
+        found = self._known("/healthz", lambda: _in_turn(REQUIRED | ADDITIONAL))
         return JsonResponse(found, status=200 if all(found.values()) else 503)
 
     def _known(self, path: str, find: Callable[[], dict[str, bool]]) -> dict[str, bool]:
@@ -72,13 +72,13 @@ def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
         seconds = monotonic() - began
         REQUESTS.labels(request.method if request.method in METHODS else "other", response.status_code).inc()
         SECONDS.observe(seconds)
-        told = {
+        fields = {
             "method": request.method,
             "path": request.path,
             "status": response.status_code,
             "milliseconds": round(seconds * 1000),
         }
-        logger.info("%s", " ".join(map(str, told.values())), extra={"fields": told})
+        logger.info("%s", " ".join(map(str, fields.values())), extra={"fields": fields})
         return response
 
     return answer

@@ -24,7 +24,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = folder("VAR_DIR", BASE_DIR / "var")
 private_folder(VAR_DIR, ours=VAR_DIR == BASE_DIR / "var")
 
-# numba caches compiled code beside the source; if it cannot write there, importing it fails.
+# numba caches compiled code next to the source; if it cannot write there, importing it fails.
 if not os.access(BASE_DIR / "hits", os.W_OK):
     os.environ.setdefault("NUMBA_CACHE_DIR", str(VAR_DIR / "numba"))
 
@@ -37,7 +37,7 @@ SITE_URL = env.str("SITE_URL", "http://127.0.0.1:8000", validate=scheme_in("http
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost"])
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 BEHIND_TLS = env.bool("BEHIND_TLS", SITE_URL.startswith("https://"))
-# How many proxies stand before the site: who asks is read from what they add to X-Forwarded-For (core.web.throttles).
+# Number of proxies in front of the site: the visitor's address is read from X-Forwarded-For (core.web.throttles).
 PROXY_COUNT = env.int("PROXY_COUNT", 0, validate=validate.Range(min=0, error="must be at least 0"))
 
 INSTALLED_APPS = [
@@ -278,7 +278,7 @@ PAYMENT_TERMS = env.str("PAYMENT_TERMS", "")
 
 # How long a worker may keep a HIT before its seat is offered to another worker.
 LEASE_MINUTES = env.int("LEASE_MINUTES", 45, validate=at_least_one)
-# Mean seconds a pair below which nobody reads it: a person looks at such work. 0: no such limit.
+# Mean seconds a pair below which the pair cannot have been read: a person looks at such work. 0: no such limit.
 LEAST_SECONDS_A_PAIR = env.float("LEAST_SECONDS_A_PAIR", 1.0, validate=validate.Range(min=0))
 # What one address may do in a round within an hour (core.web.throttles).
 JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", 10, validate=at_least_one)
@@ -288,7 +288,7 @@ RESULTS_PER_HOUR = env.int("RESULTS_PER_HOUR", 600, validate=at_least_one)
 API_CALLS_PER_MINUTE = env.int("API_CALLS_PER_MINUTE", 600, validate=at_least_one)  # of one token
 PASSWORD_MAILS_PER_HOUR = env.int("PASSWORD_MAILS_PER_HOUR", 10, validate=at_least_one)
 
-# Whoever scrapes /metrics has to send it; without it there is no such page.
+# A scraper of /metrics has to send it; if it is empty, the page does not exist.
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 
 LOG_FORMAT = env.str("LOG_FORMAT", "plain", validate=validate.OneOf(["plain", "json"]))

@@ -1,4 +1,4 @@
-"""The web server's worker: a request gets a thread when it has arrived, so slow clients keep nobody waiting.
+"""The web server's worker: a request gets a thread when it has arrived, so slow clients block no thread.
 
 Gunicorn's own worker gives a connection a thread at its first byte, and the thread waits for the rest of the request. A
 few slow clients would hold all threads.
@@ -18,7 +18,8 @@ from core.web.middleware import LARGEST_BODY
 
 LARGEST_HEAD = 64 * 1024
 MOST_DIGITS = 18  # of a body's length; Python reads no number of thousands of digits
-PATIENCE, LEAST = 30, 64_000  # a large body is waited for so many seconds at less than so many bytes a second
+PATIENCE = 30  # seconds that a large body may arrive at less than LEAST bytes a second
+LEAST = 64_000
 LINGER = 2  # seconds in which a client may read why its request was refused
 _BLOCK = 64 * 1024
 
@@ -31,8 +32,8 @@ class ArrivingRequest:
     data: bytearray = field(default_factory=bytearray)
     size: int | None = None  # unknown while the headers are incomplete
     is_large: bool = False  # not kept in memory: its headers say enough to refuse it or to read on
-    is_endless: bool = False  # so large that nobody but us can say how large
-    is_awaited: bool = False  # The client sends the body when it is told to.
+    is_endless: bool = False  # so large that gunicorn cannot read its length
+    is_awaited: bool = False  # The client waits for "100 Continue" before it sends the body.
     is_refused: bool = False  # and answered: what still arrives is thrown away
     is_lost: bool = False
 
@@ -77,7 +78,7 @@ class ArrivingRequest:
 
 
 class PacedSocket:
-    """The connection of a large body, which is given up where it comes too slowly. The time that it is waited for
+    """The connection of a large body, which is given up if the body arrives too slowly. Only the time of waiting for it
     counts, not the time that the site takes to store it."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -142,9 +143,9 @@ class WebWorker(ThreadWorker):
         return _linger(conn.sock, arrival)
 
     def handle_request(self, req: Any, conn: Any) -> Any:
-        """A connection that will be closed after a large request is announced as such, or its client would use it.
+        """Announce that a connection will be closed after a large request, so that its client does not use it again.
 
-        A body that is here was waited for already: gunicorn is not to ask for it again."""
+        A small body has arrived already: gunicorn must not ask for it again."""
         if conn.arrival.is_large:
             req.force_close()
         else:

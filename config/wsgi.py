@@ -11,8 +11,8 @@ from config.logs import mask_gunicorn
 
 
 class Utf8Request(WSGIRequest):
-    """A request whose text is UTF-8, whatever it announces: Django fails where that is no encoding of texts, before any
-    middleware. ``TextGate`` refuses others."""
+    """A request whose text is UTF-8, whatever it declares: Django fails before any middleware if the declared charset
+    is unknown. ``TextGate`` refuses other charsets."""
 
     def _set_content_type_params(self, meta: dict[str, str]) -> None:
         self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))

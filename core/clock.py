@@ -61,8 +61,8 @@ def _postgresql_time(connection: BaseDatabaseWrapper) -> datetime:
 
 
 def _queue_time(connection: BaseDatabaseWrapper) -> datetime:
-    """SQLite has no clock. There the process that ends leases has the clock of the site, and the others learn from its
-    last heartbeat that they are behind; that they are ahead, they cannot see."""
+    """SQLite has no clock. There the process that ends leases has the clock of the site. From its last
+    heartbeat the others can see that they are behind, but not that they are ahead."""
     beats = apps.get_model("core", "Heartbeat")  # whose times come from here
     try:
         last = beats.objects.filter(pk=beats.QUEUE).values_list("at", flat=True).first()

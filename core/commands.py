@@ -42,14 +42,14 @@ class ActCommand(BaseCommand):
     suppressed_base_arguments = DjangoHelpFormatter.show_last  # Django's own options, half of all: still accepted
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """Run as Django does, but tell invalid options in one line, without the usage."""
+        """Run as Django does, but report invalid options in one line, without the usage."""
         try:
             super().run_from_argv(argv)
         except CommandError as error:  # of the parser: Django prints all others itself
             if "--traceback" in argv:
                 raise
-            told = " ".join(str(error).removeprefix("Error: ").split())
-            self.stderr.write(f"CommandError: {told}. manage.py {argv[1]} --help lists the options.")
+            message = " ".join(str(error).removeprefix("Error: ").split())
+            self.stderr.write(f"CommandError: {message}. manage.py {argv[1]} --help lists the options.")
             sys.exit(WRONG_OPTIONS)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
@@ -68,7 +68,7 @@ class ActCommand(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Overridden because Django checks the migrations here, before ``handle``, and prints after it."""
-        with _told_in_one_line():
+        with _errors_in_one_line():
             outcome = super().execute(*args, **options)
             self.stdout.flush()
         return outcome
@@ -89,8 +89,8 @@ class ActCommand(BaseCommand):
 
 
 @contextmanager
-def _told_in_one_line() -> Iterator[None]:
-    """Turn the errors that people can do something about into Django's, which are printed without a traceback."""
+def _errors_in_one_line() -> Iterator[None]:
+    """Turn errors that a person can correct into CommandErrors, which Django prints without a traceback."""
     try:
         yield
     except CounterpartError as error:
@@ -98,7 +98,7 @@ def _told_in_one_line() -> Iterator[None]:
     except (*DATABASE_LOST, ProgrammingError) as error:
         raise CommandError(f"{said_of_database(error)} --traceback shows the details.") from error
     except BrokenPipeError:
-        raise  # nobody reads on: manage.py ends without a word
+        raise  # The reader has closed the pipe: manage.py ends without a message.
     except OSError as error:
         raise CommandError(_file_error(error)) from error
     except MemoryError as error:

@@ -1,4 +1,4 @@
-"""The error that people read, which the scorer outside the site raises too, and errors of the services."""
+"""The error with a message for people, which the scorer outside the site raises too, and errors of the services."""
 
 import re
 from errno import EDQUOT, ENOSPC, EROFS
@@ -32,8 +32,8 @@ TROUBLES = {
 
 
 def outage_of(error: BaseException | None) -> str:
-    """Return what an error shows to be out of order: "full disk", "read-only storage" or "database"; an empty text for
-    all other errors, such as a table that does not exist."""
+    """Return which service an error shows to be out of order: "full disk", "read-only storage" or "database"; an empty
+    text for all other errors, such as a table that does not exist."""
     code = error.errno if isinstance(error, OSError) else None
     if code in (ENOSPC, EDQUOT) or re.search(FULL, str(error)):
         return "full disk"
@@ -44,7 +44,7 @@ def outage_of(error: BaseException | None) -> str:
 
 
 def said_of_database(error: Exception) -> str:
-    """Say in one line why the database could not be used, in its own words too, and what to do."""
+    """Return one line on why the database could not be used, with its own message, and what to do."""
     text = " ".join(str(error).split())
     fitting = (said for words, said in TROUBLES.items() if re.search(words, text))
     happened, remedy = next(fitting, ("The database refused", "Correct that, then run the command again."))
@@ -52,5 +52,5 @@ def said_of_database(error: Exception) -> str:
 
 
 def one_line(error: Exception) -> str:
-    """Return what an error says, shortened to a line; its name where it says nothing."""
+    """Return the message of an error, shortened to a line; its class name if it has no message."""
     return " ".join(str(error).split())[:200] or type(error).__name__

@@ -69,7 +69,7 @@ class Job(models.Model):
 
     @property
     def actor(self) -> str:
-        """Whom events name for what the job does: the person who started it, or else a command."""
+        """The actor in the events of the job: the person who started it, or else a command."""
         return str(self.created_by or "command")
 
     @property

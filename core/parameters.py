@@ -38,7 +38,7 @@ OFF_PAGE = "off page"
 class Option:
     """How a command shows a parameter, where that does not follow from the parameter's name and field.
 
-    ``name`` is that of the option, without dashes; ``metavar`` stands for the value in ``--help``.
+    ``name`` is that of the option, without dashes; ``metavar`` represents the value in ``--help``.
     """
 
     name: str = ""
@@ -46,7 +46,7 @@ class Option:
 
 
 class FlagField(forms.BooleanField):
-    """True or false, and nothing that only resembles them."""
+    """True or false; no other value counts as one of them."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(required=False, **kwargs)
@@ -259,9 +259,9 @@ def _text(value: Any) -> str:
 def _presentation(cls: type[Parameters], name: str, field: forms.Field) -> dict[str, Any]:
     """Describe a parameter in ``--help``. Values stay text: the form field reads them."""
     default = cls.defaults().get(name)
-    told = "" if default in EMPTY or default is False else f" (default {_text(default)})"
+    note = "" if default in EMPTY or default is False else f" (default {_text(default)})"
     shown: dict[str, Any] = {
-        "help": f"{field.help_text}{told}".replace("%", "%%"),
+        "help": f"{field.help_text}{note}".replace("%", "%%"),
         "metavar": _option(cls, name).metavar or getattr(field, "metavar", None),
     }
     if name in cls.defaults():

@@ -1,4 +1,4 @@
-"""The seed of whatever is random: one rule for functions, commands and pages."""
+"""Seeds of random numbers: one rule for functions, commands and pages."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def check_seed(seed: int) -> int:
 
 
 def derived_seed(seed: int, number: int) -> int:
-    """Return the seed of part ``number`` of what ``seed`` decides."""
+    """Return the seed of part ``number`` of a computation with this ``seed``."""
     return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
@@ -35,5 +35,5 @@ class SeedField(forms.IntegerField):
     metavar = "S"
 
     def __init__(self, **kwargs: Any) -> None:
-        told = dict.fromkeys(("invalid", "min_value", "max_value"), RANGE)
-        super().__init__(min_value=0, max_value=LARGEST_SEED, error_messages=told, **kwargs)
+        messages = dict.fromkeys(("invalid", "min_value", "max_value"), RANGE)
+        super().__init__(min_value=0, max_value=LARGEST_SEED, error_messages=messages, **kwargs)

@@ -11,20 +11,10 @@ from typing import IO, Any
 import ijson
 
 from core.errors import CounterpartError
-from counterpart_metrics.json_gate import LONGEST_LINE, JsonScan, read_json, unstorable
-
-__all__ = [
-    "LONGEST_LINE",
-    "MOST_DIGITS",
-    "BoundedJson",
-    "csv_cells",
-    "json_events",
-    "json_items",
-    "json_pairs",
-    "read_json",
-    "unstorable",
-    "whole_number",
-]
+from counterpart_metrics.json_gate import LONGEST_LINE as LONGEST_LINE
+from counterpart_metrics.json_gate import JsonScan
+from counterpart_metrics.json_gate import read_json as read_json
+from counterpart_metrics.json_gate import unstorable as unstorable
 
 MOST_DIGITS = 18  # of a whole number that any database stores
 
@@ -57,7 +47,7 @@ def json_items(name: str, file: IO[bytes], prefix: str, *, several: bool = False
     """Yield the values at ijson's ``prefix``, one at a time; with ``several`` those that follow each other in a file.
     ``name`` is the file's in errors.
 
-    Raises CounterpartError where it is no JSON, and for whole numbers beyond 64 bits.
+    Raises CounterpartError for invalid JSON, and for whole numbers beyond 64 bits.
     """
     with _as_json(name):
         yield from ijson.items(BoundedJson(name, file), prefix, use_float=True, multiple_values=several)
@@ -77,7 +67,7 @@ def json_events(name: str, file: IO[bytes]) -> Iterator[tuple[str, str, Any]]:
 
 def csv_cells(name: str, lines: Iterable[str], *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells) of each row that is not empty; ``lines`` keep their ends. Raises CounterpartError for
-    what is no CSV, and for a cell of more than 131,072 characters."""
+    invalid CSV, and for a cell of more than 131,072 characters."""
     rows = csv.reader(lines, strict=True, delimiter=delimiter)
     try:
         for row in filter(None, rows):

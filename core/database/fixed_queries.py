@@ -1,4 +1,4 @@
-"""Queries that are built once in a process: to build one takes Django several times as long as to have it answered."""
+"""Queries that are built once in a process: Django takes several times as long to build one as to run it."""
 
 from collections.abc import Callable
 from copy import copy
@@ -57,17 +57,17 @@ class FixedQuery(Generic[P, Row]):
 
     @cached_property
     def built(self) -> Built:
-        stand_ins = [-1 - number for number in range(len(signature(self.build).parameters))]
-        queryset = self.build(*stand_ins)  # type: ignore[arg-type, call-arg]
+        placeholders = [-1 - number for number in range(len(signature(self.build).parameters))]
+        queryset = self.build(*placeholders)  # type: ignore[arg-type, call-arg]
         compiler = queryset.query.get_compiler(DEFAULT_DB_ALIAS)
         sql, parameters = compiler.as_sql()
         places = [
             (place, number)
-            for number, stand_in in enumerate(stand_ins)
+            for number, placeholder in enumerate(placeholders)
             for place, parameter in enumerate(parameters)
-            if parameter in (stand_in, str(stand_in))
+            if parameter in (placeholder, str(placeholder))
         ]
-        if {number for _, number in places} != {*range(len(stand_ins))}:
+        if {number for _, number in places} != {*range(len(placeholders))}:
             raise TypeError(f"The query of {self.build.__name__} does not compare a column with each argument.")
         return Built(queryset, compiler, sql, tuple(parameters), places)
 
@@ -76,7 +76,7 @@ class _ReadQuery:
     """What Django's iterables of rows read of a queryset and of its query."""
 
     db = DEFAULT_DB_ALIAS
-    _known_related_objects: dict[Any, Any] = {}  # noqa: RUF012  nobody writes to it
+    _known_related_objects: dict[Any, Any] = {}  # noqa: RUF012  never written
 
     def __init__(self, compiler: SQLCompiler) -> None:
         self.compiler, self.query = compiler, self

@@ -1,4 +1,4 @@
-"""Which databases this version can upgrade: those to which all that its squashed migrations replace was applied."""
+"""Which databases this version can upgrade: those with every migration that its squashed migrations replace."""
 
 from django.core.management.base import CommandError
 from django.db import connections
@@ -18,7 +18,7 @@ def known_migrations() -> set[Name]:
 
 
 def is_too_old(applied: set[Name]) -> bool:
-    """Return whether a squashed migration replaces some migrations that were applied, and some that were not.
+    """Whether a squashed migration replaces some migrations that were applied, and some that were not.
 
     Django would then take no part of it as applied, and begin with the migrations after it.
     """

@@ -54,7 +54,7 @@ def new_archive(target: Path) -> Iterator[ArchiveWriter]:
     Raises CounterpartError if there is a file already, or no such folder.
     """
     if not target.absolute().parent.is_dir():
-        raise CounterpartError(f"There is no folder {target.parent}. Create it first.")
+        raise CounterpartError(f"The folder {target.parent} does not exist. Create it first.")
     if target.exists():
         raise CounterpartError(f"{target} exists already. Choose another name, or delete it first.")
     with TemporaryDirectory(dir=target.absolute().parent, prefix=".backup-") as folder:
@@ -80,7 +80,7 @@ def checked_manifest(path: Path, *, progress: Progress = silent) -> dict[str, An
                 found[name] = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
             progress("checking files", done, None)
     if "files" not in manifest:
-        raise CounterpartError(f"{path} is cut short, or no backup of Counterpart. Use another.")
+        raise CounterpartError(f"{path} is incomplete, or not a backup of Counterpart. Use another one.")
     named = {name: described["sha256"] for name, described in manifest["files"].items()}
     wrong = sorted(name for name in named.keys() | found.keys() if named.get(name) != found.get(name))
     if wrong:
@@ -108,7 +108,7 @@ def _opened(path: Path) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
             yield _members(path, tar)
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise CounterpartError(
-            f"{path} is cut short, or no backup of Counterpart ({error}). Use another one."
+            f"{path} is incomplete, or not a backup of Counterpart ({error}). Use another one."
         ) from error
 
 
@@ -118,7 +118,7 @@ def _members(path: Path, tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]
         name = PurePosixPath(member.name)
         file = tar.extractfile(member) if member.isfile() else None
         if file is None or name.is_absolute() or ".." in name.parts:
-            raise CounterpartError(f"{path} holds {member.name}, which is no part of a backup. Nothing was changed.")
+            raise CounterpartError(f"{path} holds {member.name}, which is not part of a backup. Nothing was changed.")
         yield member.name, file
         tar.members = []  # type: ignore[attr-defined]  # or it keeps all that it has read
 
@@ -166,7 +166,7 @@ def load_snapshot(source: Path) -> None:
     if connection.vendor == "sqlite":
         copy_sqlite(source, Path(connection.settings_dict["NAME"]))
         return
-    # pg_restore alone would leave tables that the snapshot lacks, those of a newer version.
+    # pg_restore alone would leave tables of a newer version, which are not in the snapshot.
     drop = "; ".join(f"DROP TABLE {connection.ops.quote_name(table)} CASCADE" for table in tables)
     script = source.with_suffix(".sql")
     _run("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(source))
@@ -209,5 +209,5 @@ def _run(program: str, *options: str) -> None:
         variables["PGSSLMODE"] = mode
     outcome = subprocess.run([program, *options], env=os.environ | variables, capture_output=True, text=True)
     if outcome.returncode:
-        told = next((line for line in outcome.stderr.splitlines() if "error" in line.lower()), outcome.stderr.strip())
-        raise CounterpartError(f"{told or program + ' failed'}. The database was not changed.")
+        reason = next((line for line in outcome.stderr.splitlines() if "error" in line.lower()), outcome.stderr.strip())
+        raise CounterpartError(f"{reason or program + ' failed'}. The database was not changed.")

@@ -109,7 +109,7 @@ def restore(source: Path, *, replace: bool, progress: Progress = silent) -> dict
         with stored:
             progress("database", 0, None)
             load_snapshot(unpacked / snapshot_name())
-        _restore_beside(unpacked)
+        _restore_keys(unpacked)
     return manifest
 
 
@@ -212,7 +212,7 @@ def _replaced(media: Path, new: Path, scratch: Path) -> Iterator[None]:
     old.mkdir()
 
 
-def _restore_beside(unpacked: Path) -> None:
+def _restore_keys(unpacked: Path) -> None:
     """Restore the keys, unless the environment gives them, and the ledger of chat models that older backups have."""
     if not os.environ.get("SECRET_KEY"):
         descriptor, whole = tempfile.mkstemp(dir=settings.VAR_DIR)  # mode 0600

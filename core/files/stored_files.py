@@ -47,7 +47,7 @@ def write_json(path: str, value: Any) -> None:
 
 
 def read_json(path: str) -> Any:
-    """Return what ``write_json`` stored; None where there is no file."""
+    """Return what ``write_json`` stored; None without a file."""
     if not default_storage.exists(path):
         return None
     with default_storage.open(path) as file:
@@ -101,7 +101,7 @@ def read_arrays(stored: StoredFile) -> dict[str, NDArray]:
 def read_rows(stored: StoredFile, name: str, rows: NDArray[np.int64] | None = None) -> NDArray:
     """Read one of the arrays that ``write_arrays`` stored: some of its rows, by their ascending numbers, or all.
 
-    Beside them, a block is in memory. Raises CounterpartError as ``read_arrays``, and KeyError for another name.
+    Memory holds these rows and one block. Raises CounterpartError as ``read_arrays``, and KeyError for another name.
     """
     taken, first = [], 0
     for block in row_blocks(stored, name):
@@ -174,10 +174,10 @@ def local_copy(stored: StoredFile) -> Path:
 def whole_file(path: Path) -> Iterator[Path]:
     """Give a path to write to. The file appears at ``path`` when the body is over; if it raises, nothing is left.
 
-    Raises CounterpartError where ``path`` is something else than a file, such as a folder or a device.
+    Raises CounterpartError if ``path`` exists and is not a file, such as a folder or a device.
     """
     if path.exists() and not path.is_file():
-        raise CounterpartError(f"{path} is no file; choose another name.")
+        raise CounterpartError(f"{path} is not a file; choose another name.")
     with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=PART) as folder:
         part = Path(folder) / path.name
         yield part

@@ -20,13 +20,13 @@ def upload_at(path: str) -> StoredFile:
 
 
 def needed_uploads() -> set[str]:
-    """Return the paths of the files that jobs which have not ended read."""
+    """Return the paths of the files that unfinished jobs read."""
     live = Job.objects.filter(state__in=LIVE, params__has_key="files").values_list("params", flat=True)
     return {described["path"] for params in live for described in params["files"].values()}
 
 
 def remove_unused_uploads() -> int:
-    """Remove the files that came a day ago or earlier, and that no job needs. Returns how many."""
+    """Remove the files that are a day old or older and that no job needs. Return their number."""
     before = timezone.now() - KEPT
     old = [path for path in files_in(FOLDER) if default_storage.get_modified_time(path) < before]
     unused = set(old) - needed_uploads()

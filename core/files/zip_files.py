@@ -1,4 +1,4 @@
-"""Zip files that others made, unpacked: only files of the wanted kinds, inside the folder, of a bounded size."""
+"""Unpack foreign zip files safely: only files of the wanted kinds, inside the folder, of a bounded size."""
 
 import shutil
 import stat
@@ -19,7 +19,7 @@ MOST_TIMES = 100  # pictures shrink by nothing and captions by ten; a zip bomb b
 DEEPEST = 50  # folders in each other; making thousands of them ends in a RecursionError
 LONGEST_SHOWN = 200  # characters of a name
 SMALL = 64 * 1024**2  # bytes that may be unpacked whatever they are packed in
-BESIDE = ("__MACOSX", "Thumbs.db", "desktop.ini")  # files that systems add by themselves; so are hidden ones
+SYSTEM_FILES = ("__MACOSX", "Thumbs.db", "desktop.ini")  # added by operating systems, as hidden files are
 ENCRYPTED = 0x1
 
 
@@ -27,8 +27,8 @@ def unpack(path: Path, folder: Path, *, suffixes: Collection[str], progress: Pro
     """Unpack a zip file into a new ``folder``; return the folder of its files: the only one at the top, if they are
     all in it.
 
-    Hidden files and those that systems add are left out. Raises CounterpartError for a file that is no zip file or is
-    damaged, and for names that lead out of the folder or very deep into it, links, encrypted files, files without one
+    Hidden files and those that systems add are left out. Raises CounterpartError for an invalid or damaged zip file,
+    for names that lead out of the folder or very deep into it, links, encrypted files, files without one
     of ``suffixes``, too many files, and more bytes than are allowed, plausible or free. What was unpacked until then is
     left to the caller.
     """
@@ -55,7 +55,7 @@ def _checked(path: Path, members: list[ZipInfo], suffixes: Collection[str]) -> l
     if len(members) > MOST_FILES:
         raise CounterpartError(f"{path.name} has {len(members):,} files, more than {MOST_FILES:,}. Divide it.")
     _refuse(path, [info for info in members if _leads_out(info.filename)], "a name that leads out of the folder")
-    files = [info for info in members if not info.is_dir() and not _is_beside(info.filename)]
+    files = [info for info in members if not info.is_dir() and not _is_system_file(info.filename)]
     deep = [info for info in files if info.filename.count("/") > DEEPEST]
     _refuse(path, deep, f"more than {DEEPEST} folders above it")
     _refuse(path, [info for info in files if _is_special(info)], "a link or a device instead of a file")
@@ -63,7 +63,7 @@ def _checked(path: Path, members: list[ZipInfo], suffixes: Collection[str]) -> l
     other = [info for info in files if PurePosixPath(info.filename).suffix.lower() not in suffixes]
     _refuse(path, other, f"another kind than {', '.join(sorted(suffixes))}")
     names = Counter(info.filename for info in files)
-    _refuse(path, [info for info in files if names[info.filename] > 1], "a name that another one has")
+    _refuse(path, [info for info in files if names[info.filename] > 1], "a repeated name")
     if not files:
         raise CounterpartError(f"{path.name} contains no files. Pack them again.")
     return files
@@ -80,8 +80,8 @@ def _leads_out(name: str) -> bool:
     return name.startswith("/") or "\\" in name or ":" in name.split("/")[0] or ".." in name.split("/")
 
 
-def _is_beside(name: str) -> bool:
-    return any(part.startswith(".") or part in BESIDE for part in PurePosixPath(name).parts)
+def _is_system_file(name: str) -> bool:
+    return any(part.startswith(".") or part in SYSTEM_FILES for part in PurePosixPath(name).parts)
 
 
 def _is_special(info: ZipInfo) -> bool:
@@ -97,7 +97,7 @@ def _check_room(path: Path, files: list[ZipInfo], free: int) -> None:
         )
     if total > max(SMALL, MOST_TIMES * path.stat().st_size):
         raise CounterpartError(
-            f"{path.name} would become more than {MOST_TIMES} times as large unpacked, as no pictures or captions do. "
+            f"{path.name} would become more than {MOST_TIMES} times as large unpacked, like a zip bomb. "
             "Pack them again."
         )
     if total > free:

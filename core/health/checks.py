@@ -1,8 +1,8 @@
-"""The one list of checks whether the site is well, whoever prints it: ``doctor`` and its page, the probes of machines,
-and Django at every start.
+"""The list of all health checks of the site: ``doctor`` and its page, the probes of machines and Django at every start
+use it.
 
-A check is a function that yields what it found, each with the line to change or to run, which is empty where all is
-well. An app declares its own in a module of its own and names it here.
+A check is a function that yields its findings, each with the line to change or to run, which is empty if nothing is
+wrong. An app declares its checks in a module of its own and names them here.
 """
 
 from collections.abc import Iterator
@@ -32,12 +32,12 @@ CHECKS = {
     "faiss": "mitl.search.engine_checks.find_faiss",
 }
 
-# What a page needs, and what else the site needs: functions that quickly return what is wrong, "" where all is well.
+# What every page needs, and what the site needs in addition: quick functions that return what is wrong, or "".
 REQUIRED = {
     "database": "core.health.services.database_trouble",
     "clock": "core.health.services.clock_trouble",
 }
-BESIDE = {
+ADDITIONAL = {
     "broker": "core.health.heartbeat.broker_trouble",
     "storage": "core.health.services.storage_trouble",
 }
@@ -53,17 +53,17 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """Run every check. One that fails itself is a finding."""
+    """Run every check. A check that raises an error is a finding."""
     for name, path in CHECKS.items():
         try:
             for found, change in import_string(path)():
                 yield Finding(name, found, change)
         except (OperationalError, ProgrammingError):
-            yield Finding(name, "not checked: the database cannot be used, or lacks migrations")
+            yield Finding(name, "not checked: the database cannot be used, or migrations are missing")
         except Exception as error:  # whatever a broken installation raises
             yield Finding(name, f"{type(error).__name__}: {one_line(error)}", "Correct that, then run doctor again.")
 
 
 def is_well(path: str) -> bool:
-    """Whether one of the functions of REQUIRED and BESIDE finds nothing wrong."""
+    """Whether this function of REQUIRED or ADDITIONAL finds nothing wrong."""
     return not import_string(path)()

@@ -71,7 +71,7 @@ def hosts_include_the_site() -> Iterator[tuple[str, str]]:
 
 
 def proxies_are_counted() -> Iterator[tuple[str, str]]:
-    """Something before the site speaks TLS. If it is not counted, all visitors come from its address."""
+    """A proxy in front of the site speaks TLS. If it is not counted, all visitors come from its address."""
     if settings.BEHIND_TLS and not settings.PROXY_COUNT:
         yield (
             "All visitors count as one address: the site is behind TLS, and PROXY_COUNT is 0.",
@@ -80,8 +80,8 @@ def proxies_are_counted() -> Iterator[tuple[str, str]]:
 
 
 def storage_is_writable() -> Iterator[tuple[str, str]]:
-    """Pictures and other files are stored in MEDIA_ROOT, unless a bucket is configured. This is no error: an archive on
-    read-only storage is read, and commands make room on a full disk."""
+    """Pictures and other files are stored in MEDIA_ROOT, unless a bucket is configured. Only a warning: an archive on
+    read-only storage can be read, and commands make room on a full disk."""
     if not settings.AWS_STORAGE_BUCKET_NAME and folder_trouble():
         yield (
             f"Pictures cannot be written to {settings.MEDIA_ROOT}: it can only be read.",
@@ -169,7 +169,7 @@ def find_proxy() -> Iterator[tuple[str, str]]:
 
 
 def find_computers() -> Iterator[tuple[str, str]]:
-    """What other computers would not see, though there seem to be some."""
+    """Report what other computers could not see, if there seem to be any."""
     alone = _of_this_computer()
     other = Heartbeat.objects.filter(pk=Heartbeat.QUEUE).exclude(by__in=("", gethostname()[:100])).first()
     if not alone:

@@ -20,7 +20,7 @@ MISSED = 3  # beats, after which a queue counts as stopped
 
 
 def broker_trouble() -> str:
-    """Say why no task can be sent; nothing if one can."""
+    """Return why no task can be sent; empty if one can."""
     if not settings.REDIS_URL:
         folder = Path(str(settings.CELERY_BROKER_TRANSPORT_OPTIONS["data_folder_out"]))
         return "" if os.access(folder, os.W_OK) else f"{folder} cannot be written"

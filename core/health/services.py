@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 def database_trouble() -> str:
-    """Say why the database cannot be used; nothing if it can."""
+    """Return why the database cannot be used; empty if it can."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -100,7 +100,7 @@ def storage_trouble() -> str:
 
 
 def folder_trouble() -> str:
-    """Say why nobody may write to MEDIA_ROOT; nothing if it is allowed, even where no room is left."""
+    """Return why MEDIA_ROOT may not be written; empty if it may, even on a full disk."""
     folder = _media_folder()
     return "" if folder.is_dir() and os.access(folder, os.W_OK) else f"{settings.MEDIA_ROOT} cannot be written"
 

@@ -16,7 +16,7 @@ from environs import Env, EnvValidationError, ValidationError, validate
 
 
 class Variables:
-    """What ``environs`` reads. It is read before anything can tell errors, so an invalid value ends the process."""
+    """What ``environs`` reads. No page or command can report an error yet, so an invalid value ends the process."""
 
     def __getattr__(self, kind: str) -> Any:
         read = getattr(Env(), kind)
@@ -44,7 +44,7 @@ def scheme_in(*schemes: str) -> Callable[[str], None]:
             scheme = urlsplit(url).scheme
             _ = scheme == "sqlite" or urlsplit(url).port
         except ValueError as error:  # Its text may hold a part of the password.
-            raise ValidationError("is no address; write special characters in it as %23 and the like") from error
+            raise ValidationError("is not an address; write special characters in it as %23 and the like") from error
         if url and scheme not in schemes:
             raise ValidationError(f"must start with {' or '.join(f'{scheme}://' for scheme in schemes)}")
 
@@ -113,7 +113,7 @@ def private_folder(path: Path, *, ours: bool) -> None:
 
 
 def is_local(url: str) -> bool:
-    """Tell whether the address is one of this computer, which nobody else can open."""
+    """Whether the address is one of this computer, which no other computer can open."""
     return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
 
 
@@ -123,7 +123,7 @@ def _make_private(database: Path) -> None:
         database.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(database, os.O_CREAT, 0o600))
     except OSError:
-        return  # Whatever is wrong with the path, the first query tells it.
+        return  # The first query reports what is wrong with the path.
     _close_to_others(database)
 
 

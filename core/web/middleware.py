@@ -28,7 +28,7 @@ LARGEST_BODY = 256 * 1024  # bytes; the longest form has 2,000 fields
 UPLOADS = 4  # that a process receives at a time: half of its threads (config/gunicorn.py)
 UPLOADS_OF_ONE = 2  # of them, by one account
 RETRY_AFTER = 10  # seconds
-FORM_AROUND = 64 * 1024  # bytes of a form beside the file in it
+FORM_AROUND = 64 * 1024  # bytes of a form apart from its file
 
 
 def takes_uploads(largest: int) -> Callable[[Callable], Callable]:
@@ -42,7 +42,7 @@ def takes_uploads(largest: int) -> Callable[[Callable], Callable]:
 
 
 def body_size(request: HttpRequest) -> float:
-    """Return the number of bytes that the request announces; infinity for a number that is none, or too long."""
+    """Return the number of bytes that the request announces; infinity for an invalid or too long number."""
     size = whole_number(request.META.get("CONTENT_LENGTH") or "0")
     return inf if size is None else size
 
@@ -108,7 +108,7 @@ def _form_of(request: HttpRequest) -> QueryDict | None:
 
 
 class TextGate:
-    """Refuses what no database stores in addresses (404) and forms (400), and text in another encoding than UTF-8.
+    """Refuses text that a database cannot store in addresses (404) and forms (400), and encodings other than UTF-8.
 
     Form fields are read after ``BodyLimit``. A view that reads its body itself has ``takes_forms = False``.
     """
@@ -145,7 +145,7 @@ def _wrong_fields(request: HttpRequest) -> list[str]:
 
 
 def _apart(folder: str, place: str) -> Callable[[GetResponse], GetResponse]:
-    """Return a middleware for the addresses of a folder: for all others nothing of its module runs."""
+    """Return a middleware for the addresses of a folder; requests for others do not run its module."""
 
     def middleware(get_response: GetResponse) -> GetResponse:
         answer_apart = import_string(place)(get_response)
@@ -163,7 +163,7 @@ judged_pictures = _apart("/judge/picture/", "annotation.judging.hit_pictures.ser
 
 
 def explain_405(get_response: GetResponse) -> GetResponse:
-    """Put a page into the empty answer to opening an address that only takes forms, as after a login in between."""
+    """Put a page into the empty answer (405) of an address that only takes forms, as opened after a login."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
@@ -175,7 +175,7 @@ def explain_405(get_response: GetResponse) -> GetResponse:
 
 
 class CompressText(GZipMiddleware):
-    """Compress pages, scripts and tables for who takes them so; pictures and archives are compressed already."""
+    """Compress pages, scripts and tables for browsers that accept it; pictures and archives are compressed already."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         kind = response.headers.get("Content-Type", "")

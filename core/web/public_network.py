@@ -1,4 +1,4 @@
-"""Requests to addresses that others have chosen: to public hosts alone, in bounded time, of a bounded size."""
+"""Requests to addresses from untrusted input: to public hosts alone, in bounded time, of a bounded size."""
 
 import socket
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ TUNNELS = (0x00005EFE, 0x02005EFE)
 
 
 class UnusableError(Exception):
-    """An answer that is not used."""
+    """An answer that cannot be used."""
 
 
 FAILURES = (
@@ -91,8 +91,8 @@ class PublicNetwork(httpcore.NetworkBackend):
             found = []
         addresses = [str(address[0]) for *_, address in found]
         if not addresses or not all(map(is_public, addresses)):
-            # One sentence for both: who chooses addresses is told no names of the site's own network.
-            raise httpcore.ConnectError(f"{host} is no host of the public internet")
+            # One message for both cases, so that addresses given by users cannot probe the site's own network.
+            raise httpcore.ConnectError(f"{host} is not on the public internet")
         stream = httpcore.SyncBackend().connect_tcp(addresses[0], port, timeout, local_address, socket_options)
         return TimedStream(stream, self._deadline)
 
@@ -132,8 +132,8 @@ def fetch(url: str, *, at_most: int) -> bytes:
 def post(url: str, body: bytes, *, headers: Mapping[str, str], seconds: float) -> int:
     """Send a body to an address and return the status of the answer, which is not read; redirects are not followed.
 
-    Raises CounterpartError with the reason, which does not tell the address: it is in a private network, takes more
-    than these seconds, or cannot be connected to.
+    Raises CounterpartError with the reason, which does not contain the address: it is in a private network, the
+    answer takes more than these seconds, or no connection is possible.
     """
     deadline = monotonic() + seconds
     try:

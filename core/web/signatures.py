@@ -1,5 +1,5 @@
-"""What is made with the site's key and stays valid after a key change: short signatures in the codes that workers keep,
-and keys that other programs hold."""
+"""Signatures and keys made with the site's key, which stay valid after a key change: short signatures in the codes that
+workers keep, and keys that other programs hold."""
 
 from django.conf import settings
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -16,8 +16,8 @@ def signatures(purpose: str, text: str, *, length: int) -> list[str]:
 
 
 def is_signature(given: str, purpose: str, text: str, *, length: int) -> bool:
-    """Tell whether ``given`` is one of the ``signatures`` of ``text``."""
-    return any(constant_time_compare(given, one) for one in signatures(purpose, text, length=length))
+    """Whether ``given`` is one of the ``signatures`` of ``text``."""
+    return any(constant_time_compare(given, valid) for valid in signatures(purpose, text, length=length))
 
 
 def _signed(purpose: str, text: str, key: str) -> str:

@@ -1,4 +1,4 @@
-"""Throttles: how often an address may do something in an hour. They are counted in the cache and are gone with it."""
+"""Throttles: how often an address may do something in an hour. The counts are in the cache and are lost with it."""
 
 import logging
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ class Throttle:
     setting: str
 
     def admits(self, request: HttpRequest, subject: object) -> bool:
-        """Count one more act, and tell whether it is within the limit. All visitors of unknown address count as one.
-        This computer's own addresses are not limited, and where the cache cannot be asked, nobody is."""
+        """Count one more act and return whether it is within the limit. All visitors of unknown address count as one.
+        This computer's own addresses are not limited. Without the cache, nothing is limited."""
         address = client_address(request)
         if address and ip_address(address).is_loopback:
             return True
@@ -33,10 +33,10 @@ class Throttle:
 
 def client_address(request: HttpRequest) -> str | None:
     """Return the address that a request came from, and of an IPv6 address the first one of its network; None if it
-    is unknown, as on a Unix socket or behind a proxy that tells something else.
+    is unknown, as on a Unix socket or behind a proxy that sends something else.
 
-    PROXY_COUNT says how many proxies stand before the site: each adds to X-Forwarded-For whom it was asked by. What
-    comes before their entries was written by the visitor.
+    PROXY_COUNT is the number of proxies in front of the site: each adds the address of its client to X-Forwarded-For.
+    Entries before theirs were written by the visitor.
     """
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if settings.PROXY_COUNT else []
     hops = [hop.strip() for hop in forwarded if hop.strip()] + [request.META.get("REMOTE_ADDR", "")]
@@ -60,12 +60,12 @@ def _without_port(hop: str) -> str:
 
 def count(key: str, seconds: int) -> int:
     """Count one more act under the key, and return how many there were in the seconds that began with the first of
-    them; 0 where the cache cannot be asked, so that it limits nobody."""
+    them; 0 where the cache cannot be reached, so that nothing is limited."""
     try:
         cache.add(key, 0, timeout=seconds)
         return cache.incr(key)
     except ValueError:  # It expired just now, or the cache was full.
         return 1
     except Exception:
-        logger.exception("the cache could not be asked how often something was done")
+        logger.exception("the cache cannot be reached, so throttles do not count")
         return 0

@@ -1,7 +1,7 @@
-"""Who asked for a job, and whether they still may. It is stored with the job, asked again at each of its runs, and once
-more under the lock where the job spends, publishes, pays or releases.
+"""Who started a job, and whether they still may. It is stored with the job, checked again at each of its runs, and once
+more under the lock before the job spends, publishes, pays or releases.
 
-What no account asked for is the operator's, who works on the server: commands, and what the site does by itself.
+A job without an account is the operator's, who works on the server: commands, and what the site does by itself.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def asked_by(user: User | None) -> dict[str, Any]:
 
 @contextmanager
 def on_behalf_of_author(job: Job) -> Iterator[None]:
-    """Let what is called here ask ``check_authority`` for the job."""
+    """Let ``check_authority`` check this job within the block."""
     before = _current.set(job)
     try:
         yield
@@ -51,15 +51,15 @@ def on_behalf_of_author(job: Job) -> Iterator[None]:
 
 
 def check_authority(*permissions: str) -> None:
-    """Raise CounterpartError if who asked for the job that runs here may not do it any more, or has not all of these
-    ``permissions`` beside those of its kind. Does nothing outside jobs: pages, calls and commands are asked at once."""
+    """Raise CounterpartError if the person who started the running job may no longer do so, or has not all of these
+    ``permissions`` in addition to those of its kind. Does nothing outside jobs, as pages, calls and commands check."""
     job = _current.get()
     if job and (lost := lost_authority(job, *permissions)):
         raise CounterpartError(lost)
 
 
 def lost_authority(job: Job, *permissions: str) -> str:
-    """Return in a sentence why who asked for the job may not do it any more; empty if they may."""
+    """Return a sentence on why the person who started the job may no longer do so; empty if they may."""
     needs = KINDS[job.task].needs if job.task in KINDS else ()
     if not needs or not (job.created_by_id or job.asked):
         return ""

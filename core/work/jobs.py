@@ -34,7 +34,7 @@ LIVE = (Job.State.QUEUED, Job.State.RUNNING)
 ended = Signal()
 """Sent in the transaction in which a job (``job``) ends, for the apps above."""
 
-# One byte that the worker shares with the processes it forks: only the worker itself is told to stop (SIGTERM).
+# One byte that the worker shares with the processes it forks: only the worker itself receives SIGTERM.
 _stopping = mmap(-1, 1)
 
 
@@ -48,7 +48,7 @@ class HandedBack(Cancelled):
 
 @worker_shutting_down.connect
 def stop_jobs(**_: object) -> None:
-    """Let the jobs that this worker runs stop at their next word of progress and wait for another worker."""
+    """Let the jobs of this worker stop at their next report of progress and wait for another worker."""
     _stopping[0] = 1
 
 
@@ -126,9 +126,9 @@ class JobProgress:
 def running(job_id: UUID | str) -> Iterator[JobProgress | None]:
     """Run one task of a queued job.
 
-    Yields None if there is nothing to do: the job has ended, another task of it is running, or who asked for it may not
-    do it any more (``core.work.authority``), which fails it. A CounterpartError
-    becomes the job's message; any other error is logged and raised again. After an error of the database itself the
+    Yields None if there is nothing to do: the job has ended, another task of it is running, or the person who started
+    it may no longer do so (``core.work.authority``), which fails it. A CounterpartError becomes the job's message;
+    any other error is logged and raised again. After an error of the database itself the
     reconciler sends the job again. On success the job is queued again for its next task; the last task calls
     ``finish``. A job that is handed back is sent again, without the loss of an attempt.
     """
@@ -153,12 +153,12 @@ def running(job_id: UUID | str) -> Iterator[JobProgress | None]:
         logger.exception("job %s lost its database", job_id)
         raise
     except Exception as error:
-        _end(job_id, Job.State.FAILED, _told(error), only_if=mine)
+        _end(job_id, Job.State.FAILED, _explain(error), only_if=mine)
         logger.exception("job %s failed", job_id)
         raise
 
 
-def _told(error: Exception) -> str:
+def _explain(error: Exception) -> str:
     outage = outage_of(error)
     if outage == "full disk":
         return "The disk of the site is full. Free some space, then start this again."
@@ -218,7 +218,7 @@ def _write_now(write: Callable[[], int]) -> int:
     row locked until its end: *Cancel* and the reconciler would wait for it.
 
     A thread has a connection of its own. Not on SQLite: there a transaction that writes holds the lock on the whole
-    database, so a second connection could only wait for the first, and nobody else could change the row anyway.
+    database, so a second connection could only wait for the first, and no other one could change the row anyway.
     """
     if connection.vendor == "sqlite" or not connection.in_atomic_block:
         return write()
@@ -282,15 +282,15 @@ def _end(
 def _log(job: Job) -> None:
     """Write one line for a job that has ended; its title and message may name people."""
     seconds = round((clock.now() - job.created_at).total_seconds(), 1)
-    told = {"job": str(job.pk), "task": job.task, "state": job.state, "attempts": job.attempts, "seconds": seconds}
-    logger.info("%s", " ".join(map(str, told.values())), extra={"fields": told})
+    fields = {"job": str(job.pk), "task": job.task, "state": job.state, "attempts": job.attempts, "seconds": seconds}
+    logger.info("%s", " ".join(map(str, fields.values())), extra={"fields": fields})
 
 
 @transaction.atomic
 def _resend(job: Job) -> bool:
     lost = job.state == Job.State.RUNNING
     unchanged = {"state": job.state, "heartbeat_at": job.heartbeat_at}
-    # Whoever has the row locked is changing it.
+    # A row that is locked is being changed.
     if not Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=job.pk, **unchanged).first():
         return False
     if lost and job.attempts >= MAX_ATTEMPTS:

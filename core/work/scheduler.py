@@ -20,7 +20,7 @@ PAUSE = 5.0  # seconds between two signs of a clock
 
 
 def leads(name: str) -> bool:
-    """Note a sign of this clock if it leads, or if the leading one has been silent; tell whether it leads now."""
+    """Note a sign of this clock if it leads, or if the leading one has been silent; return whether it leads now."""
     now = clock.now()
     mine = Q(by=name) | Q(at__lt=now - SILENT_FOR)
     if Heartbeat.objects.filter(mine, pk=Heartbeat.CLOCK).update(by=name, at=now):

@@ -130,7 +130,7 @@ def test_an_address_that_moves_into_a_private_network_gets_nothing(webhook, deli
         "waiting",
         1,
         None,
-        "It cannot be reached: hooks.example.org is no host of the public internet.",
+        "It cannot be reached: hooks.example.org is not on the public internet.",
     )
     assert len(receiver.sent) == 1
 
@@ -138,7 +138,7 @@ def test_an_address_that_moves_into_a_private_network_gets_nothing(webhook, deli
 def test_this_computer_gets_nothing(webhook, delivery, receiver, monkeypatch):
     monkeypatch.undo()
     deliver(delivery.pk)
-    assert outcome(delivery)[3] == "It cannot be reached: 127.0.0.1 is no host of the public internet."
+    assert outcome(delivery)[3] == "It cannot be reached: 127.0.0.1 is not on the public internet."
     assert receiver.sent == []
 
 
