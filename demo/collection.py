@@ -21,7 +21,7 @@ from demo.scenes import Scene, sample_scenes
 
 FEWEST, MOST = 10, 5000  # pictures; the truth grows with their square
 ROUNDS = (("test", 0.4), ("val", 0.1))
-LESSONS = (("val", 0.1),)  # splits beside "train", and their shares
+LESSONS = (("val", 0.1),)  # splits other than "train", and their shares
 LOWEST_LEVEL = 3  # level 4 is not written: a pair that the truth does not list has level 4
 BATCH = 2000
 TRUTH = "truth"

@@ -56,7 +56,7 @@ def grades(meanings: Sequence[Meaning], scenes: Sequence[Scene]) -> Levels:
 
 class _SceneTable:
     """Scenes as arrays. ``kinds``, ``count`` and each of ``details`` are (scenes, 3): the first group, the second,
-    and both as one; ``kinds`` is a bit set, 0 if there is no such group."""
+    and both as one; ``kinds`` is a bit set, 0 for a missing group."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         slots = [_slots(scene) for scene in scenes]
@@ -134,7 +134,7 @@ def _companion_faults(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
     fits, related = _kinship(companions, scenes)
     cost = _wrong_details(companions, scenes) + np.where(fits, 0, np.where(related, 1, 2))
     cost = cost[:, :, [1, 0, 2]] + _wrong_relation([meanings[row] for row in saying], scenes)
-    cost[:, :, 2] = 2  # both groups are the subject: there is no companion
+    cost[:, :, 2] = 2  # both groups are the subject, without a companion
     faults[saying] = np.minimum(cost, 2)
     return faults
 

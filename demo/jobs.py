@@ -11,7 +11,7 @@ from corpus.models import Collection
 
 @job("demo.tasks.load", needs=("hits.launch_round",), acts=True)
 def load(job: Job, progress: JobProgress) -> str:
-    """Make all that the demo shows. What an earlier run made is used."""
+    """Create everything that the demo shows, and reuse the results of an earlier run."""
     from demo.walkthrough import demonstrate  # with torch and httpx, which no page waits for
 
     check_empty()

@@ -49,10 +49,10 @@ SIDES = {
     "middle": ("in the middle", "in the middle of the picture"),
 }
 RELATIONS = {"left": ("to the left of", "left of"), "right": ("to the right of", "right of")}
-BESIDE = ("next to", "beside", "near", "close to")
+NEXT_TO = ("next to", "beside", "near", "close to")
 
 
-# Sentence patterns. A part that the meaning lacks is empty.
+# Sentence patterns. A part that is not in the meaning is empty.
 SAYING = (
     "{subject} {action} {near} {place} {when}",
     "{subject} {action} {near} {place} {when}",
@@ -104,7 +104,7 @@ def _with_companion(meaning: Meaning, rng: Rng) -> tuple[str, str]:
     if meaning.relation:
         return subject, f"{pick(rng, RELATIONS[meaning.relation])} {companion}"
     if meaning.subject.action:
-        return subject, f"{pick(rng, BESIDE)} {companion}"
+        return subject, f"{pick(rng, NEXT_TO)} {companion}"
     return f"{subject} {pick(rng, ('with', 'beside'))} {companion}", ""
 
 

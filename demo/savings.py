@@ -1,4 +1,4 @@
-"""What an audit of a part of the demo's queries would have told of the annotators, and what it would have saved."""
+"""How well an audit of a part of the demo's queries would have scored the annotators, and what it would have saved."""
 
 from math import ceil
 

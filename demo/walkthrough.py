@@ -134,14 +134,15 @@ def _best_levels(practice: QualificationTest) -> dict[int, Best]:
     """Return the exact level of each pair, by its place: how the pictures were drawn is known."""
     drawn = practice.collection.drawn or {}
     plates = {plate.key: plate for plate in compose(drawn["images"], drawn["seed"])}
-    told = {}
+    best = {}
     keys = ("image__key", "caption__image__key", "caption__key")
     for place, polarity, image, lender, caption in practice.items.values_list("place", "polarity", *keys):
         meaning = plates[lender].meanings[plates[lender].caption_keys.index(caption)]
         level = grade(meaning, plates[image].scene)
         if level in RIGHT_LEVELS[polarity]:
-            told[place] = Best(level, WHY[level])
-    return told
+            best[place] = Best(level, WHY[level])
+
+    return best
 
 
 def _run_round(annotators: list[str], progress: Progress) -> None:

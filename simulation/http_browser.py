@@ -50,7 +50,7 @@ class Page:
         for form in self.forms:
             if form.action.endswith(ending):
                 return form
-        raise CounterpartError(f"The page {self.url} ({self.heading}) has no form to {ending}; is it the right site?")
+        raise CounterpartError(f"The page {self.url} ({self.heading}) has no form to {ending}. Is it the right site?")
 
 
 class Browser:
@@ -71,13 +71,13 @@ class Browser:
     def send(
         self, form: FormElement, fields: Mapping[str, str] | None = None, *, refusals: tuple[int, ...] = ()
     ) -> Page:
-        """Post ``form`` with ``fields`` filled in. Raises CounterpartError for a field or choice that it lacks."""
+        """Post ``form`` with ``fields`` filled in. Raises CounterpartError for an unknown field or choice."""
         return self._page("POST", form.action, refusals, data=filled_in(form, fields or {}))
 
     def press(self, form: FormElement, name: str, value: str, *, refusals: tuple[int, ...] = ()) -> Page:
         """Post ``form`` by the button with this name and value. Raises CounterpartError if there is none."""
         if not form.xpath(".//button[@name=$name and @value=$value]", name=name, value=value):
-            raise CounterpartError(f"The form to {form.action} lacks a button {name}={value}; is it the right site?")
+            raise CounterpartError(f"The form to {form.action} has no button {name}={value}. Is it the right site?")
         return self._page("POST", form.action, refusals, data=filled_in(form, {}) | {name: value})
 
     def send_json(self, url: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -103,13 +103,13 @@ class Browser:
 
 def filled_in(form: FormElement, fields: Mapping[str, str]) -> dict[str, str]:
     """Return what ``form`` sends with ``fields`` over its own values. Raises CounterpartError for a field or choice
-    that it lacks. The form itself is not changed: a page's form may be sent several times."""
+    that it does not have. The form itself is not changed: a page's form may be sent several times."""
     form = deepcopy(form)
     for name, value in fields.items():
         try:
             form.fields[name] = value
         except (KeyError, ValueError) as error:
-            raise CounterpartError(f"The form to {form.action} lacks {name}={value}; is it the right site?") from error
+            raise CounterpartError(f"The form to {form.action} has no {name}={value}. Is it the right site?") from error
     return dict(form.form_values())
 
 

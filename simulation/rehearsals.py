@@ -35,7 +35,7 @@ def rehearse_round(
     """Let a simulated crowd do all HITs of a draft, and keep the figures with the round in place of earlier ones.
 
     The crowd answers from the source ``truth`` of the collection, else from ``original``, as ``simulate_round`` has it.
-    Raises CounterpartError for a round that is no draft or whose answers are sentences, and for an unknown profile.
+    Raises CounterpartError for a round that is not a draft or whose answers are sentences, and for an unknown profile.
     """
     # They come with httpx, which takes a fifth of a second.
     from simulation.doors.memory import RehearsalDoor

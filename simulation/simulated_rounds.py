@@ -1,4 +1,4 @@
-"""A simulated crowd works on a round until nobody finds another HIT."""
+"""A simulated crowd works on a round until no worker finds another HIT."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -88,9 +88,9 @@ def _check(round: Round) -> None:
     if round.state == "draft":
         raise CounterpartError(f"Round {round} is a draft. Publish it before people can work on it.")
     if round.state != "open":
-        raise CounterpartError(f"Round {round} is {round.state}, so nobody can work on it. Pack another.")
+        raise CounterpartError(f"Round {round} is {round.state}, and only open rounds take work. Pack another.")
     if round.paused_at:
-        raise CounterpartError(f"Round {round} is paused, so nobody can work on it. Resume it first.")
+        raise CounterpartError(f"Round {round} is paused. Resume it first.")
 
 
 def check_crowd(workers: int, seed: int) -> None:
@@ -105,7 +105,7 @@ def _check_people(round: Round, among_people: bool) -> None:
     if people and not round.rehearsal and not among_people:
         raise CounterpartError(
             f"{counted(people, 'person', 'people')} took HITs of round {round}. Simulated votes would count "
-            "beside theirs and stay marked as simulated in every release. Pack another round to simulate, or pass "
+            "with theirs and stay marked as simulated in every release. Pack another round to simulate, or pass "
             "--among-people."
         )
 
@@ -136,7 +136,7 @@ class Crowd:
         self._wanted = Seat.objects.filter(round=self.round, state=Seat.State.OPEN).count()
 
     def work(self) -> None:
-        """Let whoever is free first take a HIT, until nobody finds one and waiting brings no more."""
+        """Let the person who is free first take a HIT, until no person finds one and waiting brings no more."""
         free = [(person.seconds_per_pair, person.index) for person in self.people]
         while free:
             begun, free = self._shift(free)
@@ -144,7 +144,7 @@ class Crowd:
                 return
 
     def _shift(self, free: list[tuple[float, int]]) -> tuple[int, list[tuple[float, int]]]:
-        """Let everybody work until nobody finds a HIT. ``free``: when each person is free, and who. Return the number
+        """Let all people work until none finds a HIT. ``free``: when each person is free, and who. Return the number
         of turns, and when each person found nothing more."""
         begun = 0
         idle = []
@@ -158,7 +158,7 @@ class Crowd:
             begun += 1
             seconds, reopened = self._answer(turn, self.people[index])
             heappush(free, (now + seconds, index))
-            if reopened:  # perhaps for somebody who had found nothing
+            if reopened:  # perhaps for a person who had found nothing
                 for _, waiting in idle:
                     heappush(free, (now + seconds, waiting))
                 idle.clear()
@@ -166,7 +166,7 @@ class Crowd:
         return begun, idle
 
     def _answer(self, turn: Turn, person: Person) -> tuple[float, bool]:
-        """Have one turn done; return its seconds, and whether it opened a seat again."""
+        """Complete one turn; return its seconds, and whether it opened a seat again."""
         if not turn.can_work:
             return person.seconds_per_pair, False
         if turn.hit_id not in self.seen:  # added since for disputed pairs

@@ -71,8 +71,8 @@ def make_crowd(profile: Profile, *, workers: int, seed: int) -> list[Person]:
 def answer_hit(
     person: Person, seen: Sequence[Seen], *, task: TaskType, reasons: bool, rng: np.random.Generator
 ) -> tuple[list[Answer], int]:
-    """Return the person's answers to a HIT's items, and the seconds that they take. They think in the four levels,
-    and give the answer of the task that is nearest. A sentence that they write tells that nobody wrote it."""
+    """Return the person's answers to a HIT's items, and the seconds that they take. They judge by the four levels
+    and give the nearest answer of the task. A sentence of theirs says that it is simulated."""
     truth = np.array([item.level for item in seen]) - 1
     levels = 1 + (rng.random(len(seen))[:, None] > person.confusion.cumsum(axis=1)[truth, :3]).sum(axis=1)
     at_random = rng.random(len(seen)) < person.random_clicks
@@ -100,7 +100,7 @@ class Reviewer:
     """Excludes the share ``excluded`` of flagged work and lets the rest count; None leaves all of it to people.
 
     ``seen`` is HIT id → its items and their true levels. All work is paid: no program rejects. Work without a slip
-    always counts, because everybody fails a control that is wrong itself.
+    always counts, because all workers fail a control that is wrong itself.
     """
 
     excluded: float | None

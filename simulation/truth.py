@@ -57,11 +57,11 @@ def true_levels(round: Round, *, source: str, seed: int, followed: str = "") -> 
 
     ``source`` is a match source, optionally with a score (``cxc>=3``). A pair that it grades has that grade. Of the
     others, those that the source lists or that are original are matches. Their level is drawn in the shares of
-    table B.2: 1 or 2 for a match, 3 or 4 otherwise; but if the source has grades, a pair that it lacks has level 4.
+    table B.2: 1 or 2 for a match, 3 or 4 otherwise; but if the source has grades, every other pair has level 4.
     The draw depends only on ``seed`` and the pair's keys, so all workers see the same truth.
 
-    Where the answers are not about pairs, 1 is the first answer and 4 the second: a caption is determinate with matches
-    of at most FEW images, and of two rankings the one with the higher gain is better (``_gain``; of equal ones either).
+    If the answers are not about pairs, 1 is the first answer and 4 the second: a caption is determinate if it matches
+    at most FEW images, and the better of two rankings has the higher gain (``_gain``; of equal ones either).
     A sentence that workers write has no truth. Raises CounterpartError for an unknown source, and for an annotator that
     is not of the pool.
     """

@@ -31,7 +31,7 @@ def _tail(brush: Brush, coat: Colour, pet: _Pet, action: str) -> None:
     brush.limb(pet.tails[action], pet.tail_widths[0], darker(coat, 0.1), pet.tail_widths[1])
 
 
-def _stand(brush: Brush, coat: Colour, pet: _Pet) -> None:
+def _draw_standing(brush: Brush, coat: Colour, pet: _Pet) -> None:
     shade = darker(coat)
     _tail(brush, coat, pet, "standing")
     for x in (-24, 24):
@@ -46,7 +46,7 @@ def _stand(brush: Brush, coat: Colour, pet: _Pet) -> None:
     pet.head(brush.at(50, -92), coat, True)
 
 
-def _run(brush: Brush, coat: Colour, pet: _Pet) -> None:
+def _draw_running(brush: Brush, coat: Colour, pet: _Pet) -> None:
     shade = darker(coat)
     _tail(brush, coat, pet, "running")
     brush.limb([(-30, -52), (-44, -36), (-66, -30)], 14, shade, 10)
@@ -61,7 +61,7 @@ def _run(brush: Brush, coat: Colour, pet: _Pet) -> None:
     pet.head(brush.at(60, -92, turn=6), coat, True)
 
 
-def _sit(brush: Brush, coat: Colour, pet: _Pet) -> None:
+def _draw_sitting(brush: Brush, coat: Colour, pet: _Pet) -> None:
     shade = darker(coat)
     _tail(brush, coat, pet, "sitting")
     brush.limb([(12, -50), (14, -6)], 13, shade)
@@ -76,7 +76,7 @@ def _sit(brush: Brush, coat: Colour, pet: _Pet) -> None:
     pet.head(brush.at(20, -98), coat, True)
 
 
-def _sleep(brush: Brush, coat: Colour, pet: _Pet) -> None:
+def _draw_sleeping(brush: Brush, coat: Colour, pet: _Pet) -> None:
     brush.blob([(-56, -4), (-60, -24), (-38, -42), (-4, -44), (24, -34), (34, -10), (20, 0), (-20, 1)], coat)
     brush.ellipse(-34, -19, 22, 18, darker(coat, 0.08))
     brush.ellipse(-20, -4, 17, 6, lighter(coat))
@@ -87,10 +87,10 @@ def _sleep(brush: Brush, coat: Colour, pet: _Pet) -> None:
 
 
 _POSES: dict[str, Callable[[Brush, Colour, _Pet], None]] = {
-    "standing": _stand,
-    "running": _run,
-    "sitting": _sit,
-    "sleeping": _sleep,
+    "standing": _draw_standing,
+    "running": _draw_running,
+    "sitting": _draw_sitting,
+    "sleeping": _draw_sleeping,
 }
 
 

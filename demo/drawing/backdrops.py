@@ -1,4 +1,4 @@
-"""The backdrop of each setting, and the heights at which objects stand, fly and float in it."""
+"""The backdrop of each setting, and the heights for objects on the ground, in the air and on water."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

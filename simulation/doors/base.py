@@ -1,4 +1,4 @@
-"""Door and Turn, which every way to the HITs has, and what the doors to our own site share."""
+"""The protocols Door and Turn of every way to the HITs, and what the doors to our own site share."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -39,13 +39,13 @@ class Door(Protocol):
 
     @property
     def done(self) -> int:
-        """The number of submissions that need no replacement, as far as is known."""
+        """The number of submissions that, so far, need no replacement."""
 
     def take(self, person: int) -> Turn | None:
         """Give the worker a HIT; None if there is none for them now."""
 
     def wait(self, *, begun: int) -> bool:
-        """Called when nobody finds a HIT, after ``begun`` turns. Return whether somebody may find one now."""
+        """Called when no worker finds a HIT, after ``begun`` turns. Return whether one may be found now."""
 
     def outcomes(self) -> Counter[str]:
         """Return the number of submissions by the state of their assignments."""
@@ -71,7 +71,7 @@ class OwnDoor:
         return top_up(self._round, actor="simulation") > 0 or ask_likely_matches(self._round, actor="simulation") > 0
 
     def outcomes(self) -> Counter[str]:
-        """A flag may have been lifted since, as the control was retired."""
+        """Read the states again: a flag may have been removed since, because its control was retired."""
         flagged = Assignment.objects.in_bulk(self._flagged)
         now = Counter(assignment.state for assignment in flagged.values())
         return self._outcomes - Counter({Assignment.State.FLAGGED: len(flagged)}) + now
@@ -107,7 +107,7 @@ def hit_page(page: Page) -> Page:
 
 
 def view_of(page: Page) -> ResolverMatch:
-    """Return which of our views answered. Raises CounterpartError for a page that is none of ours."""
+    """Return which of our views answered. Raises CounterpartError for a page of another site."""
     try:
         return resolve(urlsplit(page.url).path)
     except Resolver404 as error:

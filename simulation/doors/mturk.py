@@ -16,7 +16,7 @@ from simulation.doors.conduct import TURNED_AWAY, agreed
 from simulation.http_browser import Browser, Detour, Page
 
 REFUSED = (409,)
-APPROVED_BEFORE = 1_000_000  # more than a round may demand, so that nobody is shut out
+APPROVED_BEFORE = 1_000_000  # more than a round may demand, so that no worker is shut out
 
 
 class MTurkSite:
@@ -56,7 +56,7 @@ class MTurkSite:
 
 @dataclass(frozen=True)
 class MTurkVisitor:
-    """A signed-in worker. ``framed`` is the browser of the task's frame, which gets none of the site's cookies."""
+    """A signed-in worker. ``framed`` is the browser of the task's frame, which gets no cookies of the site."""
 
     address: str
     browser: Browser
@@ -79,7 +79,7 @@ class MTurkVisitor:
         return next((form for form in forms if form.action.endswith("/accept")), None)
 
     def accept(self, offer: FormElement) -> "MTurkTask | None":
-        """Accept a HIT; None if somebody else has taken the last assignment."""
+        """Accept a HIT; None if another worker has taken the last assignment."""
         page = self.browser.send(offer, refusals=REFUSED)
         return MTurkTask(self, page) if page.frames else None
 
@@ -114,7 +114,7 @@ class MTurkTask:
         self.give_back()
 
     def elsewhere(self) -> "MTurkTask":
-        """The frame gets no cookies, so that our page cannot tell devices apart."""
+        """The frame gets no cookies, so that our page cannot distinguish devices."""
         return self
 
     def give_back(self) -> None:

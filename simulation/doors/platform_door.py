@@ -26,7 +26,7 @@ from simulation.profiles import Profile
 from simulation.simulated_workers import Reviewer
 
 SYNC_EVERY = 25  # turns: submissions are collected while others are at work, as a worker process does it
-FRUITLESS = 2  # times that nobody finds a HIT, after which there is nothing to wait for
+FRUITLESS = 2  # times that no worker finds a HIT, after which waiting ends
 COUNTED = (
     "returned", "abandoned", "submitted twice", "without code", "on two devices", "refused", "turned away", "syncs",
 )  # fmt: skip
@@ -42,11 +42,11 @@ class Visitor(Protocol):
         """Return the form that accepts a posting; None if the worker may not have it."""
 
     def accept(self, offer: FormElement) -> Task | None:
-        """Accept a posting; None if somebody else was first."""
+        """Accept a posting; None if another worker was first."""
 
 
 class Site(Protocol):
-    """The emulator of a platform. ``profile``: how its workers behave where nobody says otherwise."""
+    """The emulator of a platform. ``profile``: how its workers behave by default."""
 
     profile: str
 
@@ -80,7 +80,7 @@ def site_of(round: Round) -> Site:
 
 
 class PlatformDoor:
-    """Nobody takes a HIT twice, whatever became of it, so that every rehearsal ends."""
+    """A worker takes each HIT at most once, whatever its outcome, so that every rehearsal ends."""
 
     def __init__(
         self, round: Round, site: Site, profile: Profile, reviewer: Reviewer, *, seed: int, progress: Progress
@@ -115,7 +115,7 @@ class PlatformDoor:
             if offer is not None and (task := visitor.accept(offer)):
                 self._begun += 1
                 turn = self._opened(task)
-                # Where nothing is left for somebody on a whole round, they have had all that there is for them.
+                # A posting of the whole round that turns a worker away has no HIT left for them.
                 had |= {posting.hit_id or turn.hit_id} if posting.hit or turn.can_work else self._all_hits()
                 return turn
         return None
@@ -227,7 +227,7 @@ class PlatformTurn:
         return is_sheet(self.sheet)
 
     def finish(self, answers: Sequence[Answer], *, seconds: int, rng: np.random.Generator) -> bool:
-        """End the turn as a drawn conduct has it. What that reopens is known after the next sync."""
+        """End the turn by a randomly drawn conduct. The next sync shows which seats that reopened."""
         conduct = drawn_conduct(self.door.profile, rng)
         saves_first = bool(rng.random() < 0.5)
         others = [replace(answer, level=1, shortcoming="", wrong_way="") for answer in answers]

@@ -53,7 +53,7 @@ class ProlificSite:
 
 @dataclass(frozen=True)
 class ProlificVisitor:
-    """A participant with a browser: studies open in a tab of their own, beside Prolific's pages."""
+    """A participant with a browser: studies open in a tab of their own, next to Prolific's pages."""
 
     site: ProlificSite
     worker_id: str
@@ -69,7 +69,7 @@ class ProlificVisitor:
         return None
 
     def accept(self, offer: FormElement) -> "Session | None":
-        """Reserve a place; None if somebody else has taken the last one."""
+        """Reserve a place; None if another participant has taken the last one."""
         page = self.browser.send(offer, refusals=REFUSED)
         return None if page.status in REFUSED else Session(self, page)
 

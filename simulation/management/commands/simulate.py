@@ -10,7 +10,7 @@ from simulation.simulated_rounds import simulate_round
 
 class Command(ActCommand):
     help = (
-        "Let a simulated crowd work on an open round until nobody finds another HIT: in the browser pool, or at the "
+        "Let a simulated crowd work on an open round until no worker finds another HIT: in the browser pool, or at the "
         "worker site of a platform's emulator."
     )
     figures = True
