@@ -131,7 +131,7 @@ def _doubt(parts: Parts, beyond: Beyond, votes: VotesOnControls) -> str:
     random_pairs = np.size(votes.counted.yes)
     if not random_pairs:
         return "No random pair outside the lists has a vote that counts. Pack with negative controls."
-    if not parts.is_told:
+    if not parts.is_separable:
         return (
             "Wrong votes alone may explain the matches that are expected among unjudged listed pairs: "
             f"votes are wrong on up to {votes.wrong.yes.high:.1%} of the pairs that do not match. {_remedy(votes)}"

@@ -111,7 +111,7 @@ def test_embeddings_of_a_part_of_the_gallery_are_refused(tmp_path):
         ("a.json", '{"i2t": {"1": [10]}, "t2i": 5}', '"t2i" of a.json is not an object of query'),
         ("a.json", '{"i2t": {"1": 10}}', '"i2t" of a.json is not an object of query'),
         ("a.json", '{"i2t": {"1": [10.5]}}', "10.5"),
-        ("a.json", '{"i2t": {"1": [true]}}', "lists True"),
+        ("a.json", '{"i2t": {"1": [true]}}', "invalid id True"),
         ("a.json", '{"i2t": {"1": [[10]]}}', "a.json: .*lists"),
         ("a.json", '{"i2t": {"1": [99999999999999999999]}}', "beyond 64 bits"),
         ("a.json", '{"i2t": {"9": [10]}}', r"1 id of a.json \(i2t\).*: 9"),

@@ -30,7 +30,7 @@ def read_npz(path: Path, name: str, ids: Ids) -> Iterator[Block]:
 
 @contextmanager
 def opened_npz(path: Path, name: str) -> Iterator[NpzFile]:
-    """Open a file of arrays. Raises CounterpartError for another file, and where the body cannot read an array."""
+    """Open a file of arrays. Raises CounterpartError for an invalid file, or if the body cannot read an array."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             yield arrays

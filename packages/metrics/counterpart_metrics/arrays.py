@@ -27,7 +27,7 @@ class Qrels:
         queries: (Q,) distinct, ascending.
         starts: (Q + 1,): the items of query q are ``items[starts[q]:starts[q + 1]]``.
         items: (E,) at least 0, ascending within a query.
-        gains: (E,) in 0..1. More than 0 is a match (1 full, 0.5 partly), 0 was judged and is no match, NaN is in the
+        gains: (E,) in 0..1. More than 0 is a match (1 full, 0.5 partly), 0 was judged not to match, NaN is in the
             pool but was not judged (only infAP looks at these).
     """
 

@@ -55,14 +55,14 @@ def average_precision_at_r(found: Found) -> Floats:
 
 
 def best_rank(found: Found) -> Floats:
-    """The rank of the best-placed match; infinite where no match is listed, so that no number stands for unknown."""
+    """The rank of the best-placed match; infinite if no match is listed, so that no finite number means unknown."""
     return _defined(found, found.best)
 
 
 def false_positives(found: Found, k: int) -> Floats:
-    """FP@k: the share of the first ``k`` places with an item that was judged and is no match.
+    """FP@k: the share of the first ``k`` places with an item that was judged not to match.
 
-    NaN for a query without such a judgment. Items that nobody judged do not count.
+    NaN for a query without such a judgment. Items without a judgment do not count.
     """
     rows = found.qrels.rows
     negative = found.qrels.gains == 0

@@ -23,8 +23,9 @@ def coverage(
 ) -> Coverage:
     """Compare ``benchmark`` positives r with ``verified`` positives t, both {query: items}.
 
-    Precision = mean |r ∩ t| / |r| over the queries with a benchmark positive; a pair that nobody judged counts as
-    wrong, as in the paper, unless ``judged`` pairs are given: then only these count. Recall = mean 1 - |t \\ r| / |t|
+    Precision = mean |r ∩ t| / |r| over the queries with a benchmark positive; a pair without a judgment
+    counts as wrong, as in the paper, unless ``judged`` pairs are given: then only these count.
+    Recall = mean 1 - |t \\ r| / |t|
     over the queries with a verified positive.
 
     >>> coverage({1: {10, 11}}, {1: {10, 12}, 2: {13}})

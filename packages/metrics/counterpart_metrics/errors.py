@@ -1,4 +1,4 @@
-"""The error that people read: it names the offender, the count and the next step."""
+"""The error with a message for people: it names the offender, the count and the next step."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ _WRITTEN_OUT = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), 1
 class CounterpartError(Exception):
     """Invalid input or an impossible request. Its text is one clear line; nothing was changed.
 
-    What it quotes may be a stranger's: control characters and halves of surrogate pairs are written out.
+    It may quote untrusted text: control characters and halves of surrogate pairs are written as escapes.
     """
 
     def __init__(self, text: str) -> None:
@@ -23,5 +23,5 @@ def some_of(offenders: Sequence[object], *, at_most: int = 5) -> str:
 
 
 def counted(n: int, one: str, many: str = "") -> str:
-    """``1 control``, ``2,902 HITs``; with ``many``, ``1 image lacks`` and ``2 images lack``."""
+    """``1 control``, ``2,902 HITs``; with ``many``, ``1 image has`` and ``2 images have``."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"

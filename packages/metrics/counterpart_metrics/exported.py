@@ -32,7 +32,7 @@ class ExportedVersion:
 
     @classmethod
     def read(cls, path: str | Path) -> "ExportedVersion":
-        """Read the one export of positives in a folder; or that of the file, with the other direction beside it.
+        """Read the one export of positives in a folder; or that of the file, with the file of the other direction.
 
         Raises CounterpartError for a place without such an export, a folder with several, files of another content,
         and an export without a match.
@@ -47,8 +47,8 @@ class ExportedVersion:
             exports = {key: files for key, files in exports.items() if path in files.values()}
         if not exports:
             raise CounterpartError(
-                f"{path} is no export to score on: no <version>_image_to_caption.json or .qrels. Export the version as "
-                "eccv-json or qrels."
+                f"{path} is not an export to score on: it has no <version>_image_to_caption.json or .qrels. Export the "
+                "version as eccv-json or qrels."
             )
         if len(exports) > 1:
             names = [next(iter(files.values())).name for files in exports.values()]
@@ -60,7 +60,7 @@ class ExportedVersion:
         return cls(name, judged)
 
     def ids(self) -> Ids:
-        """Return the ids of images and of captions that are known; an export does not tell the whole gallery."""
+        """Return the ids of images and of captions that are known; an export does not contain the whole gallery."""
         sides: tuple[list[str], list[str]] = ([], [])
         for direction, lists in self.judged.items():
             asking, listed = sides if direction == "i2t" else sides[::-1]

@@ -1,4 +1,4 @@
-"""Where the judged items stand in the rankings: what every metric is computed from."""
+"""The ranks of the judged items in the rankings, from which every metric is computed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,13 @@ from counterpart_metrics.arrays import NO_ITEM, Floats, Integers, Lists, Mask, Q
 from counterpart_metrics.judged_ranks import scan
 
 LARGEST_TABLE = 2**26  # ids; larger ones are numbered first
-SHALLOW, DEEPER = 64, 8  # places of lists that are read first, and the factor by which the next look is deeper
+SHALLOW = 64  # places of lists that are read first
+DEEPER = 8  # factor by which the next look is deeper
 
 
 @dataclass(frozen=True)
 class Found:
-    """Where the judged items stand in the rankings.
+    """The ranks of the judged items in the rankings.
 
     Attributes:
         qrels: the judgments.
@@ -49,7 +50,7 @@ class Found:
         return listed[np.lexsort((self.ranks[listed], self.qrels.rows[listed]))]
 
     def above(self, mask: Mask) -> Integers:
-        """(len(ordered),): how many judged items in ``mask`` (E,) stand above each listed one, in that order."""
+        """(len(ordered),): how many judged items in ``mask`` (E,) rank above each listed one, in that order."""
         return counts_before(mask[self.ordered], self.qrels.rows[self.ordered])
 
 
@@ -62,7 +63,7 @@ class RepeatedItemError(ValueError):
 
 
 def counts_before(mask: Mask, rows: Integers) -> Integers:
-    """Return how many of ``mask`` (n,) stand before each place of the same row; ``rows`` (n,) ascend."""
+    """Return how many of ``mask`` (n,) come before each place of the same row; ``rows`` (n,) ascend."""
     before = np.concatenate([[0], np.cumsum(mask)])
     return before[:-1] - before[np.searchsorted(rows, rows)]
 
@@ -157,5 +158,5 @@ class _Search:
         self.ranks[self._left[self.qrels.rows]] = found.ranks
         if self._gallery is not None:
             self.lengths[self._left] = found.lengths
-        lacks = np.bincount(part.rows[found.ranks == 0], minlength=len(part.queries)) > 0
-        self._left[self._left] = lacks & (found.lengths < self._depth) & (self._ends[self._left] > read)
+        has_unread = np.bincount(part.rows[found.ranks == 0], minlength=len(part.queries)) > 0
+        self._left[self._left] = has_unread & (found.lengths < self._depth) & (self._ends[self._left] > read)

@@ -1,4 +1,4 @@
-"""The ids of images and captions: their order, and the numbers that stand for them."""
+"""The ids of images and captions: their order, and the numbers that represent them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ def sort_key(key: str) -> tuple[bool, int, str]:
 
 
 class Keys:
-    """The ids of one side of a gallery, as text, and the number that stands for each."""
+    """The ids of one side of a gallery, as text, and the number that represents each."""
 
     def __init__(self, numbers: Mapping[str, int]) -> None:
         self._number_of = dict(numbers)
@@ -63,14 +63,14 @@ class Keys:
         return found.reshape(ids.shape)
 
     def names(self, numbers: Integers) -> NDArray[np.object_]:
-        """Return the ids that stand for known numbers."""
+        """Return the ids of known numbers."""
         order = np.argsort(self._numbers)
         places = np.searchsorted(self._numbers, numbers, sorter=order)
         return np.array(list(self._number_of), object)[order[np.minimum(places, len(order) - 1)]]
 
 
 class OpenKeys(Keys):
-    """Some ids of one side of a gallery; every other id that is looked for joins them, under the next number."""
+    """Some ids of one side of a gallery; every other id that is searched is added, under the next number."""
 
     def __init__(self, known: Iterable[str]) -> None:
         super().__init__({key: number for number, key in enumerate(dict.fromkeys(known))})
@@ -82,7 +82,7 @@ class OpenKeys(Keys):
         return (found >= 0) & (found < self._known)
 
     def find(self, ids: NDArray) -> NDArray[np.integer]:
-        """Return the numbers of ids; -1 for negative whole numbers, which are none."""
+        """Return the numbers of ids; -1 for negative whole numbers, which are invalid."""
         found = super().find(ids)
         if (found < 0).any():
             more = dict.fromkeys(map(str, np.unique(ids[found < 0]).tolist()))
@@ -105,7 +105,7 @@ class Ids:
 
     @classmethod
     def of_numbers(cls, images: Iterable[int], captions: Iterable[int]) -> "Ids":
-        """Ids that stand for themselves, as COCO's do."""
+        """Ids that are whole numbers and represent themselves, as COCO's."""
         return cls(*(Keys({str(number): int(number) for number in numbers}) for numbers in (images, captions)))
 
     def of(self, direction: str) -> tuple[Keys, Keys]:

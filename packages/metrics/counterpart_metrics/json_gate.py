@@ -1,4 +1,4 @@
-"""The gate for JSON of others: text that no database stores, very deep lists and huge numbers are refused first.
+"""The gate for untrusted JSON: text that a database cannot store, very deep lists and huge numbers are refused first.
 
 Databases store no NUL character and no half of a surrogate pair. A number of thousands of digits, or lists in very many
 levels, end Python's readers with an error of their own, and compiled ones with the process.
@@ -22,7 +22,7 @@ _IN_NUMBERS = b"0123456789+-.eE \t\r\n"
 
 
 def unstorable(text: str) -> str:
-    """Return what a text contains that no database stores; "" where there is nothing."""
+    """Return what a database could not store of a text; "" if it can store all of it."""
     if "\0" in text:
         return "a NUL character"
     try:
@@ -66,7 +66,7 @@ def _no_number(name: str) -> float:
 
 
 class JsonScan:
-    """Looks at JSON in parts, before a parser builds anything of it."""
+    """Checks JSON in parts, before a parser builds objects from it."""
 
     def __init__(self) -> None:
         self._text, self._depth = b"", 0  # the beginning of a text that has not ended, and the brackets that are open
@@ -88,7 +88,7 @@ class JsonScan:
         self._run = ending if ending < len(part) else self._run + ending
 
     def check_ends(self) -> None:
-        """Raise ValueError where a text or a number is longer than any that is meant."""
+        """Raise ValueError for a text or a number that is longer than any valid one."""
         if max(len(self._text), self._run) > LONGEST_LINE:
             raise ValueError(f"{LONGEST_LINE:,} characters without an end. Is it JSON?")
 

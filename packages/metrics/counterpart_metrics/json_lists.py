@@ -57,7 +57,7 @@ def no_lists(name: str, direction: str) -> CounterpartError:
 
 
 class _Object(list[tuple[str, Any]]):
-    """The members of a JSON object, also those of one name."""
+    """The members of a JSON object; a name may repeat."""
 
 
 def _members(path: Path, name: str) -> Iterator[Member]:
@@ -84,10 +84,10 @@ def _block(name: str, direction: str, ids: Ids, queries: list[str], rows: list[l
 def _as_ids(values: list[Any], where: str) -> NDArray:
     wrong = next((value for value in values if type(value) not in (int, str) or value == ""), None)
     if wrong is not None:
-        raise CounterpartError(f"{where} lists {wrong!r}, which is no id. Ids are whole numbers or texts.")
+        raise CounterpartError(f"{where} lists the invalid id {wrong!r}. Ids are whole numbers or texts.")
     if all(type(value) is int for value in values):
         try:
             return np.array(values, np.int64)
         except OverflowError as error:
-            raise CounterpartError(f"{where} lists a number beyond 64 bits, which is no id.") from error
+            raise CounterpartError(f"{where} lists a number beyond 64 bits. Write such ids as texts.") from error
     return np.array([str(value) for value in values], object)

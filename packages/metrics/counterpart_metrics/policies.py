@@ -45,7 +45,7 @@ class Policies:
         return "interval" in (self.ties, self.missing)
 
     def extremes(self, rankings: Rankings, qrels: Qrels, names: Names) -> tuple[Found, Found]:
-        """Return where the judged items stand at best and at worst, in either order; the same twice without intervals.
+        """Return the judged items' ranks at best and at worst, in either order; the same twice without intervals.
 
         ``names``: the ids of items, as texts. Raises ValueError as ``find``, ``by_score`` and
         ``check_depth`` do.

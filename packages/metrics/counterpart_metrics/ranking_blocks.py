@@ -38,10 +38,10 @@ def ranked_block(
     listed[~ended] = known
     unknown = [*queries[found < 0].tolist(), *items[(listed < 0) & ~ended].tolist()]
     if unknown:
-        named = sorted({str(one) for one in unknown})
+        named = sorted({str(key) for key in unknown})
         raise CounterpartError(
-            f"The gallery lacks {counted(len(named), 'id')} of {name} ({direction}): {some_of(named)}. Use the "
-            "ids of the collection, and leave out training images."
+            f"The gallery does not have {counted(len(named), 'id')} of {name} ({direction}): {some_of(named)}. Use "
+            "the ids of the collection, and leave out training images."
         )
     order = np.argsort(found)
     if (again := found[order][1:] == found[order][:-1]).any():

@@ -5,7 +5,7 @@
 | ``.json`` | ``{"i2t": {image: [captions, best first]}, "t2i": {caption: [images, best first]}}`` |
 | ``.npz`` | ``i2t_queries`` (Q,), ``i2t_items`` (Q, depth) and perhaps ``i2t_scores`` (Q, depth); |
 |  | the same with ``t2i``. A shorter list ends in -1, or in empty texts |
-| ``.run`` ``.trec`` ``.txt`` | a TREC run, ``query Q0 item rank score tag``; the lines of a query stand together |
+| ``.run`` ``.trec`` ``.txt`` | a TREC run, ``query Q0 item rank score tag``; the lines of a query follow each other |
 
 Ids are compared as text; one direction is enough. A TREC run is ordered by its scores, then by its lines. The direction
 of its queries follows from the ids: a query takes the direction that all of its lines fit, also where an image and a
@@ -47,13 +47,13 @@ def stream_rankings(
     """Yield the rankings of a file, some queries at a time, their queries ascending within a block.
 
     Args:
-        name: name of the file, whose suffix tells the form; that of ``path`` by default.
+        name: name of the file, whose suffix determines the form; that of ``path`` by default.
         progress: called with ``rankings``, the number of queries that were read, and None.
         readers: the reader of each form, by its suffix.
 
     Raises:
-        CounterpartError: for what is no file, an unknown suffix, malformed content, ids outside the gallery, queries
-            that are ranked twice, and a file without rankings. It names the file, and the line or query.
+        CounterpartError: if it is not a file, for an unknown suffix, malformed content, ids outside the gallery,
+            queries that are ranked twice, and a file without rankings. It names the file, and the line or query.
     """
     name = name or path.name
     check_form(path, name, readers)
@@ -71,7 +71,7 @@ def stream_rankings(
 
 
 def check_form(path: Path, name: str, forms: Iterable[str] = READERS) -> None:
-    """Raise CounterpartError for a path that is no file, an empty file, or a name of an unknown form."""
+    """Raise CounterpartError for a path that is not a file, an empty file, or a name of an unknown form."""
     if Path(name).suffix.lower() not in forms:
         raise CounterpartError(f"Unknown form of rankings {name!r}: use a file that ends in {', '.join(forms)}.")
     if not path.exists():

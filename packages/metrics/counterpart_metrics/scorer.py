@@ -44,19 +44,19 @@ def evaluate(
 ) -> dict[str, Scores]:
     """Score a file of rankings, or ``{"i2t": {query: [items, best first]}, "t2i": …}``, on a version.
 
-    Means are over the queries that have a match. Entries that a list lacks count as wrong by default.
+    Means are over the queries that have a match. Missing entries of a list count as wrong by default.
 
     Args:
         model: the model's name; by default that of the file, without its suffix.
-        metrics: names in ``SCORERS``. Graded ones tell full from partial matches on qrels with graded labels, and
-            bpref takes the judged pairs that are no match from any qrels.
+        metrics: names in ``SCORERS``. Graded ones distinguish full from partial matches on qrels with graded
+            labels, and bpref takes the pairs that were judged not to match from any qrels.
 
     Returns:
         The scores by the name of the model; under a policy of intervals, of the model at its highest and lowest.
 
     Raises:
-        CounterpartError: for an unknown metric, rankings that cannot be read, that lack a query with a match or list an
-            item twice among the ranks that count, and as the policies do.
+        CounterpartError: for an unknown metric, rankings that cannot be read, miss a query with a match or list an item
+            twice among the ranks that count, and as the policies do.
     """
     if unknown := [name for name in metrics if name not in SCORERS]:
         raise CounterpartError(f"Unknown metrics {some_of(unknown)}: use {', '.join(SCORERS)}.")

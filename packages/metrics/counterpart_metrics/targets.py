@@ -77,8 +77,8 @@ class Truncation:
 class Reading:
     """What the rankings of one model are worth on a target. Memory grows with the queries, not with the rankings.
 
-    ``low`` and ``high`` hold an array (metrics, Q) for each part, NaN for queries without a ranking; only a policy of
-    intervals tells them apart.
+    ``low`` and ``high`` hold an array (metrics, Q) for each part, NaN for queries without a ranking; they differ
+    only under a policy of intervals.
     """
 
     model: str
@@ -124,7 +124,7 @@ class Reading:
             self.low[direction][place][:, mine] = np.fmin(one, other)
             self.high[direction][place][:, mine] = np.fmax(one, other)
             if self.policies.missing == "wrong":
-                self._note_lacking(direction, found[0].qrels.positives - found[0].lengths)
+                self._note_missing(direction, found[0].qrels.positives - found[0].lengths)
 
     def values(self) -> dict[str, dict[str, dict[str, Floats]]]:
         """Return what single queries are worth: model → direction → metric → (Q,); under a policy of intervals of the
@@ -142,7 +142,7 @@ class Reading:
         }
 
     def check_covered(self) -> None:
-        """Raise CounterpartError if a direction lacks rankings of some queries, with their number."""
+        """Raise CounterpartError if a direction has no rankings of some queries, with their number."""
         for direction in self.directions:
             parts = zip(self.target.parts[direction], self.low[direction], strict=True)
             missing = np.concatenate([part.queries[np.isnan(values).all(0)] for part, values in parts])
@@ -156,11 +156,11 @@ class Reading:
     def _names(self, direction: str, *, of_items: bool = False) -> Callable[[Integers], NDArray]:
         return lambda numbers: self.target.ids().of(direction)[of_items].names(numbers)
 
-    def _note_lacking(self, direction: str, lacking: Integers) -> None:
+    def _note_missing(self, direction: str, missing: Integers) -> None:
         before = self.truncated.get(direction, Truncation())
-        if (lacking > 0).any():
+        if (missing > 0).any():
             self.truncated[direction] = Truncation(
-                before.queries + int((lacking > 0).sum()), max(before.depth, int(lacking.max()))
+                before.queries + int((missing > 0).sum()), max(before.depth, int(missing.max()))
             )
 
     def _refusal(self, direction: str, problem: str) -> CounterpartError:

@@ -60,12 +60,12 @@ def tie_interval(metric: Metric, rankings: Rankings, qrels: Qrels) -> tuple[Floa
 
 
 def tie_extremes(rankings: Rankings, qrels: Qrels) -> tuple[Found, Found]:
-    """Return where judged items stand if matches come first among equal scores, and if they come last.
+    """Return the judged items' ranks if matches come first among equal scores, and if they come last.
 
     Raises as ``find`` and ``by_score`` do.
     """
     as_listed = find(rankings, qrels)
-    key = np.zeros(rankings.items.shape)  # -gain: a match; 0: nobody judged it; 1: no match
+    key = np.zeros(rankings.items.shape)  # -gain: a match; 0: not judged; 1: no match
     listed = as_listed.ranks > 0
     row = np.searchsorted(rankings.queries, qrels.queries)[qrels.rows[listed]]
     gains = qrels.gains[listed]

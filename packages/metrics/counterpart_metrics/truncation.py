@@ -39,7 +39,7 @@ def open_interval(metric: Metric, found: Found) -> tuple[Floats, Floats]:
 
 
 def open_extremes(found: Found) -> tuple[Found, Found]:
-    """Return where judged items stand if the unlisted matches follow at once, and if the items judged no match do."""
+    """Return the judged items' ranks if the unlisted matches follow at once, and if the items judged no match do."""
     return _continued(found, found.qrels.matches), _continued(found, found.qrels.gains == 0)
 
 

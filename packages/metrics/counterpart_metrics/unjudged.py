@@ -12,7 +12,7 @@ SMOOTHING = 0.00001  # of infAP, as in trec_eval
 
 
 def condensed(found: Found) -> Found:
-    """Return the ranks in lists without the items that nobody judged (Sakai 2007); any metric applies to them.
+    """Return the ranks in lists without the unjudged items (Sakai 2007); any metric applies to them.
 
     >>> from counterpart_metrics import METRICS, Qrels, Rankings, find
     >>> found = find(Rankings.of({1: [9, 8, 7, 6]}), Qrels.of({1: {7: 1.0, 6: 0.0}}))
@@ -27,9 +27,9 @@ def condensed(found: Found) -> Found:
 
 
 def bpref(found: Found) -> Floats:
-    """bpref: how seldom items judged no match stand above matches (Buckley and Voorhees 2004; as trec_eval).
+    """bpref: how seldom items judged no match rank above matches (Buckley and Voorhees 2004; as trec_eval).
 
-    The sum over listed matches of 1 - min(n, R) / min(N, R), by R: n items judged no match stand above, N exist.
+    The sum over listed matches of 1 - min(n, R) / min(N, R), by R: n items judged no match rank above, N exist.
     """
     qrels = found.qrels
     negative = found.qrels.gains == 0

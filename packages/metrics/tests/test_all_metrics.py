@@ -1,4 +1,4 @@
-"""Every metric beside ir-measures (trec_eval) where it has it, else beside a slow reading of its definition."""
+"""Every metric against ir-measures (trec_eval) if it has it, else against a slow reading of its definition."""
 
 from itertools import permutations
 from math import log2
@@ -136,7 +136,7 @@ def test_without_partial_matches_a_graded_metric_is_the_binary_one(rankings, lev
 def test_graded_metrics_of_a_case_worked_by_hand():
     found = find(Rankings.of({1: [5, 9, 6, 7]}), Qrels.of({1: {5: 0.5, 6: 1.0, 7: 1.0, 8: 0.0}}))
     values = {name: float(GRADED[name](found)[0]) for name in ("graded R@1", "graded R-Precision", "graded mAP@R")}
-    # cg = .5, .5, 1.5; cg* = 1, 2, 2.5; matches stand at ranks 1 and 3 of the first R = 3
+    # cg = .5, .5, 1.5; cg* = 1, 2, 2.5; matches have ranks 1 and 3 of the first R = 3
     expected = {"graded R@1": 0.5, "graded R-Precision": 1.5 / 2.5, "graded mAP@R": (0.5 / 1 + 1.5 / 2.5) / 3}
     assert values == pytest.approx(expected)
 
@@ -234,7 +234,7 @@ def test_rankings_without_scores_say_nothing_of_ties():
         by_score(Rankings.of({1: [2]}))
     with pytest.raises(ValueError, match="not numbers"):
         by_score(Rankings(np.array([1]), np.array([[2]]), np.array([[np.nan]])))
-    with pytest.raises(ValueError, match="Unknown order of ties 'mine'; choose counterpart or trec"):
+    with pytest.raises(ValueError, match="'mine'; choose counterpart or trec"):
         by_score(Rankings.of({1: [2]}), "mine")
 
 
@@ -253,8 +253,8 @@ def test_the_open_interval_holds_the_value_of_every_way_to_go_on(order, depth, l
 
 def test_lists_that_are_too_short_are_refused_with_the_missing_depth():
     found = find(Rankings.of({1: [5, 6], 2: [5], 3: [7]}), Qrels.of({1: {5, 8, 9, 10}, 2: {5}, 3: {8}}))
-    with pytest.raises(ValueError, match="1 lists end too early: up to 2 entries are missing, rank 4 is needed"):
+    with pytest.raises(ValueError, match="1 lists .* 2 entries .* rank 4"):
         check_depth(found)
-    with pytest.raises(ValueError, match="2 lists end too early: up to 9 entries are missing, rank 10 is needed"):
+    with pytest.raises(ValueError, match="2 lists .* 9 entries .* rank 10"):
         check_depth(found, 10)
     check_depth(found.keep(found.ranks > 0), 10)

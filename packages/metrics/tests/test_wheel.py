@@ -34,9 +34,11 @@ def test_the_wheel_scores_an_export_where_numpy_alone_is_installed(tmp_path):
     assert installed - {"pip", "setuptools"} == {"counterpart-metrics", "numpy"}
     (tmp_path / "v1_image_to_caption.json").write_text(json.dumps({"1": [10, 11], "2": [12]}))
     (tmp_path / "mine.json").write_text(json.dumps({"i2t": {"1": [10, 12, 11], "2": [12, 10]}}))
-    told = run(python, "-m", "counterpart_metrics", tmp_path, "mine.json", "--json", folder=tmp_path)
-    assert {name: one["value"] for name, one in json.loads(told)["mine"]["i2t"].items()} == {
+    printed = run(python, "-m", "counterpart_metrics", tmp_path, "mine.json", "--json", folder=tmp_path)
+    assert {name: one["value"] for name, one in json.loads(printed)["mine"]["i2t"].items()} == {
         "mAP@R": 0.75, "R-Precision": 0.75, "R@1": 1.0, "R@5": 1.0, "R@10": 1.0
     }  # fmt: skip
-    asked = "import counterpart_metrics as m\ntry: m.positives('eccv')\nexcept m.CounterpartError as told: print(told)"
+    asked = (
+        "import counterpart_metrics as m\ntry: m.positives('eccv')\nexcept m.CounterpartError as error: print(error)"
+    )
     assert "pip install counterpart-metrics[benchmarks]" in run(python, "-c", asked, folder=tmp_path)

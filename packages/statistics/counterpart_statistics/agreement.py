@@ -1,6 +1,6 @@
 """Agreement between judges: Krippendorff's alpha and Cohen's kappa, with bootstrap intervals. Pure arrays.
 
-A round of millions of judgments is no matrix (units, raters): alpha needs only how often each unit got each value,
+A matrix (units, raters) would be too large for millions of judgments: alpha needs only how often each unit got a value,
 ``counts`` (units, values). Own functions instead of the package ``krippendorff``, which makes an array
 (units, values, values): these count equal units once, so that a thousand resamples take as long as one.
 """
@@ -172,7 +172,7 @@ def _resampled_coincidences(counts: Values, samples: int, seed: int) -> Values:
 
 
 def _resampled_cells(cells: NDArray[np.int64], n: int, units: ArrayLike | None, samples: int, seed: int) -> Values:
-    """Return how often each of ``n`` cells occurs, (samples, n), in units drawn with replacement; -1 is no cell."""
+    """Return how often each of ``n`` cells occurs, (samples, n), in units drawn with replacement; -1 is not a cell."""
     kept = cells >= 0
     rng = np.random.default_rng(seed)
     if not kept.any():

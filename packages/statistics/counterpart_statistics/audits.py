@@ -51,7 +51,7 @@ def audit_order(query_ids: ArrayLike, seed: int | Sequence[int], weights: ArrayL
 
 def inclusion_of(share: ArrayLike, audited: float) -> Floats:
     """Return min(1, c · share), (N,), with the c that makes the sum ``audited``, or as much as there is: the
-    probabilities that an audit of so many queries holds each.
+    probabilities that an audit of ``audited`` queries holds each.
 
     >>> inclusion_of([0.5, 0.25, 0.25], 2)
     array([1. , 0.5, 0.5])

@@ -65,7 +65,7 @@ class SubsetScores:
         """Return the scores (A,) on the pairs of one subset. Raises ValueError for unknown annotators, or none."""
         wanted = np.isin(self.annotators, list(names))
         if wanted.sum() != len(set(names)) or not names:
-            raise ValueError(f"There is no subset {', '.join(names) or 'of no annotator'} of {self.annotators}.")
+            raise ValueError(f"Unknown subset of annotators {list(names)}: use one or more of {list(self.annotators)}.")
         return self.scores[(self.members == wanted).all(axis=1)][0]
 
     def distances(self, truth: ArrayLike | None = None) -> Floats:
@@ -102,7 +102,7 @@ def subset_scores(
     """Score every annotator on the pairs of every subset.
 
     Args:
-        found: annotator → where the E judged pairs stand in its rankings, the same pairs for all.
+        found: annotator → the ranks of the E judged pairs in its rankings, the same pairs for all.
         proposed: (E, A), whether each annotator proposed the pair. A subset has the pairs that any of its own proposed.
         metric: gives a score per query, NaN for a query without matches.
         without_positives: as of ``mean_over_queries``. With "zero" a score means the same on every subset; "skip"
@@ -146,9 +146,9 @@ def _mean_where(distance: Floats, flags: Flags) -> Floats:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What the judged pairs would lack without one annotator.
+    """What would be missing from the judged pairs without one annotator.
 
-    ``matches`` it proposed, ``unique`` ones nobody else did; ``bias``: model bias of the others' pairs; ``before`` and
+    ``matches`` it proposed, ``unique`` ones by it alone; ``bias``: model bias of the others' pairs; ``before`` and
     ``after``: its own score with and without its proposals; ``rank_before`` and ``rank_after``: its rank by them among
     all annotators (1 = best).
     """
@@ -169,7 +169,7 @@ def leave_one_out(scores: SubsetScores, proposed: Flags, is_match: Flags) -> lis
     Raises ValueError for a single annotator.
     """
     if len(scores.annotators) < 2:
-        raise ValueError("Nothing is left without the only annotator.")
+        raise ValueError("Leaving one out needs two or more annotators.")
     everything = scores.scores[-1]
     sole = proposed.sum(axis=1) == 1
     left_out = []

@@ -1,12 +1,12 @@
-"""Completeness of a pool: how many matches exist, beside those that judging found. Pure.
+"""Completeness of a pool: how many matches exist, including those that judging did not find. Pure.
 
 Two kinds of estimate, of the matches of all queries in one direction:
 
-- Capture-recapture takes annotators as traps that caught matches independently. They are no such traps: what one misses
-  the others often miss as well, which makes estimates too low, or they avoid each other's matches, which makes them
-  too high. So these are no bounds, also those that allow for dependence (sample coverage, the two log-linear models).
-- By parts: what was found, what a calibrated model expects among the listed pairs that nobody judged, and what random
-  pairs outside all lists (the negative controls) say of the rest, all less the votes that are wrong.
+- Capture-recapture takes annotators as traps that caught matches independently. But they depend on each other: what
+  one misses the others often miss too, which makes estimates too low, or they avoid each other's matches, which makes
+  them too high. So no estimate is a bound, not even with dependence (sample coverage, the two log-linear models).
+- By parts: what was found, what a calibrated model expects among the listed pairs without a judgment, and what random
+  pairs outside all lists (the negative controls) say of the rest, all corrected for wrong votes.
 
 docs/benchmarks.md has how far both are from the truth.
 """
@@ -26,9 +26,12 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 MOST = 12  # annotators: 4,096 capture histories
-ITERATIONS, CLOSE, RIDGE, FARTHEST = 50, 1e-7, 1e-9, 30.0  # of Newton's method; no history's mean leaves e^±30
+ITERATIONS = 50  # of Newton's method
+CLOSE = 1e-7  # change of a parameter that ends it
+RIDGE = 1e-9
+FARTHEST = 30.0  # no history's mean leaves e^±30
 NEGLIGIBLE = 0.1  # part of a total that may be unknown
-EXTRAPOLATED = 2.0  # so many times the matches that ranks make expect may be there
+EXTRAPOLATED = 2.0  # upper limit of the extrapolated matches, as a multiple of their estimate
 WEAK = 100.0  # inverse strength of the logistic regression's penalty: keeps separable data finite
 
 
@@ -103,7 +106,7 @@ def _with_interactions(cells: Floats) -> Floats:
 
 def _with_heterogeneity(cells: Floats) -> Floats:
     """Return the design of the log-linear model in which matches differ in how easily they are found: the number of
-    captures squared, by two, beside the annotators (Darroch et al. 1993)."""
+    captures squared, by two, in addition to the annotators (Darroch et al. 1993)."""
     design, flags = _independent(cells)
     return np.column_stack([design, flags.sum(axis=1) ** 2 / 2]) if flags.shape[1] > 2 else design
 
@@ -166,10 +169,10 @@ RIGHT = Wrong(NEVER, NEVER)
 
 class Parts(NamedTuple):
     """Estimated matches: ``found`` by the verdicts; true ones among the ``judged`` pairs, among the ``listed`` ones
-    that nobody judged and ``outside`` all lists; and the ``total`` of these three.
+    without a judgment and ``outside`` all lists; and the ``total`` of these three.
 
-    ``is_told``: whether matches among listed pairs can be told from mistakes: verdicts are expected to call more of
-    them matches than if all were none.
+    ``is_separable``: whether matches among listed pairs can be distinguished from mistakes: verdicts are expected to
+    call more of them matches than mistakes alone would explain.
     """
 
     found: int
@@ -177,14 +180,14 @@ class Parts(NamedTuple):
     listed: Estimate
     outside: Estimate
     total: Estimate
-    is_told: bool = True
+    is_separable: bool = True
 
     @property
     def is_estimable(self) -> bool:
-        """Whether the interval of the total is no wider than the total, and listed pairs that cannot be told from
-        mistakes are at most a tenth of it."""
+        """Whether the interval of the total is at most as wide as the total, and listed pairs that cannot be
+        distinguished from mistakes are at most a tenth of it."""
         is_narrow = self.total.high - self.total.low <= self.total.value
-        return is_narrow and (self.is_told or self.listed.high <= NEGLIGIBLE * self.total.value)
+        return is_narrow and (self.is_separable or self.listed.high <= NEGLIGIBLE * self.total.value)
 
 
 class Beyond(NamedTuple):
@@ -194,14 +197,14 @@ class Beyond(NamedTuple):
         pairs: number of all of them.
         rate: share of matches among random pairs outside the lists of both directions.
         probed: number of pairs that these were drawn from.
-        beside: number of pairs of the same queries that only the other direction's lists hold, with the number of
-            matches ``expected`` among them: they are likelier matches, and the random pairs do not speak for them.
+        reverse: number of pairs of the same queries that only the other direction's lists hold, with the number of
+            matches ``expected`` among them: they are likelier matches, which the random pairs do not represent.
     """
 
     pairs: int
     rate: Estimate
     probed: int = 1
-    beside: int = 0
+    reverse: int = 0
     expected: float = 0.0
 
 
@@ -216,15 +219,15 @@ def expected_matches(ranks: ArrayLike, gains: ArrayLike) -> Floats:
 def estimate_by_parts(ranks: ArrayLike, gains: ArrayLike, beyond: Beyond, *, wrong: Wrong = RIGHT) -> Parts:
     """Estimate all matches from the pairs that a direction's lists hold, and from random pairs outside them.
 
-    Among the listed pairs that nobody judged, matches are those of ``expected_matches``. That extrapolates from the top
+    Among the listed pairs without a judgment, matches are those of ``expected_matches``. That extrapolates from the top
     of the lists, and the data do not show its error, so by convention the interval is from none to twice as many.
     From judged and listed pairs, those that wrong verdicts make are taken off (``_corrected``). The intervals of all
     three parts are added, which is cautious.
 
     Args:
-        ranks: (n, A), rank of each pair in each annotator's list, 0 where it is not listed. Judged pairs that nobody
-            lists in this direction are counted, but nothing is learned from them.
-        gains: (n,), 1 for a match, 0 for a judged pair that is none, NaN where nobody judged.
+        ranks: (n, A), rank of each pair in each annotator's list, 0 where it is not listed. Judged pairs that no
+            annotator lists in this direction are counted, but nothing is learned from them.
+        gains: (n,), 1 for a match, 0 for a judged pair that does not match, NaN without a judgment.
         wrong: how often verdicts are.
     """
     known = np.asarray(gains, float)
@@ -236,8 +239,8 @@ def estimate_by_parts(ranks: ArrayLike, gains: ArrayLike, beyond: Beyond, *, wro
     unjudged = int((~judged).sum())
     listed = _corrected(Estimate(expected, 0.0, EXTRAPOLATED * expected), unjudged, wrong)
     outside = _outside(beyond, float(known[judged & ~is_listed].sum()), wrong)
-    is_told = not unjudged or expected > wrong.yes.high * unjudged
-    return Parts(found, right, listed, outside, _sum(right, listed, outside), is_told)
+    is_separable = not unjudged or expected > wrong.yes.high * unjudged
+    return Parts(found, right, listed, outside, _sum(right, listed, outside), is_separable)
 
 
 def enough_random_pairs(
@@ -261,7 +264,7 @@ def enough_random_pairs(
 def _corrected(matches: Estimate, pairs: int, wrong: Wrong) -> Estimate:
     """Return the true number of matches among ``pairs`` where verdicts call ``matches`` of them so: (matches -
     yes pairs) / (1 - yes - no), in 0 to ``pairs`` (Rogan and Gladen 1978). Each end is at the errors that move it
-    furthest. NaN where verdicts tell nothing."""
+    furthest. NaN where verdicts carry no information."""
     ends = [(wrong.yes.value, wrong.no.value), (wrong.yes.high, wrong.no.low), (wrong.yes.low, wrong.no.high)]
     return Estimate(
         *(
@@ -273,12 +276,12 @@ def _corrected(matches: Estimate, pairs: int, wrong: Wrong) -> Estimate:
 
 def _outside(beyond: Beyond, found: float, wrong: Wrong) -> Estimate:
     """Return the matches among the pairs outside the lists, but for those that were ``found`` there."""
-    expected = _corrected(Estimate(*[beyond.expected] * 3), beyond.beside, wrong)
+    expected = _corrected(Estimate(beyond.expected, beyond.expected, beyond.expected), beyond.reverse, wrong)
     rates = [
-        (rate * beyond.probed + beside) / (beyond.probed + beyond.beside)
-        for rate, beside in zip(beyond.rate, expected, strict=True)
+        (rate * beyond.probed + matches) / (beyond.probed + beyond.reverse)
+        for rate, matches in zip(beyond.rate, expected, strict=True)
     ]
-    return Estimate(*(max(beyond.pairs * rate - found, 0.0) if rate == rate else rate for rate in rates))
+    return Estimate(*(rate if np.isnan(rate) else max(beyond.pairs * rate - found, 0.0) for rate in rates))
 
 
 def _sum(*parts: Estimate) -> Estimate:

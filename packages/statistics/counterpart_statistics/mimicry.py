@@ -39,7 +39,8 @@ FOLDS = 10
 DRAWS = 999
 MORE_BELOW = 0.02  # p-value from which further draws are made
 PART = 2_000  # draws that are made at a time
-TREES_FROM, LEAF = 1_000, 40  # answers from which trees are grown, and of each kind; a leaf has as many at least
+TREES_FROM = 1_000  # answers from which trees are grown
+LEAF = 40  # answers of each kind from which trees are grown, and answers that a leaf has at least
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,7 +76,7 @@ class Followed:
 
 def others_votes(pairs: ArrayLike, yes: ArrayLike) -> Floats:
     """Return (N, 2) what others answered on the pair of each answer: the log odds of yes, 0 for none, and their number.
-    An answer of NaN is nobody's vote.
+    An answer of NaN does not count as a vote.
 
     >>> others_votes([5, 5, 6], [1, 0, 1]).round(2).tolist()
     [[-1.1, 1.0], [1.1, 1.0], [0.0, 0.0]]
@@ -94,7 +95,7 @@ def expected_answers(features: ArrayLike, yes: ArrayLike, workers: ArrayLike, *,
     Args:
         features: (N, F) of the pairs: what all annotators say (``pair_features``), and ``others_votes``.
         yes: (N,) 1 or 0, NaN for answers from which nothing is to be learned.
-        workers: (N,). Folds are by worker, so that nobody's answers teach what is expected of them.
+        workers: (N,). Folds are by worker, so that no prediction for a worker is learned from their own answers.
     """
     table, labels, who = np.asarray(features, np.float64), np.asarray(yes, np.float64), np.asarray(workers)
     if table.ndim != 2 or not len(table) == len(labels) == len(who):
@@ -110,11 +111,11 @@ def expected_answers(features: ArrayLike, yes: ArrayLike, workers: ArrayLike, *,
 
 
 def _refined(features: Floats, labels: Floats, folds: Ints, expected: Floats) -> Floats:
-    """Return the probabilities of boosted trees in place of the ``expected`` ones of a logistic model, where they tell
+    """Return the probabilities of boosted trees instead of the ``expected`` ones of a logistic model, if they predict
     the answers of other workers better.
 
-    What everybody sees and the logistic model cannot express, as that an annotator is good for some queries alone, else
-    makes honest workers of many answers look like followers. Where there is no such thing, trees only add noise.
+    All workers may see what the logistic model cannot express, such as an annotator that is good for some queries only.
+    Without trees, honest workers of many answers would then look like followers. Otherwise trees only add noise.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier  # imported late, as in ``match_probability``
 
@@ -131,7 +132,7 @@ def _refined(features: Floats, labels: Floats, folds: Ints, expected: Floats) ->
         trees.set_params(learning_rate=0.07, l2_regularization=5.0, early_stopping=False)
         trees.fit(table[others], labels[others])
         found[folds == fold] = trees.predict_proba(table[folds == fold])[:, 1].clip(CLIP, 1 - CLIP)
-    loss = [-np.log(np.where(labels == 1, one, 1 - one)[known]).sum() for one in (expected, found)]
+    loss = [-np.log(np.where(labels == 1, predicted, 1 - predicted)[known]).sum() for predicted in (expected, found)]
     return found if loss[1] < loss[0] else expected
 
 

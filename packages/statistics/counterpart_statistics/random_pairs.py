@@ -1,9 +1,9 @@
 """What votes on controls say: how often random pairs match, and how often a vote is wrong. Pure.
 
-If people call a random pair a match, it is one, or they are wrong. Where several people judge a pair, they agree on a
-match, and mistakes stand alone. So both are estimated together: a share of the random pairs matches, a vote on a match
+If people call a random pair a match, it is one, or they are wrong. If several people judge a pair, they agree on a
+match, and mistakes are isolated. So both are estimated together: a share of the random pairs matches, a vote on a match
 says no with one chance, a vote on another pair says yes with another, and each vote is wrong by itself (the two classes
-of Dawid and Skene 1979, all voters alike). Known matches, the positive controls, tell how often a match is missed.
+of Dawid and Skene 1979, all voters alike). Known matches, the positive controls, show how often a match is missed.
 """
 
 from typing import NamedTuple
@@ -12,7 +12,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-ITERATIONS, CLOSE, FINEST = 2_000, 1e-9, 1e-10  # of the errors at a given rate; of the rate
+ITERATIONS = 2_000  # of the errors at a given rate
+CLOSE = 1e-9
+FINEST = 1e-10  # of the rate
 
 
 class Estimate(NamedTuple):

@@ -1,4 +1,4 @@
-"""Confidence sequences: intervals for a mean that hold at every moment at once, however often somebody looks. Pure.
+"""Confidence sequences: intervals for a mean that hold at every moment at once, however many looks are taken. Pure.
 
 The method is the hedged capital process of Waudby-Smith and Ramdas, *Estimating means of bounded random variables by
 betting*, JRSS B 86 (2024), with their predictable plug-in bets. For each possible mean m a gambler bets that the values
@@ -45,11 +45,11 @@ def confidence_sequence(
         population: number of values there are, if these are drawn from them in random order without replacement; the
             mean is then that of the population. None: each value has the same mean, given those before it.
         alpha: probability that an interval ever misses the mean, for each sequence.
-        looks: numbers of values, from 1, after which somebody looks (default: after the last one). Whoever looks, and
-            when, changes no bound.
+        looks: numbers of values, from 1, after which the bounds are returned (default: after the last one). They do not
+            change the bounds.
 
     Raises ValueError for values outside the bounds, an alpha outside 0..1, more values than the population has, or a
-    look after none of the values.
+    look before the first value.
 
     >>> low, high = confidence_sequence([1, 0, 1, 1, 1, 0, 1, 1], population=10)
     >>> print(low.round(2), high.round(2))

@@ -75,7 +75,7 @@ class Look:
 
     def open_places(self, places: int | None = None) -> list[tuple[int, int]]:
         """Return the models that follow each other in the ranking and whose order is open; with ``places``, only what
-        concerns the first places: their order, and that nobody behind belongs to them."""
+        concerns the first places: their order, and that no later model belongs to them."""
         return [(one, other) for one, other in self._unordered(places) if not self.equal[one, other]]
 
     def ties(self, places: int | None = None) -> list[tuple[int, int]]:
@@ -116,7 +116,7 @@ def look_at(packed: Packed, values: Floats, hits: int, *, alpha: float = 0.05, m
     pairs = np.array(list(combinations(range(len(sums)), 2)))
     first, second = pairs.T
     apart = _reach_of_differences(packed, pairs)
-    # Each statement may err with its share of alpha, so that none of all is wrong with probability 1 - alpha.
+    # Each statement may err with its share of alpha, so that all are right with probability 1 - alpha.
     least, most = _totals(sums[first] - sums[second], apart, hits, packed.n_full, alpha / len(pairs))
     shift = base[first] - base[second]
     least, most = least + shift, most + shift

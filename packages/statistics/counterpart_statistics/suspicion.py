@@ -1,4 +1,4 @@
-"""Suspicious rankings: signs that a file is no model's, gathered while its lists are read. Pure arrays."""
+"""Suspicious rankings: signs that a file does not come from a model, gathered while its lists are read. Pure arrays."""
 
 from typing import Any
 

@@ -28,7 +28,7 @@ def kappas(overlap: ArrayLike, people: ArrayLike, thresholds: ArrayLike, levels:
         levels: (m,) for people's scores.
 
     Returns:
-        (t, m); NaN where either says the same of all pairs, or all pairs lack a score.
+        (t, m); NaN if either gives all pairs the same answer, or no pair has both scores.
 
     Raises:
         ValueError: for arrays of other shapes.

@@ -67,7 +67,7 @@ def test_alpha_needs_no_matrix_of_raters():
         assert alpha_of_counts(counts, [1, 2, 3, 4, 5], level) == pytest.approx(krippendorff_alpha(OBSERVERS, level))
 
 
-def test_a_level_that_nobody_used_changes_nothing():
+def test_an_unused_level_changes_nothing():
     counts = value_counts([0, 0, 1, 1, 2, 2], [0, 0, 3, 1, 0, 1], (3, 4))
     used = counts[:, [0, 1, 3]]
     for level in SCALES:

@@ -114,7 +114,7 @@ def test_all_subsets_agree_with_the_definition():
             np.testing.assert_allclose(row, expected, atol=1e-12)
 
 
-def test_leaving_an_annotator_out_tells_what_it_alone_contributed():
+def test_leaving_an_annotator_out_shows_what_it_alone_contributed():
     found, proposed, qrels = small_case()
     left_out = leave_one_out(subset_scores(found, proposed, METRICS["R@1"]), proposed, qrels.matches)
     a, b, c = left_out

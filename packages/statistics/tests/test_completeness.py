@@ -164,7 +164,7 @@ def test_matches_among_listed_pairs_are_extrapolated_from_the_top():
 def test_pairs_that_only_the_other_direction_lists_are_likelier_matches_than_random_pairs():
     # 2% of 900 pairs match; of 100 others 22 are expected to: (18 + 22) / 1,000 of 5,000 pairs.
     ranks, gains = [[1], [2], [0]], [1.0, 0.0, 1.0]
-    beyond = Beyond(5_000, Estimate(0.02, 0.0, 0.1), probed=900, beside=100, expected=22.0)
+    beyond = Beyond(5_000, Estimate(0.02, 0.0, 0.1), probed=900, reverse=100, expected=22.0)
     parts = estimate_by_parts(ranks, gains, beyond)
     assert parts.found == 2
     assert parts.outside.value == pytest.approx(200 - 1)  # one of them was found already
@@ -185,7 +185,7 @@ def test_wrong_verdicts_are_taken_off_by_hand():
     assert not parts.is_estimable  # 24 wide
 
 
-def test_verdicts_that_are_wrong_as_often_as_right_tell_nothing():
+def test_verdicts_that_are_wrong_as_often_as_right_give_no_estimate():
     coin = Wrong(yes=Estimate(0.5, 0.4, 0.6), no=Estimate(0.5, 0.4, 0.6))
     parts = estimate_by_parts([[1], [2]], [1.0, 0.0], NOTHING_OUTSIDE, wrong=coin)
     assert np.isnan(parts.total.value)
@@ -201,7 +201,7 @@ def test_an_estimate_is_one_if_its_interval_is_no_wider_than_itself():
         assert parts.is_estimable == is_estimable
 
 
-def test_the_number_of_random_pairs_that_would_be_enough_is_told():
+def test_the_number_of_random_pairs_that_would_be_enough_is_estimated():
     # 10 matches found and none outside: the interval may reach 20, a share of 0.001 of 10,000 pairs. That takes
     # ln(40) / 0.001 = 3,689 random pairs without a yes: 100 doubled six times.
     none = ControlVotes(np.zeros(100), np.ones(100), 0, 10_000)
@@ -212,14 +212,14 @@ def test_the_number_of_random_pairs_that_would_be_enough_is_told():
     assert enough_random_pairs(parts, beyond._replace(probed=6_000), none) is None
 
 
-def test_no_number_of_random_pairs_is_enough_where_matches_cannot_be_told_from_mistakes():
+def test_no_number_of_random_pairs_is_enough_where_matches_cannot_be_separated_from_mistakes():
     single = ControlVotes([1] * 5 + [0] * 95, np.ones(100), 0, 10_000)
     beyond = Beyond(10_000, learn_from_controls(single).rate, probed=10_000)
     parts = estimate_by_parts(np.ones((10, 1)), np.ones(10), beyond)
     assert enough_random_pairs(parts, beyond, single) is None
 
 
-def test_a_few_wrong_votes_on_random_pairs_do_not_stand_for_many_matches():
+def test_a_few_wrong_votes_on_random_pairs_do_not_count_as_many_matches():
     # As on COCO: 1,388 random pairs of three votes, of which three say match, each alone on its pair, for 31 million
     # pairs outside the lists. Three pairs that match would be 68,000 matches there.
     votes = ControlVotes([1] * 3 + [0] * 1_385, np.full(1_388, 3), 2, 4_164)
@@ -278,7 +278,7 @@ def test_single_votes_that_err_few_random_pairs_or_few_matches_give_no_estimate(
 
 def test_matches_among_listed_pairs_that_may_be_mistakes_are_not_estimable():
     """As in an audit of COCO: one vote a pair, wrong on 8% of the pairs that do not match, and most listed pairs
-    unjudged. Without the errors six times too many matches are told; random pairs are all told rightly."""
+    unjudged. Without the errors six times too many matches are found; random pairs are all judged rightly."""
     rng = np.random.default_rng(0)
     truth = np.concatenate([rng.random(4_000) < 0.2, np.zeros(40_000, bool)])
     ranks = np.concatenate([rng.integers(1, 6, 4_000), rng.integers(6, 26, 40_000)])[:, None]
@@ -291,7 +291,7 @@ def test_matches_among_listed_pairs_that_may_be_mistakes_are_not_estimable():
     asked = np.ones(int(judged.sum()))
     wrong = vote_errors(workers, gains[judged], asked).by_majority(asked)
     parts = estimate_by_parts(ranks, gains, beyond, wrong=wrong)
-    assert (parts.is_told, parts.is_estimable) == (False, False)
+    assert (parts.is_separable, parts.is_estimable) == (False, False)
     assert parts.total.low <= truth.sum() <= parts.total.high
 
 

@@ -8,7 +8,7 @@ from scipy.stats import binom, binomtest
 from counterpart_statistics.random_pairs import ControlVotes, Estimate, learn_from_controls, majority_wrong
 
 
-def test_matches_and_mistakes_are_told_apart_by_hand():
+def test_matches_and_mistakes_are_distinguished_by_hand():
     # Two votes on each of 100 pairs: 4 both yes, 16 one yes. Yes 12%, both 4%: a share p matches and e of the other
     # votes err if p + (1 - p) e = 0.12 and p + (1 - p) e^2 = 0.04, so p = (0.04 - 0.0144) / (1 - 0.24 + 0.04).
     yes = [2] * 4 + [1] * 16 + [0] * 80

@@ -34,7 +34,7 @@ def test_equal_lists_correlate_fully_and_reversed_ones_not_at_all():
     np.testing.assert_allclose(found, [[1, 1, -1], [1, 1, -1], [-1, -1, 1]])
 
 
-def test_absent_items_stand_together_behind_the_list():
+def test_absent_items_rank_together_behind_the_list():
     # Union 1, 2, 3: ranks 1, 2, 3 and 1, 3, 2. Two pairs agree, one does not; none is tied.
     assert rank_correlations([[[1, 2]], [[1, 3]]])[0, 1] == pytest.approx(1 / 3)
     # Union 1, 2, 3, 4: ranks 1, 2, 3, 3 and 3, 3, 1, 2. Four of six pairs disagree, one is tied in each list.
@@ -53,7 +53,7 @@ def test_a_query_that_defines_no_correlation_is_left_out_of_the_mean():
     assert np.isnan(rank_correlations([[[1]], [[1]]])[0, 1])
 
 
-def test_a_row_tells_where_others_rank_its_first_item():
+def test_a_row_has_the_ranks_of_its_first_item_by_others():
     lists = [[[1, 2, 3], [4, 5, 6]], [[2, 1, 3], [6, 5, 9]]]
     # The first annotator's 1 stands second there, its 4 nowhere (4); the other's 2 second here, its 6 third.
     np.testing.assert_allclose(first_place_ranks(lists), [[1, 3], [2.5, 1]])
@@ -83,6 +83,6 @@ def test_an_annotator_agrees_with_itself():
         ([[[1, 2]]], "ignored", "Unknown policy 'ignored' for absent items; choose last or left-out"),
     ],
 )
-def test_what_is_no_lists_is_refused(figure, lists, absent, message):
+def test_invalid_lists_are_refused(figure, lists, absent, message):
     with pytest.raises(ValueError, match=message):
         figure(lists, absent=absent)

@@ -58,7 +58,7 @@ def test_a_search_of_a_collection_without_coco_s_ids_is_refused_by_name(measure,
     made = make_retrieval(make_annotator(), make_sample(make_collection()))
     page = measure(retrieval=str(made.pk))
     assert Job.objects.get().state == "failed"
-    assert "The gallery lacks 12 ids of overlap.json" in page.context["job"].message
+    assert "12 ids of overlap.json" in page.context["job"].message
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_expected_metrics_learn_the_spread_of_queries_from_the_audit_alone_and_t
 
 def test_batch_after_batch_finds_all_matches_and_then_there_is_nothing_to_add(audit):
     looks = [likely_matches(audit)]
-    while looks[-1].lacking:
+    while looks[-1].missing:
         add_planned(batch(audit, 4), actor="robin")
         judge_last_top_up(audit)
         looks.append(likely_matches(audit))

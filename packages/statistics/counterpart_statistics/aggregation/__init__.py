@@ -198,7 +198,7 @@ def _by_item(proposals: pd.DataFrame | None, pairs: pd.DataFrame) -> pd.DataFram
 
 
 def fit_votes(votes: Votes, method: Method, *, proposals: pd.DataFrame | None = None, seed: int = 0) -> Fit:
-    """Return what the method finds out. ``proposals`` are those of ``aggregate``, with the code of each item.
+    """Return the fit of the method. ``proposals`` are those of ``aggregate``, with the code of each item.
 
     Raises ValueError for an unknown method.
     """

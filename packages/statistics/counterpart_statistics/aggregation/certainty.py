@@ -1,4 +1,4 @@
-"""How probable it is that a pair matches, given its votes: one calibrated model beside every method of aggregation.
+"""How probable it is that a pair matches, given its votes: one calibrated model for every method of aggregation.
 
 A worker has two rates: how often they call a match a match (``found``) and another pair none (``refused``). The votes
 of a pair are independent given whether it matches, and Bayes' rule turns them into a probability (Dawid and Skene 1979
@@ -126,7 +126,7 @@ class _Sides:
         return np.stack([right, voted])
 
     def temperature(self, counts: Floats, crowd: Floats) -> float:
-        """Return the temperature at which the votes on known controls tell best which of them match."""
+        """Return the temperature at which the votes on known controls predict best which of them match."""
         parts = list(self._held_out(counts, crowd))
         added, is_match = (np.concatenate(one) for one in zip(*parts, strict=True)) if parts else (np.empty(0),) * 2
         start = logit((is_match.sum() + 1) / (len(is_match) + 2))

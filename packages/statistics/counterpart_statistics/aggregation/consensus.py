@@ -23,7 +23,7 @@ def consensus(votes: Votes, proposals: pd.DataFrame | None = None) -> Fit:
     probabilities of the levels by a logistic regression on the workers' distributions, learned on four fifths of its
     items for the last fifth. A vote weighs ``1 - e / e0``, at least 0: ``e`` is the expected share of wrong levels of a
     worker or member, ``e0`` that of always naming the most frequent level. A member's weight is multiplied by the
-    square root of the votes per item. Items that nobody voted on and gold controls are left out. It holds all votes in
+    square root of the votes per item. Items without votes and gold controls are left out. It holds all votes in
     memory.
     """
     people = ordinal(votes)
@@ -95,7 +95,7 @@ def _features(scores: Floats, ranks: Floats) -> Floats:
 
 
 def _calibrated(features: Floats, known: Floats) -> Floats:
-    """Return the probabilities of the levels for each row of ``features``, learned on the folds that lack the row."""
+    """Return the probabilities of the levels for each row of ``features``, learned on the folds without the row."""
     # Imported here, as it takes 80 MB in every process that does.
     from sklearn.linear_model import LogisticRegression
 

@@ -7,8 +7,8 @@ from counterpart_statistics.aggregation.fit import Fit
 from counterpart_statistics.aggregation.votes import Floats, Votes
 
 ITERATIONS, TOLERANCE = 300, 1e-7
-# Right answers that every worker is given at each level beforehand. Without any, workers of few votes leave levels that
-# nobody else confirms undetermined; many would hide that a worker is bad.
+# Right answers that every worker starts with at each level. With 0, levels that only workers of few votes chose stay
+# undetermined; a large number would hide that a worker is bad.
 TRUST = 0.1
 _LEAST = 1e-10  # probability of an answer that a worker never gave
 

@@ -1,4 +1,4 @@
-"""What a method finds out from votes."""
+"""The results of a method of aggregation."""
 
 from dataclasses import dataclass, field
 
@@ -44,7 +44,7 @@ def describe_workers(votes: Votes, fit: Fit, ties: Ties) -> pd.DataFrame:
     right: share of those at a right level.
     reliability: as of ``reliability``.
     confusion: by level of the item, the estimated probabilities of the worker's answers (levels by levels), NaN for
-        levels that none of their items has.
+        levels that do not occur among their items.
     The rest are the ``skills`` of the method. Figures of no votes are NaN.
     """
     workers, levels = votes.given.shape

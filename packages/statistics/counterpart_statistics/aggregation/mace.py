@@ -18,7 +18,7 @@ def mace(votes: Votes, *, seed: int = 0, iterations: int = ITERATIONS) -> Fit:
 
     A worker answers right on purpose with the probability ``competence``, otherwise as they often do. The model knows
     no gold: votes on controls are left out, and controls keep the shares of their votes. ``seed`` draws the start.
-    Levels that nobody chose for a candidate have no share.
+    Levels that no worker chose for a candidate have no share.
     """
     workers, levels = _by_first_vote(votes)
     shape = votes.given.shape

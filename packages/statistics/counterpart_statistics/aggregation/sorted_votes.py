@@ -156,7 +156,7 @@ def read_votes(
     """
     scale = _checked_scale(labels, levels)
     if nameless := int(labels[["item", "worker"]].isna().any(axis=1).sum()):
-        raise ValueError(f"{nameless} labels lack an item or a worker; name them or drop them.")
+        raise ValueError(f"{nameless} labels have no item or no worker; name them or drop them.")
     items, item_names = pd.factorize(labels["item"], sort=True)
     workers, worker_names = pd.factorize(labels["worker"], sort=True)
     votes = np.zeros(len(labels), VOTE)
@@ -178,8 +178,8 @@ def read_votes(
 def _kinds(
     items: pd.Index, levels: Sequence[int], gold: Mapping[Any, Iterable[int]]
 ) -> tuple[NDArray[np.bool_], Codes]:
-    """Return the levels that the items of each kind may have, and the kind of each item; gold items that nobody
-    labelled are left out."""
+    """Return the levels that the items of each kind may have, and the kind of each item; gold items without
+    labels are left out."""
     by_right: dict[frozenset[int], list[Any]] = {}
     for item, right in gold.items():
         by_right.setdefault(frozenset(right), []).append(item)
@@ -199,7 +199,7 @@ def _kinds(
 def _checked_scale(labels: pd.DataFrame, levels: Sequence[int] | None) -> list[int]:
     missing = {"item", "worker", "label"} - set(labels.columns)
     if missing:
-        raise ValueError(f"The labels lack the columns {', '.join(sorted(missing))}.")
+        raise ValueError(f"Missing columns of the labels: {', '.join(sorted(missing))}.")
     seen = set(labels["label"].unique())
     scale = sorted(levels or (LEVELS if seen <= set(LEVELS) else seen))
     if foreign := seen - set(scale):

@@ -13,7 +13,7 @@ def choose_levels(distribution: pd.DataFrame, *, ties: Ties = "median") -> pd.Se
 
     ``ties`` chooses among levels with equal shares: ``lower`` and ``higher`` take the tied level at that end of the
     scale; ``median`` takes the one nearest to the median answer, and the higher of two equally near. So answers
-    1, 2, 3 give 2, and answers 2, 3 give 3: a tie between yes and no is no match, because only a pair that wins its
+    1, 2, 3 give 2, and answers 2, 3 give 3: a tie between yes and no is not a match, because only a pair that wins its
     vote enters a dataset.
 
     >>> choose_levels(pd.DataFrame([[1 / 3, 1 / 3, 1 / 3, 0]], columns=[1, 2, 3, 4])).tolist()

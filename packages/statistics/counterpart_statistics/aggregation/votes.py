@@ -177,12 +177,12 @@ class Votes:
 
     @cached_property
     def candidates(self) -> int:
-        """The number of items that are no gold controls."""
+        """The number of items that are not gold controls."""
         return sum(int((~batch.is_gold).sum()) for batch in self.batches())
 
     @property
     def on_candidates(self) -> int:
-        """The number of votes on items that are no gold controls."""
+        """The number of votes on items that are not gold controls."""
         return sum(int((~batch.on_gold).sum()) for batch in self.batches())
 
     def begin(self) -> Estimate:

@@ -29,9 +29,9 @@ class ModelEstimate:
     """One model's score in one direction.
 
     Attributes:
-        counted: every query was judged, so that the value is no estimate; its interval is that of the draw of queries.
+        counted: every query was judged, so that the value is exact; its interval is that of the draw of queries.
         judged: share of the direction's pairs to ask that were judged, those of audited queries.
-        missing: drawn queries that lack verdicts; low and high then hold whatever verdicts they will get.
+        missing: drawn queries without all verdicts; low and high then hold whatever verdicts they will get.
         own_asked: whether the model's own first items were asked. Where they were not, those that no annotator found
             count as no match.
     """
@@ -163,8 +163,8 @@ def model_estimates(whole: WholeQueries, metrics: Sequence[str] = USUAL, level: 
 
 
 def _estimated(whole: WholeQueries, metric: Floats, proxy: Floats, lowest: float, level: float) -> Estimate:
-    """Return the estimate of a metric (Q,) between ``lowest`` and 1 from the complete queries. Where drawn queries lack
-    verdicts, the interval holds whatever these will be."""
+    """Return the estimate of a metric (Q,) between ``lowest`` and 1 from the complete queries. If drawn queries still
+    miss verdicts, the interval holds whatever these will be."""
     audited = whole.audited
     found = estimate(metric, proxy, audited, audited.mean(), level=level, estimand=whole.estimand)
     low, high = found.low, found.high

@@ -1,4 +1,4 @@
-"""What plans of audits rest on: the judgments of a round, or labels of a pool that are simulated from priors."""
+"""The basis of plans of audits: the judgments of a round, or labels of a pool that are simulated from priors."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ Widths = Mapping[tuple[str, str], float]
 
 @dataclass(frozen=True)
 class Prior:
-    """What is stated of a pool that nobody judged: the arguments of ``prior_probability``."""
+    """What is assumed of a pool without judgments: the arguments of ``prior_probability``."""
 
     match_rate: float
     rank_effect: float
@@ -77,8 +77,8 @@ class PairCounts:
 
 @dataclass(frozen=True)
 class AuditFigures:
-    """What the judgments of the round tell: matches of its audited queries, one of two queries once, and how many drawn
-    queries lack judgments."""
+    """Results of the round's judgments: matches of its audited queries, each counted once, and the number of drawn
+    queries that still miss judgments."""
 
     matches: int
     missing: int
@@ -106,7 +106,7 @@ class PlanBasis:
         return sum(side.outlook.queries for side in self.sides.values())
 
     def widths(self, share: float, spread: float) -> Widths:
-        """Return the widths of an audit of so many times the queries for this share of the judgments."""
+        """Return the widths of an audit with this share of the judgments on ``spread`` times the queries."""
         found = {name: side.outlook.audit_widths(share, spread) for name, side in self.sides.items()}
         return {
             (name, metric): float(widths[number].max())
@@ -199,7 +199,7 @@ def _pilot(whole: WholeQueries, pairs: NDArray[np.bool_]) -> Pilot:
 
 
 def matches_of(wholes: Sequence[WholeQueries], sides: Mapping[str, DirectionBasis]) -> PairCounts:
-    """Return the matches to expect; of the pairs of two queries, the mean of what both directions tell."""
+    """Return the matches to expect; of the pairs of two queries, the mean of both directions' estimates."""
     of_images, of_captions = (sides[one].outlook.matches.value if one in sides else 0.0 for one in DIRECTIONS)
     of_both = [0.0]
     if len(wholes) == len(DIRECTIONS):

@@ -1,4 +1,4 @@
-"""What machine judges bring to an audit's estimates: they are proxies, and never labels."""
+"""How much machine judges improve an audit's estimates: they are proxies, and never labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What a policy of selection does to the scores of models: their order, and model bias."""
+"""The effect of a policy of selection on the scores of models: their order, and model bias."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -100,7 +100,7 @@ def scores_of(
 
 
 def effects_of(replays: Sequence[Sequence[ModelScores]]) -> list[PolicyEffect]:
-    """Return what a policy did to the scores of its replays; nothing of estimates where there are none."""
+    """Return the effects of a policy on the scores of its replays; without estimates, only on counted scores."""
     directions = list(dict.fromkeys(one.direction for one in replays[0]))
     kinds = ["counted", *(["estimated"] if replays[0][0].estimated else [])]
     found = []
@@ -116,7 +116,7 @@ def effects_of(replays: Sequence[Sequence[ModelScores]]) -> list[PolicyEffect]:
 
 
 def figures(scores: ArrayLike, full: ArrayLike) -> tuple[float, float, float]:
-    """Return tau-b, bias and centred bias of scores (M,) beside those of the full round.
+    """Return tau-b, bias and centred bias of scores (M,) against those of the full round.
 
     >>> figures([0.25, 0.5, 0.0], [0.5, 0.75, 0.25])
     (1.0, 0.25, 0.0)

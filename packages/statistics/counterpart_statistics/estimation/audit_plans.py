@@ -1,4 +1,4 @@
-"""What an audit would cost and tell, from a pilot: judgments, money, hours, matches, and the width of each interval."""
+"""Cost and precision of an audit, from a pilot: judgments, money, hours, matches, and the width of each interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ class Plan:
 
 
 def expected_matches(pilot: Pilot, queries: int) -> Matches:
-    """Return the matches of a round of so many queries, assisted by the model: Σp + N · mean(y - p) (formula 10)."""
+    """Return the matches to expect from this many queries, assisted by the model: Σp + N · mean(y - p) (formula 10)."""
     off = pilot.matches - pilot.expected
     n = pilot.n_queries
     total = pilot.rest.sum() + pilot.expected.sum() + queries * off.mean()
@@ -134,7 +134,7 @@ def width_ratio(share: float, spread: float, quality: ArrayLike) -> Floats:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a pilot lets us expect of a round of all pairs of so many ``queries``, in one direction.
+    """What a pilot predicts of a round of all pairs of ``queries`` queries, in one direction.
 
     Attributes:
         pairs: of the pilot and the other queries together.
@@ -156,7 +156,7 @@ class Outlook:
 
 
 def outlook_of(pilot: Pilot, queries: int | None = None) -> Outlook:
-    """Return what the pilot lets us expect of so many queries (default: as many as have its mean number of pairs).
+    """Return what the pilot predicts of ``queries`` queries (default: as many as have its mean number of pairs).
 
     Raises ValueError for a pilot of fewer than two queries.
     """

@@ -1,4 +1,4 @@
-"""How far probabilities of levels hold: Brier scores, and the observed shares beside the predicted ones."""
+"""Calibration of the probabilities of levels: Brier scores, and observed shares against predicted ones."""
 
 from dataclasses import dataclass
 
@@ -66,7 +66,7 @@ def calibration_of(thresholds: ArrayLike, levels: ArrayLike) -> Calibration:
     at_most = np.asarray(thresholds, np.float64)
     known = np.asarray(levels)
     if not len(known):
-        raise ValueError("There is no pair with a level.")
+        raise ValueError("Calibration needs at least one pair with a level.")
     is_at_most = known[:, None] <= THRESHOLDS
     is_level = known[:, None] == LEVELS
     match = LOWEST_MATCH - 1

@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 FEWEST = 2
-"""Audited queries below which there is no spread to estimate."""
+"""Audited queries below which the spread cannot be estimated."""
 SUSPECT = 3.0
 """Standard errors from which a benchmark's deviation from the guarded estimate is flagged."""
 

@@ -1,4 +1,4 @@
-"""Labels of a pool that nobody judged: simulated from what is stated of its pairs beforehand."""
+"""Labels of a pool without judgments: simulated from assumptions about its pairs."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,7 @@ def prior_probability(ranks: ArrayLike, asked: ArrayLike, *, top: int, rate: flo
         asked: (Q, J), whether a round of all pairs would ask the pair.
         top: places of each list that were pooled.
         rate: expected share of the asked pairs that match, above 0 and below 1.
-        rank_effect: how far the annotators can tell; 0 says not at all.
+        rank_effect: how well ranks predict matches; 0: not at all.
 
     >>> prior_probability([[[1, 4]]], [[True, True]], top=5, rate=0.5, rank_effect=1.0).round(2)
     array([[0.67, 0.33]])

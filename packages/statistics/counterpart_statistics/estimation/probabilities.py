@@ -1,4 +1,4 @@
-"""How probable a match, or a level, of a pair is that nobody judged: from the annotators' ranks and scores."""
+"""How probable a match, or a level, is for a pair without a judgment: from the annotators' ranks and scores."""
 
 from collections.abc import Sequence
 
@@ -32,8 +32,8 @@ def pair_features(ranks: ArrayLike, scores: ArrayLike, depth: int) -> Floats:
     """Return (Q, J, F) what the annotators say of each pair: formula (1) of the estimation design.
 
     The features are each annotator's log rank and standardised score, the least and the mean log rank, how many
-    annotators rank the item among the first 5 and 25, and each annotator's score as it is: it alone tells a query
-    without matches from one with many, above all that of a machine judge.
+    annotators rank the item among the first 5 and 25, and each annotator's raw score: only it distinguishes a
+    query without matches from one with many, above all the score of a machine judge.
 
     Args:
         ranks: (A, Q, J); ranks beyond ``depth`` count as ``depth`` + 1.
@@ -97,7 +97,7 @@ def level_thresholds(
     """Return (Q, J, T): the probability that the level of each pair is at most each of the ascending ``thresholds``.
 
     Each threshold is a ``match_probability`` of its own, from labels of the other folds alone. Where they contradict
-    each other, that of a match (level 2 at most) stands, and the others are moved to it.
+    each other, that of a match (level 2 at most) is kept, and the others are moved to it.
 
     A fold holds the queries of an image; the image of an *item* has no part in it. To leave out the labels of other
     queries on items of the fold's images too changed the Brier score of a match on ECCV Caption from .083 to .083.
@@ -117,8 +117,8 @@ def level_thresholds(
         ],
         axis=-1,
     )
-    beside = match[..., None]
-    return np.where(np.less(thresholds, LOWEST_MATCH), np.minimum(found, beside), np.maximum(found, beside))
+    limit = match[..., None]
+    return np.where(np.less(thresholds, LOWEST_MATCH), np.minimum(found, limit), np.maximum(found, limit))
 
 
 def query_effect(probabilities: ArrayLike, labels: ArrayLike, audited: ArrayLike) -> float:
@@ -155,7 +155,7 @@ def query_effect(probabilities: ArrayLike, labels: ArrayLike, audited: ArrayLike
 
 
 def given_labels(probabilities: ArrayLike, labels: ArrayLike, tau: float) -> Floats:
-    """Return (Q, J): the probabilities after labels of the query itself, which tell of the shift that its pairs share.
+    """Return (Q, J): the probabilities after labels of the query itself, which show the shift that its pairs share.
     A pair with a label, and a query without any, keep what they had.
 
     Args:
@@ -194,8 +194,8 @@ def given_item_labels(probabilities: ArrayLike, labels: ArrayLike, items: ArrayL
     spread = np.bincount(item[seen], p[seen] * (1 - p[seen]), len(distinct))
     variance = max((off**2 - spread).sum() / max((spread**2).sum(), 1e-12), 0.0)
     shift = np.clip(variance * off / (1 + variance * spread), -LARGEST_EFFECT, LARGEST_EFFECT)[item]
-    told = ~seen & (shift != 0)
-    p[told] = expit(logit(p[told]) + shift[told])
+    moved = ~seen & (shift != 0)
+    p[moved] = expit(logit(p[moved]) + shift[moved])
     return p
 
 

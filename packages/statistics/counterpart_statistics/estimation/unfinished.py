@@ -1,4 +1,4 @@
-"""Intervals of audits in which drawn queries still lack verdicts, whatever these verdicts will be. Pure arrays."""
+"""Intervals of audits in which drawn queries still miss verdicts, whatever these verdicts will be. Pure arrays."""
 
 import numpy as np
 import scipy

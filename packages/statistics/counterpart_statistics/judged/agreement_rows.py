@@ -78,7 +78,7 @@ def between_workers(votes: pd.DataFrame, scale: Scale, bootstrap: Bootstrap) -> 
         )
         for label, value, interval in shares:
             measure = "same answer" if label == "all" else f"same answer, if one says {label}"
-            yield _row("workers", "judgments", name, measure, float(value), interval, sizes, "nobody says so")
+            yield _row("workers", "judgments", name, measure, float(value), interval, sizes, "no such judgment")
 
 
 def with_reference(
@@ -135,9 +135,11 @@ def _compared(
 
 
 def _constant(said: np.ndarray, label: np.ndarray, reference: Reference) -> str:
-    """Return who gives all pairs one label, where somebody does: then kappa is undefined."""
-    one = reference.name if len(np.unique(label)) == 1 else "workers" if len(np.unique(said)) == 1 else ""
-    return one and f"{one} give every pair the same answer, so chance agrees as often"
+    """Return why kappa is undefined, if one side gives all pairs the same label; empty otherwise."""
+    for name, labels in ((reference.name, label), ("workers", said)):
+        if len(np.unique(labels)) == 1:
+            return f"{name} give every pair the same answer, so chance agrees as often"
+    return ""
 
 
 def _by_score(votes: pd.DataFrame, reference: Reference) -> Iterator[dict[str, Any]]:
@@ -174,5 +176,5 @@ def _row(
         "low": interval[0],
         "high": interval[1],
         **sizes,
-        "reason": undefined if value != value else None,
+        "reason": undefined if np.isnan(value) else None,
     }

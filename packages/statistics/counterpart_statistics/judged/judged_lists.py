@@ -1,4 +1,4 @@
-"""The judged pairs of the queries of one direction, beside the annotators that proposed and list them. Pure."""
+"""The judged pairs of the queries of one direction, with the annotators that proposed and list them. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class JudgedLists:
 @dataclass(frozen=True)
 class ListedPairs:
     """The pairs of one direction that are judged or in a list: query and item (n, 2), the annotators' ranks (n, A) with
-    0 where they do not list it, and the gain (n,), NaN where nobody judged; and all ``queries``."""
+    0 where they do not list it, and the gain (n,), NaN without a judgment; and all ``queries``."""
 
     queries: Ids
     pairs: Ids
@@ -74,7 +74,7 @@ class ListedPairs:
         return np.asarray((self.ranks > 0).any(axis=1), bool)
 
     def beyond(self, other: "ListedPairs | None", gallery: int, rate: Estimate) -> Beyond:
-        """Return what is known of the pairs of the queries with a ``gallery`` of so many items that no list of this
+        """Return what is known of the pairs of the queries, with a ``gallery`` of this many items, that no list of this
         direction holds. ``rate``: the share of matches among random pairs of both directions' queries that neither
         their lists nor those of the ``other`` direction hold."""
         outside = len(self.queries) * gallery - int(self.in_list.sum())

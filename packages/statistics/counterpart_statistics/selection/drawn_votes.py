@@ -14,8 +14,8 @@ Wholes = Sequence[WholeQueries]
 
 
 def draw_votes(votes: pd.DataFrame, replication: int, seed: int) -> pd.DataFrame:
-    """Return so many votes of each pair, by its ``code``, or all that there are, drawn at random; all votes on
-    controls."""
+    """Return ``replication`` votes of each pair, by its ``code``, or all if there are fewer, drawn at random; and all
+    votes on controls."""
     shuffled = votes.iloc[np.random.default_rng(seed).permutation(len(votes))]
     number = shuffled.groupby(["code", "control"]).cumcount()
     return shuffled[(number < replication) | (shuffled["control"] != "")].sort_index()

@@ -1,4 +1,4 @@
-"""The pairs that a round has not asked, by their probability of being a match, how many matches it lacks, and which
+"""The pairs that a round has not asked, by their probability of being a match, how many matches are missing, and which
 queries are closed: their pools are estimated complete."""
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from counterpart_statistics.selection.pooled_queries import WholeQueries
 
 Floats = NDArray[np.float64]
 CLOSING = 0.5
-"""A query closes where it lacks at most this part of the matches that queries may lack on average once the round has
+"""A query closes if it misses at most this part of the matches that queries may miss on average once the round has
 its recall. With a half, the round has it when all queries are closed, although a pair of two queries counts in both;
 replays asked as many pairs as without closing."""
 
@@ -65,14 +65,14 @@ class LikelyMatches:
         return int((np.nan_to_num(self.gains) > 0).sum())
 
     @property
-    def lacking(self) -> float:
+    def missing(self) -> float:
         """Matches to expect among the pairs without a verdict."""
         return float(self.probability[np.isnan(self.gains)].sum())
 
     @property
     def recall(self) -> float:
         """Share of the round's matches that were found, as the probabilities say; 1 where none is expected."""
-        total = self.found + self.lacking
+        total = self.found + self.missing
         return self.found / total if total else 1.0
 
     @cached_property
@@ -83,9 +83,9 @@ class LikelyMatches:
         The rule is the same for audited queries and others, and reads of the verdicts those of opened pairs alone
         (docs/estimation.md, formula 12).
         """
-        lacking = self._by_query(np.where(self.opened, 0.0, self.probability))
+        missing = self._by_query(np.where(self.opened, 0.0, self.probability))
         found = self._by_query(self.opened & (np.nan_to_num(self.gains) > 0))
-        return lacking <= CLOSING * (1 - self.stop_recall) * (lacking + found).sum() / max(len(lacking), 1)
+        return missing <= CLOSING * (1 - self.stop_recall) * (missing + found).sum() / max(len(missing), 1)
 
     @cached_property
     def _waits(self) -> NDArray[np.bool_]:
@@ -100,7 +100,7 @@ class LikelyMatches:
 
     @property
     def said(self) -> str:
-        """Say how far the round has come."""
+        """Return a sentence on how far the round has come."""
         return (
             f"About {self.recall:.0%} of the matches are found. Closed queries, whose pools are estimated complete: "
             f"{self.closed.sum():,} of {len(self.closed):,}."
@@ -108,14 +108,14 @@ class LikelyMatches:
 
     @property
     def enough(self) -> str:
-        """Say why no batch need follow; empty where one must."""
+        """Return why no further batch is needed; empty if one is."""
         if self.recall >= self.stop_recall:
             return f"{self.said} The other matches cost most."
         return f"Every other query is judged. {self.said}" if self.is_complete else ""
 
     def next_batch(self, size: int) -> "Batch":
-        """Return the likeliest pairs that the order has not come to, until ``size`` of them lack a verdict. Pairs of
-        closed queries follow only once no other pair lacks one.
+        """Return the likeliest pairs that the order has not come to, until ``size`` of them have no verdict. Pairs
+        of closed queries follow only once every other pair has one.
 
         Pairs of audited queries are part of the order, though they cost nothing: the expected metrics of a query must
         know the same labels whether it is audited or not (docs/estimation.md, formula 12).
@@ -151,7 +151,7 @@ class LikelyMatches:
 
 @dataclass(frozen=True)
 class Batch:
-    """Codes of the pairs to ask, and of those of audited queries that the order comes to beside them."""
+    """Codes of the pairs to ask, and of the pairs of audited queries between them in the order."""
 
     asked: Ids
     audited: Ids

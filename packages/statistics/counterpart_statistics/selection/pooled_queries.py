@@ -141,7 +141,7 @@ class WholeQueries:
 
     @cached_property
     def expectations(self) -> tuple[Floats, Floats]:
-        """The ``probability`` (Q, J) and the expected metrics (K, M, Q), which the same labels tell."""
+        """The ``probability`` (Q, J) and the expected metrics (K, M, Q), learned from the same labels."""
         return self.probability, self._expected(self._thresholds)
 
     def expectations_without(self, annotators: Container[str]) -> tuple[Floats, Floats]:
@@ -171,7 +171,7 @@ class WholeQueries:
     @cached_property
     def after_opened(self) -> Floats:
         """(Q, J): the ``probability`` after the labels of opened pairs, for the order of likely matches alone. Those of
-        its own query tell whether that has many matches, those of other queries on its item whether that matches many.
+        its own query show whether it has many matches, those of other queries on its item whether that matches many.
 
         Both are known in audited queries and in others alike, so that the order treats them alike (docs/estimation.md,
         formula 12). Of what was judged but not opened, only the spread of what the pairs of a query share is learned.

@@ -27,7 +27,7 @@ def probabilities(answers: pd.DataFrame, gold=None) -> np.ndarray:
     return certainty_of(read_votes(answers, gold=gold)).rows.read()
 
 
-def test_controls_tell_what_one_vote_is_worth():
+def test_controls_show_what_one_vote_is_worth():
     controls = [(kind + str(n), "a", level) for kind, level in (("p", 1), ("n", 4)) for n in range(20)]
     gold = {item: GOLD[item[0]] for item, *_ in controls}
     read = read_votes(labels(*controls, ("x", "b", 1), ("y", "b", 4)), gold=gold)

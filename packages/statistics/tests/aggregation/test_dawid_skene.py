@@ -77,7 +77,7 @@ def test_confusions_of_a_case_worked_by_hand():
     assert first[:, 2].tolist() == pytest.approx([0, 0, 1, 0], abs=1e-9)
 
 
-def test_gold_tells_whom_to_follow_where_votes_cannot():
+def test_gold_shows_whom_to_follow_where_votes_cannot():
     """Two workers always disagree: only the controls show that x is right."""
     rows = [(item, worker, 1 if (worker == "x") == (item % 2 == 0) else 4) for item in range(20) for worker in "xy"]
     labels = pd.DataFrame(rows, columns=["item", "worker", "label"])
@@ -91,7 +91,7 @@ def test_gold_items_keep_their_right_levels():
     assert dawid_skene(read(labels, {0: (1, 2)})).distribution[0, 2:].tolist() == [0, 0]
 
 
-def test_votes_that_nobody_confirms_stand():
+def test_unconfirmed_votes_are_kept():
     labels, _ = draw_crowd([0.9] * 20, items=300, each=1)
     distribution = dawid_skene(read(labels)).distribution
     assert (distribution.argmax(axis=1) + 1).tolist() == labels.sort_values("item")["label"].tolist()

@@ -41,7 +41,7 @@ def test_it_follows_its_seed():
     assert not np.array_equal(first, other)
 
 
-def test_levels_that_nobody_chose_have_no_share():
+def test_unchosen_levels_have_no_share():
     labels = pd.DataFrame([(0, 0, 1), (0, 1, 1), (1, 0, 4)], columns=["item", "worker", "label"])
     assert mace(read_votes(labels)).distribution[:, 1:3].tolist() == [[0, 0], [0, 0]]
 

@@ -55,7 +55,7 @@ def test_levels_on_which_all_agree_win(method: Method, items):
 
 @pytest.mark.slow
 @every_method
-def test_good_workers_are_followed_and_told_from_bad_and_controls_get_no_verdict(method):
+def test_good_workers_are_followed_and_distinguished_from_bad_and_controls_get_no_verdict(method):
     labels, truth = draw_crowd([0.9, 0.9, 0.9, 0.3], items=60)
     votes = as_votes(labels)
     known = np.where(truth[labels["item"]] <= 2, "positive", "negative")

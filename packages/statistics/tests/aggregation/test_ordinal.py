@@ -80,7 +80,7 @@ def test_gold_items_keep_their_right_levels():
     assert distribution[0, 2:].tolist() == [0, 0]
 
 
-def test_votes_that_nobody_confirms_stand():
+def test_unconfirmed_votes_are_kept():
     labels, _ = draw_crowd([0.9] * 20, items=400, each=1)
     found = ordinal(read_votes(labels, levels=LEVELS)).distribution.argmax(axis=1) + 1
     assert np.mean(found == labels.sort_values("item")["label"].to_numpy()) > 0.99

@@ -70,7 +70,7 @@ def test_workers_without_a_vote_are_left_out():
 
 
 def test_a_vote_that_is_repeated_in_another_chunk_is_refused():
-    with pytest.raises(ValueError, match="1 labels repeat an item and worker"):
+    with pytest.raises(ValueError, match="1 labels repeat"):
         collected([[(1, 0, 0), (2, 0, 0)], [(1, 0, 3)]])
 
 

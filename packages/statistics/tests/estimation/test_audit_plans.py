@@ -63,7 +63,7 @@ def test_the_curve_of_matches_rises_from_those_found_to_those_expected(pilot):
 
 def test_a_pilot_of_few_matches_promises_no_curve(pilot):
     few = Pilot(pilot.metrics, pilot.proxy, pilot.matches / 2, pilot.expected, pilot.pairs, pilot.rest)
-    with pytest.raises(ValueError, match="The pilot found 120 matches. A curve of matches needs 200"):
+    with pytest.raises(ValueError, match="120 matches .* 200"):
         match_curve(few, 400)
 
 
@@ -73,7 +73,7 @@ def test_the_quality_of_a_proxy_is_its_squared_correlation(pilot):
     assert (proxy_quality(flat) == 0).all()
 
 
-def test_plans_tell_hits_cost_hours_and_widths(pilot):
+def test_plans_have_hits_cost_hours_and_widths(pilot):
     whole, third, spread = plan(pilot, [0.3], [1, 4], prices=Prices(Decimal("2.50"), 10.0))
     assert (whole.design, whole.hits, whole.cost, whole.hours) == ("all", 400, Decimal("1000.00"), 400 / 6)
     assert (third.design, third.hits, third.cost, third.hours) == ("audit", 120, Decimal("300.00"), 20.0)
@@ -88,7 +88,7 @@ def test_plans_tell_hits_cost_hours_and_widths(pilot):
 
 @pytest.mark.parametrize(("fractions", "kappas"), [([0.0], [1]), ([1.5], [1]), ([0.3], [0.5])])
 def test_impossible_designs_are_refused(pilot, fractions, kappas):
-    with pytest.raises(ValueError, match="Shares of the judgments are above 0"):
+    with pytest.raises(ValueError, match="Shares of the judgments"):
         plan(pilot, fractions, kappas)
 
 

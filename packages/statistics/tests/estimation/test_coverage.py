@@ -80,7 +80,7 @@ def test_one_step_fails_where_matches_are_rare_and_a_whole_audit_does_not(rare):
 
 
 def test_an_audit_that_labels_decided_fails(world):
-    """Queries with many matches audited twice as often, while the estimate is told that all were equally likely."""
+    """Queries with many matches audited twice as often, while the estimate assumes that all were equally likely."""
     one = world[0]
     rng = np.random.default_rng(1)
     many = (one.bed.gains > 0).sum(axis=1) > 5

@@ -129,5 +129,5 @@ def test_the_guard_flags_figures_that_chance_does_not_explain():
     large, certain = guard_report([0.4, 0.49], estimates)
     assert large.flagged
     assert (certain.z, certain.flagged) == (-np.inf, True)
-    with pytest.raises(ValueError, match="2 estimates need as many benchmark figures"):
+    with pytest.raises(ValueError, match="2 estimates"):
         guard_report([0.4], estimates)

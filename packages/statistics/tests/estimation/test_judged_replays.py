@@ -56,7 +56,7 @@ def test_a_constant_judge_changes_next_to_nothing(good, without_judge):
     assert width == pytest.approx(without_judge[1], rel=0.03)
 
 
-def test_an_inverted_judge_tells_as_much_as_the_judge_itself(good, with_good_judge):
+def test_an_inverted_judge_informs_as_much_as_the_judge_itself(good, with_good_judge):
     """The labels of other queries say what its answers mean."""
     coverage, width = audited(Prepared.of(replace(good, judge=-good.judge), 0))
     assert coverage >= 0.93

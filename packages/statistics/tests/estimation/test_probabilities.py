@@ -92,7 +92,7 @@ def test_a_shift_that_queries_share_is_recovered_from_their_labels(rng):
         assert query_effect(p, labels, np.ones(4000, bool)) == pytest.approx(tau, abs=0.15)
 
 
-def test_without_an_audited_query_there_is_no_effect():
+def test_without_an_audited_query_the_effect_is_zero():
     assert query_effect([[0.5]], [[1.0]], [False]) == 0
 
 
@@ -106,7 +106,7 @@ def test_pairs_without_a_label_do_not_enter_the_effect(rng):
 
 
 @pytest.mark.parametrize("tau", [0.3, 1.2])
-def test_labels_of_a_query_tell_of_the_shift_that_its_other_pairs_share(rng, tau):
+def test_labels_of_a_query_show_the_shift_that_its_other_pairs_share(rng, tau):
     """An independent witness: the shift's density on a fine grid, by Bayes' rule pair by pair."""
     p = rng.uniform(0.05, 0.9, (2, 4))
     labels = np.array([[1, 1, 0, np.nan], [0, np.nan, np.nan, 0]])
@@ -177,7 +177,7 @@ def test_a_shift_that_items_share_makes_probabilities_better(rng):
         assert least < errors[0] / errors[1] < most
 
 
-def test_without_labels_items_tell_nothing():
+def test_without_labels_items_change_nothing():
     p = [0.2, 0.7]
     np.testing.assert_array_equal(given_item_labels(p, [np.nan, np.nan], [1, 1]), p)
     assert given_item_labels([], [], []).shape == (0,)

@@ -23,13 +23,13 @@ def test_the_interval_holds_those_of_every_corner_and_of_values_between(seed, dr
     """An independent witness: every mix of the worst and the best metrics, and random ones."""
     metric, proxy, inside, known = case(seed, drawn=drawn)
     low, high = worst_interval(metric, proxy, inside, known)
-    lacking = np.flatnonzero(inside & ~known)
+    missing = np.flatnonzero(inside & ~known)
     rng = np.random.default_rng(seed)
-    mixes = [*product((0.0, 1.0), repeat=len(lacking)), *rng.random((50, len(lacking)))]
+    mixes = [*product((0.0, 1.0), repeat=len(missing)), *rng.random((50, len(missing)))]
     ends = []
     for mix in mixes:
         values = metric.copy()
-        values[lacking] = mix
+        values[missing] = mix
         one = estimate(values, proxy, inside, inside.mean())
         ends.append((one.low, one.high))
     least, most = np.array(ends).min(axis=0)[0], np.array(ends).max(axis=0)[1]

@@ -21,7 +21,7 @@ def asked(likely, size=99):
 
 
 def test_a_query_closes_where_little_is_to_be_expected_of_its_pairs_and_they_are_not_asked():
-    """By hand: queries hold (1 + 0.05 + 0.6 + 0.3) / 2 = 0.975 matches; at a recall of 0.8 they may lack 0.195 each on
+    """By hand: queries hold (1 + 0.05 + 0.6 + 0.3) / 2 = 0.975 matches; at a recall of 0.8 they may miss 0.195 each on
     average, and one closes at half of that."""
     assert CLOSING == 0.5
     pairs = [(1, 10, 0.05, NAN, False), (1, 11, 0.9, 1.0, True), (2, 12, 0.6, NAN, False), (2, 13, 0.3, NAN, False)]
@@ -45,7 +45,7 @@ def test_a_pair_of_two_queries_waits_only_until_both_are_closed():
     assert asked(of_two) == [(2, 10), (1, 10)]
 
 
-def test_pairs_of_closed_queries_follow_once_no_other_pair_lacks_a_verdict():
+def test_pairs_of_closed_queries_follow_once_every_other_pair_has_a_verdict():
     likely = made((1, 10, 0.05, NAN, False), (1, 11, 0.9, 1.0, True), (2, 12, 0.6, 0.0, False))
     assert likely.closed.tolist() == [True, False]
     assert likely.is_complete
@@ -73,14 +73,15 @@ def drawn(seed):
 def test_closed_queries_and_the_pairs_that_are_asked_are_those_of_a_slow_count(seed):
     rows, captions = drawn(seed)
     likely = made(*rows, captions=list(captions), recall=0.6)
-    lacking, matches = {}, {}
+    missing = {}
+    matches = {}
     for image, caption, p, gain, opened in rows:
         for query in [("image", image)] + [("caption", caption)] * (caption in captions):
-            lacking[query] = lacking.get(query, 0) + (0 if opened else p)
+            missing[query] = missing.get(query, 0) + (0 if opened else p)
             matches[query] = matches.get(query, 0) + (gain > 0 if opened else p)
     most = CLOSING * (1 - 0.6) * sum(matches.values()) / len(matches)
-    closed = {query for query, value in lacking.items() if value <= most}
-    assert len(likely.closed) == len(lacking)
+    closed = {query for query, value in missing.items() if value <= most}
+    assert len(likely.closed) == len(missing)
     assert 0 < likely.closed.sum() == len(closed)
     expected = {
         (image, caption)

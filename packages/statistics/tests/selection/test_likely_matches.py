@@ -33,6 +33,6 @@ def test_what_was_opened_before_is_not_opened_again_and_ties_go_by_the_pair():
 
 def test_recall_counts_what_was_found_and_what_is_expected_of_the_rest():
     likely = made_likely([0.9, 0.8, 0.3, 0.1], [1, NAN, 0.5, NAN])
-    assert (likely.found, likely.lacking) == (2, pytest.approx(0.9))
+    assert (likely.found, likely.missing) == (2, pytest.approx(0.9))
     assert likely.recall == pytest.approx(2 / 2.9)
     assert made_likely([0.0], [0]).recall == 1

@@ -1,4 +1,4 @@
-"""What opened pairs tell, on a world made by hand: six queries with the same three items, which are alike at first."""
+"""What opened pairs teach, on a world made by hand: six queries with the same three items, which are alike at first."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def world(monkeypatch, levels, *, effect, direction="i2t"):
 @pytest.mark.parametrize("direction", ["i2t", "t2i"])
 def test_a_pair_becomes_likelier_where_its_item_matches_other_queries(monkeypatch, direction):
     """Item 1 matches wherever it was opened, item 2 nowhere. Item 3 was judged in the audited query alone, as no match,
-    and tells nothing: audited queries and others are treated alike."""
+    and informs about nothing: audited queries and others are treated alike."""
     whole = world(monkeypatch, np.where(ITEMS == 1, 1.0, 4.0), effect=0.0, direction=direction)
     popular, other, unopened = whole.after_opened[5]
     assert popular > 0.5
@@ -48,13 +48,13 @@ def test_a_pair_becomes_likelier_where_its_item_matches_other_queries(monkeypatc
 
 
 def test_matches_in_part_make_others_of_their_query_likelier_and_full_matches_less_likely(monkeypatch):
-    told = []
+    calls = []
     monkeypatch.setattr(
         "counterpart_statistics.selection.pooled_queries.expected_metric",
-        lambda ranks, after, *given, **options: told.append(after) or expected_metric(ranks, after, *given, **options),
+        lambda ranks, after, *given, **options: calls.append(after) or expected_metric(ranks, after, *given, **options),
     )
     assert world(monkeypatch, np.full((6, 3), 2.0), effect=1.5).proxy.any()
-    (after,) = told
+    (after,) = calls
     assert (after[:5, 2, 0] > MATCH).all()
     assert (after[:5, 2, 1] < FULL).all()
-    np.testing.assert_array_equal(after[5], np.broadcast_to([MATCH, FULL], (3, 2)))  # no item tells of other queries
+    np.testing.assert_array_equal(after[5], np.broadcast_to([MATCH, FULL], (3, 2)))  # items say nothing of others
