@@ -1,4 +1,4 @@
-"""A job of the tests, how it stands, and its task."""
+"""A job of the tests, its state, and its task."""
 
 from datetime import timedelta
 

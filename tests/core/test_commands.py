@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from django.db import InterfaceError, OperationalError, ProgrammingError
 
 import manage
-from tests.project.test_docs import OURS
+from tests.project.names import COMMANDS
 
 BUSY = "The database is busy ({}). Another program is writing, or holds its connections: run"
 FULL = "The disk of the database is full ({}). Free some space, then run"
@@ -22,8 +22,24 @@ READ_ONLY = "The database is read-only ({}). Copy it to storage that can be writ
 OTHER = "The database refused ({}). Correct that, then run"
 
 
+@pytest.fixture
+def close_fails_with(db, monkeypatch):
+    """Let the command ``close`` meet an error; return what the command reports."""
+
+    def report(error: Exception) -> str:
+        def fail(rows: object, name: str) -> None:
+            raise error
+
+        monkeypatch.setattr("hits.models.RoundQuerySet.named", fail)
+        with pytest.raises(CommandError) as refused:
+            call_command("close", "round-1", skip_checks=True)
+        return str(refused.value)
+
+    return report
+
+
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "sentence"),
     [
         (OperationalError("database is locked"), BUSY),
         (OperationalError("canceling statement due to lock timeout"), BUSY),
@@ -42,36 +58,27 @@ OTHER = "The database refused ({}). Correct that, then run"
         (OperationalError("out of memory"), OTHER),
     ],
 )
-def test_each_trouble_of_the_database_has_a_sentence_of_its_own(db, monkeypatch, error, told):
-    def fail(rows: object, name: str) -> None:
-        raise error
-
-    monkeypatch.setattr("hits.models.RoundQuerySet.named", fail)
-    with pytest.raises(CommandError) as refused:
-        call_command("close", "round-1", skip_checks=True)
-    line = f"{told} the command again. --traceback shows the details."
-    assert str(refused.value) == line.format(" ".join(str(error).split()))
+def test_each_error_of_the_database_has_a_sentence_of_its_own(close_fails_with, error, sentence):
+    line = f"{sentence} the command again. --traceback shows the details."
+    assert close_fails_with(error) == line.format(" ".join(str(error).split()))
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "begin"),
     [
-        (OSError(28, "No space left on device", "/var/x"), r"No space left on device: /var/x\. Free some space, then"),
-        (OSError(2, "No such file", "/proc/x"), r"No such file: /proc/x\. Check that the path exists and that you may"),
-        (OSError(111, "Connection refused"), r"Connection refused\. Correct that, then run"),
+        (OSError(28, "No space left on device", "/var/x"), "No space left on device: /var/x. Free some space"),
+        (OSError(2, "No such file", "/proc/x"), "No such file: /proc/x. Check that the path exists"),
+        (OSError(111, "Connection refused"), "Connection refused. Correct that"),
+        (MemoryError("Unable to allocate 119. GiB"), "There is not enough memory (Unable to allocate 119. GiB)."),
     ],
 )
-def test_what_the_system_refuses_is_told_in_one_line_with_a_remedy(db, monkeypatch, error, told):
-    def fail(rows: object, name: str) -> None:
-        raise error
-
-    monkeypatch.setattr("hits.models.RoundQuerySet.named", fail)
-    with pytest.raises(CommandError, match=f"^{told}") as refused:
-        call_command("close", "round-1", skip_checks=True)
-    assert "\n" not in str(refused.value)
+def test_each_error_of_the_system_is_reported_in_one_line_with_a_remedy(close_fails_with, error, begin):
+    line = close_fails_with(error)
+    assert line.startswith(begin)
+    assert "\n" not in line
 
 
-def test_ctrl_c_is_told_in_one_line(monkeypatch, capsys):
+def test_ctrl_c_ends_in_one_line(monkeypatch, capsys):
     def interrupt(arguments: list[str]) -> None:
         raise KeyboardInterrupt
 
@@ -81,22 +88,13 @@ def test_ctrl_c_is_told_in_one_line(monkeypatch, capsys):
     assert (ended.value.code, capsys.readouterr().err) == (130, "Stopped. Run the same command to go on.\n")
 
 
-def test_a_lack_of_memory_is_told_in_one_line(db, monkeypatch):
-    def fail(rows: object, name: str) -> None:
-        raise MemoryError("Unable to allocate 119. GiB")
-
-    monkeypatch.setattr("hits.models.RoundQuerySet.named", fail)
-    with pytest.raises(CommandError, match=r"^There is not enough memory \(Unable to allocate 119\. GiB\)\. Use a"):
-        call_command("close", "round-1", skip_checks=True)
-
-
 def test_kill_ends_a_command_by_an_exception_so_that_it_can_clean_up():
     with pytest.raises(SystemExit) as ended:
         manage.terminate(signal.SIGTERM, None)
     assert ended.value.code == 143
 
 
-def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path):
+def test_a_folder_that_cannot_be_made_is_reported_in_one_line(tmp_path):
     (tmp_path / "file").touch()
     run = subprocess.run(
         [sys.executable, "manage.py", "close", "round-1"],
@@ -106,10 +104,7 @@ def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path):
         text=True,
     )
     assert (run.returncode, run.stdout) == (1, "")
-    assert run.stderr == (
-        f"File exists: {tmp_path}/file. Counterpart keeps its files in VAR_DIR: make that folder writable, or set "
-        "VAR_DIR to one that is.\n"
-    )
+    assert (run.stderr.startswith(f"File exists: {tmp_path}/file."), run.stderr.count("\n")) == (True, 1)
 
 
 def typed(name: str, *options: str) -> None:
@@ -117,16 +112,16 @@ def typed(name: str, *options: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reason"),
     [
         ([], "the following arguments are required: round"),
         (["round-1", "--colour"], "unrecognized arguments: --colour"),
     ],
 )
-def test_wrong_options_are_told_in_one_line(capsys, options, told):
+def test_wrong_options_are_reported_in_one_line(capsys, options, reason):
     with pytest.raises(SystemExit) as ended:
         typed("close", *options)
-    line = f"CommandError: {told}. manage.py close --help lists the options.\n"
+    line = f"CommandError: {reason}. manage.py close --help lists the options.\n"
     assert (ended.value.code, *capsys.readouterr()) == (2, "", line)
 
 
@@ -138,7 +133,7 @@ def test_help_shows_a_commands_own_options_and_not_those_of_django(capsys):
     assert not [option for option in ("--verbosity", "--settings", "--traceback", "--skip-checks") if option in shown]
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_shows_every_option_that_a_command_adds(name):
     command = load_command_class(get_commands()[name], name)
     own = ArgumentParser()
@@ -153,4 +148,4 @@ def test_options_of_django_are_accepted(db, monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         typed("close", "round-1", "--no-color", "--skip-checks", "--verbosity", "0")
     assert ended.value.code == 1
-    assert capsys.readouterr().err.startswith("CommandError: There is no round 'round-1'")
+    assert capsys.readouterr().err.startswith("CommandError: Unknown round 'round-1'")

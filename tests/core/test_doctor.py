@@ -58,9 +58,9 @@ def wrong() -> dict[str, str]:
 
 def test_a_healthy_installation_has_nothing_to_change(healthy, capsys):
     call_command("doctor", "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert told["wrong"] == 0
-    assert {row["check"] for row in told["findings"]} == {
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["wrong"] == 0
+    assert {row["check"] for row in printed["findings"]} == {
         *("settings", "https", "proxy", "addresses", "database", "migrations", "storage", "disk", "clock", "queue"),
         *("computers", "ray", "consent", "gpu", "faiss"),
     }
@@ -75,7 +75,7 @@ def test_each_finding_is_one_line_and_the_command_fails(healthy, settings, capsy
     assert lines[0].endswith("Change: Set ALLOWED_HOSTS=127.0.0.1.")
 
 
-def test_an_open_paid_round_whose_consent_sheet_lacks_the_terms(healthy, settings):
+def test_an_open_paid_round_whose_consent_sheet_has_no_terms(healthy, settings):
     assert wrong() == {}
     made = make_round()
     settings.CONTACT = settings.RESEARCHERS = "The lab, lab@example.org"
@@ -93,18 +93,27 @@ def test_an_admin_has_the_checks_on_a_page(healthy, releaser, researcher, settin
     assert researcher.post("/doctor/").status_code == 403
 
 
-def test_a_public_site_without_https(healthy, servers, settings, monkeypatch):
-    settings.SITE_URL, settings.ALLOWED_HOSTS = "http://judge.example", ["judge.example"]
-    monkeypatch.setattr(httpx, "get", lambda url, timeout: httpx.Response(200))
-    assert wrong() == {"https": "SITE_URL=https://judge.example"}
+@pytest.fixture
+def public(servers, settings):
+    """A public site behind TLS."""
+    settings.SITE_URL = "https://judge.example"
+    settings.ALLOWED_HOSTS = ["judge.example"]
+    settings.BEHIND_TLS = True
 
 
-def test_forms_by_https_that_are_refused(healthy, servers, settings, monkeypatch):
-    settings.SITE_URL, settings.ALLOWED_HOSTS, settings.BEHIND_TLS = "https://judge.example", ["judge.example"], False
+@pytest.mark.parametrize(
+    ("changes", "change"),
+    [
+        ({"SITE_URL": "http://judge.example", "BEHIND_TLS": False}, {"https": "SITE_URL=https://judge.example"}),
+        ({"BEHIND_TLS": False}, {"https": "BEHIND_TLS=true"}),
+        ({"BEHIND_TLS": False, "CSRF_TRUSTED_ORIGINS": ["https://judge.example"]}, {}),
+    ],
+)
+def test_a_public_site_needs_https(healthy, public, settings, monkeypatch, changes, change):
+    for name, value in changes.items():
+        setattr(settings, name, value)
     monkeypatch.setattr(httpx, "get", lambda url, timeout: httpx.Response(200))
-    assert wrong() == {"https": "BEHIND_TLS=true"}
-    settings.CSRF_TRUSTED_ORIGINS = ["https://judge.example"]
-    assert wrong() == {}
+    assert wrong() == change
 
 
 @pytest.mark.parametrize(
@@ -115,14 +124,21 @@ def test_forms_by_https_that_are_refused(healthy, servers, settings, monkeypatch
         (502, "Correct the proxy's address of the site."),
     ],
 )
-def test_a_proxy_that_leaves_out_a_header(healthy, servers, settings, monkeypatch, status, change):
-    settings.SITE_URL, settings.ALLOWED_HOSTS, settings.BEHIND_TLS = "https://judge.example", ["judge.example"], True
+def test_a_proxy_that_leaves_out_a_header(healthy, public, monkeypatch, status, change):
     answer = httpx.Response(status, headers={"location": "https://judge.example/login/"} if status == 301 else {})
     monkeypatch.setattr(httpx, "get", lambda url, timeout: answer)
     assert wrong() == {"proxy": change}
 
 
-def test_visitors_whose_address_a_proxy_does_not_tell(healthy, settings, client):
+def test_a_site_that_does_not_answer(healthy, public, monkeypatch):
+    def fail(url, timeout):
+        raise httpx.ConnectError("refused")
+
+    monkeypatch.setattr(httpx, "get", fail)
+    assert wrong()["proxy"].startswith("Start the site")
+
+
+def test_visitors_whose_address_a_proxy_does_not_send(healthy, settings, client):
     User.objects.create_user("robin", password="a long passphrase")
     form = {"username": "robin", "password": "a long passphrase"}
     client.post("/login/", form, headers={"x-forwarded-for": "198.51.100.4"})
@@ -134,16 +150,7 @@ def test_visitors_whose_address_a_proxy_does_not_tell(healthy, settings, client)
     assert wrong() == {}
 
 
-def test_a_site_that_does_not_answer(healthy, servers, settings, monkeypatch):
-    def fail(url, timeout):
-        raise httpx.ConnectError("refused")
-
-    settings.SITE_URL, settings.ALLOWED_HOSTS, settings.BEHIND_TLS = "https://judge.example", ["judge.example"], True
-    monkeypatch.setattr(httpx, "get", fail)
-    assert wrong()["proxy"].startswith("Start the site")
-
-
-def test_a_database_that_does_not_answer_is_told_once(healthy, monkeypatch):
+def test_a_database_that_does_not_answer_is_reported_once(healthy, monkeypatch):
     def fail(*args):
         raise OperationalError("refused")
 
@@ -152,9 +159,17 @@ def test_a_database_that_does_not_answer_is_told_once(healthy, monkeypatch):
     assert list(wrong()) == ["database"]
 
 
-def test_migrations_that_are_missing(healthy, monkeypatch):
-    monkeypatch.setattr(MigrationExecutor, "migration_plan", lambda self, targets: [1, 2])
-    assert wrong() == {"migrations": "python manage.py migrate"}
+@pytest.mark.parametrize(
+    ("owner", "name", "value", "check", "change"),
+    [
+        (MigrationExecutor, "migration_plan", lambda self, targets: [1, 2], "migrations", "python manage.py migrate"),
+        (services, "LEAST_FREE", 2**60, "disk", "TMPDIR=<a folder on a larger disk>"),
+        (services, "clock_trouble", lambda: "7200 s behind", "clock", "timedatectl set-ntp true"),
+    ],
+)
+def test_each_service_has_a_line_to_change(healthy, monkeypatch, owner, name, value, check, change):
+    monkeypatch.setattr(owner, name, value)
+    assert wrong() == {check: change}
 
 
 def test_folders_that_others_may_enter(healthy, tmp_path):
@@ -162,19 +177,7 @@ def test_folders_that_others_may_enter(healthy, tmp_path):
     assert wrong() == {"storage": f"chmod 700 {tmp_path / 'media'}"}
 
 
-def test_a_disk_that_is_nearly_full(healthy, monkeypatch):
-    monkeypatch.setattr(services, "LEAST_FREE", 2**60)
-    assert wrong() == {"disk": "TMPDIR=<a folder on a larger disk>"}
-
-
-def test_a_clock_that_differs_from_the_databases(healthy, monkeypatch):
-    monkeypatch.setattr(
-        services, "clock_trouble", lambda: "The clock of this computer is 7200 s behind the database's."
-    )
-    assert wrong() == {"clock": "timedatectl set-ntp true"}
-
-
-def test_a_queue_without_a_worker_is_told_from_one_without_a_clock(healthy, monkeypatch):
+def test_a_queue_without_a_worker_differs_from_one_without_a_clock(healthy, monkeypatch):
     monkeypatch.setattr(heartbeat, "queue_has_stopped", lambda: True)
     assert wrong() == {"queue": "celery -A config worker --beat"}
     monkeypatch.setattr(heartbeat.current_app.control, "ping", lambda timeout: [{"worker@host": {"ok": "pong"}}])
@@ -215,16 +218,13 @@ def test_a_worker_of_another_computer_that_reads_other_files(healthy, settings, 
     assert wrong() == {}
 
 
-def test_files_are_told_from_servers(settings, monkeypatch):
-    monkeypatch.setattr(configuration, "connection", SimpleNamespace(vendor="sqlite"))
-    settings.REDIS_URL = ""
-    assert [change.split("=")[0] for change in configuration._of_this_computer().values()] == [
-        "REDIS_URL",
-        "DATABASE_URL",
-    ]
-    monkeypatch.setattr(configuration, "connection", SimpleNamespace(vendor="postgresql"))
-    settings.REDIS_URL = "redis://host"
-    assert configuration._of_this_computer() == {}
+@pytest.mark.parametrize(
+    ("redis", "vendor", "moving"), [("", "sqlite", ["REDIS_URL", "DATABASE_URL"]), ("redis://host", "postgresql", [])]
+)
+def test_files_of_this_computer_have_a_setting_that_moves_them(settings, monkeypatch, redis, vendor, moving):
+    monkeypatch.setattr(configuration, "connection", SimpleNamespace(vendor=vendor))
+    settings.REDIS_URL = redis
+    assert [change.split("=")[0] for change in configuration._of_this_computer().values()] == moving
 
 
 def test_a_ray_cluster_without_a_token_is_wrong(healthy, monkeypatch):

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("sent")
 def test_a_lost_job_is_sent_again(job, sent, django_capture_on_commit_callbacks):
     age(job, state=State.RUNNING)
     with django_capture_on_commit_callbacks(execute=True):
-        assert resend_stale_jobs() == 1
+        assert [resend_stale_jobs(), resend_stale_jobs()] == [1, 0]
     assert sent == [job.pk]
     assert (state_of(job), job.attempts) == (State.QUEUED, 1)
 
@@ -29,11 +29,6 @@ def test_a_job_with_a_fresh_sign_of_life_is_left_alone(job, sent):
     with running(job.pk):
         assert resend_stale_jobs() == 0
     assert sent == []
-
-
-def test_a_healed_job_is_not_sent_twice(job):
-    age(job, state=State.RUNNING)
-    assert [resend_stale_jobs(), resend_stale_jobs()] == [1, 0]
 
 
 def test_a_job_that_waits_long_for_its_turn_loses_no_attempt(job):
@@ -49,10 +44,7 @@ def test_a_job_that_is_lost_again_and_again_fails(job):
         resend_stale_jobs()
     age(job, state=State.RUNNING)
     assert resend_stale_jobs() == 0
-    assert (state_of(job), job.message) == (
-        State.FAILED,
-        "Lost 5 times without finishing. See the worker's log.",
-    )
+    assert (state_of(job), "5 times" in job.message) == (State.FAILED, True)
 
 
 def test_a_task_given_up_for_lost_stops_and_leaves_the_job_to_its_successor(job):
@@ -92,7 +84,7 @@ def test_a_job_that_reports_while_it_is_taken_for_lost_is_left_alone(job, sent):
 
 @pytest.fixture
 def stopped():
-    """Tell this process to stop, as SIGTERM tells a worker."""
+    """Let this process stop, as SIGTERM does with a worker."""
     yield jobs.stop_jobs
     jobs._stopping[0] = 0
 

@@ -31,42 +31,34 @@ def failing(error: Exception) -> Callable[..., None]:
     return fail
 
 
-@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
-def test_a_lost_database_is_told_with_503_and_when_to_come_back(visitor, db, monkeypatch, error):
-    monkeypatch.setattr("annotation.judging.home.joined_round", failing(error("the connection was closed")))
-    answer = visitor.get("/judge/join/any/")
-    assert (answer.status_code, answer["Retry-After"], answer["Cache-Control"]) == (503, "5", "no-store")
-    assert "Try again in a moment" in answer.text
-
-
-@pytest.mark.parametrize("error", [OperationalError("database or disk is full"), OSError(ENOSPC, "No space left")])
-def test_a_full_disk_is_told_with_503_and_by_its_name(visitor, db, monkeypatch, error):
-    monkeypatch.setattr("annotation.judging.home.joined_round", failing(error))
-    answer = visitor.get("/judge/join/any/")
-    assert answer.status_code == 503
-    assert "The disk is full" in answer.text
-    assert "please write to" in answer.text
+LOST = "Try again in a moment"
+FULL = "The disk is full"
+READ_ONLY = "The site is read-only"
 
 
 @pytest.mark.parametrize(
-    "error", [OperationalError("attempt to write a readonly database"), OSError(EROFS, "Read-only file system")]
+    ("error", "status", "words"),
+    [
+        (OperationalError("the connection was closed"), 503, LOST),
+        (InterfaceError("the connection was closed"), 503, LOST),
+        (OperationalError("database or disk is full"), 503, FULL),
+        (OSError(ENOSPC, "No space left"), 503, FULL),
+        (OperationalError("attempt to write a readonly database"), 503, READ_ONLY),
+        (OSError(EROFS, "Read-only file system"), 503, READ_ONLY),
+        (ValueError("a mistake of ours"), 500, "Something went wrong"),
+    ],
 )
-def test_storage_that_is_read_only_is_named_with_503(visitor, db, monkeypatch, error):
+def test_each_failure_has_a_status_and_a_page_of_its_own(visitor, db, monkeypatch, error, status, words):
     monkeypatch.setattr("annotation.judging.home.joined_round", failing(error))
     answer = visitor.get("/judge/join/any/")
-    assert answer.status_code == 503
-    assert "The site is read-only" in answer.text
+    assert (answer.status_code, words in answer.text) == (status, True)
+    if words == LOST:
+        assert (answer["Retry-After"], answer["Cache-Control"]) == ("5", "no-store")
 
 
-def test_a_database_that_is_lost_outside_a_view_is_told_too(visitor, db, monkeypatch):
+def test_a_database_that_is_lost_outside_a_view_is_answered_with_503(visitor, db, monkeypatch):
     monkeypatch.setattr(BodyLimit, "process_view", failing(OperationalError("the connection was closed")))
     assert visitor.get("/judge/join/any/").status_code == 503
-
-
-def test_any_other_failure_is_told_with_500(visitor, db, monkeypatch):
-    monkeypatch.setattr("annotation.judging.home.joined_round", failing(ValueError("a mistake of ours")))
-    answer = visitor.get("/judge/join/any/")
-    assert (answer.status_code, "Something went wrong" in answer.text) == (500, True)
 
 
 @pytest.mark.service

@@ -15,13 +15,6 @@ def terminal(monkeypatch, capsys):
     return lambda: capsys.readouterr().err
 
 
-def test_the_bar_stands_where_the_work_does(terminal):
-    bar = TerminalBar()
-    for done in (10, 40):
-        bar("packing", done, 40)
-    assert re.findall(r"packing: .*? (\d+/\d+) ", terminal())[-1] == "40/40"
-
-
 def test_every_step_begins_a_bar_of_its_own(terminal):
     bar = TerminalBar()
     bar("reading", 3, 4)

@@ -17,18 +17,14 @@ def test_every_task_of_ours_is_in_a_route_so_that_none_waits_in_a_queue_by_chanc
     ours = [name for name in app.tasks if not name.startswith(("celery.", "tests.", "farm."))]
     assert len(ours) > 30
     assert [name for name in ours if app.amqp.router.routes[0](name) is None] == []
+    assert {entry["task"] for entry in app.conf.beat_schedule.values()} <= {*ours}
 
 
 @pytest.mark.parametrize(
     ("queue", "tasks"),
     {
         "default": ["core.tasks.heartbeat", "crowd.tasks.reconcile", "console.tasks.mail_forgotten", "not.ours"],
-        "crowd": [
-            "crowd.tasks.sync_one",
-            "crowd.tasks.make_wanted_calls",
-            "console.tasks.sync",
-            "console.tasks.top_up",
-        ],
+        "crowd": ["crowd.tasks.sync_one", "crowd.tasks.make_wanted_calls", "console.tasks.top_up"],
         "exports": ["console.tasks.release", "console.tasks.import_collection", "evaluation.tasks.score_run"],
         "retrieval": ["mitl.tasks.search_shard", "hits.tasks.take_step", "dataset.tasks.turn"],
     }.items(),

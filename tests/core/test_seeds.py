@@ -3,6 +3,7 @@
 import argparse
 
 import pytest
+from django.core.exceptions import ValidationError
 
 from core.errors import CounterpartError
 from core.seeds import LARGEST_SEED, SeedField, add_seed, check_seed
@@ -10,9 +11,9 @@ from core.seeds import LARGEST_SEED, SeedField, add_seed, check_seed
 
 @pytest.mark.parametrize("seed", [-1, LARGEST_SEED + 1, 10**23])
 def test_a_seed_out_of_range_is_refused_on_pages_and_in_functions(seed):
-    with pytest.raises(CounterpartError, match=f"Invalid seed {seed}: use a whole number from 0 to 9223372036"):
+    with pytest.raises(CounterpartError, match=f"Invalid seed {seed}"):
         check_seed(seed)
-    with pytest.raises(Exception, match="Use a whole number from 0 to"):
+    with pytest.raises(ValidationError):
         SeedField().clean(str(seed))
 
 

@@ -5,19 +5,11 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from core.files.stored_files import read_foreign_arrays, whole_file, write_file
-
-
-class Breaking(ContentFile):
-    """Content whose second part cannot be written, as on a full disk."""
-
-    def chunks(self, chunk_size=None):
-        yield b"half"
-        raise OSError("No space left on device")
+from tests.core.breaking import Breaking
 
 
 def test_a_write_that_fails_leaves_the_old_file_as_it_was(tmp_path):
@@ -28,14 +20,9 @@ def test_a_write_that_fails_leaves_the_old_file_as_it_was(tmp_path):
     assert default_storage.open("versions/v1/pairs.csv").read() == b"old"
 
 
-def test_a_file_is_replaced_under_its_own_name(tmp_path):
-    paths = [write_file("a/b.txt", content).path for content in (b"old", b"new")]
-    assert paths == ["a/b.txt", "a/b.txt"]
+def test_a_file_is_replaced_under_its_own_name_and_other_users_cannot_read_it(tmp_path):
+    assert [write_file("a/b.txt", content).path for content in (b"old", b"new")] == ["a/b.txt"] * 2
     assert default_storage.open("a/b.txt").read() == b"new"
-
-
-def test_other_users_cannot_read_stored_files(tmp_path):
-    write_file("a/b.txt", b"x")
     kept = [(tmp_path / "media" / name).stat().st_mode & 0o777 for name in ("a", "a/b.txt")]
     assert kept == [0o700, 0o600]
 
@@ -61,7 +48,7 @@ def test_a_local_file_that_fails_leaves_the_old_one_and_nothing_else(tmp_path):
 
 
 def test_a_folder_is_not_written_over(tmp_path):
-    with pytest.raises(CounterpartError, match="is no file; choose another name"), whole_file(tmp_path):
+    with pytest.raises(CounterpartError, match="not a file"), whole_file(tmp_path):
         pass
 
 
@@ -70,7 +57,7 @@ def test_an_array_that_claims_more_than_its_file_has_is_refused_before_it_is_rea
     np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (32, 10**9)})
     with ZipFile(tmp_path / "huge.npz", "w") as archive:
         archive.writestr("images.npy", header.getvalue() + b"few")
-    with pytest.raises(ValueError, match=r"images\.npy claims 128,000,000,000 bytes and has 131"):
+    with pytest.raises(ValueError, match=r"images\.npy claims 128,000,000,000 bytes"):
         read_foreign_arrays(tmp_path / "huge.npz")
 
 

@@ -98,7 +98,7 @@ OURS = {
 and JSON through counterpart_metrics.json_gate."""
 GATE = {"core/untrusted.py"}
 OUTSIDE = ("benchmarks/", "docs/", "packages/client/", "packages/emulators/", "packages/metrics/", "tests/")
-"""What is no part of the site's process, and the package that has the gate for JSON."""
+"""What does not belong to the site's process, and the package that has the gate for JSON."""
 PARSING = re.compile(
     r"import ijson|\bjson\.loads?\(|\bcsv\.(?:reader|DictReader)\(|from (?:json|csv) import (?!JSONDecodeError)"
 )

@@ -1,4 +1,4 @@
-"""Text without a visible character is no text, wherever words are read."""
+"""Text without a visible character counts as empty, wherever words are read."""
 
 import unicodedata
 
@@ -38,7 +38,7 @@ SEEN = ["A dog", "犬", "강아지", "a\u0301", "👩‍🚀", "\u200fשלום",
 
 
 @pytest.mark.parametrize("text", UNSEEN.values(), ids=UNSEEN)
-def test_what_nobody_sees_is_trimmed_away_and_no_caption_note_name_or_title(text):
+def test_invisible_text_is_trimmed_away_and_is_not_a_caption_note_name_or_title(text):
     assert trimmed(text) == ""
     with pytest.raises(ValueError, match="the caption has no text"):
         caption_record(image="1", file_name="1.jpg", caption="2", text=text)
@@ -51,7 +51,7 @@ def test_what_nobody_sees_is_trimmed_away_and_no_caption_note_name_or_title(text
 
 
 @pytest.mark.parametrize("text", SEEN)
-def test_what_somebody_sees_is_kept(text):
+def test_visible_text_is_kept(text):
     assert trimmed(f" {text}\n") == text
 
 
@@ -62,7 +62,7 @@ def test_the_search_in_parquet_files_finds_the_same_characters_visible():
     assert [sign for sign, seen in zip(assigned, found, strict=True) if seen != is_visible(sign)] == []
 
 
-def test_words_of_workers_and_staff_that_nobody_sees_are_none(db, django_user_model):
+def test_invisible_words_of_workers_and_staff_count_as_missing(db, django_user_model):
     made = make_round()
     held = leased(made)
     report_pair(held, Complaint(held.hit.items.first().pk, "text", "\u200b"))
@@ -73,5 +73,5 @@ def test_words_of_workers_and_staff_that_nobody_sees_are_none(db, django_user_mo
     assert [*empty_words(made)] == ["researchers", "contact"]
 
 
-def test_a_sentence_that_nobody_sees_is_no_answer():
+def test_an_invisible_sentence_is_not_an_answer():
     assert parse_answers(QueryDict("text-1=\u3164"), {1: 1}, TASK_TYPES["caption"]) == []

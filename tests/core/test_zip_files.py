@@ -1,9 +1,10 @@
 """Zip files of others: unpacked whole, or refused in one line without a file outside the folder."""
 
 import os
-import zlib
+import re
+from functools import partial
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
 
 import pytest
 
@@ -50,23 +51,10 @@ def test_a_file_too_many_folders_deep_is_refused_before_anything_is_unpacked(tmp
     assert len(list(found.rglob("a.jpg"))) == 1
     for depth in (zip_files.DEEPEST + 1, 1500):
         archive = packed(tmp_path / "y.zip", {"x/" * depth + "a.jpg": b"a"})
-        told = refusal(archive, tmp_path)
-        assert told.startswith("In y.zip, 1 file has more than 50 folders above it: x/x/")
-        assert len(told) < 400
+        reason = refusal(archive, tmp_path)
+        assert "more than 50 folders above it: x/x/" in reason
+        assert len(reason) < 400
     assert not (tmp_path / "out").exists()
-
-
-def test_links_are_refused(tmp_path):
-    link = ZipInfo("a.jpg")
-    link.external_attr = 0o120777 << 16
-    with ZipFile(tmp_path / "x.zip", "w") as archive:
-        archive.writestr(link, "/etc/passwd")
-    assert "a link or a device" in refusal(tmp_path / "x.zip", tmp_path)
-
-
-def test_other_kinds_of_files_are_refused_with_their_names(tmp_path):
-    archive = packed(tmp_path / "x.zip", {"a.jpg": b"a", "run.exe": b"x", "page.html": b"x"})
-    assert "2 files have another kind than .jpg: run.exe, page.html" in refusal(archive, tmp_path)
 
 
 def test_a_zip_bomb_is_refused_before_a_byte_is_unpacked(tmp_path, monkeypatch):
@@ -89,45 +77,53 @@ class Free:
     free = 1
 
 
-def test_a_member_that_announces_less_than_it_holds_is_refused(tmp_path):
-    archive = packed(tmp_path / "x.zip", {"a.jpg": bytes(5000)})
-    content = archive.read_bytes()
-    archive.write_bytes(content.replace((5000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
-    assert "cannot be unpacked" in refusal(archive, tmp_path)
+def altered(path: Path, files: dict[str, bytes], old: bytes, new: bytes, *, method: int = ZIP_STORED) -> Path:
+    """A zip file of which some bytes are replaced."""
+    with ZipFile(path, "w", method) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    path.write_bytes(path.read_bytes().replace(old, new))
+    return path
 
 
-def test_a_damaged_lzma_archive_is_told(tmp_path):
-    archive = tmp_path / "x.zip"
-    with ZipFile(archive, "w", ZIP_LZMA) as file:
-        file.writestr("a.jpg", bytes(range(256)) * 40)
-    content = bytearray(archive.read_bytes())
-    content[60:90] = bytes(one ^ 0x5A for one in content[60:90])
-    archive.write_bytes(content)
-    assert "cannot be unpacked" in refusal(archive, tmp_path)
+def link(path: Path) -> Path:
+    info = ZipInfo("a.jpg")
+    info.external_attr = 0o120777 << 16
+    with ZipFile(path, "w") as archive:
+        archive.writestr(info, "/etc/passwd")
+    return path
 
 
-@pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x03\x04cut"])
-def test_what_is_no_zip_file_is_refused(tmp_path, content):
-    (tmp_path / "x.zip").write_bytes(content)
-    assert "cannot be unpacked" in refusal(tmp_path / "x.zip", tmp_path)
+def damaged_lzma(path: Path) -> Path:
+    with ZipFile(path, "w", ZIP_LZMA) as archive:
+        archive.writestr("a.jpg", bytes(range(256)) * 40)
+    content = bytearray(path.read_bytes())
+    content[60:90] = bytes(byte ^ 0x5A for byte in content[60:90])
+    path.write_bytes(content)
+    return path
 
 
-def test_a_damaged_member_is_refused(tmp_path):
-    with ZipFile(tmp_path / "x.zip", "w") as archive:
-        archive.writestr("a.jpg", b"the content")
-    whole = (tmp_path / "x.zip").read_bytes()
-    (tmp_path / "x.zip").write_bytes(whole.replace(b"the content", b"the damaged"))
-    assert zlib.crc32(b"the content") != zlib.crc32(b"the damaged")
-    assert "cannot be unpacked" in refusal(tmp_path / "x.zip", tmp_path)
+def written(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
 
 
-def test_an_empty_zip_file_and_a_name_twice_are_refused(tmp_path):
-    assert "contains no files" in refusal(packed(tmp_path / "x.zip", {".hidden": b""}), tmp_path)
-    twice = packed(tmp_path / "y.zip", {"a.jpg": b"1", "b.jpg": b"2"})
-    twice.write_bytes(twice.read_bytes().replace(b"b.jpg", b"a.jpg"))
-    assert "a name that another one has" in refusal(twice, tmp_path)
+LESS = ((5000).to_bytes(4, "little"), (10).to_bytes(4, "little"))  # the size that a member announces
+REFUSED = {
+    "a link": (link, "a link or a device"),
+    "other kinds": (partial(packed, files={"run.exe": b"x", "page.html": b"x"}), "2 files .*: run.exe, page.html"),
+    "no files": (partial(packed, files={".hidden": b""}), "no files"),
+    "a repeated name": (partial(altered, files={"a.jpg": b"1", "b.jpg": b"2"}, old=b"b.jpg", new=b"a.jpg"), "repeated"),
+    "a damaged member": (partial(altered, files={"a.jpg": b"content"}, old=b"content", new=b"damaged"), "cannot"),
+    "a short announcement": (partial(altered, files={"a.jpg": bytes(5000)}, old=LESS[0], new=LESS[1]), "cannot"),
+    "damaged LZMA": (damaged_lzma, "cannot"),
+    "a file where another needs a folder": (partial(packed, files={"a.jpg": b"1", "a.jpg/b.jpg": b"2"}), "cannot"),
+    "an empty file": (partial(written, content=b""), "cannot be unpacked"),
+    "another file": (partial(written, content=b"text"), "cannot be unpacked"),
+    "an incomplete file": (partial(written, content=b"PK\x03\x04cut"), "cannot be unpacked"),
+}
 
 
-def test_a_file_where_another_needs_a_folder_is_refused(tmp_path):
-    archive = packed(tmp_path / "x.zip", {"a.jpg": b"1", "a.jpg/b.jpg": b"2"})
-    assert "cannot be unpacked" in refusal(archive, tmp_path)
+@pytest.mark.parametrize(("make", "reason"), REFUSED.values(), ids=REFUSED)
+def test_an_unusable_zip_file_is_refused(tmp_path, make, reason):
+    assert re.search(reason, refusal(make(tmp_path / "x.zip"), tmp_path))
