@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from celery.bin.base import CLIContext
@@ -10,13 +9,11 @@ from celery.bin.celery import celery
 from django.core.management import get_commands, load_command_class
 
 from config.celery import app
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.project.names import ROOT
 
 
 def options_of(command: Sequence[str]) -> dict[str, Any]:
-    """Return the options of a command of Celery's or manage.py's; a program, command or option that there is not fails
-    the test."""
+    """Return the options of a command of Celery or manage.py; an unknown program, command or option fails the test."""
     match [*command]:
         case ["celery", "-A", "config", name, *rest]:
             context = CLIContext(app=app, no_color=True, workdir=None)
@@ -24,7 +21,7 @@ def options_of(command: Sequence[str]) -> dict[str, Any]:
         case ["python", "manage.py", name, *rest]:
             parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
             return vars(parser.parse_args(rest))
-    raise AssertionError(f"Nobody knows the program of {command}")
+    raise AssertionError(f"Unknown program in {command}")
 
 
 def documented_settings() -> set[str]:

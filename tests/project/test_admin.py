@@ -42,14 +42,7 @@ def test_every_list_takes_as_many_queries_for_many_rows_as_for_few(db, django_as
     accepted_work(9)
     for model in LISTS:
         with django_assert_max_num_queries(6):
-            assert client.get(f"/admin/{model}/").status_code == 200
-
-
-def test_every_list_can_be_searched(db):
-    client = client_with(superuser=True)
-    accepted_work(1)
-    found = [client.get(f"/admin/{model}/", {"q": "1"}).status_code for model in LISTS]
-    assert found == [200] * len(LISTS)
+            assert client.get(f"/admin/{model}/", {"q": "1"}).status_code == 200
 
 
 def test_not_even_a_superuser_adds_rows_by_hand(db):
@@ -75,7 +68,7 @@ def test_only_superusers_see_who_a_worker_is(db):
     assert client.get("/admin/annotation/workeridentity/").status_code == 403
 
 
-def test_nobody_marks_a_payment_as_paid_beside_its_list(db):
+def test_a_payment_is_not_marked_as_paid_outside_its_list(db):
     """What a platform pays would be paid twice."""
     accepted_work(1)
     chosen = {"action": "mark_as_paid", "_selected_action": list(Payment.objects.values_list("pk", flat=True))}

@@ -1,6 +1,5 @@
 """The container files agree with the project. They are parsed, as no engine runs here."""
 
-import json
 import re
 import runpy
 from fnmatch import fnmatch
@@ -10,7 +9,8 @@ import pytest
 import yaml
 
 from config.settings import QUEUES
-from tests.project.deployed import ROOT, documented_settings, options_of
+from tests.project.deployed import documented_settings, options_of
+from tests.project.names import ROOT
 
 EMULATORS = {"emulator": 8900, "prolific": 8950}
 WORKERS = tuple(f"worker-{queue}" for queue in QUEUES)
@@ -20,18 +20,6 @@ OURS = ("site", *WORKERS, "clock", "migrate")
 @pytest.fixture(scope="module")
 def compose() -> dict:
     return yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-
-
-def test_no_key_stands_twice_which_compose_would_refuse():
-    def keys(node: yaml.Node) -> None:
-        if isinstance(node, yaml.MappingNode):
-            named = [key.value for key, _ in node.value]
-            assert len(named) == len(set(named)), named
-        for child in node.value if isinstance(node.value, list) else ():
-            for part in child if isinstance(child, tuple) else (child,):
-                keys(part)
-
-    keys(yaml.compose((ROOT / "docker-compose.yml").read_text()))
 
 
 def test_all_our_services_share_one_environment_but_for_the_threads_of_searches(compose):
@@ -53,7 +41,9 @@ def test_every_documented_setting_reaches_the_container(compose, service):
     assert fixed & documented_settings() == own
 
 
-def test_no_secret_has_a_default(compose):
+def test_no_secret_has_a_default_or_is_on_a_command_line(compose):
+    commands = " ".join(str(service.get("command", "")) for service in compose["services"].values())
+    assert not re.search("SECRET_KEY|PASSWORD", commands)
     environment = compose["services"]["site"]["environment"]
     assert environment["SECRET_KEY"].startswith("${SECRET_KEY:?")
     assert "${POSTGRES_PASSWORD:?" in environment["DATABASE_URL"]
@@ -68,12 +58,6 @@ def test_redis_asks_for_its_password_and_drops_nothing_that_waits(compose):
     assert {"requirepass $$REDISCLI_AUTH", "maxmemory-policy noeviction", "appendonly yes"} < set(settings)
 
 
-def test_no_password_is_on_a_command_line_which_every_user_of_the_computer_can_read(compose):
-    secret = ("SECRET_KEY", "PASSWORD")
-    commands = [str(one.get("command", "")) for one in compose["services"].values()]
-    assert [line for line in commands for name in secret if name in line] == []
-
-
 @pytest.mark.parametrize("queue", QUEUES)
 def test_every_queue_has_a_worker_of_its_own(compose, queue):
     options = options_of(compose["services"][f"worker-{queue}"]["command"].split())
@@ -81,14 +65,13 @@ def test_every_queue_has_a_worker_of_its_own(compose, queue):
     assert (options["concurrency"] == 1) == (queue == "retrieval")  # a search has all its threads
 
 
-def test_the_clock_and_the_migration_are_commands_that_there_are(compose):
-    assert "beat" in compose["services"]["clock"]["command"]
-    assert options_of(compose["services"]["clock"]["command"].split())
-    assert options_of(compose["services"]["migrate"]["command"].split())["interactive"] is False
-
-
 def seconds(period: str) -> int:
     return int(period[:-1]) * {"s": 1, "m": 60}[period[-1]]
+
+
+def test_the_clock_and_the_migration_run_existing_commands(compose):
+    assert options_of(compose["services"]["clock"]["command"].split())
+    assert options_of(compose["services"]["migrate"]["command"].split())["interactive"] is False
 
 
 def test_nothing_is_killed_before_it_could_end(compose):
@@ -107,11 +90,6 @@ def test_no_service_has_or_gains_privileges_and_ours_write_to_two_folders_alone(
         assert (service["read_only"], written) == (True, ["/var/lib/counterpart", "/tmp"])
 
 
-def test_commands_of_the_site_can_read_what_is_to_be_imported(compose):
-    mounted = [volume for volume in compose["services"]["site"]["volumes"] if volume.endswith(":ro")]
-    assert mounted == ["${IMPORTS:-./imports}:/imports:ro"]
-
-
 def test_emulators_run_from_the_image_that_has_them_and_the_rest_from_the_other(compose):
     targets = {name: one["build"]["target"] for name, one in compose["services"].items() if "build" in one}
     assert targets == dict.fromkeys(OURS, "counterpart") | dict.fromkeys(EMULATORS, "rehearsal")
@@ -126,25 +104,10 @@ def test_the_worker_of_searches_gets_a_gpu_and_its_packages_from_the_overlay():
     assert (ROOT / service["build"]["args"]["REQUIREMENTS"]).exists()
 
 
-def test_every_service_that_stays_up_has_a_limit_of_memory(compose):
-    staying = [one for name, one in compose["services"].items() if name not in ("migrate", *EMULATORS)]
-    assert all(service["deploy"]["resources"]["limits"]["memory"] for service in staying)
-
-
 @pytest.mark.parametrize("name", [".gitignore", ".dockerignore"])
 @pytest.mark.parametrize("file", [".env", ".env.production"])
 def test_secrets_in_an_env_file_are_neither_committed_nor_copied_into_the_image(name, file):
     assert any(fnmatch(file, line) for line in (ROOT / name).read_text().splitlines())
-
-
-def test_the_site_is_not_published_beyond_this_machine(compose):
-    assert compose["services"]["site"]["ports"] == ["127.0.0.1:8000:8000"]
-
-
-def test_the_emulators_start_only_for_rehearsals(compose):
-    profiles = {name: service.get("profiles") for name, service in compose["services"].items()}
-    wanted = {"emulator": ["rehearsal"], "prolific": ["prolific"]}
-    assert {name: given for name, given in profiles.items() if given} == wanted
 
 
 def test_the_emulators_are_called_where_they_serve(compose):
@@ -157,22 +120,13 @@ def test_the_emulators_are_called_where_they_serve(compose):
 
 
 @pytest.mark.parametrize(("service", "port"), EMULATORS.items())
-def test_an_emulator_is_not_published_beyond_this_machine(compose, service, port):
-    assert compose["services"][service]["ports"] == [f"127.0.0.1:{port}:{port}"]
-
-
-@pytest.mark.parametrize(("service", "port"), EMULATORS.items())
-def test_an_emulators_command_is_one_that_there_is(compose, service, port):
-    given = options_of(compose["services"][service]["command"].split())
-    assert (given["host"], given["port"], given["open_controls"]) == ("0.0.0.0", port, True)
-
-
-@pytest.mark.parametrize("service", EMULATORS)
-def test_an_emulators_journal_outlives_its_container(compose, service):
+def test_an_emulator_serves_this_machine_only_and_its_journal_outlives_its_container(compose, service, port):
     emulator = compose["services"][service]
-    mounted = {volume.split(":")[-1] for volume in emulator["volumes"]}
-    journal = emulator["command"].split("--journal ")[1].split()[0]
-    assert any(journal.startswith(f"{folder}/") for folder in mounted)
+    given = options_of(emulator["command"].split())
+    assert (given["host"], given["port"], given["open_controls"]) == ("0.0.0.0", port, True)
+    assert (emulator["ports"], len(emulator["profiles"])) == ([f"127.0.0.1:{port}:{port}"], 1)
+    mounted = [volume.split(":")[-1] for volume in emulator["volumes"]]
+    assert any(str(given["journal"]).startswith(f"{folder}/") for folder in mounted)
 
 
 def test_the_image_has_the_servers_own_programs_for_backups(compose):
@@ -192,9 +146,14 @@ def test_every_image_is_pinned_to_a_patch_version(compose):
     assert re.search(r"^FROM python:3\.11\.\d+-", (ROOT / "Dockerfile").read_text(), re.M)
 
 
-def test_every_service_that_stays_up_has_a_health_check(compose):
+def test_the_site_serves_this_machine_only(compose):
+    assert compose["services"]["site"]["ports"] == ["127.0.0.1:8000:8000"]
+
+
+def test_every_service_that_stays_up_has_a_health_check_and_a_limit_of_memory(compose):
     staying = {name: one for name, one in compose["services"].items() if name not in ("migrate", *EMULATORS)}
     assert [name for name, service in staying.items() if "healthcheck" not in service] == []
+    assert all(service["deploy"]["resources"]["limits"]["memory"] for service in staying.values())
     program, option, code = compose["services"]["site"]["healthcheck"]["test"][1:]
     assert (program, option) == ("python", "-c")
     compile(code, "healthcheck", "exec")
@@ -214,18 +173,6 @@ def test_every_requirement_is_pinned_so_that_an_audit_names_what_runs(name):
     ours = ("#", "-r", "-e ./")
     lines = [line for line in (ROOT / name).read_text().splitlines() if line and not line.startswith(ours)]
     assert [line for line in lines if not re.fullmatch(r"[\w.-]+(\[[\w,]+\])?==[\w.]+", line)] == []
-
-
-def test_every_named_volume_exists(compose):
-    used = {volume.split(":")[0] for service in compose["services"].values() for volume in service.get("volumes", [])}
-    assert {name for name in used if name.isalpha()} == set(compose["volumes"])
-
-
-def test_the_image_serves_the_site_as_everybody_does():
-    command = next(line for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("CMD "))
-    program, option, file, *rest = json.loads(command.removeprefix("CMD "))
-    assert (program, option, file) == ("gunicorn", "--config", "config/gunicorn.py")
-    assert rest == ["--bind", "0.0.0.0:8000"]
 
 
 def test_the_access_log_keeps_neither_queries_nor_referrers_as_they_name_workers():

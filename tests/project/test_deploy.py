@@ -13,7 +13,8 @@ from prometheus_client.registry import CollectorRegistry
 from config.settings import QUEUES
 from console.prometheus import Work
 from core.site.version import software_version
-from tests.project.deployed import ROOT, documented_settings, options_of
+from tests.project.deployed import documented_settings, options_of
+from tests.project.names import ROOT
 
 BASE = ROOT / "deploy/base"
 FOLDERS = [BASE, ROOT / "deploy/autoscaled", ROOT / "deploy/gpu"]

@@ -1,18 +1,14 @@
 """What the documents name exists, and what exists is documented."""
 
 import re
-from pathlib import Path
 
 import pytest
-from django.apps import apps
 from django.core.management import get_commands, load_command_class
 from django.urls import resolve
 
 from core import extensions
+from tests.project.names import COMMANDS, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-APPS = {config.name for config in apps.get_app_configs() if not config.name.startswith(("django", "axes", "csp"))}
-OURS = sorted(name for name, app in get_commands().items() if app in APPS)
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 
 
@@ -27,7 +23,7 @@ def test_every_variable_that_the_settings_read_is_documented():
     assert read - documented == set()
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_documented_and_has_help(name):
     command = load_command_class(get_commands()[name], name)
     assert command.help.strip()
@@ -55,7 +51,7 @@ def test_every_file_and_folder_that_a_guide_names_exists(name):
 
 def test_every_command_has_a_page_or_says_why_not():
     rows = [row.split("|")[1:4] for row in text_of("docs/console.md").splitlines() if row.startswith("| `")]
-    assert [command.strip(" `") for command, _page, _why in rows] == OURS
+    assert [command.strip(" `") for command, _page, _why in rows] == COMMANDS
     assert [command for command, page, why in rows if not page.strip() and not why.strip()] == []
     addresses = re.findall(r"`(/[^`]*)`", "".join(page for _command, page, _why in rows))
     for address in addresses:

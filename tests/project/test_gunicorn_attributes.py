@@ -13,14 +13,10 @@ from gunicorn.workers import gthread
     ("owner", "name"),
     [
         (gthread, "_DEFER"),
-        (gthread.ThreadWorker, "handle"),
-        (gthread.ThreadWorker, "handle_request"),
-        (gthread.ThreadWorker, "_keepalive_after"),
         (gthread.TConn, "init"),
         (SocketUnreader, "unread"),
         (SocketUnreader, "take_buffered"),
         (Request, "force_close"),
-        (util, "write_error"),
     ],
 )
 def test_gunicorn_has_the_attribute(owner, name):

@@ -9,7 +9,7 @@ from shutil import copy
 
 import pytest
 
-from tests.project.deployed import ROOT
+from tests.project.names import ROOT
 
 IMPORT_ALL = """
 import pkgutil, sys

@@ -1,11 +1,8 @@
 """Judgments are asked for in one place, so that votes count alike everywhere."""
 
 import re
-from pathlib import Path
 
-from django.conf import settings
-
-from tests.project.test_module_names import APPS
+from tests.project.names import APPS, ROOT
 
 # `annotation/work/judgments.py` asks, two modules write, and three need rows of no round, worker or pair.
 MAY_ASK = {
@@ -23,9 +20,8 @@ ASKS = re.compile(
 
 
 def test_few_modules_ask_the_database_for_judgments():
-    root = Path(settings.BASE_DIR)
-    modules = [path for app in APPS for path in (root / app).rglob("*.py") if "migrations" not in path.parts]
-    asking = {path.relative_to(root).as_posix() for path in modules if ASKS.search(path.read_text())}
+    modules = [path for app in APPS for path in (ROOT / app).rglob("*.py") if "migrations" not in path.parts]
+    asking = {path.relative_to(ROOT).as_posix() for path in modules if ASKS.search(path.read_text())}
     assert asking <= MAY_ASK, (
         f"{', '.join(sorted(asking - MAY_ASK))}: use votes_in(round), answers_in(round), answers_from(assignments), "
         "answers_by(workers), answers_to(controls) or answers_on(images, captions) of annotation/work/judgments.py; "

@@ -7,7 +7,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.project.deployed import ROOT
+from tests.project.names import ROOT
 
 SETS = {"requirements-locked.txt": "requirements.txt", "requirements-gpu-locked.txt": "requirements-gpu.txt"}
 LOCKED = {"platform_machine": "x86_64", "python_version": "3.11", "sys_platform": "linux", "extra": ""}

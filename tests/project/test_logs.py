@@ -1,4 +1,4 @@
-"""What logs keep of addresses: nothing by which a reader could work, be paid, or log in as somebody."""
+"""What logs keep of addresses: nothing by which a reader could work, be paid, or log in as another person."""
 
 import logging
 import sys
@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from config.logs import MaskedFormatter, RefusalFilter, masked
-from tests.project.test_secret_addresses import access_line
+from tests.project.log_lines import Kept, access_line, logged
 
-# Of no key and always the same: it stands in the tests' names, and each process of a run must collect the same names.
+# Of no key and always the same: the tests' names contain it, and each process of a run must collect the same names.
 TOKEN = "WyIwMTIzNDU2Nzg5YWIiLDcsMF0:1xVAta:EmYWVsZUViUUQyierZP0u0LlWjckUAIYScl4Dlsgd-s"
 PASSWORD_TOKEN = "d3k2v7-0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 
@@ -35,30 +35,15 @@ def test_secret_parts_of_addresses_are_masked(address, kept):
     assert masked(f"GET {address} 200") == f"GET {kept} 200"
 
 
-def test_an_unknown_link_is_masked_in_the_log_of_django(stranger, db, settings):
-    lines = []
-    handler = logging.Handler()
-    handler.emit = lambda record: lines.append(handler.format(record))
-    handler.setFormatter(MaskedFormatter())
-    logging.getLogger("django.request").addHandler(handler)
-    try:
+def test_an_unknown_link_is_masked_in_the_log_of_django(stranger, db):
+    with logged(Kept(MaskedFormatter()), "django.request") as lines:
         stranger.get(f"/judge/me/{TOKEN}/")
-    finally:
-        logging.getLogger("django.request").removeHandler(handler)
     assert lines == ["Not Found: /judge/me/***/"]
 
 
 def test_a_refused_request_is_logged_without_a_traceback(member, db):
-    lines = []
-    handler = logging.Handler()
-    handler.emit = lambda record: lines.append(handler.format(record))
-    handler.setFormatter(MaskedFormatter())
-    handler.addFilter(RefusalFilter())
-    logging.getLogger("django.request").addHandler(handler)
-    try:
+    with logged(Kept(MaskedFormatter(), RefusalFilter()), "django.request") as lines:
         assert member.get("/release/").status_code == 403
-    finally:
-        logging.getLogger("django.request").removeHandler(handler)
     assert lines == ["Forbidden (Permission denied): /release/"]
 
 

@@ -1,4 +1,4 @@
-"""Databases of 0.3.1 and later are upgraded; the first migrations stand for all up to 0.3.1. Older ones are refused."""
+"""Databases of 0.3.1 and later are upgraded; the first migrations replace all up to 0.3.1. Older ones are refused."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -105,8 +105,6 @@ def test_a_populated_database_of_0_3_1_is_upgraded_and_keeps_its_rows(empty_data
 def test_a_database_before_0_3_1_is_refused_unchanged(empty_database):
     recorder = MigrationRecorder(connections[empty_database])
     recorder.record_applied("annotation", "0001_initial")
-    with pytest.raises(
-        CommandError, match=r"of a version before 0\.3\.1\. Upgrade to 0\.3\.2 first, then to this version\.$"
-    ):
+    with pytest.raises(CommandError, match=r"before 0\.3\.1\. Upgrade to 0\.3\.2 first"):
         call_command("migrate", database=empty_database, verbosity=0)
     assert connections[empty_database].introspection.table_names() == ["django_migrations"]

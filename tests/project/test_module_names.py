@@ -1,38 +1,25 @@
-"""A module's name says which one it is: nobody who looks for ``bias.py`` finds two of them."""
+"""No two modules have one name, so that a search for ``bias.py`` finds one file."""
 
 from collections import defaultdict
-from pathlib import Path
 
-from django.conf import settings
+from tests.project.names import APPS, ROOT
 
-APPS = (
-    "core",
-    "integrations",
-    "corpus",
-    "mitl",
-    "hits",
-    "annotation",
-    "crowd",
-    "dataset",
-    "evaluation",
-    "simulation",
-    "console",
-    "demo",
-)
 # What every Django app, and every subject of the console, has under these names.
 OF_EVERY_APP = {
-    "__init__",
-    "admin",
-    "apps",
-    "figures",
-    "forms",
-    "jobs",
-    "models",
-    "resources",
-    "schemas",
-    "tasks",
-    "urls",
-    "views",
+    *(
+        "__init__",
+        "admin",
+        "apps",
+        "figures",
+        "forms",
+        "jobs",
+        "models",
+        "resources",
+        "schemas",
+        "tasks",
+        "urls",
+        "views",
+    )
 }
 # Modules of one part in different places: a base class or errors of their package, a format that is read and written.
 # A kind of annotator that is a folder has its work in ``annotator``, its own network and loss in these.
@@ -43,10 +30,9 @@ OF_A_SUBJECT = ("management/commands", "annotation/models", "crowd/models", "mtu
 
 def test_no_two_modules_have_the_same_name():
     found = defaultdict(list)
-    root = Path(settings.BASE_DIR)
-    folders = [*map(root.joinpath, (*APPS, "config")), *root.glob("packages/*/counterpart_*")]
+    folders = [*map(ROOT.joinpath, (*APPS, "config")), *ROOT.glob("packages/*/counterpart_*")]
     for path in (path for folder in folders for path in folder.rglob("*.py")):
-        place = path.relative_to(root).as_posix()
+        place = path.relative_to(ROOT).as_posix()
         if "migrations" not in path.parts and not any(f"{folder}/" in place for folder in OF_A_SUBJECT):
             found[path.stem].append(place)
     twice = {name: places for name, places in found.items() if len(places) > 1}

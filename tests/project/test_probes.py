@@ -5,13 +5,13 @@ import threading
 import pytest
 
 from config import probes
-from core.health.checks import BESIDE, REQUIRED
+from core.health.checks import ADDITIONAL, REQUIRED
 
 WELL = {"database": True, "clock": True, "broker": True, "storage": True}
 
 
 @pytest.fixture(autouse=True)
-def _asked_anew(monkeypatch):
+def without_repeated_answers(monkeypatch):
     monkeypatch.setattr(probes, "LASTS", -1)
 
 
@@ -22,8 +22,8 @@ def test_healthz_answers_a_stranger_under_any_host(stranger, settings):
 
 
 @pytest.mark.parametrize("part", list(WELL))
-def test_healthz_fails_with_each_part_and_tells_nothing_of_it(stranger, monkeypatch, part):
-    monkeypatch.setattr((REQUIRED | BESIDE)[part], lambda: "password authentication failed for user me")
+def test_healthz_fails_with_each_part_without_details(stranger, monkeypatch, part):
+    monkeypatch.setattr((REQUIRED | ADDITIONAL)[part], lambda: "password authentication failed for user me")
     answer = stranger.get("/healthz")
     assert (answer.status_code, answer.json()[part]) == (503, False)
     assert "password" not in answer.text
@@ -38,7 +38,7 @@ def test_healthz_does_not_ask_the_database_for_every_visitor(stranger, monkeypat
 
 def test_livez_answers_while_nothing_else_does_and_touches_nothing(stranger, monkeypatch, django_assert_num_queries):
     for part in WELL:
-        monkeypatch.setattr((REQUIRED | BESIDE)[part], lambda: pytest.fail("was asked"))
+        monkeypatch.setattr((REQUIRED | ADDITIONAL)[part], lambda: pytest.fail("was asked"))
     with django_assert_num_queries(0):
         answer = stranger.get("/livez", headers={"host": "10.0.0.7:8000"})
     assert (answer.status_code, answer.json()) == (200, {"process": True})
@@ -46,7 +46,7 @@ def test_livez_answers_while_nothing_else_does_and_touches_nothing(stranger, mon
 
 @pytest.mark.parametrize(("part", "status"), [("database", 503), ("clock", 503), ("broker", 200), ("storage", 200)])
 def test_readyz_fails_with_the_database_or_the_clock_and_reports_the_rest(stranger, monkeypatch, part, status):
-    monkeypatch.setattr((REQUIRED | BESIDE)[part], lambda: "password authentication failed for user me")
+    monkeypatch.setattr((REQUIRED | ADDITIONAL)[part], lambda: "password authentication failed for user me")
     answer = stranger.get("/readyz")
     assert (answer.status_code, answer.json()) == (status, WELL | {part: False})
 
@@ -54,7 +54,7 @@ def test_readyz_fails_with_the_database_or_the_clock_and_reports_the_rest(strang
 def test_readyz_does_not_wait_for_a_storage_that_hangs(stranger, monkeypatch):
     hangs = threading.Event()
     monkeypatch.setattr(probes, "PATIENCE", 0.02)
-    monkeypatch.setattr(BESIDE["storage"], lambda: str(hangs.wait(60)))
+    monkeypatch.setattr(ADDITIONAL["storage"], lambda: str(hangs.wait(60)))
     try:
         answers = [stranger.get("/readyz") for _ in range(4)]  # more than there are threads
     finally:

@@ -12,6 +12,7 @@ from core.models import Heartbeat, Job
 from core.tasks import heartbeat
 from core.work.jobs import finish
 from tests.factories import make_round
+from tests.project.log_lines import Kept, logged
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def scraped(stranger, settings):
     return scrape
 
 
-def test_without_a_token_in_the_settings_there_is_no_such_page(stranger):
+def test_without_a_token_in_the_settings_the_page_does_not_exist(stranger):
     assert stranger.get("/metrics", headers={"authorization": "Bearer "}).status_code == 404
 
 
@@ -74,25 +75,14 @@ def test_made_up_methods_are_one_figure(scraped, stranger):
 
 @pytest.fixture
 def lines():
-    """What two loggers write, parsed."""
-    found = []
-    handler = logging.Handler()
-    handler.setFormatter(JsonFormatter())
-    handler.emit = lambda record: found.append(json.loads(handler.format(record)))
-    loggers = [logging.getLogger(name) for name in ("requests", "core.work.jobs")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.addHandler(handler)
-        logger.setLevel("INFO")
-    yield found
-    for logger, level in zip(loggers, levels, strict=True):
-        logger.removeHandler(handler)
-        logger.setLevel(level)
+    """What two loggers write."""
+    with logged(Kept(JsonFormatter()), "requests", "core.work.jobs") as kept:
+        yield kept
 
 
 def test_a_request_is_one_line_without_the_workers_link_or_what_a_platform_adds(stranger, db, lines):
     stranger.get("/judge/me/WyI3YmVh:1xUtGL:cMmf/?workerId=A1B2C3")
-    (line,) = lines
+    line = json.loads(*lines)
     assert (line["method"], line["path"], line["status"]) == ("GET", "/judge/me/***/", 404)
     assert line["milliseconds"] >= 0
     assert not {"A1B2C3", "WyI3YmVh"} & set(json.dumps(line).replace("/", '"').split('"'))
@@ -102,7 +92,7 @@ def test_a_job_that_ends_is_one_line_without_its_title(db, lines, django_capture
     with django_capture_on_commit_callbacks(execute=True):
         job = Job.objects.create(title="Write to Ada", task="none")
         finish(job.pk, "Ada was written to.")
-    (line,) = [line for line in lines if "job" in line]
+    (line,) = [row for row in map(json.loads, lines) if "job" in row]
     assert (line["job"], line["task"], line["state"], line["attempts"]) == (str(job.pk), "none", "done", 0)
     assert "Ada" not in json.dumps(line)
 

@@ -7,14 +7,14 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 
 from tests.factories import picture
+from tests.ports import reserved_port
+from tests.project.names import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 FIVE_MINUTES = README.partition("## Five minutes by hand")[2].partition("\n## ")[0]
 YOUR_OWN = README.partition("## Your own collection")[2].partition("\n## ")[0]
@@ -38,11 +38,6 @@ for typed in json.loads(sys.argv[1]):
 """
 
 
-def test_the_readme_names_both_commands():
-    assert "    make demo\n" in README
-    assert "`make test`" in README
-
-
 def test_five_minutes_begin_with_a_database_and_end_with_files():
     names = re.findall(r"^    python manage.py (\w+)", FIVE_MINUTES, re.M)
     assert (names[0], names[-1]) == ("migrate", "export")
@@ -50,7 +45,11 @@ def test_five_minutes_begin_with_a_database_and_end_with_files():
 
 @pytest.mark.slow
 def test_its_commands_run_as_printed(tmp_path):
-    emulator, site = free_port(), free_port()
+    with reserved_port() as emulator, reserved_port() as site:
+        play(tmp_path, emulator, site)
+
+
+def play(tmp_path, emulator, site):
     addresses = {"PROLIFIC_EMULATOR_URL": f"http://127.0.0.1:{emulator}", "SITE_URL": f"http://127.0.0.1:{site}"}
     folders = {"VAR_DIR": str(tmp_path / "var"), "DATABASE_URL": "", "REDIS_URL": "", "PYTHONPATH": str(ROOT)}
     folders["DJANGO_SETTINGS_MODULE"] = "config.settings"
@@ -97,12 +96,6 @@ def type_all(commands, **given):
     """Run commands one after the other; what each prints is in the file of its name."""
     run = subprocess.run([sys.executable, "-c", TYPIST, json.dumps(commands)], capture_output=True, text=True, **given)
     assert run.returncode == 0, run.stderr
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextmanager

@@ -3,19 +3,14 @@
 import logging
 import re
 from collections.abc import Iterator
-from datetime import timedelta
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from django.urls import URLResolver, get_resolver
-from gunicorn.config import Config
-from gunicorn.glogging import Logger
 
-from config import gunicorn
-from config.logs import JsonFormatter, MaskedFormatter, mask_gunicorn
+from config.logs import JsonFormatter, MaskedFormatter
+from tests.project.log_lines import access_line
 
-SECRET = {"token", "join_key"}  # Whoever has one acts as somebody.
+SECRET = {"token", "join_key"}  # Whoever has one acts as its owner.
 # These name things, open nothing without a login and help who reads a log.
 HARMLESS = {
     *("name", "collection", "round", "kind", "subject", "form", "what", "file_name", "pseudonym", "job_id", "call_id"),
@@ -68,16 +63,3 @@ def test_no_secret_part_of_an_address_is_in_a_log(address, tmp_path):
     assert MaskedFormatter().format(record) == f"GET {kept}"
     assert kept in (line := access_line(address, tmp_path / "access.log"))
     assert "s3cret-word" not in line
-
-
-def access_line(address: str, path: Path, form: str = gunicorn.access_log_format) -> str:
-    """What gunicorn writes for a request."""
-    config = Config()
-    config.set("accesslog", str(path))
-    config.set("access_log_format", form)
-    log = Logger(config)
-    mask_gunicorn()
-    environ = {"REQUEST_METHOD": "GET", "PATH_INFO": address, "RAW_URI": address, "SERVER_PROTOCOL": "HTTP/1.1"}
-    answer = SimpleNamespace(status="200 OK", sent=5, headers=[])
-    log.access(answer, SimpleNamespace(headers=[]), environ, timedelta(seconds=1))
-    return path.read_text()

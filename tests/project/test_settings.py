@@ -19,8 +19,7 @@ from django.db import ConnectionHandler, OperationalError, close_old_connections
 
 from core.site import version
 from core.site.environment import database, kept_secrets
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.project.names import ROOT
 
 
 def start(folder: Path, **environment: str) -> dict[str, Any]:
@@ -33,6 +32,8 @@ def test_nothing_set_runs_on_sqlite_for_this_machine_alone(tmp_path):
     settings = start(tmp_path)
     assert settings["DATABASES"]["default"]["ENGINE"] == "django.db.backends.sqlite3"
     assert settings["ALLOWED_HOSTS"] == ["127.0.0.1", "localhost"]  # and to no host of the tests
+    settings = start(tmp_path, DATABASE_URL="postgres://user@db/counterpart")
+    assert settings["DATABASES"]["default"]["ENGINE"] == "django.db.backends.postgresql"
 
 
 def test_an_upgraded_site_does_not_read_what_an_older_version_cached(tmp_path, monkeypatch):
@@ -41,11 +42,6 @@ def test_an_upgraded_site_does_not_read_what_an_older_version_cached(tmp_path, m
     assert cache.get("figures") == 1
     monkeypatch.setattr(version, "software_version", lambda: "9.9.9")
     assert cache.get("figures") is None
-
-
-def test_a_database_url_selects_postgresql(tmp_path):
-    settings = start(tmp_path, DATABASE_URL="postgres://somebody@db/counterpart")
-    assert settings["DATABASES"]["default"]["ENGINE"] == "django.db.backends.postgresql"
 
 
 def test_empty_variables_count_as_unset(tmp_path):
@@ -75,11 +71,11 @@ def test_empty_variables_count_as_unset(tmp_path):
         ("SYNC_LAG_SECONDS", "-1"),
     ],
 )
-def test_an_invalid_variable_is_told_in_one_line_without_its_password(tmp_path, name, value):
-    with pytest.raises(SystemExit, match=f"^Invalid environment variable {name}: ") as told:
+def test_an_invalid_variable_is_reported_in_one_line_without_its_password(tmp_path, name, value):
+    with pytest.raises(SystemExit, match=f"^Invalid environment variable {name}: ") as ended:
         start(tmp_path, **{name: value})
-    assert "\n" not in str(told.value)
-    assert "pass" not in str(told.value)
+    assert "\n" not in str(ended.value)
+    assert "pass" not in str(ended.value)
 
 
 @pytest.mark.slow
@@ -92,7 +88,7 @@ def test_an_invalid_variable_is_told_in_one_line_without_its_password(tmp_path, 
     ],
     ids=lambda program: program[-1],
 )
-def test_every_program_tells_an_invalid_variable_in_one_line(tmp_path, program):
+def test_every_program_reports_an_invalid_variable_in_one_line(tmp_path, program):
     environment = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path), "LEASE_MINUTES": "abc"}
     outcome = subprocess.run(
         [sys.executable, *program], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
@@ -101,8 +97,8 @@ def test_every_program_tells_an_invalid_variable_in_one_line(tmp_path, program):
     assert "LEASE_MINUTES" in outcome.stderr
 
 
-def test_a_database_that_cannot_be_reached_is_told_in_one_line(tmp_path):
-    unreachable = {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/x"}
+def test_a_database_that_cannot_be_reached_is_reported_in_one_line(tmp_path):
+    unreachable = {"DATABASE_URL": "postgres://user@127.0.0.1:1/x"}
     environment = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path), **unreachable}
     outcome = subprocess.run(
         [sys.executable, "manage.py", "migrate"], cwd=ROOT, env=environment, capture_output=True, text=True
@@ -140,7 +136,7 @@ def test_an_older_key_below_the_first_line_is_still_valid(tmp_path):
     assert settings["SECRET_KEY_FALLBACKS"] == ["the-old-key", "the-oldest-key"]
 
 
-def test_other_users_cannot_read_the_state_of_a_new_site(tmp_path):
+def test_other_users_cannot_read_the_state_of_a_site(tmp_path):
     folder = tmp_path / "var"
     start(folder)
     kept = {
@@ -148,13 +144,10 @@ def test_other_users_cannot_read_the_state_of_a_new_site(tmp_path):
         for path in (folder, *folder.glob("*_key"), *folder.glob("*.sqlite3"))
     }
     assert kept == {"var": 0o700, "secret_key": 0o600, "counterpart.sqlite3": 0o600}
-
-
-def test_other_users_cannot_read_a_database_that_an_earlier_release_made_for_all(tmp_path):
-    database = tmp_path / "elsewhere.sqlite3"
-    database.touch(mode=0o644)
-    start(tmp_path, DATABASE_URL=f"sqlite:///{database}")
-    assert stat.S_IMODE(database.stat().st_mode) == 0o600
+    earlier = tmp_path / "elsewhere.sqlite3"  # as releases before 0.2 made it
+    earlier.touch(mode=0o644)
+    start(folder, DATABASE_URL=f"sqlite:///{earlier}")
+    assert stat.S_IMODE(earlier.stat().st_mode) == 0o600
 
 
 def test_a_database_in_memory_makes_no_file(tmp_path, monkeypatch):
@@ -190,7 +183,7 @@ def test_a_connection_that_postgresql_dropped_fails_no_request(transactional_db)
 
 
 @pytest.mark.service
-def test_nobody_waits_for_a_lock_until_the_server_kills_the_request(db):
+def test_no_request_waits_for_a_lock_until_the_server_kills_it(db):
     if connection.vendor == "sqlite":
         pytest.skip("SQLite has a time-out of its own")
     with connection.cursor() as cursor:

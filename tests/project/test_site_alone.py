@@ -1,4 +1,4 @@
-"""A host that only serves pages needs none of the large packages: neither to install nor to start."""
+"""A host that only serves pages needs no large package: neither to install nor to start."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, requires
 
 from packaging.requirements import Requirement
 
-from tests.project.deployed import ROOT
+from tests.project.names import ROOT
 
 LARGE = {"torch", "transformers", "tokenizers", "safetensors", "nltk", "opencv-python-headless", "crowd-kit"}
 START = """

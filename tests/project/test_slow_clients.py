@@ -20,14 +20,15 @@ from config.web_worker import ArrivingRequest, PacedSocket
 from core.web.middleware import RETRY_AFTER, UPLOADS_OF_ONE
 from counterpart_client import Client, http_calls
 from tests.ports import reserved_port
+from tests.project.names import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 THREADS = 8
 START = (
     *("GET /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow:", "POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\n"),
     "POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\nusername=",
     "POST /judge/me/x/take/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 150000000\r\n\r\nx",
     "POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+    "GET /login/ HTTP/1.0\r\n\r\n",  # and does not hang up after its answer
     "",
 )
 
@@ -73,7 +74,7 @@ def send(port: int, text: str) -> socket.socket:
     return client
 
 
-def told(client: socket.socket) -> str:
+def status(client: socket.socket) -> str:
     """The status line of the answer."""
     return client.makefile().readline().strip()
 
@@ -99,37 +100,13 @@ def test_clients_that_send_byte_after_byte_do_not_stop_the_site(port):
 
 
 @pytest.mark.slow
-def test_clients_that_do_not_hang_up_after_their_answer_do_not_stop_the_site(port):
-    slow = [send(port, "GET /login/ HTTP/1.0\r\n\r\n") for _ in range(5 * THREADS)]
-    assert [answers(port) for _ in range(3)] == [True] * 3
-    for client in slow:
-        client.close()
-
-
-@pytest.mark.slow
 def test_a_large_body_is_refused_before_it_is_sent(port):
-    assert told(send(port, START[3])) == "HTTP/1.1 413 Request Entity Too Large"
-    assert told(send(port, START[4])) == "HTTP/1.1 411 Length Required"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("digits", [4_000, 5_000])
-def test_a_length_of_thousands_of_digits_is_too_large(port, digits):
-    request = f"POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {'9' * digits}\r\n\r\n"
-    assert told(send(port, request + "username=")) == "HTTP/1.1 413 Request Entity Too Large"
+    assert status(send(port, START[3])) == "HTTP/1.1 413 Request Entity Too Large"
+    assert status(send(port, START[4])) == "HTTP/1.1 411 Length Required"
+    for digits in (4_000, 5_000):  # Python reads 4,300
+        endless = f"POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {'9' * digits}\r\n\r\n"
+        assert status(send(port, endless + "username=")) == "HTTP/1.1 413 Request Entity Too Large"
     assert answers(port)
-
-
-@pytest.mark.slow
-def test_a_client_that_waits_to_be_told_is_told_once_to_send_its_form(port):
-    request = "POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nExpect: 100-continue\r\n"
-    client = send(port, f"{request}Content-Length: 3\r\n\r\n")
-    answer = client.makefile()
-    assert [answer.readline(), answer.readline()] == ["HTTP/1.1 100 Continue\n", "\n"]
-    client.sendall(b"a=b")
-    rest = answer.read()
-    assert rest.startswith("HTTP/1.1 403 Forbidden")
-    assert "100 Continue" not in rest
 
 
 @pytest.mark.slow
@@ -147,15 +124,6 @@ def test_two_requests_sent_at_once_are_both_answered(port):
     text = client.makefile().read()
     assert text.count("HTTP/1.1 403") == 1  # no CSRF token
     assert text.count("HTTP/1.1 200") == 1
-
-
-@pytest.mark.slow
-def test_a_form_that_arrives_in_pieces_is_read_whole(port):
-    client = send(port, "POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 200000\r\n\r\n")
-    for _ in range(20):
-        client.sendall(b"x" * 10_000)
-        sleep(0.01)
-    assert told(client) == "HTTP/1.1 403 Forbidden"
 
 
 @pytest.mark.parametrize("sent", [b"GET / HTTP/1.1\r\nX:" + b"x" * 100_000, b"x" * 100_000])
@@ -178,14 +146,14 @@ def test_a_request_that_is_late_is_not_received_to_its_end():
 
 
 @pytest.mark.parametrize(
-    ("start", "expect", "told_so"),
+    ("start", "expect", "answer"),
     [
         ("POST / HTTP/1.1", "100-Continue", b"HTTP/1.1 100 Continue\r\n\r\n"),
         ("POST / HTTP/1.0", "100-continue", b""),
         ("POST / HTTP/1.1", "something", b""),
     ],
 )
-def test_a_client_is_told_once_to_send_a_small_body_if_it_asks(start, expect, told_so):
+def test_a_client_that_asks_gets_one_answer_to_send_its_small_body(start, expect, answer):
     ours, theirs = socket.socketpair()
     with ours, theirs:
         arrival = ArrivingRequest(deadline=monotonic() + 60)
@@ -195,7 +163,7 @@ def test_a_client_is_told_once_to_send_a_small_body_if_it_asks(start, expect, to
             arrival.receive(ours)
         assert arrival.is_ready
         ours.shutdown(socket.SHUT_WR)
-        assert theirs.makefile("rb").read() == told_so
+        assert theirs.makefile("rb").read() == answer
 
 
 def test_a_request_whose_length_cannot_be_read_has_arrived_and_is_not_collected():
@@ -267,14 +235,14 @@ def test_stalled_uploads_stop_neither_the_site_nor_the_uploads_of_others(tokens_
     held = [client for client in stalled if not is_refused(client)]
     assert len(held) == UPLOADS_OF_ONE
     assert [answers(port) for _ in range(3)] == [True] * 3
-    assert told(send(port, "GET /judge/join/none/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")) == "HTTP/1.1 404 Not Found"
+    assert status(send(port, "GET /judge/join/none/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")) == "HTTP/1.1 404 Not Found"
 
     content = b"y" * 400_000  # at 100 kB a second
     honest = begin_upload(port, other, len(content), content)
     for _ in range(8):
         honest.sendall(content[:50_000])
         sleep(0.5)
-    assert told(honest) == "HTTP/1.1 201 Created"
+    assert status(honest) == "HTTP/1.1 201 Created"
 
     waits = []
 

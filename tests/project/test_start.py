@@ -9,5 +9,5 @@ HEAVY = ("boto3", "httpx", "numba", "scipy.stats", "sklearn", "torch")
 def test_heavy_packages_are_not_imported_at_the_start():
     """Neither by the apps, which commands load, nor by the pages."""
     program = f"import django, sys; django.setup(); import config.urls; print([*filter(sys.modules.get, {HEAVY})])"
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -23,7 +23,7 @@ def test_there_are_sheets():
 
 
 @pytest.mark.parametrize("what", OWN_VALUES)
-def test_no_sheet_chooses_it_beside_the_tokens(what):
+def test_no_sheet_has_a_value_of_its_own(what):
     own = re.compile(OWN_VALUES[what])
     found = {path.name: re.sub(NOT_DISTANCES, "", path.read_text()) for path in SHEETS}
     assert {name: [one[0] for one in own.finditer(text)] for name, text in found.items() if own.search(text)} == {}

@@ -1,4 +1,4 @@
-"""The packages that others install have what a package needs beside its code."""
+"""The packages that others install have the licence."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.project.deployed import ROOT
+from tests.project.names import ROOT
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Nothing computes in a transaction: on SQLite nobody could save an answer meanwhile.
+"""Nothing computes in a transaction: on SQLite no other process could save an answer meanwhile.
 
 ``tests/transactions.py`` refuses it in every test. Here a second connection really asks for the lock, and the source of
 every command and job is read for what no test runs.
@@ -28,13 +28,13 @@ from tests.annotation.cast import answer
 from tests.corpus.files import jsonl, line
 from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_round, make_sample
-from tests.project.test_docs import OURS
+from tests.project.names import COMMANDS
 from tests.project.transaction_blocks import modules, work_in_transactions
 
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What was under way each time that somebody else has asked for the lock, and got it."""
+    """What was under way each time that another connection has asked for the lock, and got it."""
     if connection.vendor != "sqlite":
         pytest.skip("other databases lock rows")
     moments: list[str] = []
@@ -44,7 +44,7 @@ def asked(monkeypatch):
             try:
                 other.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
-                raise AssertionError(f"Nobody else could write during {what}.") from error
+                raise AssertionError(f"No other connection could write during {what}.") from error
         moments.append(what)
 
     monkeypatch.setattr(transactions, "refuse_work", ask)
@@ -99,7 +99,7 @@ ACTS = [evaluate, register, release, aggregate, import_captions, import_pairs]
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.__name__)
-def test_somebody_else_can_write_at_every_moment_of_long_work(asked, tmp_path, act):
+def test_another_process_can_write_at_every_moment_of_long_work(asked, tmp_path, act):
     run = act(tmp_path)
     asked.clear()
     run()
@@ -120,7 +120,7 @@ def test_no_transaction_of_a_command_or_job_reaches_what_computes():
 
 
 def test_every_command_and_job_is_read():
-    commands = {f"{app}.management.commands.{name}" for name, app in get_commands().items() if name in OURS}
+    commands = {f"{app}.management.commands.{name}" for name, app in get_commands().items() if name in COMMANDS}
     works = [unwrap(task.run) for task in current_app.tasks.values() if hasattr(task.run, "__wrapped__")]
     jobs = {work.__module__ for work in works if not work.__module__.startswith("tests.")}
     assert len(jobs) > 5

@@ -1,5 +1,5 @@
 """Wrong commands, one a line in wrong_commands.txt: each ends with one clear line, and changes no row and no file.
-The words behind => stand in that line."""
+The words behind => are in that line."""
 
 import gzip
 import hashlib
@@ -55,7 +55,7 @@ def before(world, django_db_blocker) -> str:
 
 @pytest.fixture(autouse=True)
 def here(world, before, settings, monkeypatch):
-    """Commands run in the folder, as if typed, with the input of nobody."""
+    """Commands run in the folder, as if typed, with an empty input."""
     for name, path in stored_in(world / "var").items():
         setattr(settings, name, path)
     monkeypatch.chdir(world)
@@ -189,13 +189,13 @@ def complaint_about(row: str, capsys) -> str:
     except BaseException as error:  # what a terminal would show as a traceback
         capsys.readouterr()
         return f"{typed}: {type(error).__name__}: {error}"
-    told = capsys.readouterr().err.removesuffix("\n")
+    line = capsys.readouterr().err.removesuffix("\n")
     if code in (0, None):
         return f"{typed}: accepted"
-    if not told.startswith("CommandError: ") or "\n" in told or len(told) > LONGEST:
-        return f"{typed}: not one line: {told[:900]!r}"
-    if words not in told:
-        return f"{typed}: {told!r} lacks {words!r}"
+    if not line.startswith("CommandError: ") or "\n" in line or len(line) > LONGEST:
+        return f"{typed}: not one line: {line[:900]!r}"
+    if words not in line:
+        return f"{typed}: {line!r} does not have {words!r}"
     return ""
 
 

@@ -93,7 +93,7 @@ def _calls(body: list[ast.stmt]) -> Iterator[ast.Call]:
 
 
 def _only_writes(call: ast.Call) -> bool:
-    """Whether the step of a call that tells progress is one that writes rows."""
+    """Whether the step of a call that reports progress is one that writes rows."""
     texts = [one for one in (*call.args, *(key.value for key in call.keywords if key.arg == "step"))]
     steps = [one.value for one in texts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     return all(step.startswith(WRITING) for step in steps) and bool(steps)
