@@ -1,4 +1,4 @@
-"""Commands as somebody types them."""
+"""Commands as they are typed."""
 
 import json
 from io import StringIO

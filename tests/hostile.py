@@ -23,7 +23,12 @@ IN_JSON = {
     "levels": DEEP.encode(),
 }
 """JSON that no reader accepts, by what it is."""
-BESIDE_JSON = {"more than 32 bits": b"2147483648", "64 bits": b"9223372036854775807", "half": b"0.5", "null": b"null"}
+OTHER_JSON = {
+    "more than 32 bits": b"2147483648",
+    "64 bits": b"9223372036854775807",
+    "half": b"0.5",
+    "null": b"null",
+}
 """JSON that some readers accept."""
 TYPED = ["a\0b", DIGITS, "2147483648", "9223372036854775808", "1e999", "٣"]
 """Texts of forms and addresses."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def reserved_port() -> Iterator[int]:
-    """Yield a port that nobody else on this machine is given meanwhile: a socket that does not listen keeps it, and
+    """Yield a port that no other program on this machine gets meanwhile: a socket that does not listen keeps it, and
     servers that set SO_REUSEADDR, as gunicorn does, may listen there all the same."""
     with socket.socket() as keeper:
         keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""Run a command beside a real PostgreSQL and a real Redis: python -m tests.services COMMAND [ARG ...]
+"""Run a command with a real PostgreSQL and a real Redis: python -m tests.services COMMAND [ARG ...]
 
 Each service is the one that DATABASE_URL or REDIS_URL names, else the one on its standard local port, else a
 real server started from a wheel. The run has a database name and a key prefix of its own.
@@ -23,7 +23,7 @@ LOCAL_REDIS = "redis://127.0.0.1:6379/0"
 
 
 def answers(url: str) -> bool:
-    """Tell whether a PostgreSQL server answers at ``url``."""
+    """Whether a PostgreSQL server answers at ``url``."""
     try:
         psycopg2.connect(f"{url}/postgres", connect_timeout=3).close()
     except psycopg2.OperationalError:

@@ -57,7 +57,7 @@ def own_transactions() -> Iterator[None]:
         yield
 
 
-# What computes for long, beside what opens a file, connects to somebody or says how far it is.
+# What computes for long, in addition to what opens a file, connects to a server or reports progress.
 HEAVY = (
     "counterpart_metrics.targets.Reading.add",
     "counterpart_statistics.aggregation.fit_votes",
@@ -78,7 +78,7 @@ _HOOKED: list[object] = []
 
 @contextmanager
 def no_work_in_transactions() -> Iterator[None]:
-    """Refuse work in a transaction that the code under test opened itself: on SQLite nobody else can write then."""
+    """Refuse work in a transaction that the code under test opened itself: on SQLite no other process could write."""
     if not _HOOKED:
         sys.addaudithook(_on_event)  # for good: Python removes none
     _HOOKED.append(_on_event)

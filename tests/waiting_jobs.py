@@ -16,7 +16,7 @@ SYNC = "crowd.tasks.sync_one"
 
 @job("mitl.tasks.wait", needs=())
 def wait(job: Job, progress: JobProgress) -> str:
-    """Search for an hour, for all that a queue can tell: until there is a file."""
+    """Work like a long search, as far as a queue can see: until a file exists."""
     while not Path(job.params["until"]).exists():
         progress("searching", 0, None)
         time.sleep(0.1)

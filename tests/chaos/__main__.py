@@ -97,7 +97,7 @@ def own_database(server: str) -> Iterator[str]:
 
 @contextmanager
 def own_broker(url: str) -> Iterator[str]:
-    """Yield the URL of a Redis database that is empty and that nobody uses: connections of the others are not cut."""
+    """Yield the URL of a Redis database that is empty and unused: connections of the others are not cut."""
     server = redis.from_url(url)
     taken = {int(client["db"]) for client in server.client_list()}
     taken |= {int(name.removeprefix("db")) for name in server.info("keyspace")}

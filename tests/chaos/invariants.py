@@ -33,7 +33,7 @@ GRADED = (State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
 
 
 def violations(sent: Sequence[Sent], *, at_rest: bool = False) -> list[str]:
-    """Check one state of the database. ``sent`` is a copy made before: what is acknowledged later may be lacking."""
+    """Check one state of the database. ``sent`` is a copy made before: what is acknowledged later may be missing."""
     with _unchanging():
         found = [line for check in (lost, altered) for line in check(sent, at_rest)]
         return found + [line for check in (ALWAYS + AT_REST if at_rest else ALWAYS) for line in check()]
@@ -97,11 +97,11 @@ def too_many_votes() -> Iterator[str]:
 
 
 def seats() -> Iterator[str]:
-    """A seat that is offered though somebody holds it, or taken though nobody does."""
+    """A seat that is offered while it is held, or taken without a holder."""
     held = set(Assignment.objects.filter(state__in=Assignment.HOLDING).values_list("seat", flat=True))
     for pk, state in Seat.objects.values_list("pk", "state"):
         if (state == Seat.State.OPEN) == (pk in held):
-            yield f"seats: seat {pk} is {state} and {'held' if pk in held else 'held by nobody'}"
+            yield f"seats: seat {pk} is {state} and {'held' if pk in held else 'not held'}"
 
 
 def controls() -> Iterator[str]:
@@ -159,7 +159,7 @@ def rows() -> Iterator[str]:
 
 
 def leases() -> Iterator[str]:
-    """Leases past their deadline, and submissions that nobody graded."""
+    """Leases past their deadline, and submissions without a grade."""
     late = Assignment.objects.filter(state=State.LEASED, deadline__lt=timezone.now(), seat__isnull=False)
     yield from (f"leases: assignment {one.pk} ran out at {one.deadline}" for one in late)
     ungraded = Assignment.objects.filter(state=State.SUBMITTED)

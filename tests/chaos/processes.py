@@ -22,7 +22,7 @@ class Process:
         self._start()
 
     def kill(self, **variables: str) -> None:
-        """Kill it with all its children, as a lack of memory does, and start it again, with ``variables`` besides."""
+        """Kill it with all its children, as missing memory does, and start it again, with ``variables`` besides."""
         self.stop(signal.SIGKILL)
         self._start(**variables)
 
@@ -35,7 +35,7 @@ class Process:
             os.kill(int(pids[int(pick * len(pids))]), signal.SIGKILL)
 
     def terminate(self, *, seconds: float) -> None:
-        """Tell it to stop, as a deploy does: it alone, and not its children."""
+        """Send SIGTERM, as a deploy does: to the process alone, and not to its children."""
         self._running.terminate()
         self._running.wait(seconds)
 
@@ -90,7 +90,7 @@ class Site:
         for address in (f"{self.address}/login/", f"{self.emulator}/worker/sign-in"):
             while not answers(address):
                 if time.monotonic() > end:
-                    raise TimeoutError(f"Nothing answers at {address}; see the logs beside its journal.")
+                    raise TimeoutError(f"Nothing answers at {address}; see the logs in the folder of its journal.")
                 time.sleep(0.2)
 
     def watch(self) -> None:

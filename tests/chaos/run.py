@@ -106,7 +106,7 @@ def _wait_for_work(crowd: Crowd, *, seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while not any(one.acknowledged for one in list(crowd.sent)):
         if time.monotonic() > end:
-            raise TimeoutError(f"Nobody has submitted anything: {dict(crowd.count)}")
+            raise TimeoutError(f"Nothing was submitted: {dict(crowd.count)}")
         time.sleep(0.2)
 
 

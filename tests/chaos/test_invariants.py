@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.files.storage import default_storage
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.transaction import atomic
 from django.utils import timezone
 
@@ -75,63 +75,52 @@ def remove_file():
     default_storage.delete(f"{version.folder}/{next(iter(version.manifest['files']))}")
 
 
-def posted_twice():
-    """More votes on a pair than the round wants."""
-    Round.objects.update(replication=1)
+def change(**fields: object) -> Callable[[], object]:
+    """Change the first assignment."""
+    return lambda: Assignment.objects.filter(pk=first().pk).update(**fields)
 
 
+def change_lease(field: str, later: timedelta) -> Callable[[], object]:
+    return lambda: Assignment.objects.filter(state="leased").update(**{field: timezone.now() + later})
+
+
+def judgments() -> QuerySet[Judgment]:
+    return Judgment.objects.filter(assignment=first())
+
+
+def submit_again() -> None:
+    subject = Event.objects.filter(verb="submitted").first().subject
+    atomic(Event.objects.create)(actor="x", verb="submitted", subject=subject)
+
+
+def decide_again() -> None:
+    Decision.objects.create(assignment=first(), votes_count=True, paid=True, reason="again")
+
+
+LATER = timedelta(hours=2)
 FAULTS = {
     "an acknowledged submission is gone": ("lost", lose),
-    "a level was changed": ("altered", lambda: Judgment.objects.filter(assignment=first()).update(level=3)),
-    "a judgment was lost": ("partial", lambda: Judgment.objects.filter(assignment=first()).first().delete()),
-    "open work has judgments": ("partial", lambda: Assignment.objects.filter(pk=first().pk).update(state="leased")),
-    "work was submitted twice": (
-        "doubled",
-        lambda: atomic(Event.objects.create)(
-            actor="x", verb="submitted", subject=Event.objects.filter(verb="submitted").first().subject
-        ),
-    ),
-    "work was decided twice": (
-        "doubled",
-        lambda: Decision.objects.create(assignment=first(), votes_count=True, paid=True, reason="again"),
-    ),
-    "a pair has more votes than its round wants": ("votes", posted_twice),
+    "a level was changed": ("altered", lambda: judgments().update(level=3)),
+    "a judgment was lost": ("partial", lambda: judgments().first().delete()),
+    "open work has judgments": ("partial", change(state="leased")),
+    "work was submitted twice": ("doubled", submit_again),
+    "work was decided twice": ("doubled", decide_again),
+    "a pair has more votes than its round wants": ("votes", lambda: Round.objects.update(replication=1)),
     "a held seat is offered": ("seats", lambda: Seat.objects.filter(pk=first().seat_id).update(state="open")),
-    "nobody holds a taken seat": ("seats", lambda: Assignment.objects.filter(state="leased").delete()),
-    "a control result is missing": (
-        "controls",
-        lambda: Assignment.objects.filter(pk=first().pk).update(control_failures=None),
-    ),
+    "a taken seat has no holder": ("seats", lambda: Assignment.objects.filter(state="leased").delete()),
+    "a control result is missing": ("controls", change(control_failures=None)),
     "accepted work was never paid": ("money", lambda: Payment.objects.first().delete()),
-    "work that was not accepted is paid": (
-        "money",
-        lambda: Assignment.objects.filter(pk=first().pk).update(state="flagged"),
-    ),
+    "work that was not accepted is paid": ("money", change(state="flagged")),
     # The last two, as no transaction takes them back.
     "a released file was changed": ("files", change_file),
     "a released file is missing": ("files", remove_file),
 }
 FAULTS_AT_REST = {
-    "a control result is wrong": (
-        "controls",
-        lambda: Assignment.objects.filter(pk=first().pk).update(control_failures=F("control_failures") + 1),
-    ),
-    "a lease is past its deadline": (
-        "leases",
-        lambda: Assignment.objects.filter(state="leased").update(deadline=timezone.now()),
-    ),
-    "a lease begins in the future": (
-        "clocks",
-        lambda: Assignment.objects.filter(state="leased").update(leased_at=timezone.now() + timedelta(hours=2)),
-    ),
-    "a lease is too long": (
-        "clocks",
-        lambda: Assignment.objects.filter(state="leased").update(deadline=timezone.now() + timedelta(hours=2)),
-    ),
-    "a submission is not graded": (
-        "leases",
-        lambda: Assignment.objects.filter(pk=first().pk).update(state="submitted"),
-    ),
+    "a control result is wrong": ("controls", change(control_failures=F("control_failures") + 1)),
+    "a lease is past its deadline": ("leases", change_lease("deadline", timedelta(0))),
+    "a lease begins in the future": ("clocks", change_lease("leased_at", LATER)),
+    "a lease is too long": ("clocks", change_lease("deadline", LATER)),
+    "a submission is not graded": ("leases", change(state="submitted")),
     "a draft of submitted work is left": (
         "leases",
         lambda: Draft.objects.create(assignment=first(), item=Item.objects.first(), level=1),
@@ -140,7 +129,7 @@ FAULTS_AT_REST = {
     "a call was not made": ("work", lambda: Outbox.objects.create(call="publish", subject="x:1", channel="mturk")),
     "a version does not follow from its judgments": (
         "files",
-        lambda: Judgment.objects.filter(assignment=first(), item__control=None).update(level=4),
+        lambda: judgments().filter(item__control=None).update(level=4),
     ),
 }
 

@@ -20,7 +20,7 @@ from console.api.access_tokens import make_token
 from console.api.scopes import SCOPES
 from console.api.site_api import api
 from tests.console.test_access import GUARDED, addresses_of_the_site
-from tests.hostile import BESIDE_JSON, DIGITS, IN_JSON, TYPED
+from tests.hostile import DIGITS, IN_JSON, OTHER_JSON, TYPED
 
 __all__ = ["addresses_of_the_site"]
 
@@ -33,7 +33,7 @@ KNOWN = {
 }
 """What a call takes for the rows of the site, by the name of the parameter."""
 USUAL = {"string": "new", "integer": 1, "number": 0.5, "boolean": False, "array": [], "object": {}, "null": None}
-VALUES = {name: IN_JSON[name] for name in ("half a pair", "a NUL", "400 digits")} | BESIDE_JSON
+VALUES = {name: IN_JSON[name] for name in ("half a pair", "a NUL", "400 digits")} | OTHER_JSON
 NAMES_IN_ADDRESSES = re.compile(r'GET(?:\.get(?:list)?\(|\[)"(\w+)"')
 
 

@@ -11,17 +11,6 @@ from demo.meanings import SEVERAL, SOME, Claim, Meaning
 from demo.phrases import word
 from demo.scenes import KINDS, sample_scenes
 
-WORDS = """
-    a air along an animal animals apple apples are as asleep at ball balloon balloons balls bananas be beach
-    beside bicycle bicycles big bike bikes bird birds black blue boat boats boy boys brown bus buses by can car
-    cars cat cats chair child children city close couch couches day daytime dog dogs down drawing dress dresses
-    eating farm fast field five flying four fruit furniture girl girls goes grass gray grazing green horse
-    horses in is jumping kid kids lake large least left little living meadow middle mountains nap near next
-    night of on one open orange out outdoors park patch pet pets picture piece pieces pink red right room
-    running sandy seaside see seen several shirt shirts side sitting sleeping small snow snowy sofa sofas some
-    standing stars still street sun sunny sunset taking the there three through to toy toys two under up vehicle
-    vehicles water we white with yellow
-"""
 COLOURS = {colour for kind in KINDS.values() for colour in kind.colours}
 
 
@@ -34,20 +23,10 @@ def spoken(text):
     return re.findall(r"[a-z]+", text.lower())
 
 
-def test_a_picture_has_five_differently_worded_captions(plates):
+def test_a_picture_has_five_captions_of_different_words_and_meanings_all_right_for_it(plates):
     assert {len(set(plate.texts)) for plate in plates} == {5}
-
-
-def test_a_picture_s_captions_mean_different_things(plates):
     assert np.mean([len(set(plate.meanings)) for plate in plates]) > 4.9
-
-
-def test_every_caption_is_all_right_for_its_own_picture(plates):
     assert {grade(meaning, plate.scene) for plate in plates for meaning in plate.meanings} == {1}
-
-
-def test_captions_use_all_the_words_of_the_list_and_no_others(plates):
-    assert {said for plate in plates for text in plate.texts for said in spoken(text)} == set(WORDS.split())
 
 
 def test_captions_are_clean_sentences(plates):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from core.errors import CounterpartError
 from counterpart_annotators.base import CrossEncoder
 from counterpart_statistics.rank_agreement import first_place_ranks
 from demo import demo_annotators
@@ -25,20 +24,12 @@ def scores_of(annotator, gallery) -> np.ndarray:
     return opened.ready(gallery.images, gallery.captions).pairs(images, captions).reshape(shape)
 
 
-def test_they_are_the_five_of_eccv_caption():
-    assert sorted(ANNOTATORS) == sorted(FIVE)
-    assert all(annotator.kind == name for name, annotator in ANNOTATORS.items())
-
-
 @pytest.mark.parametrize("name", FIVE)
-def test_the_weights_in_the_source_were_trained_with_the_settings_told(name):
+def test_the_weights_in_the_source_were_trained_with_the_settings_in_the_source(name):
+    assert (sorted(ANNOTATORS), ANNOTATORS[name].kind) == (sorted(FIVE), name)
     found = read_export(demo_annotators.weights_of(name), name)
     assert {setting: found.settings[setting] for setting in ANNOTATORS[name].settings} == ANNOTATORS[name].settings
     assert ANNOTATORS[name].loss in kind_of(name).losses
-
-
-def test_the_weights_in_the_source_are_small():
-    assert sum(demo_annotators.weights_of(name).stat().st_size for name in FIVE) < 9_000_000
 
 
 def test_adding_them_twice_changes_nothing(db):
@@ -69,8 +60,3 @@ def test_training_writes_weights_that_can_be_added(db, monkeypatch, tmp_path):
     train_demo_annotators(["pvse"], images=10)
     assert add_annotator("pvse", kind="pvse", checkpoint=tmp_path / "pvse.npz").options["epochs"] == 1
     assert [path.name for path in tmp_path.glob("*.npz")] == ["pvse.npz"]
-
-
-def test_an_unknown_name_is_refused(db):
-    with pytest.raises(CounterpartError, match="has no annotators oracle; it has pvse, clip, pcme, vsrn, vilt"):
-        train_demo_annotators(["oracle"])

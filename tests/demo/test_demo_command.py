@@ -36,19 +36,10 @@ def test_the_demo_leaves_a_database_of_other_collections_alone(db):
         refuse_other_databases()
 
 
-def test_the_demo_fills_a_database_without_tables(db, monkeypatch):
-    monkeypatch.setattr("django.db.connection.introspection.table_names", list)
-    make_collection("coco")
-    refuse_other_databases()
-
-
-def test_a_demo_that_was_interrupted_goes_on(db):
-    make_collection(COLLECTION)
-    User.objects.create_user(username=LOGIN)
-    refuse_other_databases()
-
-
-def test_the_demo_runs_again_after_people_used_its_database(db):
+def test_the_demo_runs_again_after_an_interruption_or_after_people_used_its_database(db, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("django.db.connection.introspection.table_names", list)
+        refuse_other_databases()
     make_round(make_collection(COLLECTION), JUDGED)
     make_collection("mine")
     User.objects.create_user(username="robin")

@@ -37,7 +37,7 @@ def test_the_demo_finds_twice_the_original_matches_and_hardly_a_wrong_one(transa
     assert VERSION in table(figures)
     _the_version_is_rebuilt_and_the_review_explained()
     _every_station_shows_rows()
-    _an_audit_of_a_part_tells_the_scores_and_saves_money()
+    _an_audit_of_a_part_estimates_the_scores_and_saves_money()
     _further_votes_are_expected_to_correct_verdicts()
     _no_link_is_broken()
     _played_again_it_changes_nothing(figures)
@@ -63,7 +63,7 @@ def _every_station_shows_rows() -> None:
     assert Score.objects.filter(version__name=VERSION).count() == 5 * 5 * 2
 
 
-def _an_audit_of_a_part_tells_the_scores_and_saves_money() -> None:
+def _an_audit_of_a_part_estimates_the_scores_and_saves_money() -> None:
     judged = Round.objects.get(name=JUDGED)
     text = savings(judged)
     assert re.search(r"\$\d+\.\d\d of \$\d+\.\d\d saved", text)

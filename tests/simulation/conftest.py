@@ -1,11 +1,11 @@
-"""Crowds whose members see and click exactly, but for what a test changes; and the emulator that they go to."""
+"""Crowds whose members see and click exactly, but for what a test changes; and the emulators that they go to."""
 
 import json
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.crowd.platform import Rehearsal, rehearsing
+from tests.crowd import platform, prolific_rehearsal
 
 EXACT = {
     "confusion": [[1.0 if row == column else 0.0 for column in range(4)] for row in range(4)],
@@ -27,8 +27,16 @@ def profile(tmp_path) -> Callable[..., str]:
 
 
 @pytest.fixture
-def there(transactional_db, live_server, settings) -> Iterator[Rehearsal]:
-    """MTurk's emulator, with our site running beside it."""
+def there(transactional_db, live_server, settings) -> Iterator[platform.Rehearsal]:
+    """MTurk's emulator, and our site."""
     settings.SITE_URL = live_server.url
-    with rehearsing(settings) as made:
+    with platform.rehearsing(settings) as made:
+        yield made
+
+
+@pytest.fixture
+def prolific(transactional_db, live_server, settings) -> Iterator[prolific_rehearsal.Rehearsal]:
+    """Prolific's emulator, and our site."""
+    settings.SITE_URL = live_server.url
+    with prolific_rehearsal.rehearsing(settings) as made:
         yield made

@@ -18,19 +18,11 @@ from hits.models import Round
 from hits.rounds.packed_rounds import pack_round
 from hits.rounds.round_parameters import PackParameters
 from simulation.simulated_workers import reviewing_user
-from tests.crowd.prolific_rehearsal import Rehearsal, rehearsing
+from tests.crowd.prolific_rehearsal import Rehearsal
 from tests.factories import make_collection
 from tests.hits.pools import pool_of
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def there(transactional_db, live_server, settings):
-    """The emulator, with our site running beside it."""
-    settings.SITE_URL = live_server.url
-    with rehearsing(settings) as made:
-        yield made
 
 
 def publish(made: Round) -> Round:
@@ -65,10 +57,8 @@ def check(made: Round, there: Rehearsal) -> None:
         paid = {row.id: [*([row.paid] if row.paid else []), *row.bonuses] for row in rows}
     finished = Assignment.objects.exclude(receipt="").filter(hit__round=made)
     assert {each.outside_key: [made.reward] for each in finished} == {id: sums for id, sums in paid.items() if sums}
-    assert set(Payment.objects.values_list("state", flat=True)) <= {
-        "paid",
-        "withdrawn",
-    }  # a reward, where a bonus had to take its place
+    # A reward is withdrawn where a bonus had to take its place.
+    assert set(Payment.objects.values_list("state", flat=True)) <= {"paid", "withdrawn"}
     sets, sizes = Counter(Judgment.objects.values_list("assignment", flat=True)), dict[int, int]()
     for hit in made.hits.all():
         sizes |= dict.fromkeys(hit.assignments.values_list("pk", flat=True), hit.items.count())
@@ -78,22 +68,22 @@ def check(made: Round, there: Rehearsal) -> None:
     assert set(Counter(Judgment.objects.values_list("worker", "image", "caption")).values()) <= {1}
 
 
-def test_a_whole_round_ends_with_every_answer_stored_once_and_everybody_paid_once(there, capsys):
+def test_a_whole_round_ends_with_every_answer_stored_once_and_all_workers_paid_once(prolific, capsys):
     hits, votes = 10, 2
     pool = pool_of(16 * hits, images=20, collection=make_collection(images=20, pictures=True))
     made = publish(pack_round("show", pool, PackParameters(replication=votes, reward=Decimal("2.00"), seed=1)))
     call_command("simulate", "show", workers=40, seed=6, json=True)
     crowd = json.loads(capsys.readouterr().out)
-    end(made, there)
+    end(made, prolific)
     strayed = ("excluded", "returned", "abandoned", "submitted twice", "without code", "on two devices")
     assert all(crowd[conduct] for conduct in strayed), crowd
     assert (crowd["seats still open"], crowd["not taken in yet"]) == (0, 0)
-    check(made, there)
-    with there.world.looking() as state:
+    check(made, prolific)
+    with prolific.world.looking() as state:
         ended = Counter(each.status for each in state.submissions.values())
         late = [each for each in state.submissions.values() if each.bonuses]
     assert (ended["RETURNED"], ended["TIMED-OUT"]) == (crowd["returned"], crowd["abandoned"])
-    assert late, "nobody ran out of time after answering"
+    assert late, "no worker ran out of time after answering"
     assert {each.status for each in late} <= {"TIMED-OUT", "RETURNED"}
     assert made.seats.filter(state="open").count() == 0
     call_command("audit", "show", json=True)

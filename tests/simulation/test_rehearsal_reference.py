@@ -1,4 +1,4 @@
-"""The figures of a rehearsal, beside those of the same crowd in the database, counted there row by row."""
+"""The figures of a rehearsal equal those of the same crowd in the database, counted there row by row."""
 
 from collections import defaultdict
 
@@ -59,15 +59,15 @@ def figures_in_rows(made: Round) -> dict[str, object]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("replication", "excluded"), [(1, 1.0), (3, 0.5)])
-def test_a_rehearsal_tells_what_the_same_crowd_does_in_the_database(transactional_db, replication, excluded, profile):
+def test_a_rehearsal_has_the_figures_of_its_crowd_in_the_database(transactional_db, replication, excluded, profile):
     made = make_round(make_collection(images=48), hits=6, candidates=6, replication=replication, published=False)
     shape = profile(careless_workers=0.3, random_clicks=0.5, confusion=MISTAKEN, excluded=excluded)
     crowd = {"workers": 6, "seed": SEED, "profile": shape}
-    told = rehearse_round(made, **crowd, actor="kim")
-    assert 0 < told["right_controls"] < told["controls"]
-    assert 0 < told["right_verdicts"] < told["verdicts"]
+    figures = rehearse_round(made, **crowd, actor="kim")
+    assert 0 < figures["right_controls"] < figures["controls"]
+    assert 0 < figures["right_verdicts"] < figures["verdicts"]
     made.channel, made.published_at = "browser", timezone.now()
     made.save()
     simulate_round(made, **crowd)
     expected = figures_in_rows(made)
-    assert {name: told[name] for name in expected} == expected
+    assert {name: figures[name] for name in expected} == expected

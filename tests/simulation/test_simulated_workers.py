@@ -36,27 +36,12 @@ def test_a_careless_worker_clicks_at_random():
     assert [said[level] for level in (1, 2, 3, 4)] == pytest.approx([1_000] * 4, rel=0.1)
 
 
-def test_exactly_the_share_that_was_asked_for_is_careless():
-    crowd = make_crowd(replace(EXACT, careless_workers=0.3), workers=50, seed=7)
-    assert sum(person.random_clicks > 0 for person in crowd) == 15
-
-
-def test_the_careless_do_their_share_of_the_work():
+def test_the_careless_are_as_many_as_asked_for_and_do_their_share_of_the_work():
     crowd = make_crowd(replace(load_profile("paper"), careless_workers=0.3), workers=60, seed=2)
+    assert sum(person.random_clicks > 0 for person in crowd) == 18
     work = {person.index: 1 / person.seconds_per_pair for person in crowd}
     careless = sum(work[person.index] for person in crowd if person.random_clicks)
     assert careless / sum(work.values()) == pytest.approx(0.3, abs=0.04)
-
-
-def test_workers_differ_in_what_they_confuse_and_how_fast_they_are():
-    first, second = make_crowd(load_profile("paper"), workers=2, seed=0)
-    assert not np.array_equal(first.confusion, second.confusion)
-    assert first.seconds_per_pair != second.seconds_per_pair
-
-
-def test_the_median_worker_takes_the_seconds_of_the_profile():
-    crowd = make_crowd(EXACT, workers=2_000, seed=0)
-    assert np.median([person.seconds_per_pair for person in crowd]) == pytest.approx(EXACT.seconds_per_pair, rel=0.05)
 
 
 def test_reasons_are_given_where_they_are_asked_in_the_papers_shares():
@@ -66,11 +51,6 @@ def test_reasons_are_given_where_they_are_asked_in_the_papers_shares():
     assert all(bool(answer.wrong_way) == (answer.shortcoming == "wrong_way") for answer in answers)
     share = sum(answer.shortcoming == "wrong_way" for answer in answers) / (len(SEEN) / 2)
     assert share == pytest.approx(0.467, abs=0.04)
-
-
-def test_the_same_seed_gives_the_same_answers():
-    one, other = (make_crowd(load_profile("paper"), workers=3, seed=5)[2] for _ in range(2))
-    assert answers_of(one, reasons=True, seed=1) == answers_of(other, reasons=True, seed=1)
 
 
 @pytest.mark.parametrize(("preset", "low", "high"), [("careful", 0.0, 0.02), ("paper", 0.252, 0.292)])

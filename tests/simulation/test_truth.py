@@ -4,8 +4,8 @@ import pytest
 
 from core.errors import CounterpartError
 from corpus.models import Match
-from hits.models import Control, Item
-from simulation.truth import Seen, default_source, true_levels
+from hits.models import Item
+from simulation.truth import default_source, true_levels
 from tests.annotation.cast import associate, candidates
 from tests.factories import make_collection, make_round
 
@@ -23,7 +23,9 @@ def levels(round, source="truth", seed=0) -> list[int]:
     return [item.level for item in seen]
 
 
-def test_a_graded_source_is_followed_and_what_it_leaves_out_is_no_match(round):
+def test_a_graded_source_is_followed_and_other_pairs_do_not_match(round):
+    (seen,) = true_levels(round, source="original", seed=0).values()
+    assert [item.item_id for item in seen] == [*round.hits.get().items.order_by("place").values_list("pk", flat=True)]
     first, _second = candidates(round.hits.get())
     associate(round.pool.collection, "truth", [first], grade=3)
     assert levels(round)[:2] == [3, 4]
@@ -61,14 +63,6 @@ def test_a_pair_has_one_truth_in_every_hit(round):
     assert levels(round, "original", seed=4) == levels(again, "original", seed=4)
 
 
-def test_items_stand_in_their_places(round):
-    (seen,) = true_levels(round, source="original", seed=0).values()
-    assert [item.item_id for item in seen] == list(
-        round.hits.get().items.order_by("place").values_list("pk", flat=True)
-    )
-    assert isinstance(seen[0], Seen)
-
-
 def test_the_known_truth_is_the_default_and_the_original_pairs_else(round):
     assert default_source(round.pool.collection) == "original"
     Match.objects.filter(pk=Match.objects.first().pk).update(source="truth")
@@ -81,9 +75,3 @@ def test_the_known_truth_is_the_default_and_the_original_pairs_else(round):
 def test_a_bad_source_is_refused(round, source, message):
     with pytest.raises(CounterpartError, match=message):
         true_levels(round, source=source, seed=0)
-
-
-def test_controls_of_a_round_are_on_their_side(round):
-    (seen,) = true_levels(round, source="original", seed=0).values()
-    positive = Item.objects.get(control__polarity=Control.Polarity.POSITIVE).pk
-    assert next(item.level for item in seen if item.item_id == positive) <= 2
