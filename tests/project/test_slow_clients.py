@@ -110,6 +110,17 @@ def test_a_large_body_is_refused_before_it_is_sent(port):
 
 
 @pytest.mark.slow
+def test_a_client_that_waits_for_100_continue_gets_it_once(port):
+    request = "POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nExpect: 100-continue\r\n"
+    client = send(port, f"{request}Content-Length: 3\r\n\r\n")
+    answer = client.makefile()
+    assert [answer.readline(), answer.readline()] == ["HTTP/1.1 100 Continue\n", "\n"]
+    client.sendall(b"a=b")
+    rest = answer.read()
+    assert (rest.startswith("HTTP/1.1 403 Forbidden"), "100 Continue" in rest) == (True, False)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "connection"), [(1000, "keep-alive"), (300_000, "close")])
 def test_a_connection_that_will_be_closed_is_announced_as_such(port, size, connection):
     with closing(HTTPConnection("127.0.0.1", port, timeout=10)) as visitor:
