@@ -48,7 +48,7 @@ def test_a_computer_that_is_behind_reads_the_time_of_the_database(set_clock):
     assert services.clock_trouble() == ""
     set_clock(-HOURS)
     assert off_by(clock.now()) < timedelta(minutes=1)
-    assert services.clock_trouble() == "The clock of this computer is 7200 s behind the database's."
+    assert "7200 s behind" in services.clock_trouble()
 
 
 @pytest.mark.service

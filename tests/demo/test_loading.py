@@ -26,7 +26,7 @@ def test_a_loaded_demo_leads_home(researcher, monkeypatch, django_capture_on_com
     with django_capture_on_commit_callbacks(execute=True):
         answer = researcher.post("/demo/load/")
     assert researcher.get(answer.url).url == "/"
-    assert "The demo is loaded: 3 judged pairs, 2 matches." in researcher.get("/").text
+    assert "3 judged pairs, 2 matches" in researcher.get("/").text
 
 
 def test_a_site_with_a_collection_of_its_own_and_a_member_without_a_role_load_nothing(researcher):

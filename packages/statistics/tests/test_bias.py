@@ -147,12 +147,12 @@ def test_every_subset_occurs_once_smaller_ones_first_and_all_last(n):
         (lambda: model_bias([], []), "one score an annotator"),
         (lambda: subsets_of(13), "The subsets of 13 annotators"),
         (lambda: subset_scores(*small_case()[:1], np.ones((6, 2), bool), METRICS["R@1"]), "Proposals of 2"),
-        (lambda: SubsetScores(("a",), np.ones((1, 1), bool), np.ones((1, 1))).of(["b"]), "no subset b"),
+        (lambda: SubsetScores(("a",), np.ones((1, 1), bool), np.ones((1, 1))).of(["b"]), "subset of annotators .'b'"),
         (
             lambda: leave_one_out(
                 SubsetScores(("a",), np.ones((1, 1), bool), np.ones((1, 1))), np.ones((1, 1), bool), np.ones(1, bool)
             ),
-            "Nothing is left",
+            "two or more",
         ),
     ],
 )

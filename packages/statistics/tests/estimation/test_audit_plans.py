@@ -63,7 +63,7 @@ def test_the_curve_of_matches_rises_from_those_found_to_those_expected(pilot):
 
 def test_a_pilot_of_few_matches_promises_no_curve(pilot):
     few = Pilot(pilot.metrics, pilot.proxy, pilot.matches / 2, pilot.expected, pilot.pairs, pilot.rest)
-    with pytest.raises(ValueError, match="120 matches .* 200"):
+    with pytest.raises(ValueError, match="120 matches.* 200"):
         match_curve(few, 400)
 
 

@@ -143,5 +143,5 @@ def test_equal_probabilities_are_in_one_bin():
 
 
 def test_without_a_pair_there_is_nothing_to_compare():
-    with pytest.raises(ValueError, match="no pair"):
+    with pytest.raises(ValueError, match="at least one pair"):
         calibration_of(np.zeros((0, 3)), [])
