@@ -19,8 +19,8 @@ def savings(round: Round, *, progress: Progress = silent) -> str:
     """Return a table of each annotator's mAP@R from all judgments and from an audit, and the money the audit saves."""
     counted, estimated = (
         {
-            (one.direction, one.model): one
-            for one in estimate_round(
+            (estimate.direction, estimate.model): estimate
+            for estimate in estimate_round(
                 round, EstimateParameters(metric=(METRIC,), audit_share=share), progress=progress
             ).models
         }
@@ -37,15 +37,15 @@ def savings(round: Round, *, progress: Progress = silent) -> str:
     ]
     for direction in Direction:
         label = direction.label
-        for (side, model), one in counted.items():
+        for (side, model), estimate in counted.items():
             if side == direction:
-                lines.append(f"{label:<18}{model:<10}{_figure(one):>24}{_figure(estimated[side, model]):>24}")
+                lines.append(f"{label:<18}{model:<10}{_figure(estimate):>24}{_figure(estimated[side, model]):>24}")
                 label = ""
     return "\n".join(lines)
 
 
-def _figure(one: ModelEstimate) -> str:
-    found = one.estimate
+def _figure(estimate: ModelEstimate) -> str:
+    found = estimate.estimate
     return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
 
 

@@ -66,11 +66,11 @@ def figures_of(
 
     ``right_verdicts`` of ``verdicts``: pairs whose most frequent side (match or not) is the true one; ties are not.
     """
-    counted = [one for one in finished if one.state == Assignment.State.ACCEPTED]
+    counted = [work for work in finished if work.state == Assignment.State.ACCEPTED]
     by_person: dict[int, int] = defaultdict(int)
-    for one in finished:
-        by_person[one.person] += one.seconds
-    right = Counter(right for one in finished for right in one.right)
+    for work in finished:
+        by_person[work.person] += work.seconds
+    right = Counter(right for work in finished for right in work.right)
     sides = _sides(counted)
     verdicts = [
         (item.level <= Level.PARTIALLY_YES, sides[item.item_id])
@@ -80,11 +80,11 @@ def figures_of(
     ]
     return {
         "submitted": len(finished),
-        "flagged": sum(one.was_flagged for one in finished),
-        "excluded": sum(one.state == Assignment.State.EXCLUDED for one in finished),
-        "seats_open": seats - sum(one.state != Assignment.State.EXCLUDED for one in finished),
+        "flagged": sum(work.was_flagged for work in finished),
+        "excluded": sum(work.state == Assignment.State.EXCLUDED for work in finished),
+        "seats_open": seats - sum(work.state != Assignment.State.EXCLUDED for work in finished),
         "cost": str(reward * len(finished)),
-        "seconds_of_hit": median(one.seconds for one in finished) if finished else 0,
+        "seconds_of_hit": median(work.seconds for work in finished) if finished else 0,
         "seconds_of_work": sum(by_person.values()),
         "seconds_elapsed": max(by_person.values(), default=0),
         "controls": right.total(),
@@ -97,8 +97,8 @@ def figures_of(
 def _sides(counted: Sequence["Finished"]) -> dict[int, Counter[bool]]:
     """Return item → how many votes call it a match, and how many do not."""
     sides: dict[int, Counter[bool]] = defaultdict(Counter)
-    for one in counted:
-        for item, level in one.levels.items():
+    for work in counted:
+        for item, level in work.levels.items():
             sides[item][level <= Level.PARTIALLY_YES] += 1
     return sides
 

@@ -140,7 +140,7 @@ def find_disk() -> Iterator[tuple[str, str]]:
     named = {"VAR_DIR": settings.VAR_DIR, "MEDIA_ROOT": settings.MEDIA_ROOT, "TMPDIR": tempfile.gettempdir()}
     for variable, folder in named.items():
         path = Path(str(folder))
-        there = next(one for one in (path, *path.parents) if one.exists())
+        there = next(folder for folder in (path, *path.parents) if folder.exists())
         free = shutil.disk_usage(there).free
         gigabytes = f"{free / 1024**3:.1f} GB"
         if free < LEAST_FREE:

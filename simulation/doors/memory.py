@@ -33,10 +33,10 @@ class RehearsalDoor:
 
     @property
     def done(self) -> int:
-        return sum(one.state != Assignment.State.EXCLUDED for one in self.finished)
+        return sum(work.state != Assignment.State.EXCLUDED for work in self.finished)
 
     def take(self, person: int) -> "RehearsalTurn | None":
-        hit = next((one for one in self._open if one not in self._had[person]), None)
+        hit = next((open_hit for open_hit in self._open if open_hit not in self._had[person]), None)
         if hit is None:
             return None
         self._open.remove(hit)
@@ -47,14 +47,14 @@ class RehearsalDoor:
         return False
 
     def outcomes(self) -> Counter[str]:
-        return Counter(str(one.state) for one in self.finished)
+        return Counter(str(work.state) for work in self.finished)
 
     def report(self) -> dict[str, object]:
         return {}
 
     def finish(self, turn: "RehearsalTurn", levels: Mapping[int, int], seconds: int, rng: np.random.Generator) -> bool:
         items = self._seen[turn.hit_id]
-        right = [levels[one.item_id] in RIGHT_LEVELS[one.polarity] for one in items if one.polarity]
+        right = [levels[item.item_id] in RIGHT_LEVELS[item.polarity] for item in items if item.polarity]
         record = self._records[turn.person]
         record.update(right)
         fails = not all(right) if self._passing == 1 else Fraction(record[True], record.total() or 1) < self._passing

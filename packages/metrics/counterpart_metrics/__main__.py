@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             scores |= evaluate(path, version, model=model, policies=policies, metrics=options.metrics)
     except CounterpartError as error:
         sys.exit(f"counterpart_metrics: {error}")
-    print(json.dumps({model: _figures(one) for model, one in scores.items()}) if options.json else _table(scores))
+    print(json.dumps({model: _figures(scored) for model, scored in scores.items()}) if options.json else _table(scores))
 
 
 def _figures(scores: Scores) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _table(scores: dict[str, Scores]) -> str:
     width = max([5, *map(len, scores)])
     lines: list[str] = []
     for part, title in ({AVERAGE: "average of both"} | DIRECTIONS).items():
-        rows = {model: one.figures[part] for model, one in scores.items() if part in one.figures}
+        rows = {model: scored.figures[part] for model, scored in scores.items() if part in scored.figures}
         if not rows:
             continue
         metrics = list(next(iter(rows.values())))
@@ -62,7 +62,7 @@ def _table(scores: dict[str, Scores]) -> str:
         for model, figures in rows.items():
             cells = [f"{100 * figures[metric].value:.1f}".rjust(max(6, len(metric))) for metric in metrics]
             lines.append("  ".join([model.ljust(width), *cells]))
-    return "\n".join([*lines[1:], *(f"{model} {note}" for model, one in scores.items() for note in one.notes)])
+    return "\n".join([*lines[1:], *(f"{model} {note}" for model, scored in scores.items() for note in scored.notes)])
 
 
 if __name__ == "__main__":

@@ -45,11 +45,11 @@ class Qrels:
         >>> Qrels.of({7: [3, 1], 2: {5: 0.5, 4: 0.0}}).items
         array([4, 5, 1, 3])
         """
-        graded = [one if isinstance(one, Mapping) else dict.fromkeys(one, 1.0) for one in judged.values()]
+        graded = [items if isinstance(items, Mapping) else dict.fromkeys(items, 1.0) for items in judged.values()]
         sizes = np.fromiter(map(len, graded), np.int64, len(graded))
         queries = np.repeat(np.fromiter(judged, np.int64, len(graded)), sizes)
         items = np.fromiter(chain.from_iterable(graded), np.int64, sizes.sum())
-        gains = np.fromiter(chain.from_iterable(one.values() for one in graded), np.float64, sizes.sum())
+        gains = np.fromiter(chain.from_iterable(gains_of.values() for gains_of in graded), np.float64, sizes.sum())
         return cls.of_pairs(queries, items, gains, every=np.fromiter(judged, np.int64, len(graded)))
 
     @classmethod

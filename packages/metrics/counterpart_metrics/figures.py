@@ -31,10 +31,10 @@ def figure_of(values: Floats) -> Figure:
 
 def average(sides: Sequence[Figure]) -> Figure:
     """Return the mean of both directions' means. Their queries differ, so the halves of its interval add as squares."""
-    value = float(np.mean([one.value for one in sides]))
-    below = np.linalg.norm([one.value - one.low for one in sides]) / 2
-    above = np.linalg.norm([one.high - one.value for one in sides]) / 2
-    return Figure(value, float(value - below), float(value + above), sum(one.queries for one in sides))
+    value = float(np.mean([side.value for side in sides]))
+    below = np.linalg.norm([side.value - side.low for side in sides]) / 2
+    above = np.linalg.norm([side.high - side.value for side in sides]) / 2
+    return Figure(value, float(value - below), float(value + above), sum(side.queries for side in sides))
 
 
 def bootstrap_interval(

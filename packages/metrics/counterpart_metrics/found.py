@@ -122,12 +122,12 @@ def find_each(
         return [find(rankings, qrels, gallery=gallery) for qrels, gallery in wanted]
     searches = [_Search(rankings, qrels, gallery, depth) for qrels, gallery in wanted]
     read = SHALLOW
-    while asked := set().union(*(one.queries_left for one in searches)):
+    while asked := set().union(*(search.queries_left for search in searches)):
         heads = Rankings.of({query: rankings[query][:read] for query in asked if query in rankings})
-        for one in searches:
-            one.look(heads, read)
+        for search in searches:
+            search.look(heads, read)
         read *= DEEPER
-    return [Found(one.qrels, one.ranks, one.lengths) for one in searches]
+    return [Found(search.qrels, search.ranks, search.lengths) for search in searches]
 
 
 def _scan() -> Callable[..., tuple[Integers, Integers, int]]:

@@ -95,7 +95,7 @@ def _pmrp(direction: str, rankings: Rankings | Lists, categories: Categories | N
     if categories is None:
         raise ValueError("pmrp needs the categories of the images: pass categories={image: [category, …]}.")
     values = plausible_precision(rankings, *of_gallery(categories, direction))
-    means = {f"PMRP ζ={zeta}": mean_over_queries(one).value for zeta, one in values.items()}
+    means = {f"PMRP ζ={zeta}": mean_over_queries(found).value for zeta, found in values.items()}
     return means | {"PMRP": float(np.mean(list(means.values())))}
 
 
@@ -135,7 +135,7 @@ def _union(sources: tuple[str, ...], direction: str) -> tuple[Qrels, dict[str, M
         keys[source] = (qrels.queries[qrels.rows] << 32) + qrels.items
     every = np.unique(np.concatenate(list(keys.values())))
     union = Qrels.of_pairs(every >> 32, every & 0xFFFFFFFF)
-    return union, {source: np.isin(every, one) for source, one in keys.items()}
+    return union, {source: np.isin(every, key) for source, key in keys.items()}
 
 
 @cache

@@ -41,7 +41,7 @@ def joined(*some: Needs) -> dict[str, Needed]:
     found: dict[str, Needed] = {}
     for direction in DIRECTIONS:
         if together := [needs[direction] for needs in some if direction in needs]:
-            found[direction] = Needed(_union([one.queries for one in together]), max(one.depth for one in together))
+            found[direction] = Needed(_union([part.queries for part in together]), max(part.depth for part in together))
     return found
 
 

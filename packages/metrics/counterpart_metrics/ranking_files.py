@@ -109,7 +109,7 @@ class _Seen:
     """The queries that were read before."""
 
     name: str
-    known: dict[str, Integers] = field(default_factory=lambda: {one: np.zeros(0, np.int64) for one in DIRECTIONS})
+    known: dict[str, Integers] = field(default_factory=lambda: {side: np.zeros(0, np.int64) for side in DIRECTIONS})
     queries: int = 0
 
     def add(self, block: Block) -> None:

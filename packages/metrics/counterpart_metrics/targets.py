@@ -55,7 +55,7 @@ class Target:
         cls, name: str, metrics: Mapping[str, Metric], qrels: Mapping[str, Qrels], ids: Callable[[], Ids]
     ) -> "Target":
         """A target of the judgments ``qrels``, by direction, on the whole gallery."""
-        return cls(name, metrics, {direction: [Part.of(one)] for direction, one in qrels.items()}, ids)
+        return cls(name, metrics, {direction: [Part.of(judged)] for direction, judged in qrels.items()}, ids)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Reading:
     @property
     def directions(self) -> list[str]:
         """Those with any ranking of a query."""
-        return [one for one, parts in self.low.items() if any((~np.isnan(part)).any() for part in parts)]
+        return [direction for direction, parts in self.low.items() if any((~np.isnan(part)).any() for part in parts)]
 
     def add(self, block: Block) -> None:
         """Score the block's queries. Raises CounterpartError for an item listed twice, and as the policies do."""

@@ -152,7 +152,7 @@ def capture_estimates(
     rng = np.random.default_rng(seed)
     resampled = rng.multinomial(len(of_query), np.full(len(of_query), 1 / len(of_query)), samples) @ of_query
     counted = np.concatenate([cells[None], resampled])
-    values = {name: np.array([method(one) for one in counted]) for name, method in FORMULAS.items()}
+    values = {name: np.array([method(sample) for sample in counted]) for name, method in FORMULAS.items()}
     values |= {name: _unseen(choose(cells), counted) for name, choose in MODELS.items()}
     return {name: _interval(found, confidence) for name, found in values.items()}
 

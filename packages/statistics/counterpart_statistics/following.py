@@ -72,7 +72,7 @@ class Ratios:
     @classmethod
     def of(cls, signals: Floats, chance: Floats) -> "Ratios":
         cuts = [np.unique(np.quantile(signal, CUTS, method="inverted_cdf")) for signal in signals]
-        number = np.repeat(np.arange(len(signals)), [len(one) for one in cuts])
+        number = np.repeat(np.arange(len(signals)), [len(cut) for cut in cuts])
         above = (signals[number] >= np.concatenate(cuts)[:, None])[:, None]
         share = SHARES[:, None]
         yes = np.log(1 - share + share * above / chance)

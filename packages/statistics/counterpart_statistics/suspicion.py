@@ -48,7 +48,7 @@ class Watch:
     @property
     def digest(self) -> str:
         """A name of the first ``COPIED`` items of all lists: other lists have another one, as good as surely."""
-        return "".join(f"{one:016x}" for one in self._sums)
+        return "".join(f"{total:016x}" for total in self._sums)
 
 
 def _digest(side: int, rankings: Rankings, start: int) -> int:

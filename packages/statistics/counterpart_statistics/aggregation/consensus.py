@@ -101,9 +101,9 @@ def _calibrated(features: Floats, known: Floats) -> Floats:
 
     fold = np.arange(len(features)) % FOLDS
     probabilities = np.zeros_like(known)
-    for one in range(FOLDS):
-        learned = fold != one
-        asked = fold == one
+    for held_out in range(FOLDS):
+        learned = fold != held_out
+        asked = fold == held_out
         rows, levels = np.nonzero(known[learned] > 1e-3)
         if len(set(levels)) == 1:
             probabilities[asked, levels[0]] = 1

@@ -124,10 +124,10 @@ def model_guards(whole: WholeQueries, estimates: Sequence[ModelEstimate]) -> lis
         return []
     scores = pool_metrics(whole.queries.ranks, np.nan_to_num(whole.queries.gains)).mean(axis=2)
     found = []
-    for one in estimates:
-        benchmark = float(scores[METRICS.index(one.metric), whole.queries.models.index(one.model)])
-        (guard,) = guard_report([benchmark], [one.estimate])
-        found.append(ModelGuard(one, benchmark, guard))
+    for scored in estimates:
+        benchmark = float(scores[METRICS.index(scored.metric), whole.queries.models.index(scored.model)])
+        (guard,) = guard_report([benchmark], [scored.estimate])
+        found.append(ModelGuard(scored, benchmark, guard))
     return found
 
 

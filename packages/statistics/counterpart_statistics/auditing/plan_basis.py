@@ -222,7 +222,7 @@ def measured_of(wholes: Sequence[WholeQueries]) -> AuditFigures:
         for one in model_estimates(whole, METRICS):
             key = str(one.direction), one.metric
             widths[key] = max(widths.get(key, 0.0), one.estimate.high - one.estimate.low)
-    found = [one.queries.codes[_found(one.queries) & one.audited[:, None]] for one in wholes]
+    found = [whole.queries.codes[_found(whole.queries) & whole.audited[:, None]] for whole in wholes]
     return AuditFigures(
         matches=len(np.unique(np.concatenate(found))),
         missing=sum(int((whole.drawn & ~whole.audited).sum()) for whole in wholes),

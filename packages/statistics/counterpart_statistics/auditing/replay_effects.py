@@ -101,16 +101,16 @@ def scores_of(
 
 def effects_of(replays: Sequence[Sequence[ModelScores]]) -> list[PolicyEffect]:
     """Return the effects of a policy on the scores of its replays; without estimates, only on counted scores."""
-    directions = list(dict.fromkeys(one.direction for one in replays[0]))
+    directions = list(dict.fromkeys(score.direction for score in replays[0]))
     kinds = ["counted", *(["estimated"] if replays[0][0].estimated else [])]
     found = []
-    for metric in dict.fromkeys(one.metric for one in replays[0]):
+    for metric in dict.fromkeys(score.metric for score in replays[0]):
         for direction in directions:
             for kind in kinds:
                 each = []
                 for replay in replays:
-                    scores = [one for one in replay if (one.metric, one.direction) == (metric, direction)]
-                    each.append(figures([_value(one, kind) for one in scores], [one.full for one in scores]))
+                    scores = [score for score in replay if (score.metric, score.direction) == (metric, direction)]
+                    each.append(figures([_value(score, kind) for score in scores], [score.full for score in scores]))
                 found.append(PolicyEffect(metric, direction, kind, *map(Spread.of, zip(*each, strict=True))))
     return found
 

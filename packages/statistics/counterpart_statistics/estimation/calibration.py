@@ -83,7 +83,7 @@ def calibration_of(thresholds: ArrayLike, levels: ArrayLike) -> Calibration:
         level_brier=level_brier,
         skill=_skill(float(briers[match]), share * (1 - share)),
         level_skill=_skill(level_brier, float((shares * (1 - shares)).sum())),
-        error=sum(one.pairs * abs(one.predicted - one.observed) for one in bins) / len(known),
+        error=sum(bin_.pairs * abs(bin_.predicted - bin_.observed) for bin_ in bins) / len(known),
         bins=bins,
     )
 

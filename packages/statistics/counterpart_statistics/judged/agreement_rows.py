@@ -63,7 +63,7 @@ def between_workers(votes: pd.DataFrame, scale: Scale, bootstrap: Bootstrap) -> 
     twice = counts.sum(1) > 1
     sizes = {"pairs": int(twice.sum()), "judgments": int(counts[twice].sum())}
     scales: list[tuple[str, np.ndarray, Sequence[int], Sequence[str]]] = [
-        (scale.name, counts[:, [one - 1 for one in scale.labels]], [*scale.labels], [*scale.labels.values()]),
+        (scale.name, counts[:, [level - 1 for level in scale.labels]], [*scale.labels], [*scale.labels.values()]),
         ("match or not", counts.reshape(len(counts), 2, 2).sum(2), [1, 0], list(BINARY.values())),
     ]
     for name, table, values, labels in scales:

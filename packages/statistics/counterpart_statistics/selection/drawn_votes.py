@@ -39,5 +39,5 @@ def deciding(wholes: Wholes, votes: pd.DataFrame, verdicts: pd.DataFrame, kept: 
 
 def matches_in(wholes: Wholes) -> Ids:
     """Return the codes of the pairs that verdicts say are matches, without those known beforehand."""
-    found = [one.queries.codes[one.queries.asked & (np.nan_to_num(one.queries.gains) > 0)] for one in wholes]
+    found = [whole.queries.codes[whole.queries.asked & (np.nan_to_num(whole.queries.gains) > 0)] for whole in wholes]
     return np.unique(np.concatenate(found))

@@ -51,6 +51,6 @@ def padded_queries(
     levels, known = np.full(shape, float(len(GAINS))), np.zeros(shape)
     levels[rows, places] = pairs["level"]
     known[rows, places] = pairs["known"]
-    depth = max(one.shape[1] for one in listed_scores.values())
+    depth = max(scores.shape[1] for scores in listed_scores.values())
     images = queries["image"].to_numpy(np.int64)
     return PooledQueries(names, ranks, scores, depth, levels, known, codes, tuple(queries["key"]), images)

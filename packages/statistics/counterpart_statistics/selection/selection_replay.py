@@ -45,7 +45,7 @@ def selection_steps(
     ``wholes``: the directions of one round, with the verdicts of all pairs. Who reads the steps decides when they end:
     ``stop_recall`` only says which queries are closed on the way.
     """
-    drawn = [one.queries.codes[one.queries.asked & one.drawn[:, None]] for one in wholes]
+    drawn = [whole.queries.codes[whole.queries.asked & whole.drawn[:, None]] for whole in wholes]
     judged, opened = np.unique(np.concatenate(drawn)), NO_PAIRS
     step = Step(judged, knowing(wholes, judged), stop_recall)
     yield step
