@@ -52,6 +52,8 @@ def test_each_failure_has_a_status_and_a_page_of_its_own(visitor, db, monkeypatc
     monkeypatch.setattr("annotation.judging.home.joined_round", failing(error))
     answer = visitor.get("/judge/join/any/")
     assert (answer.status_code, words in answer.text) == (status, True)
+    if words == FULL:
+        assert "run the study" in answer.text  # whom a worker writes to
     if words == LOST:
         assert (answer["Retry-After"], answer["Cache-Control"]) == ("5", "no-store")
 

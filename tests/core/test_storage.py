@@ -5,11 +5,19 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from core.files.stored_files import read_foreign_arrays, whole_file, write_file
-from tests.core.breaking import Breaking
+
+
+class Breaking(ContentFile):
+    """Content whose second part cannot be written, as on a full disk."""
+
+    def chunks(self, chunk_size=None):
+        yield b"half"
+        raise OSError("No space left on device")
 
 
 def test_a_write_that_fails_leaves_the_old_file_as_it_was(tmp_path):
