@@ -110,8 +110,7 @@ def _directions_of(name: str, ids: Ids, queries: NDArray, items: NDArray, ended:
         )
     if (neither := ~i2t & ~t2i & (asked[0] | asked[1] | ids.whole)).any():
         raise CounterpartError(
-            f"{name}: {counted(neither.sum(), 'query is', 'queries are')} no images with lists of captions and no "
-            f"captions with lists of images of the gallery, for example {queries[neither.argmax()]}. Use the ids of "
-            "the collection."
+            f"{name}: {counted(neither.sum(), 'query')} of unknown direction, for example {queries[neither.argmax()]}: "
+            "neither an image with a list of captions nor a caption with one of images. Use the ids of the collection."
         )
     return dict(zip(DIRECTIONS, fits, strict=True))

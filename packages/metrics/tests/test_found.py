@@ -56,7 +56,7 @@ def test_lists_give_what_their_arrays_give(rankings, wanted, part):
     assert (ours.ranks.tolist(), ours.lengths.tolist()) == (arrays.ranks.tolist(), arrays.lengths.tolist())
 
 
-def test_lists_are_read_no_deeper_than_their_judged_items_stand():
+def test_lists_are_read_no_deeper_than_their_judged_items():
     assert find({1: [*range(64), *"no ids"]}, Qrels.of({1: [63]})).ranks.tolist() == [64]
 
 

@@ -121,7 +121,7 @@ def test_an_invalid_export_is_refused_by_name(tmp_path, name, content, problem):
         ("a.json", '{"i2t": {"1": [10, 10], "2": [12]}}', "The ranking of query 1 lists an item twice"),
         ("a.run", "1 Q0 10 1 nan me\n", "a.run, line 1: not a line of a TREC run"),
         ("a.run", "7 Q0 70 1 0.5 me\n", "a.run ranks no query"),
-        ("a.run", "1 Q0 1 1 0.5 me\n", "1 query is no images with lists of captions and no captions with lists"),
+        ("a.run", "1 Q0 1 1 0.5 me\n", "1 query of unknown direction"),
     ],
 )
 def test_rankings_that_cannot_be_scored_are_refused_in_one_line(export, tmp_path, capsys, name, content, problem):

@@ -200,7 +200,7 @@ def test_the_intervals_of_specific_agreement_are_those_of_resampled_units():
 
 
 def test_votes_on_one_unit_are_drawn_together():
-    """Five copies of a vote tell no more than one, so that the interval is that of one vote per unit."""
+    """Five copies of a vote say no more than one, so that the interval is that of one vote per unit."""
     rng = np.random.default_rng(3)
     a, b = rng.integers(0, 2, 60), rng.integers(0, 2, 60)
     copied = [np.repeat(one, 5) for one in (a, b, np.arange(60))]

@@ -55,7 +55,7 @@ def test_a_query_that_defines_no_correlation_is_left_out_of_the_mean():
 
 def test_a_row_has_the_ranks_of_its_first_item_by_others():
     lists = [[[1, 2, 3], [4, 5, 6]], [[2, 1, 3], [6, 5, 9]]]
-    # The first annotator's 1 stands second there, its 4 nowhere (4); the other's 2 second here, its 6 third.
+    # The first annotator's 1 is second there, its 4 nowhere (4); the other's 2 second here, its 6 third.
     np.testing.assert_allclose(first_place_ranks(lists), [[1, 3], [2.5, 1]])
     np.testing.assert_allclose(first_place_ranks(lists, absent="left-out"), [[1, 2], [2.5, 1]])
 

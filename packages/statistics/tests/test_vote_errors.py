@@ -42,7 +42,7 @@ def test_errors_on_controls_of_sets_that_do_not_count_are_read_by_hand():
     assert found.no.value == pytest.approx((5 * 1 / 25) / 15)
 
 
-def test_votes_on_a_pair_that_differ_tell_the_errors_by_hand():
+def test_votes_on_a_pair_that_differ_show_the_errors_by_hand():
     """Of 100 pairs of two votes 18 differ: 2 e (1 - e) = 0.18."""
     yes = np.array([1] * 18 + [2] * 20 + [0] * 62)
     found = vote_errors(WorkersControls([[0, 0]], [[9, 9]], [9]), yes, np.full(100, 2))

@@ -23,7 +23,7 @@ def test_a_vote_that_turns_nothing_corrects_nothing():
     assert wrong_after([0.02], 1, figures=CROWD, lead=None) == pytest.approx([0.02])
 
 
-def test_under_majority_one_vote_against_a_lone_yes_makes_a_tie_which_is_no_match():
+def test_under_majority_one_vote_against_a_lone_yes_makes_a_tie_which_does_not_match():
     # A match gets a no with 0.2, and is lost; another pair gets a yes with 0.1, and stays wrong.
     assert wrong_after([0.9], 1, figures=CROWD, lead=[1]) == pytest.approx([0.9 * 0.2 + 0.1 * 0.1])
     assert wrong_after([0.9], 1, figures=CROWD, lead=[1], tie_is_match=True) == pytest.approx([0.1])

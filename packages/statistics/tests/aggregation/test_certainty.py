@@ -56,7 +56,7 @@ def test_one_vote_without_controls_is_believed_as_far_as_four_right_of_five_are(
 
 
 def test_a_round_of_lone_votes_learns_its_workers_from_controls_alone():
-    # The worker says yes to all; a lone vote is no second opinion on that.
+    # The worker says yes to all; a lone vote does not confirm that.
     lone = labels(("p", "a", 1), ("n", "a", 4), *((str(n), "a", 1) for n in range(30)))
     figures = certainty_of(read_votes(lone, gold=GOLD))
     p, crowd = figures.rows.read()[0], figures.figures

@@ -57,7 +57,7 @@ def test_it_equals_a_slow_reading_of_the_model():
 
 
 @pytest.mark.slow
-def test_it_equals_crowd_kits_where_there_is_no_gold():
+def test_it_equals_crowd_kits_without_gold():
     from crowdkit.aggregation import DawidSkene
 
     labels, _ = draw_crowd([0.9, 0.8, 0.7, 0.4, 0.3], items=50)

@@ -66,7 +66,7 @@ def test_thresholds_rise_and_are_moved_to_that_of_a_match(judged, rng):
     np.testing.assert_array_equal(found[..., 2], np.maximum(alone[2], alone[1]))
 
 
-def test_levels_that_nobody_chose_have_the_probability_of_their_neighbour(judged):
+def test_unchosen_levels_have_the_probability_of_their_neighbour(judged):
     features, levels, folds = judged
     found = level_thresholds(features, np.where(levels <= 2, 1, 4), folds)
     np.testing.assert_array_equal(found[..., 0], found[..., 1])
