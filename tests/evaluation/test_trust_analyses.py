@@ -129,7 +129,7 @@ def test_the_estimate_by_parts_counts_every_pair_of_a_query_once(version):
         }
         theirs = {(item, query) for name in NAMES for query, items in lists_of(name, other).items() for item in items}
         assert one.beyond.pairs == 14 * 14 - len(pairs)
-        assert one.beyond.beside == len(theirs - pairs)
+        assert one.beyond.reverse == len(theirs - pairs)
         assert one.beyond.probed == 14 * 14 - len(pairs | theirs)
         # Nothing in this world separates matches from others, so a third of all pairs matches, in lists or not.
         assert one.parts.listed.value == pytest.approx((len(pairs) - one.judged) / 3, rel=0.35)
