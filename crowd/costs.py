@@ -1,4 +1,4 @@
-"""What a round costs on its platform: by the platform's own calculator, and what of it was spent so far."""
+"""The costs of a round on its platform: by the platform's own calculator, and the amount spent so far."""
 
 from dataclasses import asdict, dataclass
 from decimal import Decimal

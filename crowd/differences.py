@@ -105,14 +105,14 @@ def _repair(round: Round, difference: Difference, act: Act, actor: str) -> None:
 
 
 def _differences(round: Round, platform: Platform, progress: Progress) -> Iterator[Difference]:
-    standing = {hit.external_id: hit for hit in patiently(partial(platform.standing, round.environment))}
+    there = {posting.external_id: posting for posting in patiently(partial(platform.list_postings, round.environment))}
     postings = list(Posting.objects.filter(round=round).select_related("hit", "round"))
-    yield from _of_strangers(round, platform, postings, standing)
+    yield from _of_strangers(round, platform, postings, there)
     yield from _of_unclear(round)
     for done, posting in enumerate(postings):
         progress("comparing with the platform", done, len(postings))
-        yield from _of_posting(posting, standing.get(posting.external_id))
-        if posting.external_id in standing:
+        yield from _of_posting(posting, there.get(posting.external_id))
+        if posting.external_id in there:
             work = _of_work(posting, patiently(partial(platform.collect, posting)))
             yield from _unless_settling(posting, [*work, *_of_bonuses(posting, platform.bonuses(posting))])
 
@@ -139,7 +139,7 @@ def _settling_work(round: Round) -> set[str]:
 
 
 def _of_strangers(
-    round: Round, platform: Platform, postings: Sequence[Posting], standing: dict[str, ListedPosting]
+    round: Round, platform: Platform, postings: Sequence[Posting], there: dict[str, ListedPosting]
 ) -> Iterator[Difference]:
     """Postings on the platform with this round's terms, or from one of its calls, that have no row here.
 
@@ -149,7 +149,7 @@ def _of_strangers(
     known = set(here.values_list("external_id", flat=True))
     terms = {posting.terms_id for posting in postings} - {""}
     calls = {str(row.pk): row for row in Outbox.objects.filter(call=Outbox.Call.PUBLISH, environment=round.environment)}
-    for other in standing.values():
+    for other in there.values():
         if other.external_id in known or (other.token in calls and calls[other.token].round_id != round.pk):
             continue
         call = calls.get(other.token)

@@ -67,7 +67,7 @@ class Act(Enum):
     KEEP = auto()
     """Leave it as it is, and remove a question that no longer applies."""
     RECORD = auto()
-    """Keep a record of it, if there is none, and ask a person."""
+    """Create a record of it if that is missing, and ask a person."""
     FORGET = auto()
     """Delete the record, if there is one."""
     ASK = auto()

@@ -131,7 +131,7 @@ def _posted(round: Round) -> str:
     seen = overview_of(round)
     environment = market_of(round.channel, round.environment)
     posted = (
-        f"{seen.standing:,} of {sum(seen.postings.values()):,} {listed_as(round.channel)} are posted on {environment}."
+        f"{seen.posted:,} of {sum(seen.postings.values()):,} {listed_as(round.channel)} are posted on {environment}."
     )
     errors = mask_workers([*round.calls.exclude(error="").exclude(state="done").values_list("error", flat=True)[:1]])
     first = f" First error: {errors[0]}" if errors else ""

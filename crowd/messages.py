@@ -51,8 +51,8 @@ def write_to(
 
 
 def write_to_round(round: Round, *, subject: str, text: str, by: str) -> list[Message]:
-    """Write to everybody who has submitted work in the round through its platform and was not forgotten, except those
-    whom the same person sent the same text in the last minutes. Raises CounterpartError as ``recipients_of`` does."""
+    """Write to all workers who submitted work in the round through its platform, except forgotten ones and those who
+    got the same text from the same person in the last minutes. Raises CounterpartError as ``recipients_of`` does."""
     with transaction.atomic():
         Round.objects.select_for_update(no_key=True).get(
             pk=round.pk
@@ -62,8 +62,8 @@ def write_to_round(round: Round, *, subject: str, text: str, by: str) -> list[Me
 
 
 def recipients_of(round: Round, *, subject: str, text: str, by: str) -> list[Worker]:
-    """Return to whom ``write_to_round`` would write. Raises CounterpartError for a missing or too long text, for a
-    round on no platform, and without recipients."""
+    """Return the workers to whom ``write_to_round`` would write. Raises CounterpartError for a missing or too long
+    text, for a round on no platform, and without recipients."""
     if round.channel not in channels.platforms():
         raise CounterpartError(f"Round {round} is on no platform: its workers cannot be written to.")
     words = _checked(subject, text)

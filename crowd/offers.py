@@ -131,8 +131,7 @@ class Offer(Parameters):
 
 
 def offer_of(round: Round, offer: Offer | None = None) -> Offer:
-    """Return an offer, by default the one that the round was published with. Where it has no words, they are those of
-    the type of task."""
+    """Return an offer, by default the one of the round's publication, with missing texts from the type of task."""
     offer = offer or Offer.from_json(round.offer)
     task = task_type_of(round)
     return replace(

@@ -1,4 +1,4 @@
-"""Pay for work whose answers were lost by a fault of ours."""
+"""Pay for work whose answers were lost by a fault of this site."""
 
 from django.contrib.auth.models import User
 from django.db import transaction

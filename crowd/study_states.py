@@ -137,6 +137,6 @@ TABLE: Mapping[There, Mapping[Wanted, Cells]] = {
 
 
 def is_paused_itself(there: There, *, pending: int, free: int, freed: int) -> bool:
-    """Whether the lists show what makes a platform pause a full study by itself: all of its work was submitted, and
-    since the list before some was rejected or returned, which leaves these ``freed`` places ``free`` and no others."""
+    """Whether the lists fit the rule by which a platform pauses a full study itself: all work is submitted, and the
+    ``free`` places are all among those ``freed`` by rejections and returns since the list before."""
     return there is There.PAUSED and not pending and 0 < free <= freed

@@ -173,8 +173,8 @@ def collect_round(round: Round, *, at_most: int | None = None, progress: Progres
 
 @transaction.atomic
 def keep(posting: Posting, listed: Listed) -> int:
-    """Keep one listed submission; return 1 if it is new, otherwise 0. One that contradicts an earlier list, by its
-    worker or its answers, is left as it is and gets a ``problem`` for a person to check."""
+    """Store one listed submission; return 1 if it is new, otherwise 0. If its worker or its answers contradict an
+    earlier list, nothing is changed but its ``problem``, for a person to check."""
     locked(posting.round)
     of_this_id = Visit.objects.filter(**posting.market, external_id=listed.external_id)
     bound = of_this_id.listed().select_for_update(of=("self",)).select_related("assignment__hit__round").first()

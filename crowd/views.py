@@ -75,7 +75,7 @@ class PlatformSite:
 
 
 def framed(view: Callable[..., HttpResponseBase]) -> View:
-    """Serve a view of a platform inside frames of that site only, or in none where it opens our pages in a tab.
+    """Serve a view of a platform inside frames of that site only; without frames where it opens our pages in a tab.
 
     Exempt from the CSRF check: no cookie identifies a worker here, so a forged request gains nothing.
     """

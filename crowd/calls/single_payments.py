@@ -24,10 +24,9 @@ WAIT = timedelta(seconds=20)
 def pay_bonus(platform: OneShotBonuses, payment: Payment, row: Outbox) -> None:
     """Pay a bonus once, or find out whether an earlier attempt of the same row has paid it.
 
-    Returns once the platform lists the bonus. Until then it raises ChannelError: the row is retried, but a retry only
-    reads the platform's list. After MAX_ATTEMPTS the row fails as unclear, and a person decides (``settle``). The mark
-    ``row.sent`` is committed before the call: after a crash there is either no mark and no payment, or the mark, and
-    then nothing is sent again.
+    Returns once the platform lists the bonus. Until then it raises ChannelError: a retry only reads the platform's
+    list, and after MAX_ATTEMPTS the row fails as unclear, for a person (``settle``). The mark ``row.sent`` is committed
+    before the call: after a crash without the mark nothing was paid, and with it nothing is sent again.
     """
     if row.sent is None:
         prepared = platform.prepare_bonus(payment)
@@ -35,7 +34,7 @@ def pay_bonus(platform: OneShotBonuses, payment: Payment, row: Outbox) -> None:
         try:
             platform.send_bonus(payment, prepared)
         except ChannelError as error:
-            if not error.reached:  # refused or never sent
+            if not error.reached:  # refused or never sent, so a retry may send it
                 Outbox.objects.filter(pk=row.pk).update(sent=None)
                 raise
             raise _unclear(f"{error} The platform's list will show whether it paid.") from error

@@ -178,7 +178,7 @@ class Platform(Channel, Protocol):
     def answer_fields(self, content: str) -> dict[str, str]:
         """Parse the ``content`` of a submission into its fields; empty if it has none."""
 
-    def standing(self, environment: str) -> Sequence[ListedPosting]:
+    def list_postings(self, environment: str) -> Sequence[ListedPosting]:
         """List the postings of the account, of all rounds."""
 
     def bonuses(self, posting: Posting) -> Sequence[Bonus]:

@@ -78,8 +78,7 @@ def shortest_reason(visit: Visit) -> int:
 
 
 def _means(visit: Visit, until: datetime | None) -> Means:
-    """Return how the work of a visit can be paid; a rejection can be reversed ``until`` then, while the posting is
-    there."""
+    """Return how work can be paid; a rejection can be reversed ``until`` then, while its posting is not removed."""
     if visit.state != Visit.State.REJECTED:
         return MEANS[Visit.State(visit.state)]
     is_reversible = until is not None and clock.now() < until and visit.posting.state != Posting.State.DISPOSED

@@ -73,8 +73,7 @@ def close_postings(round: Round) -> int:
 @dataclass(frozen=True)
 class Prolonging:
     """What prolonging a round does: the number of ``postings``, of the answer sets ``open`` in them, and of those
-    ``reopened``, as their posting had expired: for these the platform sets ``cost`` aside again (US dollars, fees
-    included)."""
+    ``reopened``, as their posting had expired: for these the platform sets the ``cost`` (US dollars) aside again."""
 
     until: datetime
     postings: int
@@ -157,7 +156,7 @@ class Overview:
         return self.calls[Outbox.State.FAILED]
 
     @property
-    def standing(self) -> int:
+    def posted(self) -> int:
         """The number of postings on the platform, open or closed."""
         return self.postings[Posting.State.LIVE] + self.postings[Posting.State.CLOSED]
 

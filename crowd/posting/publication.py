@@ -242,8 +242,8 @@ def set_terms(round: Round, *, channel: str, environment: str, offer: Offer) -> 
 
 
 def quote(round: Round, channel: str) -> Quote:
-    """Return the cost of all seats of the round on ``channel`` with the round's offer: by the fees that the platform
-    named when it was published, otherwise by those that the channel states."""
+    """Return the cost of all seats of the round on ``channel`` with the round's offer, by the fees that the platform
+    named at publication, or else by those of the channel."""
     place = channels.get(channel)
     asked = isinstance(place, AsksFees) and round.fees
     fees = round.fee_schedule if asked else place.fees(top_workers=offer_of(round).top_workers)

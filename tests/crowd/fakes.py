@@ -103,7 +103,7 @@ class FakePlatform:
     def answer_fields(self, content):
         return json.loads(content or "{}")
 
-    def standing(self, environment):
+    def list_postings(self, environment):
         return []
 
     def bonuses(self, posting):

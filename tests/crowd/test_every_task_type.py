@@ -86,15 +86,6 @@ def test_a_hit_is_listed_in_the_words_of_its_type_and_done_on_mturk(mturk, commi
     check_stored(made, task)
 
 
-@pytest.mark.parametrize("task", EVERY_TYPE)
-def test_answers_that_only_mturk_has_are_read_from_its_copy(mturk, commit, task):
-    made = publish(task, "mturk", commit)
-    send_one_hit(mturk)
-    Assignment.objects.all().delete()
-    platform.sync(made, commit)
-    check_stored(made, task)
-
-
 @pytest.mark.parametrize("task", ["levels", "caption"])  # its visitors answer on the pages of the browser pool
 def test_a_hit_is_listed_in_the_words_of_its_type_and_done_on_prolific(prolific, commit, task):
     made = publish(task, "prolific", commit)

@@ -4,7 +4,6 @@ from threading import Event
 from time import sleep
 
 import pytest
-from django.utils import timezone
 from playwright.sync_api import FrameLocator, Page, expect
 
 from annotation.judging import views
@@ -13,9 +12,9 @@ from crowd import views as crowd_views
 from crowd.models import Posting, Visit
 from tests.browser import PATIENCE, Underway, barriers_in_light_and_dark, go_offline
 from tests.browser import press as press_keys
-from tests.crowd.framing import claims, confirm, frame_of, post_hit, serve_mturk
+from tests.crowd.framing import claims, frame_of, post_hit, serve_mturk
 from tests.crowd.platform_site import PlatformSite
-from tests.factories import make_round, make_worker
+from tests.factories import make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -190,15 +189,3 @@ def test_axe_finds_nothing_on_any_page_of_the_frame(strict, live_server, monkeyp
     page.reload()
     assert barriers_in_light_and_dark(page) == []
     context.close()
-
-
-def test_work_that_another_worker_submitted_is_refused_at_the_next_answer(open_frame, posting):
-    page = open_frame(posting)
-    work(page).locator("#place").click()
-    other = Assignment.objects.create(
-        outside_key="ASSIGNED", hit=posting.hit, worker=make_worker(), deadline=timezone.now()
-    )
-    posting.begin_visit(other)
-    confirm(other)
-    press_keys(page, "1", sheet=work(page))
-    expect(work(page).locator("body")).to_contain_text("the platform gave it to another worker, who has submitted it")

@@ -37,7 +37,7 @@ def test_postings_work_and_calls_are_counted_by_state(made):
     seen = overview_of(made)
     assert seen.postings == {"planned": 1, "live": 2, "closed": 0, "disposed": 0}
     assert (seen.work["submitted"], seen.work["approved"], seen.pending) == (2, 0, 2)
-    assert (seen.standing, seen.waiting, seen.failed) == (2, 0, 1)
+    assert (seen.posted, seen.waiting, seen.failed) == (2, 0, 1)
 
 
 def test_the_overview_has_the_first_automatic_approval(made):

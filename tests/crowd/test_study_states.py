@@ -26,13 +26,6 @@ def test_only_a_pause_is_resumed_and_only_while_the_round_is_open(by):
     assert TABLE[There.PAUSED][Wanted.PEOPLE][by].goes_on == (by in (By.US, By.HERE))
 
 
-def test_who_paused_is_named():
-    says = {by: TABLE[There.PAUSED][Wanted.PEOPLE][by].says for by in By}
-    assert says[By.PLATFORM].startswith("{label} paused it by itself: it was full, and submitted work was rejected")
-    assert says[By.THERE].startswith("It was paused on the platform, not from here.")
-    assert "by itself" not in says[By.THERE]
-
-
 @pytest.mark.parametrize(
     ("there", "pending", "free", "freed", "itself"),
     [

@@ -110,8 +110,8 @@ class MTurkChannel:
             for answer in answers
         }
 
-    def standing(self, environment: str) -> Sequence[ListedPosting]:
-        return hits.standing(client_for(environment))
+    def list_postings(self, environment: str) -> Sequence[ListedPosting]:
+        return hits.list_postings(client_for(environment))
 
     def bonuses(self, posting: Posting) -> Sequence[Bonus]:
         return payments.bonuses(client_for(posting.environment), posting)

@@ -109,8 +109,8 @@ def delete(client: Any, external_id: str) -> None:
 
 
 def collect(client: Any, posting: Posting) -> Listing:
-    """Read the HIT, then its assignments with every status. In this order one submitted in between is listed. Whoever
-    is listed for the first time is shut out of the HIT's other postings."""
+    """Read the HIT, then its assignments with every status: in this order, work submitted in between is in the list.
+    Workers who are listed for the first time are shut out of the HIT's other postings."""
     with channel_errors():
         hit = client.get_hit(HITId=posting.external_id)["HIT"]
         pages = client.get_paginator("list_assignments_for_hit").paginate(
@@ -121,7 +121,7 @@ def collect(client: Any, posting: Posting) -> Listing:
         with channel_errors():
             shut_out_of_siblings(client, posting, listed.values())
     except ChannelError:
-        # The submissions are stored all the same; a second answer of these workers is flagged.
+        # The submissions are stored anyway; a second answer of these workers is flagged.
         logger.exception("workers of posting %s could not be shut out of its HIT's other postings", posting.pk)
     there = STATES.get(hit["HITStatus"], There.UNKNOWN)
     return Listing(
@@ -135,7 +135,7 @@ def collect(client: Any, posting: Posting) -> Listing:
     )
 
 
-def standing(client: Any) -> list[ListedPosting]:
+def list_postings(client: Any) -> list[ListedPosting]:
     """List the HITs of the account, without deleted ones."""
     with channel_errors():
         pages = client.get_paginator("list_hits").paginate(PaginationConfig={"PageSize": 100})

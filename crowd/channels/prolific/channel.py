@@ -115,8 +115,8 @@ class ProlificChannel:
         """Prolific carries no answers."""
         return {}
 
-    def standing(self, environment: str) -> Sequence[ListedPosting]:
-        return studies.standing(client_for(environment))
+    def list_postings(self, environment: str) -> Sequence[ListedPosting]:
+        return studies.list_postings(client_for(environment))
 
     def bonuses(self, posting: Posting) -> Sequence[Bonus]:
         return payments.bonuses(client_for(posting.environment), posting)

@@ -110,7 +110,7 @@ def pause(client: Client, study_id: str, *, paused: bool) -> There:
     return state_of(status, free=study["total_available_places"] - study["places_taken"])
 
 
-def standing(client: Client) -> list[ListedPosting]:
+def list_postings(client: Client) -> list[ListedPosting]:
     """List the studies of the account, of all rounds and people."""
     return [
         ListedPosting(

@@ -1,4 +1,4 @@
-"""Pay for work that was lost by a fault of ours."""
+"""Pay for work that was lost by a fault of this site."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
-    help = "Pay a worker whose answers were lost by a fault of ours. Nothing is counted, and the seat stays open."
+    help = "Pay a worker whose answers were lost by a fault of this site. No vote is counted, and the seat stays open."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

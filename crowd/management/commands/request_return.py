@@ -11,7 +11,9 @@ from crowd.visits.returns import request_return
 
 
 class Command(ActCommand):
-    help = "Ask a worker through their platform to return work, which is then not paid and not held against them."
+    help = (
+        "Ask a worker through their platform to return work. Returned work is not paid and does not harm their record."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("assignment", type=int, help="the assignment's number, as its page shows it")

@@ -28,4 +28,6 @@ class Command(ActCommand):
             secret = hooks.subscribe(client_for(options["environment"]), address)
         except ChannelError as error:
             raise CounterpartError(f"No events are sent. {error}") from error
-        return f"Events go to {address}. Set PROLIFIC_HOOK_SECRETS={secret} for the site; without it, it takes none."
+        return (
+            f"Events go to {address}. Set PROLIFIC_HOOK_SECRETS={secret} for the site: it accepts no event without it."
+        )

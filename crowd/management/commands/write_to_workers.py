@@ -15,7 +15,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
-    help = "Write to everybody who submitted work in a round, through its platform; list whom it could not reach."
+    help = "Write to all workers who submitted work in a round, through its platform; list those it could not reach."
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
