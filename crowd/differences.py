@@ -230,23 +230,23 @@ def _of_visit(posting: Posting, visit: Visit, listed: Listed) -> Iterator[Differ
 
 
 def _of_bonuses(posting: Posting, paid: Sequence[Bonus]) -> Iterator[Difference]:
-    ours = Payment.objects.filter(
+    payments = Payment.objects.filter(
         assignment__visit__posting=posting,
         kind=Payment.Kind.BONUS,
         state=Payment.State.PAID,
     )
     if any(bonus.reason is None for bonus in paid) or not posting.hit:
-        yield from _of_sums(paid, ours)
+        yield from _of_sums(paid, payments)
         return
-    here = {(bonus.assignment.outside_key, bonus.reason): bonus for bonus in ours.select_related("assignment")}
+    here = {(bonus.assignment.outside_key, bonus.reason): bonus for bonus in payments.select_related("assignment")}
     for bonus in paid:
-        mine = here.pop((bonus.assignment_id, bonus.reason or ""), None)
-        amount: Decimal | None = mine.amount if mine else None
+        payment = here.pop((bonus.assignment_id, bonus.reason or ""), None)
+        amount: Decimal | None = payment.amount if payment else None
         if amount != bonus.amount:
-            kind = Kind.OTHER_AMOUNT if mine else Kind.ONLY_THERE
+            kind = Kind.OTHER_AMOUNT if payment else Kind.ONLY_THERE
             remedy = "check it: paid money cannot be taken back"
             name = f"bonus for assignment {bonus.assignment_id}"
-            yield Difference(kind, name, f"${amount}" if mine else "-", f"${bonus.amount}", remedy)
+            yield Difference(kind, name, f"${amount}" if payment else "-", f"${bonus.amount}", remedy)
     for (assignment_id, _), missing in here.items():
         name = f"bonus for assignment {assignment_id}"
         again = partial(_pay_again, missing)
@@ -263,15 +263,15 @@ def _of_unclear(round: Round) -> Iterator[Difference]:
             yield Difference(Kind.OTHER_STATUS, name, "unclear", f"${payment.amount} paid", "record the payment", note)
 
 
-def _of_sums(paid: Sequence[Bonus], ours: QuerySet[Payment]) -> Iterator[Difference]:
+def _of_sums(paid: Sequence[Bonus], payments: QuerySet[Payment]) -> Iterator[Difference]:
     """Compare the sums of bonuses by submission, as this platform lists no reasons. It lists bonuses late, so nothing
     is paid again here."""
     there: dict[str, Decimal] = defaultdict(Decimal)
     here: dict[str, Decimal] = defaultdict(Decimal)
     for bonus in paid:
         there[bonus.assignment_id] += bonus.amount
-    for mine in ours.select_related("assignment"):
-        here[mine.assignment.outside_key] += mine.amount
+    for payment in payments.select_related("assignment"):
+        here[payment.assignment.outside_key] += payment.amount
     for key in sorted(there.keys() | here.keys()):
         if here[key] != there[key]:
             remedy = "check it on the platform: bonuses are listed late, and none is paid again from here"

@@ -103,21 +103,21 @@ def repair(job: Job, progress: JobProgress) -> str:
     audited = Audit.objects.select_related("round").get(pk=job.params["audit"])
     round = audited.round
     listed = [row for row in audited.differences if row["repairable"]]
-    found = find_differences(round, progress=progress)
-    agreed = [one for one in found if _stored(one) in listed]
+    current = find_differences(round, progress=progress)
+    agreed = [difference for difference in current if _stored(difference) in listed]
     repaired = differences.repair(round, agreed, actor=job.actor)
     deliver_due(round, progress=progress)
     left = keep_audit(round, find_differences(round, progress=progress), actor=job.actor, repaired=repaired)
     return f"{repaired:,} of {counted(len(listed), 'difference')} repaired. {left}"
 
 
-def keep_audit(round: Round, found: list[Difference], *, actor: str, repaired: int | None = None) -> str:
+def keep_audit(round: Round, current: list[Difference], *, actor: str, repaired: int | None = None) -> str:
     """Store an audit; return the outcome in a sentence."""
-    rows = [_stored(one) for one in found[:MOST_DIFFERENCES]]
+    rows = [_stored(difference) for difference in current[:MOST_DIFFERENCES]]
     with transaction.atomic():
         Audit.objects.create(round=round, by=actor, differences=rows, repaired=repaired)
-        record("audited", round, actor=actor, differences=len(found))
-    return f"{counted(len(found), 'difference')} found." if found else "No differences."
+        record("audited", round, actor=actor, differences=len(current))
+    return f"{counted(len(current), 'difference')} found." if current else "No differences."
 
 
 def _stored(difference: Difference) -> dict[str, Any]:

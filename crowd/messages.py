@@ -41,12 +41,12 @@ def write_to(
         for message in messages:
             record("written to", message.worker, actor=by, message=message.pk)
             at[addresses[message.worker_id] or ("", "")].append(message)
-        for (channel, environment), theirs in at.items():
+        for (channel, environment), group in at.items():
             most = channels.platform(channel).most_recipients
-            for start in range(0, len(theirs), most):
-                some = theirs[start : start + most]
+            for start in range(0, len(group), most):
+                batch = group[start : start + most]
                 where = {"channel": channel, "environment": environment}
-                put(Outbox.Call.MESSAGE, some[0], round=round, **where, messages=[message.pk for message in some])
+                put(Outbox.Call.MESSAGE, batch[0], round=round, **where, messages=[message.pk for message in batch])
     return messages
 
 
@@ -69,9 +69,9 @@ def recipients_of(round: Round, *, subject: str, text: str, by: str) -> list[Wor
     words = _checked(subject, text)
     identities = WorkerIdentity.objects.filter(channel=round.channel, environment=round.environment)
     known = Worker.objects.filter(identities__in=identities, forgotten_at=None)
-    theirs = known.filter(assignments__visit__in=Visit.objects.listed().filter(posting__round=round)).distinct()
+    submitters = known.filter(assignments__visit__in=Visit.objects.listed().filter(posting__round=round)).distinct()
     sent = Message.objects.filter(by=by, **words, at__gt=clock.now() - AGAIN)
-    workers = list(theirs.exclude(messages__in=sent).order_by("pk"))
+    workers = list(submitters.exclude(messages__in=sent).order_by("pk"))
     if not workers:
         raise CounterpartError(
             f"Round {round} has no recipients: no submission is listed, or all were sent this text a moment ago."

@@ -181,8 +181,8 @@ def session(request: HttpRequest, site: PlatformSite, token: str) -> HttpRespons
     posting, arrival, worker = _session_at(site, token)
     if worker is None:  # they declined and were deleted: show the same page again
         return _ended(request, site, posting, Outcome.NO_CONSENT)
-    if found := assignment_of_session(posting, arrival.assignment_id, worker):
-        return _to_hit(request, site, found)
+    if assignment := assignment_of_session(posting, arrival.assignment_id, worker):
+        return _to_hit(request, site, assignment)
     sheet = current_sheet(posting.round)
     answer = request.POST.get("consent")
     if answer == "no":
@@ -214,15 +214,15 @@ def _session_at(site: PlatformSite, token: str) -> tuple[Posting, Arrival, Worke
         key, session_id, pseudonym = signing.loads(token, salt=SESSION_SALT, max_age=SESSION_LIFE)
     except BadSignature as error:
         raise Trouble("This address is not valid", FROM_THERE, status=404) from error
-    posting = Posting.objects.filter(pk=key, channel=site.channel, environment=site.environment, hit=None)
-    found = posting.select_related("round__pool").first()
+    postings = Posting.objects.filter(pk=key, channel=site.channel, environment=site.environment, hit=None)
+    posting = postings.select_related("round__pool").first()
     identity = WorkerIdentity.objects.filter(worker__pseudonym=pseudonym, channel=site.channel)
-    mine = identity.filter(environment=site.environment).select_related("worker").first()
-    if found is None:
+    known = identity.filter(environment=site.environment).select_related("worker").first()
+    if posting is None:
         raise Trouble("This session is gone", FROM_THERE, status=404)
-    worker_id = mine.external_id if mine else ""
-    arrival = Arrival(found.external_id, session_id, worker_id, "", {}, is_preview=False)
-    return found, arrival, mine.worker if mine else None
+    worker_id = known.external_id if known else ""
+    arrival = Arrival(posting.external_id, session_id, worker_id, "", {}, is_preview=False)
+    return posting, arrival, known.worker if known else None
 
 
 def _to_hit(request: HttpRequest, site: PlatformSite, assignment: Assignment) -> HttpResponse:

@@ -68,10 +68,8 @@ def payment_of(row: Outbox) -> Payment:
 
 
 def settle(row: Outbox, *, was_paid: bool, by: str) -> None:
-    """Settle an unclear payment by what a person or the platform's list says: mark it as paid, or pay it again.
-
-    Raises CounterpartError for a row that is not unclear.
-    """
+    """Settle an unclear payment by what a person or the platform's list says: mark it as paid, or pay it again. Raises
+    CounterpartError for a row that is not unclear."""
     unclear = unclear_payments().filter(pk=row.pk)
     with transaction.atomic():
         if was_paid:
@@ -103,8 +101,8 @@ def _mark_sent(row: Outbox, payment: Payment, prepared: dict[str, Any]) -> None:
         is_open = other.pk != row.pk and other.sent is not None
         if is_open and (other.state == Outbox.State.SENDING or other.subject in of_this_work):
             raise ChannelError("Another payment is not confirmed yet.", reached=False, retry_after=WAIT)
-    mine = Outbox.objects.filter(pk=row.pk, state=Outbox.State.SENDING, attempts=row.attempts, sent__isnull=True)
-    if not mine.update(sent=prepared):
+    unsent = Outbox.objects.filter(pk=row.pk, state=Outbox.State.SENDING, attempts=row.attempts, sent__isnull=True)
+    if not unsent.update(sent=prepared):
         raise ChannelError("Another process makes this call.", reached=False, retry_after=WAIT)
     row.sent = prepared
 

@@ -72,15 +72,15 @@ class Market:
 
 def market_of(channel: str, environment: str) -> Market:
     """Describe a market, usable or not. Raises CounterpartError for an unknown channel."""
-    found = get(channel)
+    place = get(channel)
     return Market(
         channel,
         environment,
-        label=found.label,
-        note=found.describe(environment),
-        has_postings=isinstance(found, Platform),
-        spends=found.spends(environment),
-        rehearsal=bool(found.environments) and environment == found.environments[0],
+        label=place.label,
+        note=place.describe(environment),
+        has_postings=isinstance(place, Platform),
+        spends=place.spends(environment),
+        rehearsal=bool(place.environments) and environment == place.environments[0],
     )
 
 

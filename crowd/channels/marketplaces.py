@@ -22,8 +22,8 @@ def is_near(url: str) -> bool:
 def id_on(label: str, worker: Worker, environment: str) -> str:
     """Return the worker's id on a marketplace. Raises ChannelError if there is none, or it was erased."""
     known = WorkerIdentity.objects.filter(worker=worker, channel=label.lower(), environment=environment)
-    if found := known.values_list("external_id", flat=True).first():
-        return str(found)
+    if external_id := known.values_list("external_id", flat=True).first():
+        return str(external_id)
     raise invalid(f"Worker {worker} has no id on {label}'s {environment}. It may have been erased.")
 
 

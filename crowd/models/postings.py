@@ -16,8 +16,8 @@ class PostingQuerySet(models.QuerySet["Posting"]):
     def unfinished(self) -> "PostingQuerySet":
         """Keep those that may still change: not settled, or with work that is undecided there, or answered here and
         timed out there, which may still land."""
-        late = visits_to_posting().filter(state=Visit.State.EXPIRED, assignment__state=Assignment.State.FLAGGED)
-        return self.filter(Q(settled_at=None) | Exists(visits_to_posting().undecided()) | Exists(late))
+        timed_out = visits_to_posting().filter(state=Visit.State.EXPIRED, assignment__state=Assignment.State.FLAGGED)
+        return self.filter(Q(settled_at=None) | Exists(visits_to_posting().undecided()) | Exists(timed_out))
 
 
 class Posting(models.Model):

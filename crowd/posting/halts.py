@@ -42,27 +42,27 @@ def note_state(posting: Posting, listing: Listing) -> None:
 
 
 def halts_of(rounds: Sequence[Round]) -> dict[int, list[Hold]]:
-    """Return by round why no new worker comes, as its postings were last read; equal ones are counted. As many queries
-    for many rounds as for one."""
+    """Return by round why no new worker comes, by the last listing of its postings; equal reasons are counted. The
+    number of queries does not depend on the number of rounds."""
     settling = [round.pk for round in rounds if round.settles]
     live = Posting.objects.filter(round__in=settling, state=Posting.State.LIVE, settled_at=None)
     listed = Coalesce("seen_at", "created_at")
     live = live.filter(~Q(there__in=(There.OPEN, There.FULL)) | Q(hit=None) | Q(tried_at__gt=listed + UNREAD_FOR))
     wanted = Seat.objects.filter(round__in=settling, state=Seat.State.OPEN)
     has_open = set(wanted.order_by().values_list("round", flat=True).distinct()) if settling else set()
-    found: dict[int, dict[tuple[By, StudyCell], list[Posting]]] = defaultdict(lambda: defaultdict(list))
+    groups: dict[int, dict[tuple[By, StudyCell], list[Posting]]] = defaultdict(lambda: defaultdict(list))
     for posting in live.select_related("round", "hit"):
         key = _cell_of(posting, is_wanted=posting.round_id in has_open)
-        found[posting.round_id][key].append(posting)
+        groups[posting.round_id][key].append(posting)
     return {
-        round.pk: [_hold(by, cell, some) for (by, cell), some in found[round.pk].items() if cell.says]
+        round.pk: [_hold(by, cell, group) for (by, cell), group in groups[round.pk].items() if cell.says]
         for round in rounds
     }
 
 
 def pauses_of(rounds: Sequence[Round]) -> dict[int, str]:
     """Return for each paused round who paused it."""
-    paused = {pk: next((one.by for one in some if one.command), "") for pk, some in halts_of(rounds).items()}
+    paused = {pk: next((hold.by for hold in holds if hold.command), "") for pk, holds in halts_of(rounds).items()}
     here = {round.pk: By.HERE.value for round in rounds if round.paused_at and round.state == "open"}
     return paused | here
 
@@ -76,13 +76,13 @@ def holds_there(round: Round) -> list[Hold]:
 
 def _refused(round: Round) -> list[Hold]:
     calls = Outbox.objects.filter(round=round, call__in=OF_POSTINGS).exclude(error="")
-    found = []
+    holds = []
     again = f"publish {round} --channel {round.channel} --environment {round.environment}"
     for state, what in ((Outbox.State.FAILED, "failed"), (Outbox.State.PENDING, "wait to be repeated")):
         if errors := list(calls.filter(state=state).values_list("error", flat=True)):
             text = f"{counted(len(errors), 'call', 'calls')} of its postings {what}: {mask_workers(errors[:1])[0]}"
-            found.append(Hold("calls", text, again, goes_on=state == Outbox.State.PENDING))
-    return found
+            holds.append(Hold("calls", text, again, goes_on=state == Outbox.State.PENDING))
+    return holds
 
 
 def _short_of_money(round: Round) -> list[Hold]:

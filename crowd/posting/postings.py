@@ -99,12 +99,12 @@ def prolong_postings(round: Round, *, days: int, actor: str, dry: bool = False) 
         until = (now + timedelta(days=days)).replace(microsecond=0)
         live = Posting.objects.filter(round=current, state=Posting.State.LIVE, settled_at=None, expires_at__lt=until)
         postings = list(with_left(live).filter(left__gt=0))
-        reopened = sum(one.left for one in postings if one.expires_at <= now)
-        opened = sum(one.left for one in postings)
+        reopened = sum(posting.left for posting in postings if posting.expires_at <= now)
+        opened = sum(posting.left for posting in postings)
         prolonging = Prolonging(until, len(postings), opened, reopened, cents(reopened * current.seat_cost))
         if postings and not dry:
-            for one in postings:
-                store_call(Outbox.Call.PROLONG, one, round=current, **one.market, until=until.isoformat())
+            for posting in postings:
+                store_call(Outbox.Call.PROLONG, posting, round=current, **posting.market, until=until.isoformat())
             record("prolonged", current, actor=actor, until=until.isoformat(), postings=len(postings))
             send_round_on_commit(current)
     return prolonging
@@ -194,8 +194,8 @@ def late_rounds() -> list[tuple[str, datetime]]:
     patience = max(LATE_AT_LEAST, LATE_SYNCS * timedelta(seconds=settings.SYNC_SECONDS))
     posted = Posting.objects.unfinished().filter(state__in=(Posting.State.LIVE, Posting.State.CLOSED)).order_by()
     last = posted.values("round__name").annotate(last=Max(Coalesce("seen_at", "posted_at", "created_at")))
-    late = last.filter(last__lt=clock.now() - patience).order_by("last")
-    return list(late.values_list("round__name", "last"))
+    overdue = last.filter(last__lt=clock.now() - patience).order_by("last")
+    return list(overdue.values_list("round__name", "last"))
 
 
 def _post(round: Round, hit: HIT, missing: int) -> int:

@@ -88,8 +88,8 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker, *, sheet: 
         raise not_theirs()
     with transaction.atomic():
         locked(worker.pk)
-        if found := assignment_of_session(posting, session_id, worker):
-            return found
+        if existing := assignment_of_session(posting, session_id, worker):
+            return existing
         refuse_shut_out(worker, posting.round)
         # Not earlier: a visitor may claim another worker's id, which the platform denies above.
         give_consent(worker, posting.round, sheet=sheet)

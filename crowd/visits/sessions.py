@@ -72,22 +72,22 @@ def _keep(posting: Posting, listed: Listed) -> int:
     # Lock the round before the work, as deciding and paying do: two processes in different orders would deadlock.
     locked(posting.round)
     of_this_id = Visit.objects.filter(**posting.market, external_id=listed.external_id)
-    ours = None
+    own = None
     for visit in of_this_id.select_for_update(of=("self", "assignment")).select_related("assignment__hit__round"):
         if _is_of(visit, listed.worker_id):
-            ours = visit
+            own = visit
         elif _here(visit) != Here.PAID:
             ask_a_person(visit.assignment, FOREIGN)
-    if ours is None:
+    if own is None:
         return _record_stranger(posting, listed) if is_work(listed) else 0
-    was_listed = ours.is_listed
+    was_listed = own.is_listed
     # Advance first: it may mark the reward as paid, which changes the rule that applies.
-    advance(ours, listed)
-    here = _here(ours)
+    advance(own, listed)
+    here = _here(own)
     if here == Here.ABSENT:
         here = _without_record(listed)
-    _follow(ours, here, RULES[Visit.State(ours.state)][here])
-    return int(ours.is_listed and not was_listed)
+    _follow(own, here, RULES[Visit.State(own.state)][here])
+    return int(own.is_listed and not was_listed)
 
 
 def _is_of(visit: Visit, worker_id: str) -> bool:

@@ -116,7 +116,7 @@ def collect(client: Any, posting: Posting) -> Listing:
         pages = client.get_paginator("list_assignments_for_hit").paginate(
             HITId=posting.external_id, AssignmentStatuses=list(STATUSES), PaginationConfig={"PageSize": 100}
         )
-        listed = {found["AssignmentId"]: _listed(found) for page in pages for found in page["Assignments"]}
+        listed = {row["AssignmentId"]: _listed(row) for page in pages for row in page["Assignments"]}
     try:
         with channel_errors():
             shut_out_of_siblings(client, posting, listed.values())
@@ -234,13 +234,13 @@ def _is_deleted(client: Any, external_id: str) -> bool:
         return bool(client.get_hit(HITId=external_id)["HIT"]["HITStatus"] == "Disposed")
 
 
-def _listed(found: dict[str, Any]) -> Listed:
+def _listed(row: dict[str, Any]) -> Listed:
     return Listed(
-        external_id=found["AssignmentId"],
-        worker_id=found["WorkerId"],
-        status=STATUSES[found["AssignmentStatus"]],
-        submitted_at=found["SubmitTime"],
-        auto_approval_at=found.get("AutoApprovalTime"),
-        decided_at=found.get("ApprovalTime") or found.get("RejectionTime"),
-        content=found.get("Answer", ""),
+        external_id=row["AssignmentId"],
+        worker_id=row["WorkerId"],
+        status=STATUSES[row["AssignmentStatus"]],
+        submitted_at=row["SubmitTime"],
+        auto_approval_at=row.get("AutoApprovalTime"),
+        decided_at=row.get("ApprovalTime") or row.get("RejectionTime"),
+        content=row.get("Answer", ""),
     )

@@ -65,7 +65,7 @@ def bonuses(client: Any, posting: Posting) -> list[Bonus]:
     with channel_errors():
         pages = client.get_paginator("list_bonus_payments").paginate(HITId=posting.external_id)
         paid = [bonus for page in pages for bonus in page["BonusPayments"]]
-    return [Bonus(found["AssignmentId"], Decimal(found["BonusAmount"]), found.get("Reason", "")) for found in paid]
+    return [Bonus(row["AssignmentId"], Decimal(row["BonusAmount"]), row.get("Reason", "")) for row in paid]
 
 
 def fee_schedule(*, masters: bool = False) -> FeeSchedule:
@@ -94,12 +94,12 @@ def _status(client: Any, assignment: Assignment) -> str:
     """Return MTurk's status of the assignment; "" if it shows none, as for work that is not submitted."""
     try:
         with channel_errors():
-            found = client.get_assignment(AssignmentId=assignment.outside_key)["Assignment"]
+            row = client.get_assignment(AssignmentId=assignment.outside_key)["Assignment"]
     except TurkError as error:
         if error.code not in UNDECIDABLE:
             raise
         return ""
-    return str(found["AssignmentStatus"])
+    return str(row["AssignmentStatus"])
 
 
 def _was_given(client: Any, payment: Payment) -> bool:

@@ -35,7 +35,7 @@ def shut_out_of_siblings(client: Any, posting: Posting, listed: Iterable[Listed]
     if types:
         known = set(_listed_in(Posting.objects.filter(pk=posting.pk)))
         for type_id in types:
-            assign(client, type_id, {one.worker_id for one in listed} - known)
+            assign(client, type_id, {submission.worker_id for submission in listed} - known)
 
 
 def assign(client: Any, type_id: str, worker_ids: Iterable[str]) -> None:
@@ -78,8 +78,8 @@ def _find(client: Any, name: str) -> str:
     pages = client.get_paginator("list_qualification_types").paginate(
         Query=name, MustBeRequestable=False, MustBeOwnedByCaller=True
     )
-    types = (found for page in pages for found in page["QualificationTypes"])
-    return next((str(found["QualificationTypeId"]) for found in types if found["Name"] == name), "")
+    types = (row for page in pages for row in page["QualificationTypes"])
+    return next((str(row["QualificationTypeId"]) for row in types if row["Name"] == name), "")
 
 
 def _listed_in(postings: Any) -> list[str]:

@@ -158,15 +158,15 @@ class ProlificChannel:
             except ChannelError as error:
                 message.failure = str(error)
         is_first = True
-        for study, theirs in by_study.items():
+        for study, recipients in by_study.items():
             body = f"{messages[0].subject}\n\n{messages[0].text}"
             try:
-                client.post("messages/bulk/", {"ids": [*theirs], "body": body, "study_id": study})
+                client.post("messages/bulk/", {"ids": [*recipients], "body": body, "study_id": study})
             except ProlificError as error:
                 if is_first and not (error.reached or error.permanent):
                     raise
                 doubt = " It is unknown whether it arrived." if error.reached else ""
-                for message in theirs.values():
+                for message in recipients.values():
                     message.failure = f"{error}{doubt}"
             is_first = False
 
@@ -179,9 +179,9 @@ class ProlificChannel:
 
 def _last_study(message: Message, environment: str) -> str:
     """Return the study that a message is about: Prolific delivers none without one."""
-    theirs = Visit.objects.filter(worker=message.worker, channel="prolific", environment=environment)
-    if found := theirs.order_by("-pk").values_list("posting__external_id", flat=True).first():
-        return str(found)
+    visits = Visit.objects.filter(worker=message.worker, channel="prolific", environment=environment)
+    if study_id := visits.order_by("-pk").values_list("posting__external_id", flat=True).first():
+        return str(study_id)
     raise ChannelError(f"Worker {message.worker} was in no study on Prolific's {environment}.", permanent=True)
 
 

@@ -93,14 +93,14 @@ class Client:
 
         Raises ChannelError if rows moved from page to page meanwhile, so that one may be missing.
         """
-        found: dict[str, dict[str, Any]] = {}
+        rows: dict[str, dict[str, Any]] = {}
         wanted = 0
         for page in self._pages(path, params):
             wanted = page.get("meta", {}).get("count", wanted)
-            found |= {row[key]: row for row in page["results"]}
-        if len(found) < wanted:
+            rows |= {row[key]: row for row in page["results"]}
+        if len(rows) < wanted:
             raise ProlificError("Prolific's list changed while it was read; it is read again later.", reached=False)
-        return list(found.values())
+        return list(rows.values())
 
     def _pages(self, path: str, params: Mapping[str, str | int]) -> Iterator[dict[str, Any]]:
         page = self.get(path, **params)

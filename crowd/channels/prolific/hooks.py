@@ -28,9 +28,10 @@ def event_id(headers: Mapping[str, str], body: bytes, *, known: Sequence[str]) -
     timestamp may be old: Prolific sends an event again for a day until it is received.
     """
     signed = headers.get(TIMESTAMP, "").encode() + body
-    given = headers.get(SIGNATURE, "").encode()
+    signature = headers.get(SIGNATURE, "").encode()
     # Compare with every secret, in constant time.
-    fits = [hmac.compare_digest(b64encode(hmac.digest(one.encode(), signed, hashlib.sha256)), given) for one in known]
+    valid = [b64encode(hmac.digest(secret.encode(), signed, hashlib.sha256)) for secret in known]
+    fits = [hmac.compare_digest(each, signature) for each in valid]
     if not any(fits) or not headers.get(ID):
         raise ChannelError("This event is not signed with a secret of ours.", permanent=True)
     return headers[ID][:64]
@@ -45,17 +46,17 @@ def subscribe(client: Client, address: str) -> str:
     path = "hooks/subscriptions/"
     secret = str(client.post("hooks/secrets/", {"workspace_id": workspace})["value"])
     earlier = [
-        one["id"]
+        row["id"]
         for is_enabled in ("true", "false")
-        for one in client.rows(path, workspace_id=workspace, is_enabled=is_enabled)
-        if one["target_url"] == address
+        for row in client.rows(path, workspace_id=workspace, is_enabled=is_enabled)
+        if row["target_url"] == address
     ]
     for kind in TYPES:
         body = {"workspace_id": workspace, "event_type": kind, "target_url": address}
         reply, headers = client.post_for_headers(path, body)
         made = reply.get("results", [reply])  # described in two ways: as all subscriptions, and as the new one
-        (new,) = {one["id"] for one in made if (one["event_type"], one["target_url"]) == (kind, address)} - {*earlier}
+        (new,) = {row["id"] for row in made if (row["event_type"], row["target_url"]) == (kind, address)} - {*earlier}
         client.post(f"{path}{new}/", {"secret": headers["X-Hook-Secret"]})
-    for one in earlier:
-        client.delete(f"{path}{one}/")
+    for row in earlier:
+        client.delete(f"{path}{row}/")
     return secret

@@ -36,8 +36,8 @@ def is_paid(client: Client, payment: Payment, prepared: dict[str, Any]) -> bool:
 
 def bonuses(client: Client, posting: Posting) -> list[Bonus]:
     """List the bonuses of all submissions to the study, with one call each; wait when Prolific limits their rate."""
-    submissions = [row["id"] for row in client.rows("submissions/", study=posting.external_id, page_size=100)]
-    return [Bonus(one, amount, None) for one in submissions for amount in patiently(partial(_dollars, client, one))]
+    keys = [row["id"] for row in client.rows("submissions/", study=posting.external_id, page_size=100)]
+    return [Bonus(key, amount, None) for key in keys for amount in patiently(partial(_dollars, client, key))]
 
 
 def _paid_for(client: Client, submission: str) -> list[int]:

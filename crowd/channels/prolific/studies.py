@@ -151,8 +151,8 @@ def _draft(client: Client, posting: Posting, token: str) -> dict[str, Any]:
         if spare["status"] == "UNPUBLISHED":
             client.delete(f"studies/{spare['id']}/")
     if named:
-        found: dict[str, Any] = client.get(f"studies/{named[0]['id']}/")
-        return found
+        study: dict[str, Any] = client.get(f"studies/{named[0]['id']}/")
+        return study
     made: dict[str, Any] = client.post("studies/", _body(client, posting, token))
     return made
 
@@ -187,7 +187,7 @@ def _body(client: Client, posting: Posting, token: str) -> dict[str, Any]:
 
 def _filters(client: Client, offer: Offer) -> list[dict[str, Any]]:
     """Return the filters against excluded participants and low approval rates, as far as Prolific lists them."""
-    known = {one["filter_id"] for one in client.rows("filters/", key="filter_id")}
+    known = {row["filter_id"] for row in client.rows("filters/", key="filter_id")}
     filters: list[dict[str, Any]] = []
     if BLOCKED in known:
         filters.append({"filter_id": BLOCKED, "selected_values": [exclusion_group(client)]})

@@ -40,16 +40,16 @@ def confirm(client: Client, posting: Posting, arrival: Arrival) -> bool:
     """Whether Prolific confirms that the session is this participant's, in this study and open. False: it cannot be
     reached. Raises a permanent ChannelError if it denies that, another one if it refuses us (a revoked token)."""
     try:
-        found = client.get(f"submissions/{arrival.assignment_id}/")
+        submission = client.get(f"submissions/{arrival.assignment_id}/")
     except ProlificError as error:
         if error.code == "404":
             raise ChannelError("Prolific does not know this session.", permanent=True) from error
         if error.permanent:
             raise ChannelError(str(error)) from error
         return False
-    if (found["participant"], found["study_id"]) != (arrival.worker_id, posting.external_id):
+    if (submission["participant"], submission["study_id"]) != (arrival.worker_id, posting.external_id):
         raise ChannelError("On Prolific, this session belongs to another participant or study.", permanent=True)
-    if found["status"] not in (*WORKING, PROCESSING):
+    if submission["status"] not in (*WORKING, PROCESSING):
         raise ChannelError("This session is over on Prolific. Start a new one there.", permanent=True)
     return True
 

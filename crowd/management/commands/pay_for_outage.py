@@ -34,6 +34,6 @@ def _work(round: Round, key: str) -> Assignment:
     work = Assignment.objects.filter(hit__round=round)
     begun = work.filter(outside_key="", pk=whole_number(key) or 0)
     listed = work.filter(visit__in=Visit.objects.listed().filter(external_id=key))
-    if found := listed.first() or begun.first():
-        return found
+    if assignment := listed.first() or begun.first():
+        return assignment
     raise CounterpartError(f"Round {round} has no confirmed assignment {key!r}: sync the round first.")

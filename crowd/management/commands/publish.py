@@ -35,14 +35,14 @@ class Command(ActCommand):
         )
 
     def act(self, progress: TerminalBar, *, parameters: PublishParameters, **options: Any) -> str:
-        found = Round.objects.named(parameters.round)
+        before = Round.objects.named(parameters.round)
         time = TimeParameters.from_options(options)
         channel, environment = parameters.channel, parameters.environment
         if channels.get(channel).spends(environment) and not parameters.yes_spend_money:
             raise CounterpartError(f"Publishing on {channel} {environment} spends real money: pass --yes-spend-money.")
-        was_open = found.state == "open"
+        was_open = before.state == "open"
         round = publish_round(
-            found,
+            before,
             channel=channel,
             environment=environment,
             offer=Offer.from_options(options),

@@ -20,6 +20,6 @@ class Command(ActCommand):
         parser.add_argument("--reason", required=True, help="what the worker reads")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        found = Assignment.objects.numbered(options["assignment"])
-        request_return(found, reason=options["reason"], by="request_return")
-        return f"The worker of assignment {found.pk} was asked to return it."
+        assignment = Assignment.objects.numbered(options["assignment"])
+        request_return(assignment, reason=options["reason"], by="request_return")
+        return f"The worker of assignment {assignment.pk} was asked to return it."

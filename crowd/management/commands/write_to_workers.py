@@ -30,12 +30,13 @@ class Command(RoundCommand):
         deliver_due(round, progress=progress)
         kept = Message.objects.filter(pk__in=[message.pk for message in messages]).exclude(failure="")
         failed = list(kept.select_related("worker"))
-        why = mask_workers([message.failure for message in failed])
+        reasons = mask_workers([message.failure for message in failed])
+        failures = [{"worker": str(row.worker), "why": reason} for row, reason in zip(failed, reasons, strict=True)]
         left = round.calls.filter(call=Outbox.Call.MESSAGE).exclude(state=Outbox.State.DONE)
         return {
             "round": round.name,
             "workers": len(messages),
             "not delivered": len(failed),
             "calls waiting or failed": left.count(),
-            "failures": [{"worker": str(one.worker), "why": text} for one, text in zip(failed, why, strict=True)],
+            "failures": failures,
         }
