@@ -63,7 +63,7 @@ class CallFaults(ABC, Generic[World]):
         """Return the marketplace's own error with a status and a body."""
 
     def before_all(self, operation: str) -> Any:
-        """Set the balance, wait, and return what is answered instead of doing the call; None: do it."""
+        """Set the balance, wait, and return the answer of a fault that replaces the call; None to make the call."""
         for fault in self._plan.happening(operation, "balance"):
             self._world.act("set_balance", available=fault.settings["amount"])
         for fault in self._plan.happening(operation, "stall"):

@@ -24,7 +24,7 @@ class Program:
     """The command line of an emulator: ``python -m MODULE``.
 
     ``own`` are the options that only this emulator has, by name, as argparse takes them; its ``world`` is made with
-    them too. ``notice`` and ``greet`` say what it is and how to reach it, in lines with a name.
+    them too. ``notice`` and ``greet`` describe it and its addresses, in lines with a name.
     """
 
     module: str

@@ -180,7 +180,7 @@ class Controls:
         return {"cleared": cleared}
 
     def _press(self, request: Request, button: str) -> Response:
-        """Do what a button of the page says. Invalid input is explained on the page and kept in its form."""
+        """Do the act of a button of the page. Invalid input is explained on the page and kept in its form."""
         form = request.form
         presses: dict[str, Callable[[], Any]] = {
             "clock": lambda: self._act("clock", {name: _value(text) for name, text in form.items()}),

@@ -1,4 +1,4 @@
-"""Inputs that people and programs send as JSON: what each must be, and one-line errors that name the choices."""
+"""Inputs that people and programs send as JSON: their types, and one-line errors that name the choices."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class InputError(ValueError):
 
 @dataclass(frozen=True)
 class Setting:
-    """What a value must be, in words and as a test."""
+    """The type of a value, in words and as a test."""
 
     wanted: str
     holds: Callable[[Any], bool]

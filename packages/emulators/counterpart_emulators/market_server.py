@@ -1,4 +1,4 @@
-"""A marketplace on a port, with what each of them has: faults, pages and controls."""
+"""A marketplace on a port, with the faults, pages and controls that all of them have."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path

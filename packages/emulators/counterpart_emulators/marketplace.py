@@ -109,7 +109,7 @@ class Marketplace(Generic[State]):
             yield self._state
 
     def look(self, question: Callable[..., Answer], *arguments: Any) -> Answer:
-        """Return what a function of the state, which only reads it, answers."""
+        """Return the answer of a function that reads the state and does not change it."""
         with self.looking() as state:
             return question(state, *arguments)
 
@@ -152,7 +152,7 @@ World = TypeVar("World", bound=Marketplace[Any])
 
 
 class PersonActs(Generic[World]):
-    """What people do at a marketplace's site. Faults happen to them by the names of their operations."""
+    """The acts of people at a marketplace's site. Faults name them as operations."""
 
     def __init__(self, world: World, plan: FaultPlan) -> None:
         self._world = world

@@ -65,7 +65,7 @@ class Visit(ABC, Generic[World, Acts]):
 
     @abstractmethod
     def registered(self, given: Mapping[str, str]) -> str:
-        """Register whom a form describes and return their id. Raises Refusal."""
+        """Register the person whom a form describes and return their id. Raises Refusal."""
 
     def is_registered(self, person_id: str) -> bool:
         return person_id in self.people()
@@ -76,7 +76,7 @@ class Visit(ABC, Generic[World, Acts]):
 
     @cached_property
     def person(self) -> str | None:
-        """Who is signed in with this browser, if they are registered."""
+        """The id of the registered person who is signed in with this browser."""
         named = self.request.cookies.get(self.cookie, "")
         return named if self.is_registered(named) else None
 
@@ -114,7 +114,7 @@ class Visit(ABC, Generic[World, Acts]):
         return self.enter(person_id)
 
     def register(self) -> Response:
-        """Register whom the form describes, and sign them in."""
+        """Register the person whom the form describes, and sign them in."""
         given = self.request.form
         try:
             return self.enter(self.registered(given))

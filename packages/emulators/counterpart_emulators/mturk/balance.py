@@ -52,7 +52,7 @@ def hold(state: State, hit: HIT, count: int) -> None:
 
 
 def release(state: State, hit: HIT, count: int) -> None:
-    """Give back what was on hold for ``count`` assignments that will not be paid."""
+    """Release the money on hold for ``count`` assignments that will not be paid."""
     amount = (hit.type.reward + hit.fee) * count
     hit.held -= count
     state.ledger.enter(state.now, "release", available=amount, on_hold=-amount, about=hit.id)

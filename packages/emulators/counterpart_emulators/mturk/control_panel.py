@@ -1,4 +1,4 @@
-"""What the controls can read and do on MTurk in particular: workers, premium fees and reissued ids."""
+"""The controls that only MTurk has: workers, premium fees and reissued ids."""
 
 from collections.abc import Callable
 from dataclasses import fields

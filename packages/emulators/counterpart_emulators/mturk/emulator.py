@@ -65,7 +65,7 @@ class Emulator(MarketServer[World]):
         return _answer(write_response(operation, outcome)) if isinstance(outcome, dict) else outcome
 
     def _outcome(self, name: str, params: dict[str, Any]) -> Response | Drop | TurkError | dict[str, Any]:
-        """Do the call unless a fault comes before it; a fault may also change what is answered."""
+        """Make the call unless a fault replaces it; a fault may also change the answer."""
         if (instead := self.faults.before_call(name, params)) is not None:
             return instead
         result = self.world.call(name, params)

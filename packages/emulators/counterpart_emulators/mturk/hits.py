@@ -186,7 +186,7 @@ def _registered(state: State, params: dict[str, Any]) -> HITType:
 
 
 def _check(state: State, hit_type: HITType, params: dict[str, Any]) -> None:
-    """Raise what is wrong with a HIT before anything is created."""
+    """Raise TurkError for an invalid HIT before anything is created."""
     check_limits(params)
     if made := state.made_with("HIT", params.get("UniqueRequestToken")):
         raise TurkError(

@@ -69,7 +69,7 @@ def list_qualification_requests(state: State, params: dict[str, Any]) -> dict[st
 
 
 def accept_qualification_request(state: State, params: dict[str, Any]) -> dict[str, Any]:
-    """Grant what a worker requested."""
+    """Grant a worker's request."""
     request = _open_request(state, params["QualificationRequestId"])
     request.open = False
     _grant(state, request.type_id, request.worker_id, params.get("IntegerValue"))
@@ -77,7 +77,7 @@ def accept_qualification_request(state: State, params: dict[str, Any]) -> dict[s
 
 
 def reject_qualification_request(state: State, params: dict[str, Any]) -> dict[str, Any]:
-    """Refuse what a worker requested; they see the reason."""
+    """Refuse a worker's request; they see the reason."""
     check_limits(params)
     request = _open_request(state, params["QualificationRequestId"])
     request.open = False

@@ -17,7 +17,7 @@ TOKEN_MEMORY = timedelta(hours=24)
 
 @dataclass
 class HITType:
-    """What the HITs of one group share. ``requirements`` are in the API's shape."""
+    """The terms of the HITs of one group. ``requirements`` are in the API's shape."""
 
     id: str
     group_id: str
@@ -199,7 +199,7 @@ class State(MarketState):
         self.messages.append(Message(worker_id, self.now, subject, text))
 
     def made_with(self, kind: str, token: str | None) -> str | None:
-        """Return the id of what a request of this kind made with this unique token in the last 24 hours."""
+        """Return the id of the row that this kind of request with this token made in the last 24 hours."""
         if token is None or (kind, token) not in self.tokens:
             return None
         at, made = self.tokens[kind, token]

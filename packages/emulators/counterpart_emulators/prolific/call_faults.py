@@ -33,7 +33,7 @@ class CallFaults(call_faults.CallFaults[World]):
         return Response('{"message": "Internal error", "detail": null}', status, mimetype="application/json")
 
     def before(self, operation: str, ids: dict[str, str]) -> Response | Drop | ProlificError | None:
-        """Change the world, wait, and return what is answered instead of doing the call; None: do it."""
+        """Change the world, wait, and return the answer of a fault that replaces the call; None to make the call."""
         for fault in self._plan.happening(operation, "crowd"):
             with suppress(Refusal, ProlificError):  # a full study admits no participant
                 CROWD[fault.settings["act"]](self._world, ids)
@@ -46,7 +46,7 @@ class CallFaults(call_faults.CallFaults[World]):
         return {"seconds": late[-1].settings["seconds"]} if late else {}
 
     def after(self, operation: str, result: Any) -> Any:
-        """Return what is answered although the call was done: its result, or something else."""
+        """Return the answer to a call that was made: its result, or that of a fault."""
         if (dropped := self.after_all(operation)) is not None:
             return dropped
         if operation not in SHOWN_LATE:

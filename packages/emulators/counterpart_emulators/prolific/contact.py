@@ -1,4 +1,4 @@
-"""Messages from the researcher to participants. Sending answers nothing; what was sent can be listed for 30 days."""
+"""Messages from the researcher to participants. Sending has an empty answer; messages are listed for 30 days."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

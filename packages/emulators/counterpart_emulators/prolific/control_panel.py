@@ -1,4 +1,4 @@
-"""What the controls can read and do on Prolific in particular: participants and submissions."""
+"""The controls that only Prolific has: participants and submissions."""
 
 from collections.abc import Callable
 from typing import Any

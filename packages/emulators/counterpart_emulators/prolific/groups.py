@@ -53,7 +53,7 @@ def list_members(state: State, query: Mapping[str, str], *, group_id: str) -> li
 
 
 def add_members(state: State, *, group_id: str, participant_ids: list[str]) -> dict[str, Any]:
-    """Add participants; those who are members already stay."""
+    """Add participants; repeating it changes nothing."""
     group = find(state.groups, group_id, "Participant group")
     if unknown := [id for id in participant_ids if id not in state.participants]:
         raise invalid("participant_ids", f"Participants not found: {', '.join(unknown)}.")
@@ -63,7 +63,7 @@ def add_members(state: State, *, group_id: str, participant_ids: list[str]) -> d
 
 
 def remove_members(state: State, *, group_id: str, participant_ids: list[str]) -> dict[str, Any]:
-    """Remove participants; those who are no members are ignored."""
+    """Remove participants; others are ignored."""
     group = find(state.groups, group_id, "Participant group")
     for id in participant_ids:
         group.members.pop(id, None)

@@ -97,7 +97,7 @@ def approve(state: State, submission: Submission) -> None:
 
 
 def complete(state: State, submission: Submission, code: str, *, actor: str = "participant") -> None:
-    """End work with a code, and do what the code's actions say; without a code that is known, it awaits review."""
+    """End work with a code and do the code's actions; with an unknown code, the work awaits review."""
     codes = submission.study.terms["completion_codes"]
     actions: list[dict[str, Any]] = next(
         (each["actions"] for each in codes if each["code"] == code and each["actor"] == actor), []

@@ -1,4 +1,4 @@
-"""Participants: the studies that they see, and what they do with them."""
+"""Participants: the studies that they see, and their acts."""
 
 import re
 from typing import Any
@@ -82,7 +82,7 @@ def give_back(state: State, *, submission_id: str, participant_id: str) -> dict[
 
 
 def awaited(state: State, participant_id: str) -> Submission:
-    """Return the submission that a code without a number ends: the one worked on, else the latest that timed out."""
+    """Return the submission that a code in a link ends: the open one, else the latest that timed out."""
     participant = find_participant(state, participant_id)
     late = [each for each in participant.submissions if each.status == "TIMED-OUT" and each.started_at]
     if participant.open is not None or late:

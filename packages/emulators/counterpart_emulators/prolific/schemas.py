@@ -160,7 +160,7 @@ Category = Literal[
 
 
 def schema_of(act: Callable[..., Any], *, path: str) -> type[Body]:
-    """Return the schema of the body of an act: what it takes besides the ids in its path and what faults give it."""
+    """Return the schema of an act's body: its arguments without the ids in the path and those that faults set."""
     hints = get_type_hints(act, include_extras=True)
     fields: dict[str, Any] = {
         name: (hints[name], ... if parameter.default is parameter.empty else parameter.default)

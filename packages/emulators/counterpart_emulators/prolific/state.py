@@ -21,7 +21,7 @@ RESERVED_FOR = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class Price:
-    """What one payment costs, in currency units: what a participant gets, the fee on it, and the VAT on the fee."""
+    """The price of one payment, in currency units: the participant's part, the fee on it, and the VAT on the fee."""
 
     reward: Decimal
     fee: Decimal
@@ -63,12 +63,12 @@ class Study:
 
     @property
     def reward(self) -> Decimal:
-        """What one submission is paid, in currency units."""
+        """The reward of one submission, in currency units."""
         return Decimal(self.terms["reward"]) / 100
 
     @property
     def hourly(self) -> Decimal:
-        """What an hour of the estimated time is paid."""
+        """The reward for an hour of the estimated time."""
         return self.reward * 60 / Decimal(str(self.terms["estimated_completion_time"]))
 
     @property
@@ -138,12 +138,12 @@ class Participant:
 
     @property
     def open(self) -> Submission | None:
-        """What they work on; one at a time."""
+        """The submission that they work on; one at a time."""
         return next((each for each in self.submissions if each.status in OPEN), None)
 
     @property
     def earned(self) -> Decimal:
-        """What they were paid in all, in currency units."""
+        """The sum of their payments, in currency units."""
         return sum((each.paid + sum(each.bonuses, Decimal(0)) for each in self.submissions), Decimal("0.00"))
 
 

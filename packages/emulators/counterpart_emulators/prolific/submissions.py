@@ -86,7 +86,7 @@ def approve_in_bulk(
     study_id: str | None = None,
     participant_ids: list[str] | None = None,
 ) -> str:
-    """Approve submissions a little later. Those that do not await review then are left as they are."""
+    """Approve submissions after BULK_AFTER. Those that do not await review by then are left unchanged."""
     if (submission_ids is None) == (study_id is None or participant_ids is None):
         raise ProlificError("Give either submission_ids, or study_id and participant_ids.")
     if submission_ids is not None:

@@ -46,7 +46,7 @@ def hold(state: State, study: Study, count: int) -> None:
 
 
 def release(state: State, study: Study, count: int) -> None:
-    """Give back what was on hold for ``count`` places that will not be paid."""
+    """Release the money on hold for ``count`` places that will not be paid."""
     amount = place_price(study).total * count
     study.held -= count
     state.ledger.enter(state.now, "release", available=amount, on_hold=-amount, about=study.id)
@@ -81,7 +81,7 @@ def pay_bonus(state: State, submission: Submission, amount: Decimal) -> None:
 
 
 def spent_on(state: State, study: Study) -> dict[str, dict[str, Decimal]]:
-    """Return what was paid for a study's submissions: ``rewards`` and ``bonuses``, each with its parts."""
+    """Return the payments for a study's submissions: ``rewards`` and ``bonuses``, each with its parts."""
     ids = {each.id for each in study.submissions}
     sums = {"rewards": dict.fromkeys(PARTS, ZERO), "bonuses": dict.fromkeys(PARTS, ZERO)}
     for entry in state.ledger.entries:
@@ -106,7 +106,7 @@ def show_account(state: State, query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def show_balance(state: State, query: Mapping[str, str], *, workspace_id: str) -> dict[str, Any]:
-    """Show what is in the wallet, in minor units."""
+    """Show the balance of the wallet, in minor units."""
     account = show_account(state, query)
     return {
         "currency_code": state.currency,

@@ -29,7 +29,7 @@ class CallFaults(call_faults.CallFaults[World]):
         return TurkError("Service is unavailable; try again.", code="ServiceFault", status=status)
 
     def before_call(self, operation: str, params: Fields) -> Instead | None:
-        """Change the world, wait, and return what is answered instead of doing the call; None: do it."""
+        """Change the world, wait, and return the answer of a fault that replaces the call; None to make the call."""
         for fault in self._plan.happening(operation, "crowd"):
             with suppress(Refusal, TurkError):  # a HIT that is full or closed admits no worker
                 _act_on(self._world, params.get("HITId"), fault.settings["act"])
@@ -41,7 +41,7 @@ class CallFaults(call_faults.CallFaults[World]):
         return self._refused_as_unknown(operation, params)
 
     def before_response(self, operation: str, params: Fields, result: Fields) -> Instead | Fields | None:
-        """Return what is answered although the call was done; None: its result."""
+        """Return the answer of a fault that replaces the result of a call; None to return its result."""
         if (dropped := self.after_all(operation)) is not None:
             return dropped
         for fault in self._plan.happening(operation, "lag"):

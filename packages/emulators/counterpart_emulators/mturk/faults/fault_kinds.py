@@ -37,7 +37,7 @@ KINDS: Mapping[str, FaultKind] = {
         {"size": number("a number of results, 0 or more", whole=True, required=True)},
     ),
     "answer": FaultKind(
-        "What the worker submits is stored as another Answer.", ("submit",), {"shape": one_of(*SHAPES)}
+        "The worker's submission is stored as another Answer.", ("submit",), {"shape": one_of(*SHAPES)}
     ),
     "clock": FaultKind("Time passes before the worker's act.", ("accept", "submit", "return"), {"seconds": SECONDS}),
     "reissue": FaultKind(
