@@ -192,6 +192,7 @@ def _claim(row_id: UUID | str) -> Outbox | None:
     """Take a due row to make its call; no other process takes it for LOST_AFTER."""
     now = clock.now()
     due = Outbox.objects.filter(pk=row_id, due_at__lte=now)
+    # The sender of such a row died. Its call may have taken effect: until that is known, the row is unclear.
     due.filter(state=Outbox.State.SENDING).update(state=Outbox.State.PENDING, unclear=True)
     taken = due.filter(state=Outbox.State.PENDING)
     with transaction.atomic():
