@@ -1,4 +1,4 @@
-"""How far an annotator's scores tell matches, as its page shows it: from the chart of its newest judged round."""
+"""The calibration of an annotator's scores, for its page: from the chart of its newest judged round."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from hits.task_types import ON_PAIRS
 from mitl.models import Annotator, Direction
 
 SUBJECT = "calibration"
-NEWEST = 20  # rounds that are looked at
+NEWEST = 20  # rounds that are searched
 
 
 @dataclass(frozen=True)
@@ -31,26 +31,24 @@ class CalibrationFigures:
     @property
     def svg(self) -> SafeString:
         """The reliability diagrams, for the page."""
-        return (
-            on_page(self.chart.svg, f"{PLOTS[SUBJECT].title}: {PLOTS[SUBJECT].description}")
-            if self.chart
-            else SafeString()
-        )
+        if self.chart is None:
+            return SafeString()
+        return on_page(self.chart.svg, f"{PLOTS[SUBJECT].title}: {PLOTS[SUBJECT].description}")
 
     @property
     def rows(self) -> Rows:
         """The scores of this annotator and of all of the pool, in each direction."""
-        found = self.chart.rows if self.chart else ()
+        rows = self.chart.rows if self.chart else ()
         return [
             {**row, "label": Direction(row["direction"]).label}
-            for row in found
+            for row in rows
             if row["annotator"] in (self.annotator.name, ALL)
         ]
 
 
 def calibration_figures(annotator: Annotator) -> CalibrationFigures | None:
     """Return the figures of the newest judged round of a pool that holds the annotator; None without one. Rounds of
-    first hits have no query that is judged whole, and do not count."""
+    first hits judge no query completely, and do not count."""
     votes = votes_in(OuterRef("pk"))
     rounds = Round.objects.filter(Exists(votes), pool__retrievals__annotator=annotator, task__in=ON_PAIRS)
     for round in rounds.select_related("pool").order_by("-pk")[:NEWEST]:

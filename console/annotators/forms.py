@@ -33,7 +33,7 @@ class TrainForm(ParametersForm):
 
 def _check_new(name: str) -> str:
     if Annotator.objects.filter(name=name).exists():
-        raise forms.ValidationError(f"There is an annotator {name} already. Choose another name.")
+        raise forms.ValidationError(f"Annotator {name} already exists. Choose another name.")
     return name
 
 
@@ -69,7 +69,7 @@ class AnnotatorForm(ParametersForm):
                 suffixes=CHECKPOINTS,
                 required=properties.checkpoint == "required",
                 label="Weights, embeddings or lists" if kind == "files" else "Weights",
-                help_text="A folder, such as one of Hugging Face, as a zip file."
+                help_text="A folder, such as a model folder of Hugging Face, as a zip file."
                 + ("" if properties.checkpoint == "required" else " Leave empty to train it here."),
             )
         for name, declared in self.options.items():

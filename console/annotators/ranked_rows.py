@@ -28,22 +28,21 @@ COLUMNS = pa.schema(
 
 def ranked_rows(retrieval: Retrieval) -> Iterator[dict[str, Any]]:
     """Yield every place of every list: the keys of query and item, the rank from 1, the annotator's score, and the
-    direction. Some lists are in memory. Raises CounterpartError where the file is missing or was changed."""
+    direction. Only some lists are in memory at a time. Raises CounterpartError for a missing or changed file."""
     for direction in _searched(retrieval):
-        asking, asked = SIDES[direction]
+        query_type, item_type = SIDES[direction]
         parts = (
             row_blocks(retrieval.stored, f"{direction.value}_{part}", each=LISTS)
             for part in ("queries", "items", "scores")
         )
         for queries, items, scores in zip(*parts, strict=True):
-            named, found = _keys(asking, queries), _keys(asked, items)
+            query_keys = _keys(query_type, queries)
+            item_keys = _keys(item_type, items)
             for query, places, values in zip(queries.tolist(), items.tolist(), scores.tolist(), strict=True):
                 for rank, (item, score) in enumerate(zip(places, values, strict=True), 1):
                     if item:  # 0 fills up shorter lists
-                        yield {
-                            **{"query": named[query], "item": found[item], "rank": rank},
-                            **{"score": score, "direction": direction.value},
-                        }
+                        row = {"query": query_keys[query], "item": item_keys[item], "rank": rank}
+                        yield row | {"score": score, "direction": direction.value}
 
 
 def _searched(retrieval: Retrieval) -> list[Direction]:

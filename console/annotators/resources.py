@@ -57,8 +57,8 @@ def samples(request: ApiRequest, place: Query[Place], collection: str = "") -> d
 
 @resources.acts("/samples", "retrieval:write", SampleAnswer, status=201)
 def draw_sample(request: ApiRequest, parameters: SampleParameters) -> Sample:
-    """Draw a sample of queries from a gallery: so many images and captions, by the seed. One of this name with the same
-    queries is returned as it is."""
+    """Draw a sample of queries from a gallery: the given numbers of images and captions, by the seed. A sample of this
+    name with the same queries is returned unchanged."""
     made = sample_queries(
         parameters.name,
         collection=Collection.objects.named(parameters.collection),
@@ -87,7 +87,7 @@ def annotators(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
 def add_annotator(request: ApiRequest, parameters: SentAnnotator) -> Job:
     """Add an annotator of a kind, with uploaded weights, embeddings or lists, or to be trained."""
     if Annotator.objects.filter(name=parameters.name).exists():
-        raise Problem(409, f"There is an annotator {parameters.name} already. Choose another name.")
+        raise Problem(409, f"Annotator {parameters.name} already exists. Choose another name.")
     sent = parameters.sent()
     if parameters.collection:
         Collection.objects.named(parameters.collection)
@@ -97,7 +97,7 @@ def add_annotator(request: ApiRequest, parameters: SentAnnotator) -> Job:
 
 @resources.reads("/annotators/{name}", "retrieval:read", AnnotatorAnswer, url_name="annotator")
 def annotator(request: ApiRequest, name: str) -> Annotator:
-    """Tell of an annotator."""
+    """Describe an annotator."""
     return get_object_or_404(counted_annotators(), name=name)
 
 
@@ -126,25 +126,24 @@ def search_gallery(request: ApiRequest, parameters: GallerySearchParameters) -> 
 
 @resources.reads("/retrievals/{int:id}", "retrieval:read", RetrievalAnswer, url_name="retrieval")
 def retrieval(request: ApiRequest, id: int) -> Retrieval:
-    """Tell of a search."""
+    """Describe a search."""
     return get_object_or_404(searches(), pk=id)
 
 
 @resources.reads("/retrievals/{int:id}/lists", "retrieval:read", None, files=FILES)
 def ranked_lists(request: ApiRequest, id: int, format: Literal["jsonl", "parquet"] = "parquet") -> HttpResponseBase:
     """Download the lists of a search: a row a place, with the keys of query and item, rank, score and direction."""
-    found = get_object_or_404(Retrieval.objects.select_related("collection"), pk=id)
-    refuse_secret_pairs(found.collection, request.user)
-    return as_file(ranked_rows(found), COLUMNS, format, f"retrieval-{found.pk}")
+    retrieval = get_object_or_404(Retrieval.objects.select_related("collection"), pk=id)
+    refuse_secret_pairs(retrieval.collection, request.user)
+    return as_file(ranked_rows(retrieval), COLUMNS, format, f"retrieval-{retrieval.pk}")
 
 
 @resources.reads("/pools", "retrieval:read", Pools)
 def pools(request: ApiRequest, place: Query[Place], collection: str = "") -> dict[str, Any]:
     """List the pools, the latest first; of one collection, if it is named."""
     rows = related_pools().of_lists()
-    return part_of(
-        rows.filter(collection__name=collection) if collection else rows, place, key="name", newest="created_at"
-    )
+    named = rows.filter(collection__name=collection) if collection else rows
+    return part_of(named, place, key="name", newest="created_at")
 
 
 @resources.acts("/pools", "retrieval:write", JobAnswer)
@@ -155,5 +154,5 @@ def make_pool(request: ApiRequest, parameters: PoolParameters) -> Job:
 
 @resources.reads("/pools/{name}", "retrieval:read", PoolAnswer, url_name="pool")
 def pool(request: ApiRequest, name: str) -> Pool:
-    """Tell of a pool."""
+    """Describe a pool."""
     return get_object_or_404(related_pools().of_lists(), name=name)

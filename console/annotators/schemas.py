@@ -1,4 +1,4 @@
-"""What is said of samples, annotators, searches and pools: by calls, commands and pages."""
+"""The fields of samples, annotators, searches and pools that calls, commands and pages show."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -19,7 +19,7 @@ from mitl.models import Annotator, Pool, PoolQuerySet, Retrieval
 
 
 class SampleAnswer(Schema):
-    """A fixed set of queries: so many images and captions, drawn by the seed or listed."""
+    """A fixed set of queries: images and captions, drawn by the seed or listed."""
 
     name: str
     collection: Named
@@ -33,8 +33,8 @@ Samples = part_schema("Samples", SampleAnswer, "A part of the list of samples, b
 
 
 class OptionAnswer(Schema):
-    """A setting of a kind of annotators. ``by``: a call sets it among the ``options``, as a file among the ``files``,
-    or only the operator does."""
+    """A setting of a kind of annotators. ``by``: a call sets it among the ``options``, or as a file among the
+    ``files``, or only the operator sets it."""
 
     name: str
     default: str | float

@@ -69,18 +69,18 @@ def compared(collection: Collection, direction: Direction, number: int) -> Compa
     Returns None if no annotator has searched the collection in this direction. Raises CounterpartError if lists are
     missing from storage.
     """
-    found = {
+    by_annotator = {
         retrieval.annotator: lists[direction]
         for retrieval in _newest(collection)
         if direction in (lists := load_lists(retrieval))
     }
-    if not found:
+    if not by_annotator:
         return None
-    queries = np.unique(np.concatenate([lists.queries for lists in found.values()]))
+    queries = np.unique(np.concatenate([lists.queries for lists in by_annotator.values()]))
     number = min(number, len(queries) - 1)
     query = SIDES[direction][0].objects.get(pk=queries[number])
     rows = []
-    for annotator, ranked in found.items():
+    for annotator, ranked in by_annotator.items():
         shown = _examples(direction, ranked, np.flatnonzero(ranked.queries == query.pk)[:1])
         rows.append(AnnotatorRow(annotator, shown[0].places if shown else []))
     return Comparison(query, number, len(queries), rows)
@@ -89,9 +89,10 @@ def compared(collection: Collection, direction: Direction, number: int) -> Compa
 def _examples(direction: Direction, lists: RankedLists, chosen: Any) -> list[SearchExample]:
     """Return the ``chosen`` rows of ``lists``, a slice or indices. Items that pad short lists are left out."""
     asks, answers = SIDES[direction]
-    named, scores = lists.items[chosen, :PLACES], lists.scores[chosen, :PLACES]
+    item_ids = lists.items[chosen, :PLACES]
+    scores = lists.scores[chosen, :PLACES]
     queries: dict[int, Any] = asks.objects.in_bulk(lists.queries[chosen].tolist())
-    items: dict[int, Any] = answers.objects.in_bulk(np.unique(named).tolist())
+    items: dict[int, Any] = answers.objects.in_bulk(np.unique(item_ids).tolist())
     return [
         SearchExample(
             queries[query],
@@ -101,7 +102,7 @@ def _examples(direction: Direction, lists: RankedLists, chosen: Any) -> list[Sea
                 if item in items
             ],
         )
-        for query, row, row_scores in zip(lists.queries[chosen].tolist(), named, scores, strict=True)
+        for query, row, row_scores in zip(lists.queries[chosen].tolist(), item_ids, scores, strict=True)
     ]
 
 

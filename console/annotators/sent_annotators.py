@@ -1,7 +1,7 @@
-"""New annotators by calls: what a call says, checked before a job reads the uploaded files; and options without what is
-the operator's."""
+"""New annotators by calls: the parameters of a call, checked before a job reads the uploaded files; and options without
+those of the operator."""
 
-from collections.abc import Collection as Names
+from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Any, ClassVar
@@ -74,33 +74,34 @@ class SentAnnotator(Origin):
         if self.files and not self.checkpoint:
             raise CounterpartError("Files are read together with the weights: name a checkpoint too.")
         check_suffix(self.checkpoint, CHECKPOINTS)
-        for id in (self.files or {}).values():
-            check_suffix(str(id), COMPANIONS)
-        return {"checkpoint": self.checkpoint, **{f"option_{name}": str(id) for name, id in (self.files or {}).items()}}
+        files = {f"option_{name}": str(upload) for name, upload in (self.files or {}).items()}
+        for upload in files.values():
+            check_suffix(upload, COMPANIONS)
+        return {"checkpoint": self.checkpoint} | files
 
     def _check_options(self, options: Fields) -> None:
         companions = {name for name, field in options.items() if isinstance(field, CompanionFile)}
         of_server = {name for name, field in options.items() if isinstance(field, ServerText)}
-        _refuse(of_server & {*(self.options or {}), *(self.files or {})}, "only the operator sets it")
-        _refuse(companions & {*(self.options or {})}, "upload the file, and name it in files")
-        _refuse({*(self.files or {})} - companions - of_server, f"annotators of kind {self.kind} read no such file")
+        sent = set(self.options or {})
+        files = set(self.files or {})
+        _refuse(of_server & (sent | files), "only the operator sets it")
+        _refuse(companions & sent, "upload the file, and name it in files")
+        _refuse(files - companions - of_server, f"annotators of kind {self.kind} read no such file")
 
     def params(self) -> dict[str, Any]:
         """Return the job's parameters, without the files."""
-        named = {"collection": self.collection} if self.collection else {}
-        return {
-            **{"name": self.name, "kind": self.kind, "options": self.options or {}},
-            **{"source": self.source, "licence": self.licence, **named},
-        }
+        params = {"name": self.name, "kind": self.kind, "options": self.options or {}}
+        params |= {"source": self.source, "licence": self.licence}
+        return params | ({"collection": self.collection} if self.collection else {})
 
 
-def _refuse(names: Names[str], reason: str) -> None:
+def _refuse(names: Set[str], reason: str) -> None:
     if names:
         raise CounterpartError(f"Invalid option {min(names)}: {reason}.")
 
 
 def shown_options(annotator: Annotator) -> dict[str, Any]:
-    """Return the options without addresses, variables and folders of the server; of files, their names alone."""
+    """Return the options without addresses, variables and folders of the server; files as names without folders."""
     declared = kind_of(annotator.kind).options if annotator.kind in kinds() else {}
     shown = {}
     for name, value in annotator.options.items():

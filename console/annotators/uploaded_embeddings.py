@@ -1,4 +1,4 @@
-"""Embeddings or ranked lists that somebody uploads for a collection: they become an annotator of kind ``files``."""
+"""Embeddings or ranked lists uploaded for a collection: they become an annotator of kind ``files``."""
 
 from pathlib import Path
 
@@ -8,9 +8,9 @@ from mitl.annotators.files import adopt
 
 
 def check_covered(collection: Collection, path: Path) -> None:
-    """Raise CounterpartError for a file that is not valid, or embeddings that lack images or captions of the gallery.
+    """Raise CounterpartError for an invalid file, or embeddings without some images or captions of the gallery.
 
-    Lists are compared with the sample that is searched, when it is.
+    Lists are compared with a sample later, when it is searched.
     """
     arrays = adopt(path, {}).arrays
     for what, rows in (("image", collection.images), ("caption", collection.captions)):

@@ -44,41 +44,39 @@ FIRST_PAIRS = 10
 
 @members_only.reads
 def annotators(request: HttpRequest) -> HttpResponse:
-    rows = counted_annotators()
-    return render(
-        request, "console/annotators/annotators.html", {"rows": page_of(request, rows), "things": "annotators"}
-    )
+    rows = page_of(request, counted_annotators())
+    return render(request, "console/annotators/annotators.html", {"rows": rows, "things": "annotators"})
 
 
 @members_only.reads
 def annotator(request: HttpRequest, name: str) -> HttpResponse:
     """One annotator, with examples from one of its searches: ``?retrieval=``, starting at query ``?from=``."""
-    found = get_object_or_404(counted_annotators(), name=name)
-    return _page(request, found, OriginForm(initial={"source": found.source, "licence": found.licence}))
+    annotator = get_object_or_404(counted_annotators(), name=name)
+    return _page(request, annotator, OriginForm(initial={"source": annotator.source, "licence": annotator.licence}))
 
 
 @researchers_only.acts
 def annotator_origin(request: StaffRequest, name: str) -> HttpResponse:
-    """Say where an annotator's weights come from, and which licence they have."""
+    """Set where an annotator's weights come from, and their licence."""
     form = OriginForm(request.POST)
-    found = get_object_or_404(counted_annotators(), name=name)
+    annotator = get_object_or_404(counted_annotators(), name=name)
     if not form.is_valid():
-        return _page(request, found, form)
-    set_origin(found, Origin(**form.chosen()), actor=request.user.get_username())
+        return _page(request, annotator, form)
+    set_origin(annotator, Origin(**form.chosen()), actor=request.user.get_username())
     return redirect("annotator", name)
 
 
-def _page(request: HttpRequest, found: Annotator, origin: OriginForm) -> HttpResponse:
-    retrievals = list(found.retrievals.select_related("collection", "sample", "gallery")[:20])
+def _page(request: HttpRequest, annotator: Annotator, origin: OriginForm) -> HttpResponse:
+    retrievals = list(annotator.retrievals.select_related("collection", "sample", "gallery")[:20])
     wanted = request.GET.get("retrieval", "")
     shown = next((r for r in retrievals if str(r.pk) == wanted), retrievals[0] if retrievals else None)
     start = number_in(request, "from")
     context = {
-        "annotator": found,
-        "answer": AnnotatorAnswer.model_validate(found),
+        "annotator": annotator,
+        "answer": AnnotatorAnswer.model_validate(annotator),
         "origin": origin,
-        "training": training_of(found),
-        "calibration": calibration_figures(found),
+        "training": training_of(annotator),
+        "calibration": calibration_figures(annotator),
         "retrievals": retrievals,
         "shown": shown,
         "start": start,
@@ -122,15 +120,15 @@ def pools(request: HttpRequest) -> HttpResponse:
 
 @members_only.reads
 def pool(request: HttpRequest, name: str) -> HttpResponse:
-    found = get_object_or_404(related_pools(), name=name)
-    (agreement, directions), place = _figures_of(found), PairScope(found)
-    shown = 0 if are_pairs_secret(found, request.user) else FIRST_PAIRS
+    pool = get_object_or_404(related_pools(), name=name)
+    (agreement, directions), place = _figures_of(pool), PairScope(pool)
+    shown = 0 if are_pairs_secret(pool, request.user) else FIRST_PAIRS
     context = {
-        "pool": found,
-        "answer": PoolAnswer.model_validate(found),
+        "pool": pool,
+        "answer": PoolAnswer.model_validate(pool),
         "directions": directions,
         "annotators": _agreement_lines(agreement),
-        "rounds": found.rounds.all(),
+        "rounds": pool.rounds.all(),
         "place": place,
         "layout": layout_of(request.GET),
         "lines": lines_of(place, pairs_in(place).values_list("image_id", "caption_id")[:shown]),
@@ -138,15 +136,16 @@ def pool(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/annotators/pool.html", context)
 
 
-def _agreement_lines(found: Overlap) -> list[tuple[Annotator, list[tuple[Annotator, int, float, int]], int]]:
+def _agreement_lines(agreement: Overlap) -> list[tuple[Annotator, list[tuple[Annotator, int, float, int]], int]]:
     """Return a line for each annotator: what it shares with every one, as a count of pairs, a share of its own pairs
     and the tenths of that share, which choose a colour; then the pairs that only it proposed."""
     lines = []
-    for annotator, shared, alone in zip(found.annotators, found.shared.tolist(), found.alone.tolist(), strict=True):
-        own = shared[found.annotators.index(annotator)]
-        pairwise = zip(found.annotators, shared, strict=True)
+    annotators = agreement.annotators
+    for one, shared, alone in zip(annotators, agreement.shared.tolist(), agreement.alone.tolist(), strict=True):
+        own = shared[annotators.index(one)]
+        pairwise = zip(annotators, shared, strict=True)
         cells = [(other, count, count / own, round(10 * count / own)) for other, count in pairwise]
-        lines.append((annotator, cells, alone))
+        lines.append((one, cells, alone))
     return lines
 
 
@@ -156,8 +155,8 @@ def _figures_of(pool: Pool) -> tuple[Overlap, list[dict[str, Any]]]:
     known = cache.get(key)
     if known is None:
         counts = {one.value: Count("pk", filter=Q(direction=one)) for one in Direction}  # faster than a GROUP BY
-        found = pool.proposals.order_by().aggregate(**counts)
-        known = overlap(pool), [{"direction": name, "n": n} for name, n in sorted(found.items()) if n]
+        n_proposals = pool.proposals.order_by().aggregate(**counts)
+        known = overlap(pool), [{"direction": name, "n": n} for name, n in sorted(n_proposals.items()) if n]
         cache.set(key, known, timeout=86_400)
     return known
 
@@ -166,9 +165,10 @@ def _figures_of(pool: Pool) -> tuple[Overlap, list[dict[str, Any]]]:
 @never_cache
 def training_progress(request: HttpRequest, name: str) -> JsonResponse:
     """Polled by live.js during a training: whether it is still running, and its part of the page."""
-    found = get_object_or_404(Annotator, name=name)
-    training = training_of(found)
-    html = render_to_string("console/annotators/_training.html", {"annotator": found, "training": training}, request)
+    annotator = get_object_or_404(Annotator, name=name)
+    training = training_of(annotator)
+    context = {"annotator": annotator, "training": training}
+    html = render_to_string("console/annotators/_training.html", context, request)
     return JsonResponse({"live": training.under_way, "html": html})
 
 
@@ -180,12 +180,12 @@ def curve(request: HttpRequest, name: str) -> HttpResponse:
 @researchers_only.fills
 def train(request: StaffRequest, name: str) -> HttpResponse:
     """Choose the training data and settings; the training then runs as a job."""
-    found = get_object_or_404(Annotator, name=name)
-    form = TrainForm(request.POST or None, losses=losses_of(found))
+    annotator = get_object_or_404(Annotator, name=name)
+    form = TrainForm(request.POST or None, losses=losses_of(annotator))
     if request.method == "POST" and form.is_valid():
         with refusals_in(form):
             return redirect("job", open_training(TrainParameters(name=name, **form.chosen()), by=request.user).pk)
-    context = {"annotator": found, "form": form}
+    context = {"annotator": annotator, "form": form}
     return render(request, "console/annotators/train.html", context, status=422 if form.errors else 200)
 
 

@@ -1,4 +1,4 @@
-"""Charts as jobs make them: a file each with the drawing and its figures, shown until a newer one is there."""
+"""Charts that jobs made: a file each with the drawing and its figures, shown until a newer chart is stored."""
 
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from mitl.charts.drawing import chart_bytes
 
 @dataclass(frozen=True)
 class MeasuredChart:
-    """A chart on white ground and the ``rows`` behind it, or the ``trouble`` that leaves nothing to draw.
+    """A chart on white ground and the ``rows`` behind it, or the ``trouble``: why nothing can be drawn.
 
     ``at`` is when it was made; it ``is_current`` while its data are the same.
     """
@@ -33,19 +33,19 @@ def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: P
     kept = {"at": clock.now().isoformat(), "state": state_of(charted, subject)}
     trouble = ""
     try:
-        found = analyse(subject, parameters_of_chart(charted, subject, annotator), progress)
+        findings = analyse(subject, parameters_of_chart(charted, subject, annotator), progress)
     except CounterpartError as error:
         trouble = kept["trouble"] = str(error)
     else:
-        kept["rows"] = plain([dict(row) for row in found.rows])
-        kept["svg"] = chart_bytes(found.chart, ".svg").decode()
-        kept["png"] = b64encode(chart_bytes(found.chart, ".png")).decode()
+        kept["rows"] = plain([dict(row) for row in findings.rows])
+        kept["svg"] = chart_bytes(findings.chart, ".svg").decode()
+        kept["png"] = b64encode(chart_bytes(findings.chart, ".png")).decode()
     write_json(chart_path(charted, subject, annotator), kept)
     return trouble
 
 
 def stored_chart(charted: Charted, subject: str, annotator: str) -> MeasuredChart | None:
-    """Return the chart as it was made last, or None."""
+    """Return the stored chart, or None."""
     kept = read_json(chart_path(charted, subject, annotator))
     if kept is None:
         return None
@@ -59,7 +59,7 @@ def stored_chart(charted: Charted, subject: str, annotator: str) -> MeasuredChar
 
 
 def stored_rows(charted: Charted, subject: str) -> Rows:
-    """Return the figures of a chart as they were made last, none before; whether they are current is not looked up."""
+    """Return the figures of the stored chart, empty without one. They may be older than the data."""
     kept = read_json(chart_path(charted, subject, "")) or {}
     rows: Rows = kept.get("rows", ())
     return rows

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from io import StringIO
+from math import isnan
 from typing import Any
 
 from django.core.cache import cache
@@ -57,29 +58,29 @@ PLOTS = {
     ),
     "agreement": Plot(
         "Agreement",
-        "How far workers agree with each other, with controls, reviewers and annotators; 95% intervals. Reviewers look "
-        "mostly at doubtful pairs, so that agreement with them is low by choice.",
+        "Agreement of workers with each other, with controls, reviewers and annotators; 95% intervals. Reviewers see "
+        "mostly doubtful pairs, so agreement with them is low.",
     ),
     "mimicry": Plot(
         "Workers who follow an annotator",
         "Whether workers answer as one annotator's ranking says, beyond what it says of the pairs' matches. Above the "
-        "line, it separates a worker's yes and no better than it would if they had looked. In at most 5% of the rounds "
-        "of honest workers anybody is flagged. A flag rejects nothing: look at the worker's answers.",
+        "line, it separates a worker's yes and no better than it would if they had looked. A round of honest "
+        "workers has a flag with a probability of at most 5%. A flag rejects nothing: look at the worker's answers.",
     ),
     "estimates": Plot(
         "Scores of models",
         "Metrics of the pool's annotators and of the models registered for the collection, with 95% intervals: counted "
-        "where every query is judged, else estimated from the queries that an audit judged whole. Pairs outside the "
+        "if every query is judged, else estimated from the queries of an audit. Pairs outside the "
         "pool count as no match.",
     ),
     "calibration": Plot(
         "Calibration",
-        "How far the probabilities of matches hold that are learned from each annotator's ranks and scores, and from "
-        "those of all: predicted and observed shares of the pairs of queries that are judged whole.",
+        "How well probabilities of matches fit the answers, learned from the ranks and scores of each annotator and of "
+        "all: predicted and observed shares, of the queries whose pairs are all judged.",
     ),
     "positives": Plot(
         "Positives per query",
-        "How many of the queries have at least so many positives, before and after (ECCV Caption, figure 3a).",
+        "Number of queries by their least number of positives, before and after (ECCV Caption, figure 3a).",
     ),
     "uncertainty": Plot(
         "Uncertainty and multiplicity",
@@ -92,7 +93,7 @@ PLOTS = {
     ),
     "determinate": Plot(
         "Determinate captions",
-        "How many captions have which share of yes: workers say that a caption fits only few pictures.",
+        "Number of captions by their share of yes: workers say that the caption fits only few pictures.",
     ),
     "preference": Plot(
         "Preferences between rankings",
@@ -100,11 +101,11 @@ PLOTS = {
     ),
     "hubness": Plot(
         "Hubs",
-        "How many items are in the first ten places of at least so many queries' lists. The further right a line ends, "
-        "the larger the hubs of that annotator; the figures have the skewness of N₁, N₅ and N₁₀.",
+        "Number of items by the least number of queries with the item in the first ten places. The further right a "
+        "line ends, the larger the hubs of that annotator; the figures have the skewness of N₁, N₅ and N₁₀.",
     ),
 }
-OF_TASKS = ("determinate", "preference")  # named as the types of task, which are not about pairs, that have one
+OF_TASKS = ("determinate", "preference")  # charts with the names of their types of task, which are not about pairs
 OF_ANSWERS = ("workers", "annotators", "reasons", "agreement")
 OF_ROUNDS = (*OF_ANSWERS, "mimicry", "estimates", "calibration")
 OFFERED = {
@@ -150,8 +151,8 @@ def parameters_of_chart(charted: Charted, subject: str, annotator: str = "") -> 
 
 def analyse(subject: str, parameters: Parameters, progress: Progress = silent) -> Findings:
     """Return what the analysis finds. Raises CounterpartError as it does."""
-    found: Findings = subject_named(subject).analyse(parameters, progress=progress)
-    return found
+    findings: Findings = subject_named(subject).analyse(parameters, progress=progress)
+    return findings
 
 
 def state_of(charted: Charted, subject: str) -> str:
@@ -186,9 +187,11 @@ def table_of(rows: Rows) -> tuple[list[str], list[list[str]]]:
 
 
 def _cell(value: Any) -> str:
-    if value is None or value != value:
+    if value is None:
         return "–"
-    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, float):
+        return "–" if isnan(value) else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 # Vega-Lite draws in fixed colours, for files; on a page each is a variable, so that it is right in the dark too.
@@ -200,8 +203,8 @@ GROUND = re.compile(r'<rect ([^>]*)fill="#ffffff"/>')
 
 
 def drawn(chart: Spec, label: str) -> SafeString:
-    """Return a chart as SVG for a page, one picture for screen readers with ``label`` as its text. To draw one takes
-    half a second: it is kept for a day."""
+    """Return a chart as SVG for a page, one picture for screen readers with ``label`` as its text. Cached for a day:
+    drawing takes half a second."""
     key = f"drawn:{sha256(json.dumps(chart, sort_keys=True, default=str).encode()).hexdigest()}"
     svg = cache.get_or_set(key, lambda: chart_bytes(chart, ".svg").decode(), timeout=86_400)
     return on_page(str(svg), label)
@@ -211,7 +214,7 @@ def on_page(svg: str, label: str) -> SafeString:
     """Return the SVG of a chart, drawn for files, as ``drawn`` does."""
     svg = ROLES.sub("", svg)
     svg = GROUND.sub(r'<rect \1fill="none"/>', svg, count=1)
-    svg = PAINT.sub(lambda found: _paint(*found.groups()), svg)
+    svg = PAINT.sub(lambda match: _paint(*match.groups()), svg)
     return mark_safe(svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1))  # noqa: S308
 
 

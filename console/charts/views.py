@@ -48,9 +48,8 @@ def chart(request: StaffRequest, kind: str, name: str, subject: str) -> HttpResp
         "annotators": annotators,
     }
     is_wanted = not (context["chart"] and context["chart"].is_current) and not context["stopped"]
-    if (
-        is_wanted and has_role(request.user) and subject not in OF_ANNOTATORS
-    ):  # these open a network, which a person starts
+    # A chart of an annotator opens a network: a person starts its job with the button.
+    if is_wanted and has_role(request.user) and subject not in OF_ANNOTATORS:
         context["job"] = start_chart(kind, charted, subject, context["annotator"], by=request.user)
     return render(request, "console/charts/chart.html", context)
 

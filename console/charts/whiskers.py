@@ -19,7 +19,7 @@ Scale = tuple[float, float]
 
 @dataclass(frozen=True)
 class Whisker:
-    """A dot at ``at`` with a line from ``start`` to ``end``; without an interval (empty) there is no line."""
+    """A dot at ``at`` with a line from ``start`` to ``end``; no line if the interval is empty."""
 
     name: str
     rank: int

@@ -41,8 +41,8 @@ class ImportForm(ParametersForm):
         if self.errors:
             return chosen
         names = {field: getattr(chosen[field], "name", "") for field in ("captions", "images")}
-        chosen_format, append = chosen["format"], chosen["append"]
-        if trouble := import_trouble(chosen["collection"], format=chosen_format, append=append, **names):
+        trouble = import_trouble(chosen["collection"], format=chosen["format"], append=chosen["append"], **names)
+        if trouble:
             self.add_error(*trouble)
         return chosen
 

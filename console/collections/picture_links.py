@@ -23,7 +23,7 @@ def picture_link(image: Image) -> str | None:
 def opened_link(token: str) -> tuple[Image, int]:
     """Return the image of a link, and the seconds for which it still works.
 
-    Raises Http404 where it is none of ours, has run out, or its image is gone.
+    Raises Http404 for a link that is not ours, has expired, or whose image is gone.
     """
     try:
         image, until = signing.loads(token, salt=SALT)
@@ -31,5 +31,5 @@ def opened_link(token: str) -> tuple[Image, int]:
         raise Http404("This link is not valid.") from error
     left = until - int(time())
     if left <= 0:
-        raise Http404("This link has run out.")
+        raise Http404("This link has expired.")
     return get_object_or_404(Image, pk=image), left

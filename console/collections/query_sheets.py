@@ -1,5 +1,5 @@
-"""What is known of one query, an image or a caption: its original matches, those that people verified or rejected, and
-those of other sources (ECCV Caption, figures 2 and C.2)."""
+"""The matches of one query, an image or a caption: original ones, those that people verified or rejected, and those of
+other sources (ECCV Caption, figures 2 and C.2)."""
 
 from dataclasses import dataclass
 
@@ -13,12 +13,12 @@ from hits.question import Level
 MOST = 60
 """How many pairs of a group are shown."""
 UNFOLDED = 4
-"""How many of them at once: a page of all groups is then five screens of a phone at most."""
+"""How many of them before a person unfolds the rest: all groups are then at most five screens of a phone."""
 
 
 @dataclass(frozen=True)
 class MatchGroup:
-    """Matches of the query that stand alike, best first; ``total`` may be more than ``lines`` shows."""
+    """Matches of the query with the same status, best first; ``total`` may be more than ``lines`` holds."""
 
     title: str
     level: int | None
@@ -43,7 +43,8 @@ def groups_of(query: Image | Caption) -> list[MatchGroup]:
     return [MatchGroup(title, TITLES[title], some[:MOST], len(some)) for title, some in groups.items() if some]
 
 
-ORIGINAL, UNJUDGED = "Original", "Not judged, known from other sources"
+ORIGINAL = "Original"
+UNJUDGED = "Not judged, known from other sources"
 BY_LEVEL = {
     Level.YES: "Verified: 100% YES",
     Level.PARTIALLY_YES: "Verified: partially YES",

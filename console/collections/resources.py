@@ -1,5 +1,5 @@
-"""Files that programs send, and what is imported from them into collections; collections with their images, captions
-and matches."""
+"""Files that programs send, and imports from them into collections; collections with their images, captions and
+matches."""
 
 from typing import Annotated, Any
 
@@ -125,7 +125,7 @@ def upload(request: ApiRequest, sent: Query[Sent]) -> dict[str, object]:
         return {**answer, "size": store_body(request, path, sha256), "put": None}
     put = signed_put(path, sha256, sent.size)
     if put is None:
-        raise Problem(409, "This site has no S3. Send the file as the body, without size.")
+        raise Problem(409, "This site does not use S3. Send the file as the body, without size.")
     return {**answer, "size": sent.size, "put": put}
 
 
@@ -137,9 +137,9 @@ def collections(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
 
 @resources.reads("/collections/{name}", "data:read", CollectionAnswer, url_name="collection")
 def collection(request: ApiRequest, name: str) -> Collection:
-    """Tell how much a collection has."""
-    (found,) = with_sources([get_object_or_404(counted_collections(), name=name)])
-    return found
+    """Describe a collection, with its counts."""
+    (collection,) = with_sources([get_object_or_404(counted_collections(), name=name)])
+    return collection
 
 
 @resources.reads("/collections/{name}/images", "data:read", Images)
@@ -151,9 +151,9 @@ def images(request: ApiRequest, name: str, place: Query[Place]) -> dict[str, Any
 @resources.reads("/collections/{name}/captions", "data:read", Captions)
 def captions(request: ApiRequest, name: str, place: Query[Place]) -> dict[str, Any]:
     """List the captions of a collection by key."""
-    found = get_object_or_404(Collection, name=name)
-    refuse_secret_pairs(found, request.user)
-    return part_of(found.captions.select_related("image"), place, key="key")
+    collection = get_object_or_404(Collection, name=name)
+    refuse_secret_pairs(collection, request.user)
+    return part_of(collection.captions.select_related("image"), place, key="key")
 
 
 @resources.reads("/collections/{collection}/matches", "data:read", Matches)

@@ -1,4 +1,4 @@
-"""What is said of a collection: by calls, commands and pages."""
+"""The fields of a collection that calls, commands and pages show."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from corpus.models import Caption, Collection, Image, Match, Sample
 
 
 class SourceAnswer(Schema):
-    """How many matches a source knows, and how many of these it judged to be none."""
+    """How many matches a source has, and how many of these it judged to be no match."""
 
     source: str
     matches: Annotated[int, Field(validation_alias="n")]

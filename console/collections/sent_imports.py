@@ -1,4 +1,4 @@
-"""Imports of uploaded files: what a call says beside them, and what has to be right before a job begins."""
+"""Imports of uploaded files: the parameters of a call, and the checks before a job begins."""
 
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -51,7 +51,7 @@ class SentMatches(Parameters):
 
 
 def import_trouble(collection: str, *, format: str, append: bool, captions: str, images: str) -> tuple[str, str] | None:
-    """Return what is wrong with an import, as the parameter and a sentence; None where nothing is.
+    """Return the first invalid parameter of an import and the reason; None for a valid import.
 
     ``captions`` and ``images`` are the names of the files, or empty.
     """
@@ -60,19 +60,19 @@ def import_trouble(collection: str, *, format: str, append: bool, captions: str,
         return "captions", "Choose a file of captions, or a zip file of pictures, or both."
     if not captions and not exists and format != "folder":
         return "captions", (
-            f"There is no collection {collection} yet: add its captions, or choose the format folder for pictures "
+            f"Collection {collection} does not exist yet: add its captions, or choose the format folder for pictures "
             "without captions."
         )
     if captions and not format:
         return "format", f"Choose the format of the captions: {', '.join(READERS)}."
     if captions and append and not exists:
-        return "append", f"There is no collection {collection} to append to."
+        return "append", f"Collection {collection} does not exist: leave out append, or correct the name."
     if captions and format == "folder" and not captions.lower().endswith(".zip"):
         return "captions", "Pack the folder as one zip file."
     return None
 
 
 def check_suffix(upload: str, suffixes: tuple[str, ...]) -> None:
-    """Raise CounterpartError for the id of an upload whose name ends otherwise; an empty one is none."""
+    """Raise CounterpartError for the id of an upload whose name has another suffix; an empty id passes."""
     if upload and PurePath(upload).suffix.lower() not in suffixes:
         raise CounterpartError(f"Invalid upload {upload!r}: send a file whose name ends in {' or '.join(suffixes)}.")

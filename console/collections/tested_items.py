@@ -1,4 +1,4 @@
-"""The items of a qualification test: what practice says of each, the level that fits best and why."""
+"""The items of a qualification test: for practice, the level that fits each item best, and why."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -46,7 +46,8 @@ class BestLevelsForm(forms.Form):
             names = (f"best-{item.place}", f"reason-{item.place}")
             yield item, [self[name] for name in names if name in self.fields]
 
-    def told(self) -> dict[int, Best]:
+    def best_levels(self) -> dict[int, Best]:
+        """Return the level and the reason of each item, by its place."""
         chosen = self.cleaned_data
         return {
             item.place: Best(chosen.get(f"best-{item.place}"), chosen[f"reason-{item.place}"]) for item in self.items
@@ -55,13 +56,13 @@ class BestLevelsForm(forms.Form):
 
 @researchers_only.fills
 def test_items(request: StaffRequest, name: str) -> HttpResponse:
-    """The items of a test, with the level that fits each best and why; practice tells both, and neither is graded."""
+    """The items of a test, with the level that fits each best and why. Practice shows both; neither is graded."""
     test = get_object_or_404(QualificationTest.objects.select_related("collection"), name=name)
     page = page_of(request, test.items.select_related("image", "caption"), size=ITEMS)
     form = BestLevelsForm(list(page), request.POST or None)
     if request.method == "POST" and form.is_valid():
         with refusals_in(form):
-            changed = set_best(test, form.told(), actor=request.user.get_username())
+            changed = set_best(test, form.best_levels(), actor=request.user.get_username())
             messages.success(request, f"{counted(changed, 'item')} changed.")
             return redirect(request.get_full_path())
     context = {"test": test, "form": form, "rows": page}

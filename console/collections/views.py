@@ -1,5 +1,4 @@
-"""Collections with their images, captions, known matches and samples, and what is imported into them; pictures and
-their thumbnails."""
+"""Collections: their images, captions, known matches and samples, imports into them; pictures and thumbnails."""
 
 import mimetypes
 from contextlib import ExitStack, nullcontext
@@ -49,27 +48,28 @@ def collections(request: HttpRequest) -> HttpResponse:
 
 @members_only.reads
 def collection(request: HttpRequest, name: str) -> HttpResponse:
-    (found,) = with_sources([get_object_or_404(counted_collections(), name=name)])
-    secret = are_pairs_secret(found, request.user)
+    (collection,) = with_sources([get_object_or_404(counted_collections(), name=name)])
+    secret = are_pairs_secret(collection, request.user)
     words = "" if secret else request.GET.get("q", "").strip()
     annotator = Annotator.objects.order_by("created_at").first()
     context = {
-        "collection": found,
-        "answer": CollectionAnswer.model_validate(found),
+        "collection": collection,
+        "answer": CollectionAnswer.model_validate(collection),
         "words": words,
         "secret": secret,
-        "images": page_of(request, _images(found, words), size=24),
-        "sampling": f"python manage.py sample_queries NAME --collection {found} --images {min(60, found.n_images)} "
-        f"--captions {min(60, found.n_captions)}{'' if found.n_captions else ' --uncaptioned'}",
-        "searching": f"python manage.py retrieve {found} --annotators {annotator or 'A,B'}",
-        "n_lacking": found.images.without_file().count(),
-        "n_uncaptioned": found.images.uncaptioned().count(),
-        "samples": counted_samples().filter(collection=found),
-        "galleries": found.galleries.all(),
-        "tests": QualificationTest.objects.filter(collection=found).annotate(
+        "images": page_of(request, _images(collection, words), size=24),
+        "sampling": f"python manage.py sample_queries NAME --collection {collection} "
+        f"--images {min(60, collection.n_images)} --captions {min(60, collection.n_captions)}"
+        f"{'' if collection.n_captions else ' --uncaptioned'}",
+        "searching": f"python manage.py retrieve {collection} --annotators {annotator or 'A,B'}",
+        "n_without_file": collection.images.without_file().count(),
+        "n_uncaptioned": collection.images.uncaptioned().count(),
+        "samples": counted_samples().filter(collection=collection),
+        "galleries": collection.galleries.all(),
+        "tests": QualificationTest.objects.filter(collection=collection).annotate(
             n_items=Count("items"), n_sentences=Count("items", filter=Q(items__image=None))
         ),
-        "retrievals": found.retrievals.select_related("annotator", "sample", "gallery")[:20],
+        "retrievals": collection.retrievals.select_related("annotator", "sample", "gallery")[:20],
     }
     return render(request, "console/collections/collection.html", context)
 
@@ -95,20 +95,17 @@ def collection_import(request: StaffRequest) -> HttpResponse:
         files = {field: form.cleaned_data[field] for field in ("captions", "images")}
         job = start_with_uploads(f"Import {name}", upload_jobs.import_collection.name, params, files, by=request.user)
         return follow(job)
-    found = Collection.objects.filter(name=into).first()
-    return render(
-        request,
-        "console/collections/import.html",
-        {"form": form, "into": found, "n_lacking": found.images.without_file().count() if found else 0},
-        status=422 if form.errors else 200,
-    )
+    existing = Collection.objects.filter(name=into).first()
+    n_without_file = existing.images.without_file().count() if existing else 0
+    context = {"form": form, "into": existing, "n_without_file": n_without_file}
+    return render(request, "console/collections/import.html", context, status=422 if form.errors else 200)
 
 
 @takes_uploads(LARGEST_UPLOAD)
 @researchers_only.fills
 def matches(request: StaffRequest, name: str) -> HttpResponse:
     """Upload matches known from elsewhere; a job imports them."""
-    found = get_object_or_404(Collection, name=name)
+    collection = get_object_or_404(Collection, name=name)
     form = MatchesForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         params = {"collection": name, **form.chosen()}
@@ -116,21 +113,17 @@ def matches(request: StaffRequest, name: str) -> HttpResponse:
         title = f"Import {params['source']} matches of {name}"
         job = start_with_uploads(title, upload_jobs.import_matches.name, params, files, by=request.user)
         return redirect("job", job.pk)
-    return render(
-        request,
-        "console/collections/matches.html",
-        {"collection": found, "form": form},
-        status=422 if form.errors else 200,
-    )
+    context = {"collection": collection, "form": form}
+    return render(request, "console/collections/matches.html", context, status=422 if form.errors else 200)
 
 
 @takes_uploads(2 * LARGEST_LIST)
 @researchers_only.fills
 def sample(request: StaffRequest, name: str) -> HttpResponse:
     """Draw a sample of queries by number and seed, or make one of lists of ids."""
-    found = get_object_or_404(Collection, name=name)
-    n_images, n_captions = found.images.gallery().count(), found.captions.gallery().count()
-    n_uncaptioned = found.images.gallery().uncaptioned().count()
+    collection = get_object_or_404(Collection, name=name)
+    n_images, n_captions = collection.images.gallery().count(), collection.captions.gallery().count()
+    n_uncaptioned = collection.images.gallery().uncaptioned().count()
     bare = "uncaptioned" in request.GET
     sizes = {
         "images": min(SUGGESTED, n_uncaptioned if bare else n_images - n_uncaptioned),
@@ -148,7 +141,7 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
                 }
                 made = sample_queries(
                     chosen["name"],
-                    collection=found,
+                    collection=collection,
                     images=lists.get("images", chosen["images"] or 0),
                     captions=lists.get("captions", chosen["captions"] or 0),
                     uncaptioned=chosen["uncaptioned"],
@@ -158,13 +151,13 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
             messages.success(request, f"The sample {made} is made.")
             return redirect("collection", name)
     context = {
-        "collection": found,
+        "collection": collection,
         "form": form,
         "n_images": n_images,
         "n_captions": n_captions,
         "n_uncaptioned": n_uncaptioned,
         "command": f"python manage.py sample_queries NAME --images {sizes['images']} --captions {sizes['captions']} "
-        f"--collection {found}{' --uncaptioned' if bare else ''}",
+        f"--collection {collection}{' --uncaptioned' if bare else ''}",
     }
     return render(request, "console/collections/sample.html", context, status=422 if form.errors else 200)
 
@@ -172,12 +165,12 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
 @researchers_only.acts
 def sample_captions(request: StaffRequest, name: str) -> HttpResponse:
     """Go on to packing a round in which workers write captions for the images of a sample."""
-    found = get_object_or_404(Sample.objects.select_related("collection"), name=name)
+    sample = get_object_or_404(Sample.objects.select_related("collection"), name=name)
     try:
-        pool = pool_sample(found, actor=request.user.get_username())
+        pool = pool_sample(sample, actor=request.user.get_username())
     except CounterpartError as error:
         messages.error(request, str(error))
-        return redirect("collection", found.collection.name)
+        return redirect("collection", sample.collection.name)
     return redirect(f"{reverse('pool_pack', args=[pool.name])}?task={CAPTION}")
 
 
@@ -185,14 +178,14 @@ def sample_captions(request: StaffRequest, name: str) -> HttpResponse:
 @researchers_only.fills
 def test(request: StaffRequest, name: str) -> HttpResponse:
     """Make a qualification test of the collection's pairs, or of the sentences of a file."""
-    found = get_object_or_404(Collection, name=name)
+    collection = get_object_or_404(Collection, name=name)
     form = TestForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         with refusals_in(form):
-            made = _made_test(found, form.cleaned_data, actor=request.user.get_username())
+            made = _made_test(collection, form.cleaned_data, actor=request.user.get_username())
             messages.success(request, f"The test {made} is made. Choose it when you publish a round in the browser.")
             return redirect("test_items", made.name)
-    context = {"collection": found, "form": form}
+    context = {"collection": collection, "form": form}
     return render(request, "console/collections/test.html", context, status=422 if form.errors else 200)
 
 
@@ -221,7 +214,7 @@ def picture(request: HttpRequest, image_id: int) -> FileResponse:
 
 @require_safe
 def signed_picture(request: HttpRequest, token: str) -> FileResponse:
-    """A picture for who has a signed link to it, without its metadata: those may tell places and people."""
+    """A picture for a signed link, without its metadata: these may reveal places and people."""
     image, seconds = opened_link(token)
     with refusals_as_404():
         response = FileResponse(thumbnail(image, LARGEST).open("rb"), content_type="image/jpeg")
@@ -243,16 +236,15 @@ def _original(image: Image) -> FileResponse:
 @members_only.reads
 def image(request: HttpRequest, image_id: int) -> HttpResponse:
     """An image as a query, with the captions that do and do not match it."""
-    found = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
-    refuse_secret_pairs(found.collection, request.user)
-    return render(
-        request, "console/collections/query.html", {"query": found, "image": found, "groups": groups_of(found)}
-    )
+    image = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
+    refuse_secret_pairs(image.collection, request.user)
+    context = {"query": image, "image": image, "groups": groups_of(image)}
+    return render(request, "console/collections/query.html", context)
 
 
 @members_only.reads
 def caption(request: HttpRequest, caption_id: int) -> HttpResponse:
     """A caption as a query, with the images that do and do not match it."""
-    found = get_object_or_404(Caption.objects.select_related("collection", "image"), pk=caption_id)
-    refuse_secret_pairs(found.collection, request.user)
-    return render(request, "console/collections/query.html", {"query": found, "groups": groups_of(found)})
+    caption = get_object_or_404(Caption.objects.select_related("collection", "image"), pk=caption_id)
+    refuse_secret_pairs(caption.collection, request.user)
+    return render(request, "console/collections/query.html", {"query": caption, "groups": groups_of(caption)})

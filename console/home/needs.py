@@ -47,7 +47,7 @@ def needs_of_all_rounds(user: User) -> list[Need]:
 
 
 def needs_of(round: Round, user: User) -> list[Need]:
-    """Return what waits in one round for who may do it, most urgent first, with a constant number of queries."""
+    """Return what waits in one round that the user may do, most urgent first, with a constant number of queries."""
     return [need for permission, find in _OF_ROUNDS if user.has_perm(permission) for need in find(round)]
 
 
@@ -188,7 +188,7 @@ def _stale_jobs() -> Iterable[Need]:
 
 
 def _failed_jobs(user: User) -> Iterable[Need]:
-    """Those of the user, and all for who launches rounds; none that was tried again since."""
+    """Recent failures without a later retry: all for users who may launch rounds, else those of the user."""
     again = Job.objects.filter(title=OuterRef("title"), created_at__gt=OuterRef("created_at"))
     failed = Job.objects.filter(~Exists(again), state=Job.State.FAILED, finished_at__gt=clock.now() - RECENT)
     if not user.has_perm(LAUNCH):
@@ -198,13 +198,14 @@ def _failed_jobs(user: User) -> Iterable[Need]:
 
 
 def _webhooks_off(user: User) -> Iterable[Need]:
-    """Those of the user that the site has switched off."""
+    """Webhooks of the user that the site has switched off."""
     for webhook in Webhook.objects.filter(owner=user.pk).exclude(off_since=None).exclude(reason=""):
         reason = webhook.reason[0].lower() + webhook.reason[1:].rstrip(".")
         yield Need(f"The webhook to {webhook.host} is off: {reason}", _page("webhook", webhook.pk))
 
 
-LAUNCH, DECIDE = "hits.launch_round", "annotation.decide_assignment"
+LAUNCH = "hits.launch_round"
+DECIDE = "annotation.decide_assignment"
 _OF_ROUNDS: list[tuple[str, Callable[[Round | None], Iterable[Need]]]] = [
     (DECIDE, _nearly_approved),
     (LAUNCH, _late),
@@ -222,4 +223,4 @@ _OF_SITE: list[tuple[str, Callable[[], Iterable[Need]]]] = [
     (LAUNCH, _complete_rounds),
     (LAUNCH, _drafts),
 ]
-"""The same of what is listed on the home page alone."""
+"""The same for the home page alone."""

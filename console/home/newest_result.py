@@ -1,5 +1,5 @@
-"""The result of the newest version: how many times the original matches it has, and whether another model leads than on
-the original ones."""
+"""The result of the newest version: its matches in proportion to the original ones, and whether the leading model
+changed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ SIDES = {"images": "images for a caption", "captions": "captions for an image"}
 
 @dataclass(frozen=True)
 class DirectionMatches:
-    """The matches of one direction, ``times`` as many as the original ones: those and what was found beyond them."""
+    """The matches of one direction, ``times`` as many as the original ones: ``parts`` are original and new matches."""
 
     label: str
     times: float
@@ -44,19 +44,19 @@ def newest_result() -> NewestResult | None:
     if version is None:
         return None
     counts = {row["source"]: row for row in version.manifest["sources"]}
-    original, found = counts.get("original", {}), counts.get(version.name, {})
-    sides = [_side(name, original[name], found[name]) for name in SIDES if found and original.get(name)]
+    original, released = counts.get("original", {}), counts.get(version.name, {})
+    sides = [_side(name, original[name], released[name]) for name in SIDES if released and original.get(name)]
     before_all = sum(original[name] for name in SIDES) if sides else 0
-    times = sum(found[name] for name in SIDES) / before_all if before_all else None
+    times = sum(released[name] for name in SIDES) / before_all if before_all else None
     values, on_original = _means(version, "value"), _means(version, "original")
     leader = _leader(values)
     before = _leader(on_original) if on_original.keys() == values.keys() else ""
     return NewestResult(version, times, sides, leader, values.get(leader), before)
 
 
-def _side(name: str, original: int, found: int) -> DirectionMatches:
-    parts = [("original", "original", original), ("found", "found by the rounds", max(found - original, 0))]
-    return DirectionMatches(SIDES[name], found / original, split_bar(parts))
+def _side(name: str, original: int, total: int) -> DirectionMatches:
+    parts = [("original", "original", original), ("found", "found by the rounds", max(total - original, 0))]
+    return DirectionMatches(SIDES[name], total / original, split_bar(parts))
 
 
 def _means(version: Version, figure: str) -> dict[str, float]:

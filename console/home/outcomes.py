@@ -1,4 +1,4 @@
-"""Where a job leads: a link to what it made or changed."""
+"""The link from a job to the row that it made or changed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -48,14 +48,14 @@ Leading = Callable[[Job], JobLink | None]
 
 
 def outcome_of(job: Job) -> JobLink | None:
-    """Return a link to what the job made or is about, back to the form of a failed job, or None if there is nothing."""
+    """Return a link to the row that the job made or is about, or to the form of a failed job; None without either."""
     leading = _BY_STATE.get((job.task, job.state)) or _BY_TASK.get(job.task) or _to_version_or_round
     return leading(job)
 
 
 def planned_for(pool: Pool) -> dict[str, object]:
-    """Return what was planned for a pool, as fields of a form: as its latest round was packed, or as the pool was
-    planned. The name is one that no round has."""
+    """Return the fields of the form that packs a pool: those of its latest round, or of its plan. The name of the
+    round is a free one."""
     name = pool.name.removesuffix("-pool")
     plans = Job.objects.filter(task=PLANNING, params__collection=pool.collection.name, params__round=name)
     plan = plans.order_by("-created_at").first()
@@ -70,8 +70,8 @@ def planned_for(pool: Pool) -> dict[str, object]:
 
 def _fields_of(params: Mapping[str, Any]) -> dict[str, object]:
     """Return the parameters of a plan or of a packing as the fields of its form."""
-    told = {**params, "design": (params["design"] or {}).get("name")}
-    return {name: value for name, value in told.items() if value not in (None, False, "")}
+    values = {**params, "design": (params["design"] or {}).get("name")}
+    return {name: value for name, value in values.items() if value not in (None, False, "")}
 
 
 def _to(label: str, model: type[Model], param: str, page: str, *, key: str = "name") -> Leading:
@@ -96,7 +96,7 @@ def _to_version_or_round(job: Job) -> JobLink | None:
 
 
 def _to_plan(job: Job) -> JobLink | None:
-    """Lead to the planned round, or to the pool where no more was wanted."""
+    """Lead to the planned round, or to the pool if the plan ended there."""
     if not job.params.get("pool_only"):
         return _to_launch(job)
     pool = Pool.objects.filter(name=RoundParameters.from_json(job.params).pool_name).first()

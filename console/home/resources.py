@@ -1,4 +1,4 @@
-"""Who calls, and jobs: what they do, how far they are, and how to stop them."""
+"""The token of a call, and jobs: their progress, and cancelling them."""
 
 from datetime import datetime
 from typing import Annotated
@@ -50,10 +50,10 @@ Jobs = part_schema("Jobs", JobAnswer, "A part of the list of jobs, the latest fi
 
 @resources.reads("/me", None, Me)
 def me(request: ApiRequest) -> dict[str, object]:
-    """Tell whose token this is, and what it may do."""
+    """Describe the token of the call: its owner, its scopes and when it expires."""
     token = request.token
-    told = {"user": token.owner.get_username(), "token": token.name, "scopes": token.scopes}
-    return told | {"expires_at": token.expires_at}
+    owner = token.owner.get_username()
+    return {"user": owner, "token": token.name, "scopes": token.scopes, "expires_at": token.expires_at}
 
 
 @resources.reads("/jobs", "jobs:read", Jobs)
@@ -65,17 +65,17 @@ def jobs(request: ApiRequest, place: Query[Place], state: Job.State | None = Non
 
 @resources.reads("/jobs/{uuid:id}", "jobs:read", JobAnswer, url_name="job")
 def job(request: ApiRequest, id: UUID, response: HttpResponse) -> Job:
-    """Tell how far a job is. While it is not over, Retry-After says when to ask again."""
-    found = get_object_or_404(Job, pk=id)
-    if found.is_live:
+    """Describe a job and its progress. While it is not over, Retry-After says when to ask again."""
+    job = get_object_or_404(Job, pk=id)
+    if job.is_live:
         response["Retry-After"] = RETRY_AFTER
-    return found
+    return job
 
 
 @resources.acts("/jobs/{uuid:id}/cancel", "jobs:write", JobAnswer)
 def cancel_job(request: ApiRequest, id: UUID) -> Job:
     """Ask a job to stop at its next safe point. What it has done so far stays."""
-    found = get_object_or_404(Job, pk=id)
-    if not cancel(found, actor=request.user.get_username()):
-        raise Problem(409, f"The job has ended already: it is {found.state}.")
+    job = get_object_or_404(Job, pk=id)
+    if not cancel(job, actor=request.user.get_username()):
+        raise Problem(409, f"The job has already ended: it is {job.state}.")
     return Job.objects.get(pk=id)

@@ -1,4 +1,4 @@
-"""The open rounds as cards of the home page: how far each is, what it costs, when it ends, how far to trust it."""
+"""The open rounds as cards of the home page: progress, cost, forecast of the end, and quality of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +17,9 @@ from evaluation.round_quality import Quality, quality_of
 from hits.models import Item, Round
 
 OPEN = Round.objects.filter(published_at__isnull=False, closed_at=None)
-CARDS, PICTURES = 6, 6
-KEPT_SECONDS = 30  # what holds a round up takes a dozen queries
+CARDS = 6
+PICTURES = 6
+KEPT_SECONDS = 30  # a round's holds take a dozen queries
 GOOD_CONTROLS, FAIR_CONTROLS = 0.9, 0.75  # shares of right answers
 GOOD_ALPHA, FAIR_ALPHA = 0.8, 0.667  # Krippendorff's bounds for firm and for tentative conclusions
 
@@ -45,8 +46,8 @@ class RoundCard:
 
 
 def round_cards(counts: CountingTurn) -> list[RoundCard]:
-    """Return the cards of the newest open rounds. The quality of rounds with many answer sets that nobody has counted
-    lately is left out, unless it is the request's turn."""
+    """Return the cards of the newest open rounds. The quality of rounds with many answer sets is left out if it
+    was not computed lately, unless it is the request's turn."""
     rounds = list(OPEN.order_by("-published_at")[:CARDS])
     names = "-".join(str(one.pk) for one in rounds)
     known = kept_if_slow(f"standings-of-rounds:{names}", partial(standings, rounds)).figures
@@ -83,11 +84,11 @@ def _holds_of(round: Round, standing: Standing) -> list[HoldLine]:
 def _pictures_of(rounds: Sequence[Round]) -> dict[int, list[Image]]:
     """Return the first pictures of each round's first HIT, by the round's id."""
     items = Item.objects.filter(hit__round__in=rounds, hit__number=1, image__isnull=False)
-    found: dict[int, dict[int, Image]] = {}
+    by_round: dict[int, dict[int, Image]] = {}
     for item in items.select_related("hit", "image").order_by("place"):
         if item.image:
-            found.setdefault(item.hit.round_id, {})[item.image.pk] = item.image
-    return {key: list(images.values())[:PICTURES] for key, images in found.items()}
+            by_round.setdefault(item.hit.round_id, {})[item.image.pk] = item.image
+    return {key: list(images.values())[:PICTURES] for key, images in by_round.items()}
 
 
 def _word(value: float | None, good: float, fair: float) -> str:

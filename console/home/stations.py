@@ -87,8 +87,8 @@ def stations() -> list[Station]:
 
 
 def next_step() -> NextStep | None:
-    """Return what to do now, with the newest rows to do it with; None where every station has rows, or the
-    first without has to wait for people."""
+    """Return the next step, with the newest rows; None if every station has rows, or the first without rows waits for
+    people."""
     title = next((title for title, rows in _rows().items() if not rows.exists()), None)
     if title is None:
         return None
@@ -144,7 +144,7 @@ def _publish() -> Way:
 
 
 def _release() -> Way | None:
-    """Of the newest round that can be released: it is about pairs, has answers that count, and waits for nobody."""
+    """Release the newest round that is ready: about pairs, with answers that count, and none that wait for a person."""
     state = Assignment.State
     work = Assignment.objects.filter(hit__round=OuterRef("pk"))
     unfilled = Seat.objects.filter(round=OuterRef("pk")).exclude(state=Seat.State.FILLED)
@@ -167,7 +167,8 @@ def _score() -> Way:
     return f"evaluate --version {version} --rankings FILE", "Register rankings", page, LAUNCH
 
 
-LAUNCH, RELEASE = "hits.launch_round", "dataset.release_version"
+LAUNCH = "hits.launch_round"
+RELEASE = "dataset.release_version"
 _STEPS: dict[str, Callable[[], Way | None]] = {
     "Collections": _collect,
     "Annotators": _annotate,

@@ -26,8 +26,8 @@ from core.work.jobs import STALE_AFTER, cancel, stale_jobs
 
 @members_only.reads
 def home(request: StaffRequest) -> HttpResponse:
-    """What waits for the user, what was found, and how the open rounds go; live.js fetches their cards again, and the
-    figures that take long. ``?count`` counts these at once."""
+    """Tasks of the user, the newest result, and cards of the open rounds. live.js fetches the cards again, with figures
+    that take long; ``?count`` computes these at once."""
     step = next_step()
     context = _rounds(CountingTurn(at_once="count" in request.GET)) | {
         "next_step": step,
@@ -74,14 +74,14 @@ def jobs(request: HttpRequest) -> HttpResponse:
 
 @members_only.reads
 def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
-    """A job and its progress. ``?follow=`` leads on once it is done."""
-    found = _job_or_404(job_id)
-    context = _context(found)
+    """A job and its progress. ``?follow=`` redirects to its outcome once it is done."""
+    job = _job_or_404(job_id)
+    context = _context(job)
     outcome = context["outcome"]
-    if "follow" in request.GET and found.state == Job.State.DONE and isinstance(outcome, JobLink):
-        messages.success(request, found.message)
+    if "follow" in request.GET and job.state == Job.State.DONE and isinstance(outcome, JobLink):
+        messages.success(request, job.message)
         return redirect(outcome.url)
-    context |= {"follows": "follow" in request.GET, "answer": JobAnswer.model_validate(found)}
+    context |= {"follows": "follow" in request.GET, "answer": JobAnswer.model_validate(job)}
     return render(request, "console/home/job.html", context)
 
 
@@ -89,15 +89,15 @@ def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
 @never_cache
 def job_progress(request: HttpRequest, job_id: UUID) -> JsonResponse:
     """Polled by live.js every second: whether the job is live, and its part of the page."""
-    found = _job_or_404(job_id)
-    html = render_to_string("console/home/_job_progress.html", _context(found), request)
-    return JsonResponse({"live": found.is_live, "html": html})
+    job = _job_or_404(job_id)
+    html = render_to_string("console/home/_job_progress.html", _context(job), request)
+    return JsonResponse({"live": job.is_live, "html": html})
 
 
 @researchers_only.acts
 def job_cancel(request: StaffRequest, job_id: UUID) -> HttpResponse:
-    found = _job_or_404(job_id)
-    if not cancel(found, actor=request.user.get_username()):
+    job = _job_or_404(job_id)
+    if not cancel(job, actor=request.user.get_username()):
         messages.info(request, "This job has already ended.")
     return redirect("job", job_id)
 

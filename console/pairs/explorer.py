@@ -1,5 +1,5 @@
-"""The pairs of a pool, a round or a version as a light table: filters, download, the trail of a pair, and the review of
-pairs where they are seen, one or many at once."""
+"""The pairs of a pool, a round or a version as a light table: filters, download, the trail of a pair, and reviews of
+one pair in place or of many at once."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def pairs_csv(request: HttpRequest, kind: str, name: str) -> HttpResponseBase:
 
 @reviewers_only.fills
 def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
-    """Conclude alike on all selected pairs, or on none of them; GET leads to their table.
+    """Give all selected pairs the same conclusion, or none if one is refused; GET leads to their table.
 
     A script that reviews one pair in place asks for JSON: the pair's new line and the undo button, or the trouble.
     """
@@ -63,7 +63,7 @@ def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
         return redirect(back)
     form = ConclusionForm(request.POST)
     if not form.is_valid():
-        return _refused(request, place, "Choose a level, or keep.")
+        return _refused(request, place, "Choose a level, or keep the pairs as they are.")
     try:
         chosen = _selected(place.collection, request.POST.getlist("pair"))
         seen = form.cleaned_data["seen"]
@@ -82,7 +82,7 @@ def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
 
 @members_only.reads
 def pair_trail(request: HttpRequest, image_id: int, caption_id: int) -> HttpResponse:
-    """What is known of a pair, for the panel beside the pairs: proposals, votes, reviews, sources and versions."""
+    """The panel of a pair, next to the table: proposals, votes, reviews, sources and versions."""
     image = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
     get_object_or_404(Caption, pk=caption_id, collection=image.collection)
     refuse_secret_pairs(image.collection, request.user)
@@ -93,7 +93,7 @@ def pair_trail(request: HttpRequest, image_id: int, caption_id: int) -> HttpResp
 
 @members_only.acts
 def filter_save(request: StaffRequest, kind: str, name: str) -> HttpResponse:
-    """Keep the filter, the order and the layout of the address under a name; what has that name is replaced."""
+    """Save the filter, the order and the layout of the address under a name; a filter of the same name is replaced."""
     place = _place_or_404(kind, name)
     form = PairFilter(place, request.GET)
     named = SavedFilterForm(request.POST)
@@ -108,7 +108,7 @@ def filter_save(request: StaffRequest, kind: str, name: str) -> HttpResponse:
 
 @members_only.acts
 def filter_remove(request: StaffRequest, kind: str, name: str, filter_id: int) -> HttpResponse:
-    """Remove a filter of one's own."""
+    """Remove a saved filter of the user."""
     get_object_or_404(SavedFilter, pk=filter_id, owner=request.user).delete()
     return redirect(f"{reverse('pairs', args=[kind, name])}?{request.GET.urlencode()}")
 
@@ -124,7 +124,7 @@ def judgments(request: HttpRequest) -> HttpResponse:
 
 def _place_or_404(kind: str, name: str) -> PairScope:
     if kind not in PLACES:
-        raise Http404("Pairs are listed of a pool, a round or a version.")
+        raise Http404("Only pools, rounds and versions list pairs.")
     related = "pool__collection" if kind == "round" else "collection"
     rows: QuerySet[Any] = PLACES[kind]._default_manager.select_related(related)
     return PairScope(get_object_or_404(rows, name=name))
@@ -138,11 +138,13 @@ def _selected(collection: Collection, named: list[str]) -> list[tuple[int, int]]
     ids = [(whole_number(image) or 0, whole_number(caption) or 0) for image, caption in split]
     images = collection.images.in_bulk([image for image, _ in ids])
     captions = collection.captions.in_bulk([caption for _, caption in ids])
-    found = [(image, caption) for image, caption in ids if image in images and caption in captions]
-    if len(found) < len(named):
-        lost = len(named) - len(found)
-        raise CounterpartError(f"{lost} of the selected pairs are not in {collection}. Reload the page, select again.")
-    return found
+    valid = [(image, caption) for image, caption in ids if image in images and caption in captions]
+    if len(valid) < len(named):
+        lost = len(named) - len(valid)
+        raise CounterpartError(
+            f"{lost} of the selected pairs are not in {collection}. Reload the page and select again."
+        )
+    return valid
 
 
 def _wants_json(request: HttpRequest) -> bool:
@@ -163,12 +165,12 @@ def _in_place(request: HttpRequest, place: PairScope, pair: Pair) -> JsonRespons
 
 
 def _to_keep(form: PairFilter, layout: Layout) -> str:
-    """Return what a saved filter holds: the conditions and the order, then the layout where it is not as at first."""
+    """Return the query string of a saved filter: conditions and order, then the layout if it is not the default."""
     return "&".join(filter(None, (form.query, layout.query)))
 
 
 def _refuse_secret(request: HttpRequest, place: PairScope) -> None:
-    """Raise SecretControls where the pairs of the place, or of the version beside it, are kept from the user."""
+    """Raise SecretControls if the user may not see the pairs of the place, or of the version it is compared with."""
     for row in (place.row, *Version.objects.filter(name=request.GET.get("beside", ""))):
         refuse_secret_pairs(row, request.user)
 

@@ -48,7 +48,7 @@ class FilePairs:
 
 
 def levels_of(verdict: str) -> list[int]:
-    """Return the levels of a verdict: those of a match (``yes``), those of none (``no``), or one by its number."""
+    """Return the levels of a verdict: of a match (``yes``), of no match (``no``), or a single level by its number."""
     level = whole_number(verdict)
     if level is not None:
         return [level]
@@ -56,13 +56,12 @@ def levels_of(verdict: str) -> list[int]:
 
 
 def below(sure: int) -> float:
-    """Return what the probability of a verdict is below that pages call at most so sure: they round down, and to 99% at
-    most."""
+    """Return the bound of a probability that pages show as at most ``sure`` percent: they round down, to 99 at most."""
     return (sure + 1) / 100 if sure < 99 else 1.01
 
 
 def condition_of(chosen: dict[str, Any]) -> pc.Expression | None:
-    """Return what the fields of a filter ask of a verdict and of its pair, as the columns of a file."""
+    """Return the conditions of a filter on a verdict and its pair, over the columns of a file."""
     conditions = [pc.field(side) == chosen[side].key for side in ("image", "caption") if chosen[side]]
     if chosen["verdict"]:
         conditions.append(pc.field("level").isin(levels_of(chosen["verdict"])))

@@ -23,7 +23,8 @@ class ConclusionForm(forms.Form):
 
     def conclude(self) -> Conclusion:
         chosen = self.cleaned_data
-        kind, reason = chosen["conclusion"], chosen["reason"]
+        kind = chosen["conclusion"]
+        reason = chosen["reason"]
         if kind == "excluded":
             return Conclusion(Review.Conclusion.EXCLUDED, grounds=chosen["grounds"], reason=reason)
         if kind == "kept":

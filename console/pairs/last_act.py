@@ -21,8 +21,8 @@ class LastAct(TypedDict):
 def remember_act(
     request: HttpRequest, reviews: Sequence[Review], seen: int | None, *, pair: tuple[int, int], page: str
 ) -> None:
-    """Keep those of ``reviews`` that the person has added since they saw the page, up to id ``seen``: others said the
-    same before, and are not theirs to undo. Sent twice, an act is kept once."""
+    """Keep those of ``reviews`` that the person has added since they saw the page, up to id ``seen``: reviews that
+    others made before are not theirs to undo. An act that is sent twice is kept once."""
     added = [review.pk for review in reviews if review.by_id == request.user.pk and review.pk > (seen or 0)]
     if added:
         request.session[_KEY] = LastAct(reviews=added, pair=pair, page=page)

@@ -26,10 +26,10 @@ COLUMNS = {
 AT_FIRST = {"grid": ["verdict", "proposed", "review"], "table": ["proposed", "votes", "verdict", "review"]}
 """The columns of a view before any are chosen."""
 MOST = 10_000
-"""How many pairs are counted and paged, of all sides; the database need not look for more of them."""
+"""How many pairs of all sides are counted and paged: the database stops there."""
 SIZES = (24, 60)  # pairs a page: the first are five screens of a phone at most
 PLAIN = ("sort",)
-"""Fields of the filter that leave out no pair, and so are no chips."""
+"""Fields of the filter that leave out no pair, and so have no chip."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class Layout:
 
 
 def layout_of(address: QueryDict) -> Layout:
-    """Return the layout of ``?view=``, ``?columns=`` and ``?size=``; what is unknown or left out is as at first. Two
-    sides are grids: there is no room for two tables."""
+    """Return the layout of ``?view=``, ``?columns=`` and ``?size=``; an unknown or missing value is the default.
+    Two sides are grids: a page has no room for two tables."""
     view = "table" if address.get("view") == "table" and not address.get("beside") else "grid"
     first = AT_FIRST[view]
     chosen = [name for name in COLUMNS if name in address.getlist("columns")]
-    columns = chosen if chosen and set(chosen) != set(first) else first  # The form sends those of at first too.
+    columns = chosen if chosen and set(chosen) != set(first) else first  # The form sends the default columns too.
     size = next((size for size in SIZES if address.get("size") == str(size)), SIZES[0])
     return Layout(view, columns, size)
 

@@ -63,7 +63,7 @@ SORTS_OF_VERSIONS = [("", "default order"), ("level", "level")]
 
 @dataclass(frozen=True)
 class PairSide:
-    """Pairs that are shown beside others, the ids of image and caption in order; ``title`` is empty without others."""
+    """The pairs of one side, as ids of image and caption in order; ``title`` is empty if it is the only side."""
 
     title: str
     place: PairScope
@@ -71,9 +71,9 @@ class PairSide:
 
 
 class PairFilter(forms.Form):
-    """The conditions on pairs, read from the address; an empty field sets none.
+    """The conditions on pairs, read from the address; an empty field sets no condition.
 
-    ``beside`` names what a second column shows: another annotator's pairs, or those of another version.
+    ``beside`` chooses a second side to compare: the pairs of another annotator or of another version.
     """
 
     text = forms.CharField(required=False, max_length=200, label="Caption contains")
@@ -137,7 +137,7 @@ class PairFilter(forms.Form):
         return _passing(self.place, self.cleaned_data)
 
     def sides(self) -> list[PairSide]:
-        """Return what is shown: the pairs that pass, and beside them those of the other annotator or version."""
+        """Return the pairs that pass, and on a second side those of the other annotator or version."""
         chosen = self.cleaned_data
         other = chosen["beside"]
         if other is None:
@@ -163,13 +163,13 @@ def _by_key(rows: Any, label: str) -> forms.ModelChoiceField:
 
 
 def _side(place: PairScope, chosen: dict[str, Any], shown: Any, opposite: Any) -> PairSide:
-    """Return the pairs of the annotator or version ``shown``, which may be those that the ``opposite`` one has not."""
+    """Return the pairs of the annotator or version ``shown``; without those of ``opposite`` if sides must differ."""
     return PairSide(str(shown), place, _passing(place, chosen, unlike=opposite if chosen["differ"] else None))
 
 
 def _passing(place: PairScope, chosen: dict[str, Any], unlike: Any = None) -> Pairs:
-    """Return the ids of image and caption of the pairs that pass; not those that the version or annotator ``unlike``
-    has alike."""
+    """Return the ids of image and caption of the pairs that pass, without those that the version or annotator
+    ``unlike`` has too."""
     if not (place.file and (chosen["sort"] or _by_verdict(chosen))):
         return _in_rows(place, chosen, unlike)
     rest = {**chosen, **dict.fromkeys(("verdict", "sort", *OF_VERDICTS), "")}
@@ -188,7 +188,7 @@ def _in_rows(place: PairScope, chosen: dict[str, Any], unlike: Any) -> QuerySet[
 
 
 def _alike(place: PairScope, opposite: Any) -> QuerySet[Any]:
-    """Return what the other side has of the outer pair: a proposal, or the same answer to whether it is a match."""
+    """Return the rows of the other side about the outer pair: a proposal, or a match with the same score."""
     if isinstance(opposite, Version):
         return Match.objects.filter(
             collection=opposite.collection_id, source=opposite.name, score=OuterRef("score"), **PAIR
@@ -216,7 +216,7 @@ def pairs_in(place: PairScope, *, control: str = "", sort: str = "", judged: boo
     asked = Item.objects.filter(
         hit__round__in=place.rounds, control=None, image__isnull=False, caption__isnull=False
     ).exclude(hit__top_up__in=repeated)
-    # By number, not by id: an index of the round's HITs has this order, so the first pairs need no look at the rest.
+    # By number, not by id: an index of the round's HITs has this order, so the first pairs are read without the rest.
     return asked.order_by("hit__number", "place")
 
 

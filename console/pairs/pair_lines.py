@@ -1,4 +1,5 @@
-"""The lines of the pairs table: what is known of some pairs, with a number of queries that does not depend on them."""
+"""The lines of the pairs table: proposals, votes, verdicts and reviews of some pairs, with a constant number of
+queries."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -66,7 +67,7 @@ class Line:
 
     @property
     def proposed(self) -> list[str]:
-        """Who proposed it at which rank of its list, in words, once for all pools: ``clip #1 of captions``."""
+        """Each annotator that proposed it, with the rank, once for all pools: ``clip #1 of captions``."""
         said = (f"{one.annotator} #{one.rank} of {SEARCHED[Direction(one.direction)]}" for one in self.proposals)
         return list(dict.fromkeys(said))
 
@@ -109,7 +110,7 @@ class Line:
 
     @property
     def excluded(self) -> list[str]:
-        """What of it reviews have excluded: the picture, the caption."""
+        """The sides that reviews have excluded: the picture, the caption."""
         return [name for name, side in (("picture", self.image), ("caption", self.caption)) if side.excluded_at]
 
     @property

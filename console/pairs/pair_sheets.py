@@ -1,5 +1,4 @@
-"""Everything that is known of one pair, as reviewers read it: votes, reports, annotators, related pairs, reviews,
-versions."""
+"""The page of one pair for reviewers: votes, reports, annotators, related pairs, reviews, versions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -46,7 +45,7 @@ class Related:
 
 @dataclass(frozen=True)
 class Entry:
-    """What a version says of the pair: whether it is a match, and its level, None without a verdict."""
+    """The pair in a version: whether it is a match, and its level, None without a verdict."""
 
     version: Version
     is_positive: bool
@@ -70,8 +69,8 @@ class Concluded:
 
 
 def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:
-    """Return the context of a pair's page. The number of queries grows with the rounds that ask about the pair, with no
-    other rows."""
+    """Return the context of a pair's page. The number of queries depends only on the number of rounds that ask about
+    the pair."""
     group = group_of(image, caption)
     matches = list(Match.objects.filter(image=image, caption=caption).order_by("source"))
     proposals, verdicts = _proposals(image, caption), _verdicts(image, caption)
@@ -117,18 +116,19 @@ def _proposals(image: Image, caption: Caption) -> list[Proposal]:
 
 
 def _statuses(image: Image, caption: Caption, pools: set[int]) -> list[tuple[Round, PairStatus]]:
-    """Return the rounds of the pools that ask about the pair, and how far each is with it."""
-    found = [(one, status_of(one, image.pk, caption.pk)) for one in Round.objects.filter(pool__in=pools).order_by("pk")]
-    return [(one, status) for one, status in found if status]
+    """Return the rounds of the pools that ask about the pair, with its status in each."""
+    rounds = Round.objects.filter(pool__in=pools).order_by("pk")
+    statuses = [(one, status_of(one, image.pk, caption.pk)) for one in rounds]
+    return [(one, status) for one, status in statuses if status]
 
 
 def _related(matches: Any) -> list[Related]:
     """Collect matches by pair, those of most sources first; at most MOST_RELATED pairs."""
-    found: dict[tuple[int, int], Related] = {}
+    by_pair: dict[tuple[int, int], Related] = {}
     for match in matches.select_related("image", "caption").order_by("source", "pk")[:200]:
         pair = (match.image_id, match.caption_id)
-        found.setdefault(pair, Related(match.image, match.caption)).matches.append(match)
-    return sorted(found.values(), key=lambda one: -len(one.matches))[:MOST_RELATED]
+        by_pair.setdefault(pair, Related(match.image, match.caption)).matches.append(match)
+    return sorted(by_pair.values(), key=lambda one: -len(one.matches))[:MOST_RELATED]
 
 
 def _entries(matches: Iterable[Match]) -> list[Entry]:
@@ -145,14 +145,14 @@ def _reviews(image: Image, caption: Caption, verdicts: list[Verdict]) -> list[Co
     """Return the reviews of the pair, its image and its caption, newest first."""
     about = Q(image=image, caption=caption) | Q(image=image, caption=None) | Q(image=None, caption=caption)
     voted = max(verdicts, key=lambda verdict: verdict.aggregation.at).level if verdicts else None
-    found = []
+    reviews = []
     before = voted
     for review in Review.objects.filter(about).select_related("by", "seconded_by", "undoes").order_by("pk"):
         of_pair = None not in review.subject
-        found.append(Concluded(review, before if of_pair else None))
+        reviews.append(Concluded(review, before if of_pair else None))
         if of_pair and review.is_settled:
             before = review.level or voted
-    return found[::-1]
+    return reviews[::-1]
 
 
 def _twins(group: list[tuple[int, int]]) -> list[Related]:

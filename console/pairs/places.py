@@ -1,4 +1,4 @@
-"""Whose pairs a page shows: those of a pool, a round, a version or a collection."""
+"""The scope of a page of pairs: a pool, a round, a version or a collection."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Verdicts, which are what the votes say, and reviews, which people add beside them."""
+"""Verdicts, which votes decide, and reviews, which people add."""
 
 import json
 from datetime import datetime
@@ -30,7 +30,7 @@ resources = Resources("Verdicts and reviews")
 
 
 class VerdictAnswer(Schema):
-    """What the votes of a round say of a pair: its level from 1, certainly a match, to 4, certainly none.
+    """The result of a round's votes on a pair: its level from 1, certainly a match, to 4, certainly no match.
 
     ``distribution`` has the shares of the four levels, ``confidence`` that of ``level``. ``probability`` is that of its
     side, match or no match, being right; null where an earlier program counted the votes.
@@ -72,7 +72,7 @@ Reviews = part_schema("Reviews", ReviewAnswer, "A part of the reviews, in the or
 
 
 class ReviewsMade(Schema):
-    """The reviews that an act has made, or found made already."""
+    """The reviews that an act has made, or that existed already."""
 
     results: list[ReviewAnswer]
 
@@ -101,13 +101,13 @@ def verdicts(
     judged = get_object_or_404(Round, name=round)
     refuse_secret_pairs(judged, request.user)
     counts = judged.aggregations.select_related("round").order_by("-at", "-pk")
-    found: Aggregation | None = (counts.filter(method=method) if method else counts).first()
-    if found is None:
+    aggregation: Aggregation | None = (counts.filter(method=method) if method else counts).first()
+    if aggregation is None:
         by = f" by {method}" if method else ""
         raise Problem(404, f"The votes of {round} are not counted{by}. Send POST to /rounds/{round}/aggregations.")
     if format != "json":
-        return as_file((line for _, line in verdict_lines(found)), LINE, format, f"{found.round}-verdicts")
-    shown = list(islice(verdict_lines(found, place.after, place.limit + 1), place.limit + 1))
+        return as_file((line for _, line in verdict_lines(aggregation)), LINE, format, f"{aggregation.round}-verdicts")
+    shown = list(islice(verdict_lines(aggregation, place.after, place.limit + 1), place.limit + 1))
     after = shown[place.limit - 1][0] if len(shown) > place.limit else None
     part = {"results": [line for _, line in shown[: place.limit]], "next": after}
     return HttpResponse(json.dumps(part), content_type="application/json")
@@ -122,8 +122,8 @@ def reviews(request: ApiRequest, place: Query[Place], collection: str = "") -> d
 
 @resources.acts("/reviews", "dataset:review", ReviewsMade, status=201)
 def review(request: ApiRequest, body: ReviewBody) -> dict[str, Any]:
-    """Review a pair, an image or a caption. Reviews are added and never changed; one that says what the latest says
-    already is not added again, and agrees with it where that waits for a second person."""
+    """Review a pair, an image or a caption. Reviews are added and never changed. A review that repeats the latest
+    one is not added again; it seconds a review that waits for a second person."""
     collection = get_object_or_404(Collection, name=body.collection)
     conclusion = Conclusion(body.conclusion, body.level, body.grounds, body.reason)
     return _made(conclude(collection, _subjects(collection, body), conclusion, by=request.user, seen=body.seen))
@@ -131,7 +131,7 @@ def review(request: ApiRequest, body: ReviewBody) -> dict[str, Any]:
 
 @resources.acts("/reviews/{int:id}/undo", "dataset:review", ReviewsMade, status=201)
 def undo_review(request: ApiRequest, id: int) -> dict[str, Any]:
-    """Take a review back by a new one that says what held before."""
+    """Undo a review: a new review restores the state before it."""
     return _made(undo([get_object_or_404(Review, pk=id)], by=request.user))
 
 
@@ -168,7 +168,7 @@ def _of_key(rows: Any, what: str, key: str | None) -> Any:
     """Return the row of a key, None without one."""
     if key is None:
         return None
-    found = rows.filter(key=key).first()
-    if found is None:
-        raise CounterpartError(f"There is no {what} {key!r} in this collection.")
-    return found
+    row = rows.filter(key=key).first()
+    if row is None:
+        raise CounterpartError(f"This collection has no {what} {key!r}. Check the key.")
+    return row

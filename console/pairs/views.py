@@ -31,25 +31,25 @@ from hits.models import Round
 @members_only.reads
 def queue(request: HttpRequest, name: str) -> HttpResponse:
     """The cases of a collection that wait, most urgent first; ``?reason=`` shows those that have it."""
-    found = get_object_or_404(Collection, name=name)
-    refuse_secret_pairs(found, request.user)
+    collection = get_object_or_404(Collection, name=name)
+    refuse_secret_pairs(collection, request.user)
     reason = _reason(request)
     of_pair = Review.objects.filter(image=OuterRef("image"), caption=OuterRef("caption")).order_by("-pk")
     waits = ExpressionWrapper(Q(needs_second=True, seconded_at=None), BooleanField())
-    rows = queue_of(found, reason).select_related("image", "caption")
+    rows = queue_of(collection, reason).select_related("image", "caption")
     page = page_of(request, rows.annotate(proposed=Subquery(of_pair.values_list(waits)[:1])))
-    counts = counts_of(found)
-    flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED, hit__round__pool__collection=found)
+    counts = counts_of(collection)
+    flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED, hit__round__pool__collection=collection)
     context = {
-        "collection": found,
+        "collection": collection,
         "rows": page,
         "reason": reason,
         "tabs": [(one.value, one.label, counts[one.value]) for one in Case.Reason if counts[one.value]],
         "waiting": counts["waiting"],
-        "done": Case.objects.filter(collection=found).exclude(done_at=None).count(),
+        "done": Case.objects.filter(collection=collection).exclude(done_at=None).count(),
         "flagged": flagged.count(),
-        "alarms": QueueCheck.objects.filter(round__pool__collection=found, shown=False).select_related("round"),
-        "checked": QueueCheck.objects.filter(round__pool__collection=found, shown=True).order_by("-at").first(),
+        "alarms": QueueCheck.objects.filter(round__pool__collection=collection, shown=False).select_related("round"),
+        "checked": QueueCheck.objects.filter(round__pool__collection=collection, shown=True).order_by("-at").first(),
     }
     return render(request, "console/pairs/queue.html", context)
 
@@ -57,9 +57,9 @@ def queue(request: HttpRequest, name: str) -> HttpResponse:
 @stewards_only.acts
 def queue_refresh(request: StaffRequest, name: str) -> HttpResponse:
     """Bring the queue up to date, and compare it with the votes of each round that has some."""
-    found = get_object_or_404(Collection, name=name)
-    waiting = refresh_queue(found)["waiting"]
-    for round in Round.objects.filter(BEGUN, pool__collection=found):
+    collection = get_object_or_404(Collection, name=name)
+    waiting = refresh_queue(collection)["waiting"]
+    for round in Round.objects.filter(BEGUN, pool__collection=collection):
         check_queue(round)
     messages.success(request, f"{counted(waiting, 'pair waits', 'pairs wait')} for a review.")
     return redirect("queue", name)
@@ -68,17 +68,18 @@ def queue_refresh(request: StaffRequest, name: str) -> HttpResponse:
 @stewards_only.acts
 def clean_up(request: StaffRequest, name: str) -> HttpResponse:
     """Look for captions and pictures to clean up, as a job; pressing twice starts one."""
-    found = get_object_or_404(Collection, name=name)
-    job = open_once(f"Clean up {found}", jobs.clean_up.name, {"collection": name}, lock=found, by=request.user)
+    collection = get_object_or_404(Collection, name=name)
+    title = f"Clean up {collection}"
+    job = open_once(title, jobs.clean_up.name, {"collection": name}, lock=collection, by=request.user)
     return redirect("job", job.pk)
 
 
 @researchers_only.acts
 def two_reviewers(request: StaffRequest, name: str) -> HttpResponse:
     """Set whether reviews of the collection need a second person."""
-    found = get_object_or_404(Collection, name=name)
+    collection = get_object_or_404(Collection, name=name)
     required = request.POST.get("required") == "yes"
-    if require_two_reviewers(found, required, actor=request.user.get_username()):
+    if require_two_reviewers(collection, required, actor=request.user.get_username()):
         rule = "A second person now has to agree with reviews." if required else "Reviews now hold at once."
         messages.success(request, rule)
     return redirect("queue", name)
@@ -95,7 +96,7 @@ def pair_conclude(request: StaffRequest, image_id: int, caption_id: int) -> Http
     image, caption = _pair_or_404(image_id, caption_id)
     form = ConclusionForm(request.POST)
     if not form.is_valid():
-        return _page(request, image, caption, form, "Choose a level, or keep or exclude.")
+        return _page(request, image, caption, form, "Choose a level, keep the pair as it is, or exclude.")
     case = queue_of(image.collection).filter(image=image, caption=caption).first()
     seen = form.cleaned_data["seen"]
     subjects = form.subjects(image, caption)
@@ -131,9 +132,9 @@ def reviews_undo(request: StaffRequest, image_id: int, caption_id: int) -> HttpR
 def review_second(request: StaffRequest, image_id: int, caption_id: int, review_id: int) -> HttpResponse:
     """Agree to a review that needs a second person."""
     image, _caption = _pair_or_404(image_id, caption_id)
-    found = get_object_or_404(Review, pk=review_id, collection=image.collection)
+    review = get_object_or_404(Review, pk=review_id, collection=image.collection)
     try:
-        second(found, by=request.user)
+        second(review, by=request.user)
         messages.success(request, "You agreed: the review holds.")
     except CounterpartError as error:
         messages.error(request, str(error))

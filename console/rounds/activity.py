@@ -1,4 +1,4 @@
-"""A round's work over time: how much was submitted when, how much of it passed, and how fast it was done."""
+"""A round's work over time: submissions, the share of them that passed, and their speed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,16 +30,18 @@ STEPS = {
     7_862_400: "13 weeks",
 }
 """Seconds of a step of time, in words."""
-LEAST_COLUMNS, MOST_COLUMNS = 12, 40
-FASTEST, SLOWEST = 0.5, 512.0  # seconds a pair at the ends of the axis; beyond them the last columns count
+LEAST_COLUMNS = 12
+MOST_COLUMNS = 40
+FASTEST = 0.5  # seconds a pair at the ends of the axis; the last columns count what is beyond
+SLOWEST = 512.0
 TICKS = ("0.5", "2", "8", "32", "128", "512")
 HALVES = 2  # columns for a factor of two
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What was submitted in each step of time from ``first`` to ``last``: ``submitted`` by what became of it, at most
-    ``most`` in a step; ``rates`` is the share that passed. ``passed`` of ``decided`` were accepted."""
+    """Submissions in steps of time from ``first`` to ``last``: ``submitted`` has them by outcome, at most ``most`` in a
+    step; ``rates`` is the share that passed. ``passed`` of ``decided`` were accepted."""
 
     first: datetime
     last: datetime
@@ -89,11 +91,12 @@ def arrivals_in(times: NDArray[np.float64], states: NDArray[np.str_]) -> Arrival
     held = np.bincount(number[np.isin(states, (Assignment.State.FLAGGED, Assignment.State.EXCLUDED))], minlength=length)
     sent = np.bincount(number, minlength=length) - passed - held
     begins = (start // step + np.arange(length)) * step
-    columns, rates = [], []
+    columns = []
+    rates = []
     for begin, ok, bad, new in zip(begins, passed.tolist(), held.tolist(), sent.tolist(), strict=True):
         moment = _moment(begin)
-        told = f"{moment}: {ok + bad + new:,} submitted, {ok:,} passed, {bad:,} flagged or excluded"
-        columns.append(StackedBar(told, {"passed": ok, "held": bad, "sent": new}))
+        title = f"{moment}: {ok + bad + new:,} submitted, {ok:,} passed, {bad:,} flagged or excluded"
+        columns.append(StackedBar(title, {"passed": ok, "held": bad, "sent": new}))
         share = ok / (ok + bad) if ok + bad else 0
         rates.append(StackedBar(f"{moment}: {share:.0%} of {ok + bad:,} passed", {"passed": share}))
     return Arrivals(
@@ -120,7 +123,8 @@ def speeds_in(seconds: NDArray[np.float64]) -> Speeds:
 
 
 def _range(edges: Sequence[float] | NDArray[np.float64], place: int) -> str:
-    low, high = edges[place], edges[place + 1]
+    low = edges[place]
+    high = edges[place + 1]
     if place == 0:
         return f"under {high:.2g} s"
     return f"over {low:.3g} s" if place == len(edges) - 2 else f"{low:.2g} to {high:.2g} s"

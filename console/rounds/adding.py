@@ -17,7 +17,7 @@ from hits.rounds.top_ups import design_of
 
 
 class TopUpForm(forms.Form):
-    """The parameters of the acts that ask new pairs; models are chosen among those registered beside the pool."""
+    """The parameters of the acts that ask new pairs; the models to choose from are those registered for the pool."""
 
     def __init__(self, data: QueryDict | None, *, round: Round) -> None:
         super().__init__(data)
@@ -39,16 +39,16 @@ class TopUpForm(forms.Form):
 
 @researchers_only.fills
 def round_add(request: StaffRequest, name: str) -> HttpResponse:
-    """Show what a top-up would ask and cost; add it once the ``shown`` plan is confirmed."""
-    found = round_or_404(name)
-    form = TopUpForm(request.POST or None, round=found)
-    context: dict[str, object] = {"round": found, "form": form, "design": design_of(found)}
+    """Show the pairs and the cost of a top-up; add it once the ``shown`` plan is confirmed."""
+    round = round_or_404(name)
+    form = TopUpForm(request.POST or None, round=round)
+    context: dict[str, object] = {"round": round, "form": form, "design": design_of(round)}
     if form.is_valid():
         with refusals_in(form):
-            planned = chosen_act(form.cleaned_data).plan(found)
+            planned = chosen_act(form.cleaned_data).plan(round)
             if request.POST.get("shown") == planned.plan.hash:
                 add_planned(planned, actor=request.user.get_username())
-                messages.success(request, f"{counted(planned.plan.n_hits, 'HIT')} added to round {found}.")
+                messages.success(request, f"{counted(planned.plan.n_hits, 'HIT')} added to round {round}.")
                 return redirect("round", name)
             context["planned"] = planned
     return render(request, "console/rounds/add.html", context, status=422 if form.errors else 200)

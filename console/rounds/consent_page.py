@@ -1,4 +1,4 @@
-"""What workers of a round agree to: who asks, how they pay and whom to ask, written beside the sheet."""
+"""The consent sheet of a round: a researcher writes who asks, how they pay and whom to contact."""
 
 from django import forms
 from django.contrib import messages
@@ -15,7 +15,7 @@ from hits.task_types import task_type_of
 
 
 class ConsentForm(forms.Form):
-    """The words of a round's own in its consent sheet."""
+    """The parts of the consent sheet that are written for the round."""
 
     researchers = forms.CharField(
         required=False,
@@ -41,22 +41,22 @@ class ConsentForm(forms.Form):
 
 @researchers_only.fills
 def round_consent(request: StaffRequest, name: str) -> HttpResponse:
-    """Write the words of the round's own; ``show`` shows the sheet with them and stores nothing."""
-    found = get_object_or_404(Round, name=name)
-    form = ConsentForm(request.POST or None, initial=words_of(found))
-    words = words_of(found)
+    """Write the round's parts of the sheet; ``show`` shows the sheet with them and stores nothing."""
+    round = get_object_or_404(Round, name=name)
+    form = ConsentForm(request.POST or None, initial=words_of(round))
+    words = words_of(round)
     if request.method == "POST" and form.is_valid():
         words = form.cleaned_data
         if "show" not in request.POST:
             with refusals_in(form):
-                return _keep(request, found, words)
+                return _keep(request, round, words)
     context = {
-        "round": found,
+        "round": round,
         "form": form,
         "sheet": sheet_text(words),
-        "task": task_type_of(found),
-        "terms": wage_terms(found),
-        "version": found.consent_words.last(),
+        "task": task_type_of(round),
+        "terms": wage_terms(round),
+        "version": round.consent_words.last(),
     }
     return render(request, "console/rounds/consent.html", context, status=422 if form.errors else 200)
 
@@ -65,8 +65,5 @@ def _keep(request: StaffRequest, round: Round, words: dict[str, str]) -> HttpRes
     write_words(round, actor=request.user.get_username(), **words)
     if round.state == "draft":
         return redirect("hit", round.name, 1)
-    messages.success(
-        request,
-        "Saved. Workers agree to this sheet before their next HIT.",
-    )
+    messages.success(request, "Saved. Workers agree to this sheet before their next HIT.")
     return redirect("round", round.name)

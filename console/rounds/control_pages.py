@@ -24,19 +24,19 @@ from hits.task_types import task_type_of
 @members_only.reads
 def controls(request: HttpRequest, name: str) -> HttpResponse:
     """A round's controls, the most often failed first; ``?state=`` shows only controls in that state."""
-    found = get_object_or_404(Round, name=name)
-    refuse_secret_pairs(found, request.user)
+    round = get_object_or_404(Round, name=name)
+    refuse_secret_pairs(round, request.user)
     state = request.GET.get("state", "")
-    rows = found.controls.filter(state=state) if state in Control.State.values else found.controls.all()
-    failed = kept_if_slow(f"failures-of-round:{found.pk}", partial(_failures, found)).figures
+    rows = round.controls.filter(state=state) if state in Control.State.values else round.controls.all()
+    failed = kept_if_slow(f"failures-of-round:{round.pk}", partial(_failures, round)).figures
     keys = sorted(rows.order_by("pk").values_list("pk", flat=True), key=lambda key: -failed.get(key, 0))
     page = page_of(request, keys)
     shown = Control.objects.select_related("image", "caption").in_bulk(list(page))
     records = records_of(shown[key] for key in page)
     placed = dict(Item.objects.filter(control__in=shown).order_by().values_list("control").annotate(Count("pk")))
-    counts = dict(found.controls.order_by().values_list("state").annotate(Count("pk")))
+    counts = dict(round.controls.order_by().values_list("state").annotate(Count("pk")))
     context = {
-        "round": found,
+        "round": round,
         "rows": page,
         "things": "controls",
         "lines": [(record, placed[record.control.pk]) for record in records],
@@ -55,32 +55,32 @@ def control(request: HttpRequest, name: str, control_id: int) -> HttpResponse:
 @reviewers_only.acts
 def control_rule(request: StaffRequest, name: str, control_id: int) -> HttpResponse:
     """Retire or reinstate a control, as ``retired`` says."""
-    found = get_object_or_404(Control, pk=control_id, round__name=name)
+    control = get_object_or_404(Control, pk=control_id, round__name=name)
     reason = request.POST.get("reason", "")
     actor = request.user.get_username()
     try:
         if request.POST.get("retired") == "yes":
-            accepted = retire(found, reason=reason, actor=actor)
+            accepted = retire(control, reason=reason, actor=actor)
             messages.success(request, f"Control retired; {counted(accepted, 'flagged assignment')} accepted.")
         else:
-            reinstate(found, reason=reason, actor=actor)
+            reinstate(control, reason=reason, actor=actor)
             messages.success(request, "The control judges work again. Work accepted meanwhile stays accepted.")
     except CounterpartError as error:
-        return _page(request, found, trouble=str(error))
-    return redirect("control", name, found.pk)
+        return _page(request, control, trouble=str(error))
+    return redirect("control", name, control.pk)
 
 
-def _page(request: HttpRequest, found: Control, trouble: str = "") -> HttpResponse:
-    refuse_secret_pairs(found.round, request.user)
-    (record,) = records_of([found])
+def _page(request: HttpRequest, control: Control, trouble: str = "") -> HttpResponse:
+    refuse_secret_pairs(control.round, request.user)
+    (record,) = records_of([control])
     context = {
-        "control": found,
-        "round": found.round,
+        "control": control,
+        "round": control.round,
         "record": record,
         "policy": ControlPolicy(),
-        "expected": right_answers(task_type_of(found.round), found.polarity),
-        "placed": found.items.count(),
-        "rulings": found.rulings.all(),
+        "expected": right_answers(task_type_of(control.round), control.polarity),
+        "placed": control.items.count(),
+        "rulings": control.rulings.all(),
         "reason": request.POST.get("reason", ""),
         "trouble": trouble,
     }

@@ -1,4 +1,4 @@
-"""Rehearsing a draft before it is published: by oneself on the worker's page, or with a simulated crowd."""
+"""Rehearsing a draft before it is published: as a worker, or with a simulated crowd."""
 
 from decimal import Decimal
 from typing import Any
@@ -31,24 +31,24 @@ class CrowdForm(forms.Form):
 
 @researchers_only.fills
 def rehearsals(request: StaffRequest, name: str) -> HttpResponse:
-    """What a rehearsal of the draft brought; on POST a job rehearses it, or the figures are discarded."""
-    found = get_object_or_404(Round, name=name)
-    if found.state != "draft":
-        messages.info(request, f"Round {found} is already {found.state}.")
+    """The results of a rehearsal of the draft; on POST a job rehearses it, or the results are discarded."""
+    round = get_object_or_404(Round, name=name)
+    if round.state != "draft":
+        messages.info(request, f"Round {round} is already {round.state}.")
         return redirect("round", name)
     if "discard" in request.POST:
-        discard_rehearsal(found, actor=request.user.get_username())
+        discard_rehearsal(round, actor=request.user.get_username())
         messages.success(request, "The rehearsal is discarded.")
         return redirect("rehearsals", name)
-    kept = found.summary.get(REHEARSED)
+    kept = round.summary.get(REHEARSED)
     form = CrowdForm(request.POST or None, initial=kept)
     if form.is_valid():
-        return follow(start_rehearsal(found, **form.cleaned_data, seed=0, by=request.user))
-    context = {"round": found, "task": task_type_of(found), "form": form, "rehearsed": _told(found, kept)}
+        return follow(start_rehearsal(round, **form.cleaned_data, seed=0, by=request.user))
+    context = {"round": round, "task": task_type_of(round), "form": form, "rehearsed": _with_rates(round, kept)}
     return render(request, "console/rounds/rehearsals.html", context, status=422 if form.errors else 200)
 
 
-def _told(round: Round, kept: dict[str, Any] | None) -> dict[str, Any] | None:
+def _with_rates(round: Round, kept: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return the figures of a rehearsal with the shares and the wage that follow from them."""
     if kept is None:
         return None

@@ -1,4 +1,4 @@
-"""What the page of designs rests on: a round that was judged or priors on a pool, kept as a job made it."""
+"""The basis of the page of designs: a judged round, or priors on a pool, as a job stored it."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -26,7 +26,7 @@ from mitl.models import Pool
 
 @dataclass(frozen=True)
 class Source:
-    """A round that was judged, or a pool with the prior that stands for its judgments."""
+    """A judged round, or a pool with a prior in place of judgments."""
 
     about: Round | Pool
     prior: Prior
@@ -41,7 +41,7 @@ class Source:
 
     @property
     def code(self) -> str:
-        """How links and jobs name it; ``source_of`` reads it."""
+        """Its name in links and jobs; ``source_of`` reads it."""
         return f"{self.kind}/{self.about.name}{self._stated}"
 
     @property
@@ -69,7 +69,7 @@ class Source:
 
 @dataclass(frozen=True)
 class StoredBasis:
-    """A basis as it was made ``at``; it ``is_current`` while its data are the same."""
+    """A basis made at the time ``at``; it ``is_current`` while its data are the same."""
 
     basis: PlanBasis
     at: datetime
@@ -96,14 +96,14 @@ def usual_source() -> str:
 
 def find_about(kind: str, name: str) -> Round | Pool:
     """Return a judged round or a pool. Raises CounterpartError for anything else."""
-    found: Round | Pool | None = None
+    about: Round | Pool | None = None
     if kind == "round":
-        found = judged_rounds().filter(name=name).first()
+        about = judged_rounds().filter(name=name).first()
     elif kind == "pool":
-        found = pools_of_pairs().filter(name=name).first()
-    if found:
-        return found
-    raise CounterpartError(f"There is nothing to plan from named {name}. Choose a judged round or a pool.")
+        about = pools_of_pairs().filter(name=name).first()
+    if about:
+        return about
+    raise CounterpartError(f"Cannot plan from {name}. Choose a judged round or a pool.")
 
 
 def source_of(code: str) -> Source:
@@ -121,7 +121,7 @@ def usual_prior() -> Prior:
 
 
 def stored_basis(source: Source) -> StoredBasis | None:
-    """Return the basis as it was made last, or None."""
+    """Return the newest stored basis, or None."""
     kept = read_json(source.path)
     if kept is None:
         return None
@@ -146,14 +146,13 @@ def start_design(source: Source, *, by: User) -> Job:
 
 
 def prediction_for(code: str, pool: Pool, parameters: PackParameters) -> Prediction | None:
-    """Return what the stored basis says of a round of the pool with these parameters; None where it says nothing."""
+    """Predict a round of the pool with these parameters from the stored basis; None where it cannot be predicted."""
     try:
         kept = stored_basis(source_of(code))
         if kept is None or parameters.task not in AUDITED_TASKS:
             return None
-        return predict(
-            kept.basis, pool, parameters.judge_design(queries_of(pool)), terms_of(_planned(pool, parameters))
-        )
+        design = parameters.judge_design(queries_of(pool))
+        return predict(kept.basis, pool, design, terms_of(_planned(pool, parameters)))
     except CounterpartError:
         return None
 

@@ -1,4 +1,4 @@
-"""Charts of the page of designs: what a width costs, and how matches come with judgments."""
+"""Charts of the page of designs: width by cost, and matches by judgments."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from mitl.models import Direction
 def pareto_chart(
     designs: Sequence[AuditDesign], best: Sequence[AuditDesign], chosen: AuditDesign, metric: str, *, width: float
 ) -> Spec:
-    """Draw cost against width, a dot a design, a line through the ``best``, a cross at the chosen one, and a line at
+    """Draw cost against width: a dot for each design, a line through the ``best``, a cross at the chosen one, a line at
     the wished width."""
 
     def place(one: AuditDesign) -> dict[str, float]:
@@ -58,7 +58,7 @@ def pareto_chart(
 
 
 def matches_chart(sides: Mapping[str, DirectionBasis]) -> Spec | None:
-    """Draw the matches that are found by each share of the judgments, a line a direction; None without a curve."""
+    """Draw the matches found by each share of the judgments, a line for each direction; None without a curve."""
     rows = [
         {"direction": Direction(name).label, "share": share, "matches": found}
         for name, side in sides.items()

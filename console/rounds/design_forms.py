@@ -1,4 +1,4 @@
-"""The forms of the page of designs: what to plan from, and the sliders."""
+"""The forms of the page of designs: the source of the plan, and the sliders."""
 
 from contextlib import suppress
 from typing import Any, Self
@@ -30,8 +30,8 @@ def _range(low: str, high: str, step: str) -> forms.NumberInput:
 class SourceField(forms.ChoiceField):
     """A judged round or a pool, by its kind and name."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(choices=self._offered, **given)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(choices=self._offered, **options)
 
     @staticmethod
     def _offered() -> list[Any]:
@@ -41,12 +41,12 @@ class SourceField(forms.ChoiceField):
 
 
 class DesignForm(forms.Form):
-    """What to plan from, one design, and what is wished of it."""
+    """The source of the plan, one design, and the wished width."""
 
-    source = SourceField(label="Plan from", help_text="A judged round as the pilot, or a pool that nobody judged.")
+    source = SourceField(label="Plan from", help_text="A judged round as the pilot, or a pool without judgments.")
     match_rate = _slider("0.05", "0.95", "0.05", "Share of matches", "Of a pool: pairs that match.")
     rank_effect = _slider(
-        "0", "2", "0.1", "Effect of ranks", "Of a pool: how far the annotators can tell. 0.3 to 1.0 were measured."
+        "0", "2", "0.1", "Effect of ranks", "Of a pool: how well ranks predict matches. 0.3 to 1.0 were measured."
     )
     share = _slider("0.05", "1", "0.05", "Judgments", "Share of those of a round that asks all pairs.")
     spread = _slider("1", "10", "1", "Queries", "Times those of the pilot; their rankings are free.")
@@ -61,7 +61,7 @@ class DesignForm(forms.Form):
 
     @classmethod
     def of(cls, sent: QueryDict) -> Self:
-        """Return the form as it was sent, with the usual values for what was left out."""
+        """Return the form as it was sent, with defaults for missing values."""
         usual = {"source": usual_source()} | {name: str(value) for name, value in USUAL.items()}
         data = usual | {name: str(value) for name, value in sent.items() if value}
         if "reward" not in data:
@@ -86,7 +86,7 @@ class DesignForm(forms.Form):
 
     @property
     def options(self) -> AuditOptions:
-        """Return the options of ``plan`` that say the same."""
+        """Return the same choice as options of ``plan``."""
         cleaned = self.cleaned_data
         names = ("metric", "width", "reward", "match_rate", "rank_effect")
         return AuditOptions(grid=True, **{name: cleaned[name] for name in names})

@@ -1,4 +1,4 @@
-"""Designs of rounds before they are paid: what each would cost and tell, and the way to launch one."""
+"""Designs of rounds before they are paid: cost and precision of each, and the links that launch one."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -20,13 +20,13 @@ from evaluation.designing.compared_designs import ComparedDesigns
 from evaluation.designing.predictions import queries_of
 from mitl.models import Direction
 
-NEAR = 0.05  # a pool of so many times the wished queries, more or less, is offered
+NEAR = 0.05  # relative difference up to which a pool's queries match the design
 
 
 @members_only.reads
 def round_design(request: StaffRequest) -> HttpResponse:
     """Designs by cost and width, from a judged round or a pool that ``?source=`` names (default: the latest), as a job
-    made them last."""
+    stored them."""
     if not usual_source():
         return render(request, "console/rounds/design.html")
     form = DesignForm.of(request.GET)
@@ -96,7 +96,7 @@ def _query_for(form: DesignForm, design: AuditDesign) -> str:
 
 
 def _width_rows(basis: PlanBasis, chosen: AuditDesign) -> list[dict[str, Any]]:
-    """Return a row a metric and direction: the width of the chosen design and of all pairs."""
+    """Return a row for each metric and direction: the width of the chosen design and of all pairs."""
     whole = basis.widths(1.0, 1.0)
     return [
         {
@@ -111,19 +111,19 @@ def _width_rows(basis: PlanBasis, chosen: AuditDesign) -> list[dict[str, Any]]:
 
 
 def _launches(source: Source, kept: StoredBasis, chosen: AuditDesign, form: DesignForm) -> list[tuple[str, str]]:
-    """Return what launches the chosen design, and its address: packing a pool of about so many queries, or planning a
-    round with a new sample where there is none."""
+    """Return the labels and addresses that launch the chosen design: packing each pool with about its number of
+    queries, or planning a round with a new sample if no pool has it."""
     judge = {"judge": "audit", "audit_share": f"{chosen.audit_share:.4g}"} if chosen.design == "audit" else {}
     values = judge | {"reward": str(form.cleaned_data["reward"]), "step": "pay"}
     pool = source.round.pool
-    found = []
+    launches = []
     for one in pools_of_pairs().filter(collection=pool.collection_id).select_related("sample"):
         spread = queries_of(one) / kept.basis.queries
         if abs(spread - chosen.spread) <= NEAR * chosen.spread:
             query = urlencode(values | {"plan": source.code})
-            found.append((f"Pack {one}", f"{reverse('pool_pack', args=[one.name])}?{query}"))
-    if found:
-        return sorted(found, key=lambda launch: launch[0] != f"Pack {pool}")
+            launches.append((f"Pack {one}", f"{reverse('pool_pack', args=[one.name])}?{query}"))
+    if launches:
+        return sorted(launches, key=lambda launch: launch[0] != f"Pack {pool}")
     sizes = {"images": pool.sample.images.count(), "captions": pool.sample.captions.count()}
     planned = {
         "collection": pool.collection.name,

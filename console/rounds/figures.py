@@ -48,6 +48,6 @@ def newest_answers(round: Round) -> list[Judgment]:
 
 
 def verdict_count(aggregation: Aggregation) -> int:
-    """Return how many verdicts an aggregation has. Cached: it has others only when it was made again."""
+    """Return how many verdicts an aggregation has. Cached: they change only when it is made again."""
     key = f"verdicts:{aggregation.pk}:{aggregation.at.isoformat()}"
     return int(cache.get_or_set(key, partial(count_verdicts, aggregation), timeout=86_400) or 0)

@@ -96,9 +96,9 @@ class PackForm(ParametersForm):
 
 
 def finish_fields(form: forms.Form) -> None:
-    """Give the fields their words and the defaults of the chosen type of task, and take out those that it has no use
-    for, but for those that were sent nevertheless: they are refused."""
-    # Not form["task"]: a field that was once asked for keeps its first words.
+    """Give the fields their words and the defaults of the chosen type of task, and remove those that it does not use. A
+    field that was sent nevertheless stays: it is refused."""
+    # Not form["task"]: a bound field keeps the label that it has when it is first read.
     task = TASK_TYPES.get(str((form.data or form.initial).get("task")), LEVELS)
     unused = unused_by(task)
     form.fields = {name: field for name, field in form.fields.items() if name not in unused or name in form.data}
@@ -123,12 +123,12 @@ REDRAWING = {"collection", "task", "judge"}
 
 
 def defaults_of(task: TaskType) -> dict[str, str]:
-    """Return what an empty field means for the type of task."""
+    """Return the defaults that empty fields have for the type of task."""
     return {"replication": str(task.replication), "audit_share": str(AUDIT_SHARE), "stop_recall": str(STOP_RECALL)}
 
 
 def free_name(stem: str) -> str:
-    """Return the stem with the first number under which there is no round and no pool."""
+    """Return the stem with the first number that neither a round nor a pool has."""
     names = (f"{stem[: MAX_NAME - 12]}-{number}" for number in count(1))
     taken = {*Round.objects.values_list("name", flat=True), *Pool.objects.values_list("name", flat=True)}
     return next(name for name in names if not taken & {name, f"{name}-pool"})
@@ -149,7 +149,7 @@ class JudgmentsForm(ParametersForm):
         suffixes=(*JUDGMENT_FILES, ".gz"),
         required=False,
         label="Data file of the Potato project",
-        help_text="It says the image and the caption of each instance_id.",
+        help_text="It has the image and the caption of each instance_id.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -197,11 +197,8 @@ class PlanForm(ParametersForm):
         choose(self, "collection", forms.ModelChoiceField(Collection.objects.all(), empty_label=None))
         choose(self, "annotators", AnnotatorsField(annotators, widget=forms.CheckboxSelectMultiple))
         self.fields["annotators"].initial = [one.name for one in annotators if not is_untrained(one)]
-        choose(
-            self,
-            "queries",
-            forms.ModelChoiceField(Sample.objects.all(), required=False, empty_label="draw a new sample"),
-        )
+        samples = forms.ModelChoiceField(Sample.objects.all(), required=False, empty_label="draw a new sample")
+        choose(self, "queries", samples)
         choose(self, "cascade", forms.ModelChoiceField(annotators, required=False, empty_label="none"))
         finish_fields(self)
         self._suggest_for_collection()

@@ -1,5 +1,5 @@
-"""A HIT of a collection before anything is searched: the worker's page with its first pictures, in a frame of the page
-that plans the round. Every other pair is of another picture's caption."""
+"""A HIT of a collection before any search: the worker's page with its first pictures, in a frame of the page that plans
+the round. Every other pair has the caption of another picture."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ RANKED = 5  # pictures in each of two rankings
 @xframe_options_sameorigin
 @researchers_only.fills
 def hit_preview(request: HttpRequest, name: str, task: str, design: str) -> HttpResponse:
-    """The sheet of the task; what is sent from it is stored nowhere."""
+    """The sheet of the task; answers sent from it are not stored."""
     chosen = _task_or_404(task)
     collection = get_object_or_404(Collection, name=name)
     items = _items(collection, chosen, _size(chosen, design))
@@ -57,7 +57,7 @@ def preview_picture(request: HttpRequest, name: str, task: str, design: str, pla
 
 def _task_or_404(name: str) -> TaskType:
     if name not in TASK_TYPES:
-        raise Http404(f"There is no type of task {name}.")
+        raise Http404(f"Unknown type of task {name}.")
     return TASK_TYPES[name]
 
 

@@ -1,4 +1,4 @@
-"""What holds a round up, as pages show it: each with the button that helps."""
+"""The holds of a round, as pages show them: each with the button that helps."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +12,7 @@ from console.kept_figures import kept_if_slow
 from hits.models import Round
 
 COUNTED_AS_NEEDS = ("review", "rejection")
-"""What ``console.home.needs`` counts for who may do it."""
+"""Kinds of holds that ``console.home.needs`` shows to users who may act on them."""
 BUTTONS = {
     "draft": ("Publish", "round_publish"),
     "ceiling": ("Raise the ceiling", "round_ceiling"),
@@ -22,7 +22,7 @@ BUTTONS = {
 
 @dataclass(frozen=True)
 class HoldLine:
-    """A hold with its button, if a page of its own helps; *Resume* is at the top of the round's page."""
+    """A hold with its button, if another page helps; *Resume* is at the top of the round's page."""
 
     hold: Hold
     label: str
@@ -30,7 +30,7 @@ class HoldLine:
 
 
 def holds_of_page(round: Round, standing: Standing) -> list[HoldLine]:
-    """Return what holds an open round up, kept for a while where that takes long to find out."""
+    """Return the holds of an open round, cached for a while if they take long to compute."""
     if round.state != "open":
         return []
     key = f"holds-of-round:{round.pk}:{round.takes_workers}:{round.ceiling}"

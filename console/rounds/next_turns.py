@@ -1,4 +1,4 @@
-"""The next turn of a released round: who proposes beyond its version. A job then plans it."""
+"""The next turn of a released round: which annotators propose pairs beyond its version. A job then plans it."""
 
 from django import forms
 from django.http import HttpResponse, QueryDict
@@ -16,7 +16,7 @@ from mitl.models import Annotator
 
 
 class TurnForm(ParametersForm):
-    """The parameters of a turn, with the versions of the round and the annotators that there are."""
+    """The parameters of a turn, with the versions of the round and all annotators to choose from."""
 
     act = TurnParameters
 
@@ -34,11 +34,11 @@ class TurnForm(ParametersForm):
 @researchers_only.fills
 def round_turn(request: StaffRequest, name: str) -> HttpResponse:
     """Show the form of the next turn; a job then trains annotators, searches, pools and packs."""
-    found = get_object_or_404(Round.objects.select_related("pool__sample"), name=name)
-    form = TurnForm(request.POST or None, round=found)
-    context: dict[str, object] = {"round": found, "form": form}
+    round = get_object_or_404(Round.objects.select_related("pool__sample"), name=name)
+    form = TurnForm(request.POST or None, round=round)
+    context: dict[str, object] = {"round": round, "form": form}
     try:
-        context["version"] = version_of(found)
+        context["version"] = version_of(round)
         if form.is_valid():
             return follow(start_turn(TurnParameters(round=name, **form.chosen()), by=request.user))
     except CounterpartError as error:

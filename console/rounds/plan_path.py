@@ -1,4 +1,4 @@
-"""The path to a packed round: its questions, a screen each, the presets that answer them, and answers as an address."""
+"""The path to a packed round: questions, one a screen; presets that answer them; and answers as a query string."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -56,12 +56,12 @@ STEPS = (
     PlanScreen("pay", "Pay", "What does a HIT pay?", ("reward", "ceiling", "round")),
 )
 PACKING = STEPS[3:]
-"""The questions about a pool that is there."""
+"""The questions about an existing pool."""
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Answers to all questions but that of the collection; each can be changed afterwards."""
+    """Answers to all questions except the collection; each can be changed afterwards."""
 
     name: str
     label: str
@@ -79,7 +79,7 @@ def presets() -> tuple[Preset, ...]:
 
 
 def _pilot(collection: Collection, annotators: int) -> Answers:
-    """As many queries as fill the HITs if no two annotators agree on a pair, half of them captions."""
+    """Return the number of queries that fills the HITs if no two annotators agree on a pair, half of them captions."""
     pairs = PILOT_HITS * DESIGNS[DEFAULT].candidates
     top_k = max(1, min(5, pairs // (2 * annotators)))
     queries = max(2, pairs // (top_k * annotators))
@@ -108,7 +108,7 @@ def gallery_sizes(collection: Collection) -> dict[str, int]:
 
 
 def sent_answers(sent: QueryDict, step: PlanScreen) -> Answers:
-    """Return what was sent. Of a screen of check boxes, none is an answer too."""
+    """Return the answers that were sent. On a screen of check boxes, an empty choice is an answer too."""
     answers: Answers = dict(sent.items())
     if "annotators" in sent or (sent.get("go") and "annotators" in step.names):
         answers["annotators"] = sent.getlist("annotators")
@@ -116,17 +116,17 @@ def sent_answers(sent: QueryDict, step: PlanScreen) -> Answers:
 
 
 def values_of(form: forms.Form) -> Answers:
-    """Return what the fields of a form show."""
+    """Return the values that the fields of a form show."""
     return {name: form[name].value() for name in form.fields}
 
 
 def changed(values: Answers, usual: Answers) -> list[tuple[str, str]]:
     """Return the values that differ from the ``usual`` ones, as the fields of an address or of a form."""
-    found = []
+    pairs = []
     for name, value in values.items():
         if _texts(value) != _texts(usual.get(name)):
-            found += [(name, text) for text in _texts(value)]
-    return found
+            pairs += [(name, text) for text in _texts(value)]
+    return pairs
 
 
 def address(step: PlanScreen, pairs: list[tuple[str, str]]) -> str:

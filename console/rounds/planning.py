@@ -1,5 +1,5 @@
-"""Planning a round, and packing a pool: a question a screen, beside it a HIT and what the round would take, and the
-jobs that do it."""
+"""Planning a round, and packing a pool: a question on each screen, a preview of a HIT and an estimate of the round; and
+the jobs that do it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -41,12 +41,12 @@ from mitl.models import Pool
 from mitl.registration import add_annotator
 
 SHAPING = ("collection", "task")
-"""Answers on which the usual ones of others depend."""
+"""Answers that decide the defaults of others."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """What planning a round and packing a pool have each of their own."""
+    """The differences between planning a round and packing a pool."""
 
     form: type[PlanForm] | type[PackForm]
     steps: tuple[PlanScreen, ...]
@@ -96,8 +96,8 @@ def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
 
 
 def _walk(request: StaffRequest, way: Way) -> HttpResponse:
-    """Show a step. ``go`` says what its form wants: the ``next`` step, ``show`` (the estimate), a preset, or to
-    ``make`` the round or its ``pool``."""
+    """Show a step. ``go`` is the button: the ``next`` step, ``show`` (the estimate), a preset, or to ``make`` the
+    round or its ``pool``."""
     sent = request.POST if request.method == "POST" else request.GET
     step = next((one for one in way.steps if one.name == sent.get("step")), way.steps[0])
     known = {**way.known, **sent_answers(sent, step)}
@@ -121,7 +121,7 @@ def _walk(request: StaffRequest, way: Way) -> HttpResponse:
 def _make(
     request: StaffRequest, way: Way, step: PlanScreen, form: PlanForm | PackForm, *, pool_only: bool
 ) -> HttpResponse:
-    """Start the job, unless something is wrong, or its searches take long and nobody has confirmed that."""
+    """Start the job, unless the form is invalid, or its searches take long and the user has not confirmed them."""
     if pool_only:
         form = way.form({**form.data, "pool_only": True})
     if form.is_valid():
@@ -143,7 +143,7 @@ def _shown(
     checked: PlanForm | PackForm,
     must_confirm: bool = False,
 ) -> HttpResponse:
-    """``form`` is shown, and ``checked`` has all answers."""
+    """Render the page of ``form``; ``checked`` is the same form, bound to all answers."""
     pairs = _pairs(way, form)
     values = values_of(form)
     refused = [one for one in way.steps if form.is_bound and any(name in form.errors for name in one.names)]
@@ -170,10 +170,10 @@ def _shown(
 
 
 def _estimated(way: Way, form: PlanForm | PackForm) -> dict[str, object]:
-    """Return what the round would take, and its command; or what is in the way."""
+    """Return the estimate of the round and its command; or the answers that are missing or refused."""
     if not form.is_valid():
         wrong = [form.fields[name].label if name in form.fields else "" for name in form.errors]
-        return {"lacking": [label for label in wrong if label], "why_not": form.non_field_errors()}
+        return {"unanswered": [label for label in wrong if label], "why_not": form.non_field_errors()}
     try:
         estimate = way.estimate(form.parameters)
     except CounterpartError as error:
@@ -185,13 +185,13 @@ def _estimated(way: Way, form: PlanForm | PackForm) -> dict[str, object]:
 
 
 def _pairs(way: Way, form: PlanForm | PackForm) -> list[tuple[str, str]]:
-    """Return the answers that differ from the usual ones, as the fields of an address."""
+    """Return the answers that differ from the defaults, as pairs of a query string."""
     values = values_of(form)
     shaping = {name: values[name] for name in SHAPING if values.get(name)}
     usual = values_of(way.form(initial={**way.known, **shaping}))
     first = values_of(way.form(initial={**way.known}))
-    found = changed(values, usual | {name: first[name] for name in SHAPING if name in first})
-    return found + ([("plan", str(way.known["plan"]))] if way.known.get("plan") else [])
+    pairs = changed(values, usual | {name: first[name] for name in SHAPING if name in first})
+    return pairs + ([("plan", str(way.known["plan"]))] if way.known.get("plan") else [])
 
 
 def _preset(chosen: Any, values: Answers) -> tuple[Answers, Answers]:
@@ -216,7 +216,7 @@ def _answer(step: PlanScreen, values: Answers) -> str:
 
 
 def _preview(way: Way, values: Answers) -> str:
-    """Return the address of a HIT of the collection as the answers would make it; "" where there is none."""
+    """Return the address of a HIT of the collection with these answers; "" if the collection has no pictures."""
     name = way.pool.collection.name if way.pool else values["collection"]
     if not Collection.objects.filter(name=name, images__isnull=False).exists():
         return ""
@@ -228,7 +228,7 @@ def _preview(way: Way, values: Answers) -> str:
 
 
 def _add_simplest(request: StaffRequest) -> HttpResponse:
-    """Add the annotator that needs no weights, and go on."""
+    """Add the annotator that needs no weights, and show the same step again."""
     add_annotator("overlap", kind="overlap", actor=request.user.get_username())
     pairs = [(name, str(text)) for name, text in request.POST.items() if name in PlanForm().fields]
     return HttpResponseRedirect(f"{request.path}{address(STEPS[2], pairs)}")

@@ -1,4 +1,4 @@
-"""How a round goes: its page, which follows the work; its workers; pausing it."""
+"""The progress of a round: its page, which follows the work; its workers; pausing it."""
 
 from functools import partial
 from typing import Any
@@ -47,68 +47,68 @@ from hits.task_types import task_type_of
 
 @members_only.reads
 def round(request: StaffRequest, name: str) -> HttpResponse:
-    """A round. What changes while people work is fetched again by live.js, which also fetches figures that take long;
-    ``?count`` counts them at once."""
-    found = get_object_or_404(counted_rounds(), name=name)
-    environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
-    aggregation = found.aggregations.first()
-    live = _live(found, request.user, CountingTurn(at_once="count" in request.GET))
-    platform = on_platform(found)
-    state = RoundState(found, live["standing"], balances_of([found])[found.pk], pauses_of([found])[found.pk])
-    orders = orders_of(found)
-    disputed = found.top_ups.for_disputes().exclude(pk__in=[one.top_up.pk for one in orders])
+    """A round. live.js fetches the part that changes while people work, and figures that take long; ``?count`` computes
+    them at once."""
+    round = get_object_or_404(counted_rounds(), name=name)
+    environment = market_of(round.channel, round.environment) if round.channel else usable_markets()[0]
+    aggregation = round.aggregations.first()
+    live = _live(round, request.user, CountingTurn(at_once="count" in request.GET))
+    platform = on_platform(round)
+    state = RoundState(round, live["standing"], balances_of([round])[round.pk], pauses_of([round])[round.pk])
+    orders = orders_of(round)
+    disputed = round.top_ups.for_disputes().exclude(pk__in=[one.top_up.pk for one in orders])
     context = live | {
         "answer": RoundAnswer.model_validate(state),
         "environment": environment,
-        "cost": quote(found, environment.channel).total,
+        "cost": quote(round, environment.channel).total,
         "platform": platform,
-        "can_pause": can_pause(found),
-        "can_close": can_close(found),
+        "can_pause": can_pause(round),
+        "can_close": can_close(round),
         "is_paused": bool(state.paused_by),
-        "has_link": found.state == "open" and not environment.has_postings,
-        "link": join_link(found),
-        "versions": found.versions.all(),
+        "has_link": round.state == "open" and not environment.has_postings,
+        "link": join_link(round),
+        "versions": round.versions.all(),
         "aggregation": aggregation,
         "verdict_count": verdict_count(aggregation) if aggregation else 0,
         "orders": orders,
-        "n_added": found.hits.filter(top_up__in=disputed).count() if found.top_up else 0,
-        "added_for": [(one.purpose, one.n_hits) for one in found.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))],
-        **_stops(found),
-        "turn": turn_of(found.pool),
+        "n_added": round.hits.filter(top_up__in=disputed).count() if round.top_up else 0,
+        "added_for": [(one.purpose, one.n_hits) for one in round.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))],
+        **_stops(round),
+        "turn": turn_of(round.pool),
     }
     return render(request, "console/rounds/round.html", context)
 
 
-def _stops(found: Round) -> dict[str, str]:
-    """Return when a greedy round stops, why it has, and whether few queries guard its scores."""
-    design = design_of(found)
+def _stops(round: Round) -> dict[str, str]:
+    """Return when a greedy round stops, why it stopped, and a note if only few queries guard its scores."""
+    design = design_of(round)
     if not design.greedy:
         return {}
-    note = design.guard_note(queries_of(found.pool))
-    return {"stops_at": design.stop_text, "why_stopped": why_stopped(found), "guard_note": note}
+    note = design.guard_note(queries_of(round.pool))
+    return {"stops_at": design.stop_text, "why_stopped": why_stopped(round), "guard_note": note}
 
 
 @members_only.reads
 @never_cache
 def round_live(request: StaffRequest, name: str) -> JsonResponse:
     """Polled by live.js: whether the round is open, and the part of its page that changes while people work."""
-    found = round_or_404(name)
-    context = _live(found, request.user, CountingTurn(turn=True))
+    round = round_or_404(name)
+    context = _live(round, request.user, CountingTurn(turn=True))
     html = render_to_string("console/rounds/_round_live.html", context, request)
-    return JsonResponse({"live": found.state == "open" or context["counting"], "html": html})
+    return JsonResponse({"live": round.state == "open" or context["counting"], "html": html})
 
 
 @members_only.reads
 def round_workers(request: HttpRequest, name: str) -> HttpResponse:
     """All workers of a round with their sums; ``?sort=`` orders them."""
-    found = round_or_404(name)
+    round = round_or_404(name)
     asked = request.GET.get("sort", "")
     sort = asked if asked in SORTS else "submitted"
-    workers = kept_if_slow(f"workers-of-round:{found.pk}:{sort}", partial(workers_of, found, sort=sort))
+    workers = kept_if_slow(f"workers-of-round:{round.pk}:{sort}", partial(workers_of, round, sort=sort))
     context = {
-        "round": found,
-        "task": task_type_of(found),
-        "platform": is_on_platform(found),
+        "round": round,
+        "task": task_type_of(round),
+        "platform": is_on_platform(round),
         "sort": sort,
         "rows": page_of(request, workers.figures),
         "things": "workers",
@@ -120,50 +120,51 @@ def round_workers(request: HttpRequest, name: str) -> HttpResponse:
 
 @researchers_only.acts
 def round_pause(request: StaffRequest, name: str) -> HttpResponse:
-    """Give nobody new a HIT, or give HITs out again."""
-    found = round_or_404(name)
+    """Pause or resume a round: while it is paused, no further HIT is given out."""
+    round = round_or_404(name)
     paused = request.POST.get("paused")
     if paused not in ("yes", "no"):
         messages.error(request, "Choose whether the round is paused.")
         return redirect("round", name)
     act = pause_round if paused == "yes" else resume_round
     try:
-        act(found, actor=request.user.get_username())
+        act(round, actor=request.user.get_username())
     except CounterpartError as error:
         messages.error(request, str(error))
     else:
-        told = {
-            "yes": "Paused. No worker gets a new HIT until you resume it; workers who have one go on.",
-            "no": "Resumed. HITs are given out again while any is left.",
+        notes = {
+            "yes": "Paused. No worker gets a new HIT until you resume the round; workers who have a HIT go on.",
+            "no": "Resumed. HITs are given out again.",
         }
-        messages.success(request, told[paused])
+        messages.success(request, notes[paused])
     return redirect("round", name)
 
 
-def _live(found: Round, user: User, counts: CountingTurn) -> dict[str, Any]:
-    """What the live part shows, with a constant number of queries. Figures of many answer sets that nobody has counted
-    lately are left out (``counting``), unless it is the request's turn."""
-    standing = kept_if_slow(f"standing-of-round:{found.pk}", partial(standing_of, found)).figures
+def _live(round: Round, user: User, counts: CountingTurn) -> dict[str, Any]:
+    """Return the context of the live part, with a constant number of queries. Figures of many answer sets are left out
+    (``counting``) if they were not computed lately, unless it is the request's turn."""
+    standing = kept_if_slow(f"standing-of-round:{round.pk}", partial(standing_of, round)).figures
     forecast = kept_if_slow(
-        f"forecast-of-round:{found.pk}:{found.takes_workers}", partial(forecast_of, found, standing)
+        f"forecast-of-round:{round.pk}:{round.takes_workers}", partial(forecast_of, round, standing)
     )
-    sets, kept = standing.arrived, None
-    quality = counts.kept(f"quality-of-round:{found.pk}", partial(quality_of, found), answer_sets=sets)
+    sets = standing.arrived
+    kept = None
+    quality = counts.kept(f"quality-of-round:{round.pk}", partial(quality_of, round), answer_sets=sets)
     if quality:
-        kept = counts.kept(f"figures-of-round:{found.pk}", partial(_figures, found, quality.figures), answer_sets=sets)
+        kept = counts.kept(f"figures-of-round:{round.pk}", partial(_figures, round, quality.figures), answer_sets=sets)
     context: dict[str, Any] = {
-        "round": found,
-        "task": task_type_of(found),
+        "round": round,
+        "task": task_type_of(round),
         "standing": standing,
         "seats": seat_bar(standing),
         "forecast": forecast.figures,
-        "needs": needs_of(found, user),
-        "holds": holds_of_page(found, standing),
-        "n_joined": found.participants.count(),
-        "has_idle": found.state == "open" and found.channel == "browser",
+        "needs": needs_of(round, user),
+        "holds": holds_of_page(round, standing),
+        "n_joined": round.participants.count(),
+        "has_idle": round.state == "open" and round.channel == "browser",
         "newest": []
-        if are_pairs_secret(found, user)
-        else kept_if_slow(f"newest-of-round:{found.pk}", partial(newest_answers, found)).figures,
+        if are_pairs_secret(round, user)
+        else kept_if_slow(f"newest-of-round:{round.pk}", partial(newest_answers, round)).figures,
         "counting": kept is None,
     }
     if kept and quality:
@@ -172,25 +173,25 @@ def _live(found: Round, user: User, counts: CountingTurn) -> dict[str, Any]:
     return context
 
 
-def _figures(found: Round, quality: Quality) -> dict[str, object]:
+def _figures(round: Round, quality: Quality) -> dict[str, object]:
     """Return the figures that read all answer sets, judgments and items, without the quality."""
-    judgments = votes_in(found)
-    task = task_type_of(found)
+    judgments = votes_in(round)
+    task = task_type_of(round)
     votes = np.array(list(quality.levels.values()))
-    workers = workers_of(found)
-    only_simulated = found.rehearsal or all(line.simulated for line in workers)
+    workers = workers_of(round)
+    only_simulated = round.rehearsal or all(line.simulated for line in workers)
     some_simulated = only_simulated or any(line.simulated for line in workers)
     simulated = int(votes.sum()) if only_simulated else judgments.simulated().count() if some_simulated else 0
-    may_simulate = task.on_pairs and (found.rehearsal or (only_simulated and not found.settles))
+    may_simulate = task.on_pairs and (round.rehearsal or (only_simulated and not round.settles))
     return {
         "levels": level_bar(quality.levels, task.labels),
         "score": task.score(votes / votes.sum()) if task.score_label and votes.any() else None,
         "simulated": simulated,
-        "owed_to_simulated": owed_to_simulated(found) if simulated else None,
-        "unfinished": unfinished_pairs(found),
-        "rejections": rejections_so_far(found),
-        "looks": workers_to_look_at(found, workers),
+        "owed_to_simulated": owed_to_simulated(round) if simulated else None,
+        "unfinished": unfinished_pairs(round),
+        "rejections": rejections_so_far(round),
+        "looks": workers_to_look_at(round, workers),
         "n_workers": len(workers),
-        "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
-        **activity_of(found),
+        "simulate": f"python manage.py simulate {round} --workers 50" if may_simulate else "",
+        **activity_of(round),
     }

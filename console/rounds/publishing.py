@@ -37,43 +37,43 @@ from hits.task_types import task_type_of
 
 @researchers_only.fills
 def round_publish(request: StaffRequest, name: str) -> HttpResponse:
-    """Show what publishing in the environment ``on`` does and costs; publish once confirmed."""
-    found = get_object_or_404(Round.objects.select_related("pool__collection"), name=name)
+    """Show the effect and the cost of publishing in the environment ``on``; publish once confirmed."""
+    round = get_object_or_404(Round.objects.select_related("pool__collection"), name=name)
     environment = _environment(request)
-    if found.state != "draft":
-        messages.info(request, f"Round {found} is already {found.state}.")
+    if round.state != "draft":
+        messages.info(request, f"Round {round} is already {round.state}.")
         return redirect("round", name)
     publish = _to_platform if environment.has_postings else _in_browser
-    return publish(request, found, environment)
+    return publish(request, round, environment)
 
 
 @researchers_only.fills
 @never_cache
 def invitations(request: StaffRequest, name: str) -> HttpResponse:
     """List a round's invitations, the unused ones with their links; on POST make more."""
-    found = get_object_or_404(Round, name=name, channel="browser")
+    round = get_object_or_404(Round, name=name, channel="browser")
     trouble = ""
     if request.method == "POST":
         try:
             number = whole_number(request.POST.get("count", ""), below=10**5) or 0
-            made = make_invitations(found, number, by=request.user.get_username())
+            made = make_invitations(round, number, by=request.user.get_username())
             messages.success(request, f"{counted(len(made), 'invitation')} made.")
             return redirect("invitations", name)
         except CounterpartError as error:
             trouble = str(error)
-    page = page_of(request, found.invitations.select_related("used_by").order_by("-pk"))
+    page = page_of(request, round.invitations.select_related("used_by").order_by("-pk"))
     lines = [(one, invitation_link(one) if one.state == Invitation.State.UNUSED else "") for one in page]
-    context = {"round": found, "rows": page, "lines": lines, "trouble": trouble, "left": places_left(found)}
+    context = {"round": round, "rows": page, "lines": lines, "trouble": trouble, "left": places_left(round)}
     context["things"] = "invitations"
-    context["unused"] = found.invitations.filter(used_by=None, revoked_at=None).count()
+    context["unused"] = round.invitations.filter(used_by=None, revoked_at=None).count()
     return render(request, "console/rounds/invitations.html", context, status=422 if trouble else 200)
 
 
 @researchers_only.acts
 def invitation_revoke(request: StaffRequest, name: str, invitation_id: int) -> HttpResponse:
-    found = get_object_or_404(Round, name=name, channel="browser")
+    round = get_object_or_404(Round, name=name, channel="browser")
     with refusals_told(request):
-        revoke_invitations(found, [invitation_id], by=request.user.get_username())
+        revoke_invitations(round, [invitation_id], by=request.user.get_username())
         messages.success(request, f"Invitation {invitation_id} is void.")
     return redirect("invitations", name)
 
@@ -99,7 +99,7 @@ def _in_browser(request: StaffRequest, round: Round, environment: Market) -> Htt
         except CounterpartError as error:
             trouble = str(error)
     context = _common(round, environment) | {"terms": wage_terms(round), "form": form, "trouble": trouble}
-    context |= {"untold": empty_words(round).values() if round.reward else (), "repeats": repeats_of(round)}
+    context |= {"empty_words": empty_words(round).values() if round.reward else (), "repeats": repeats_of(round)}
     context["may_go_below"] = request.user.has_perm(BELOW_FLOOR)
     return render(request, "console/rounds/publish.html", context, status=409 if trouble else 200)
 
@@ -118,9 +118,8 @@ def _to_platform(request: StaffRequest, round: Round, environment: Market) -> Ht
     trouble = _unconfirmed(request, round, environment)
     if trouble is None:
         return follow(_start(request, round, environment, form))
-    context = (
-        _common(round, environment) | _confirmation(round, environment, expected) | {"form": form, "trouble": trouble}
-    )
+    context = _common(round, environment) | _confirmation(round, environment, expected)
+    context |= {"form": form, "trouble": trouble}
     return render(request, "console/rounds/publish_confirm.html", context, status=409 if trouble else 200)
 
 
@@ -149,8 +148,8 @@ def _checked(round: Round, environment: Market, form: OfferForm) -> Expectation:
 
 
 def _unconfirmed(request: HttpRequest, round: Round, environment: Market) -> str | None:
-    """Return why publishing is not confirmed, "" if the confirmation is about to be shown, or None if it is confirmed:
-    the person saw this cost and, where it is real money, typed the round's name."""
+    """Return why publishing is not confirmed, "" before the confirmation is shown, or None if it is confirmed: the
+    person saw this cost and, where it is real money, typed the round's name."""
     if "confirmed" not in request.POST:
         return ""
     if request.POST["confirmed"] != str(quote(round, environment.channel).total):
@@ -161,15 +160,15 @@ def _unconfirmed(request: HttpRequest, round: Round, environment: Market) -> str
 
 
 def _start(request: StaffRequest, round: Round, environment: Market, form: OfferForm) -> Job:
-    where = {"channel": environment.channel, "environment": environment.environment}
     title = f"Publish {round} on {environment}"
-    agreed = {"ceiling": str(round.ceiling), "cost": request.POST["confirmed"]}
-    params = {"round": round.name, **where, **agreed, **form.params()}
+    params = {"round": round.name, "channel": environment.channel, "environment": environment.environment}
+    # The job checks both again: a round that costs more when it runs than the person saw is not published.
+    params |= {"ceiling": str(round.ceiling), "cost": request.POST["confirmed"]} | form.params()
     return open_once(title, jobs.publish.name, params, lock=round, same=["round"], by=request.user)
 
 
 def _confirmation(round: Round, environment: Market, expected: Expectation) -> dict[str, Any]:
-    """Return what only the confirmation shows: time, hourly pay, postings and funds."""
+    """Return the part of the context that only the confirmation shows: time, hourly pay, postings and funds."""
     seconds = expected.seconds
     return {
         "expected": expected,

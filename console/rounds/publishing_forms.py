@@ -19,7 +19,7 @@ HINTS = {
     "test": "",
     "practice": "Unpaid; it shows the right answers.",
     "invited": "",
-    "expected_minutes": "Your own estimate, told to workers.",
+    "expected_minutes": "Your own estimate, shown to workers.",
 }
 """Field of the browser pool → its hint on the page; a command has the help of the declaration."""
 
@@ -92,7 +92,8 @@ class OfferForm(ParametersForm):
 
     def params(self) -> dict[str, Any]:
         """Return the job's parameters, without the round and the environment, as JSON values."""
-        minutes, pilot = self.cleaned_data["expected_minutes"], self.cleaned_data["pilot"]
+        minutes = self.cleaned_data["expected_minutes"]
+        pilot = self.cleaned_data["pilot"]
         return {
             "offer": self.offer().as_json(),
             "expected_minutes": None if minutes is None else str(minutes),

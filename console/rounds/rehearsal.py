@@ -1,5 +1,5 @@
-"""Rehearsing a round: a researcher judges one of its HITs on the worker's page, and learns what it pays, which controls
-were right and how long each pair took. Nothing of it is stored."""
+"""Rehearsing a round: a researcher judges one of its HITs on the worker's page, and sees the pay, the right controls
+and the time of each pair. The answers are not stored."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -88,8 +88,8 @@ def _sheet(
 
 
 def _graded(hit: HIT, answers: Mapping[int, Answer]) -> dict[str, Any]:
-    """Return the pairs with what was answered, which no row holds, how many controls are right, and the median time of
-    a pair."""
+    """Return the pairs with their answers, which are not stored, the number of right controls, and the median time of a
+    pair."""
     pairs = [_judged(pair, answers[pair.item.pk]) for pair in pairs_of(hit)]
     controls = [pair for pair in pairs if pair.item.control]
     right = sum(pair.judgment is not None and not pair.is_wrong for pair in controls)

@@ -1,4 +1,4 @@
-"""Rounds for programs: plan, publish and close them; how far they are, what they cost, what was judged."""
+"""Rounds for programs: plan, publish and close them; their progress, cost and judgments."""
 
 import json
 from dataclasses import dataclass
@@ -76,8 +76,8 @@ Judgments = part_schema(
 
 
 class AggregationAnswer(Schema):
-    """The votes of a round counted by one method: ``verdicts`` from ``judgments``; ``certainty`` has what is estimated
-    of the verdicts, such as how many are expected to be wrong."""
+    """The votes of a round counted by one method: ``verdicts`` from ``judgments``; ``certainty`` has
+    estimates of the verdicts, such as how many are expected to be wrong."""
 
     method: str
     ties: str
@@ -135,15 +135,15 @@ def pack_pool(request: ApiRequest, pool: str, parameters: NewRoundParameters) ->
 
 @resources.reads("/rounds/{round}", "rounds:read", RoundDetail, url_name="round")
 def round(request: ApiRequest, round: str) -> RoundState:
-    """Tell how far a round is, what it costs, and what it waits for."""
+    """Describe a round: its progress, its cost, and its holds."""
     (found,) = with_states([get_object_or_404(counted_rounds(), name=round)])
     return found
 
 
 @resources.acts("/rounds/{round}/publish", "rounds:spend", JobAnswer)
 def publish_round(request: ApiRequest, round: str, parameters: PublishCall) -> Job:
-    """Open a draft to workers. The body repeats the round's ceiling: nothing is published where it is another one, and
-    nothing costs more. Where publishing spends real money, `yes_spend_money` is needed too."""
+    """Open a draft to workers. The body repeats the round's ceiling: with another ceiling the call is refused, and the
+    round never costs more. Where publishing spends real money, `yes_spend_money` is needed too."""
     found = round_or_404(round)
     if found.state != "draft":
         raise Problem(409, f"Round {found} is already {found.state}.")
@@ -156,7 +156,9 @@ def publish_round(request: ApiRequest, round: str, parameters: PublishCall) -> J
     if parameters.below_floor and not request.user.has_perm(BELOW_FLOOR):
         raise Problem(403, "Only an admin may publish below the wage floor.")
     params = {
-        **{"round": found.name, "channel": market.channel, "environment": market.environment},
+        "round": found.name,
+        "channel": market.channel,
+        "environment": market.environment,
         "ceiling": str(parameters.ceiling),
         "offer": offer_of(found, parameters.part(Offer)).as_json(),
         "admission": parameters.part(AdmissionParameters).as_json(),
@@ -169,11 +171,11 @@ def publish_round(request: ApiRequest, round: str, parameters: PublishCall) -> J
 
 @resources.acts("/rounds/{round}/close", "rounds:spend", JobAnswer)
 def close_round(request: ApiRequest, round: str) -> Job:
-    """Close an open round: nobody gets a HIT any more, and what workers have begun may still be submitted. Or close a
-    draft with judgments that were given elsewhere: it is published no more."""
+    """Close an open round: no more HITs are given out, and workers may still submit HITs that they have begun. Or close
+    a draft with judgments that were given elsewhere: it can no longer be published."""
     found = round_or_404(round)
     if not can_close(found):
-        why = "has no judgments" if found.state == "draft" else "is closed already"
+        why = "has no judgments" if found.state == "draft" else "is already closed"
         raise Problem(409, f"Round {found} cannot be closed: it {why}.")
     params = {"round": found.name}
     return open_once(f"Close {found}", dataset_jobs.close.name, params, lock=found, by=request.user)
@@ -182,7 +184,7 @@ def close_round(request: ApiRequest, round: str) -> Job:
 @resources.reads("/rounds/{round}/judgments", "judgments:read", Judgments, files=FILES)
 def judgments(request: ApiRequest, round: str, place: Query[Place], format: Format = "json") -> HttpResponseBase:
     """List the judgments of a round, also those that do not count, and once it is closed those on controls; with a
-    `format`, all of them in one file. While the round is open, later answers may come at any place: read it again."""
+    `format`, all of them in one file. While the round is open, new answers may appear at any place: read it again."""
     found = round_or_404(round)
     refuse_secret_pairs(found, request.user)
     if format != "json":
@@ -213,11 +215,11 @@ def aggregations(request: ApiRequest, round: str, place: Query[Place]) -> dict[s
 
 @resources.acts("/rounds/{round}/aggregations", "dataset:write", JobAnswer)
 def count_votes(request: ApiRequest, round: str, parameters: AggregateParameters) -> Job:
-    """Count the votes of a round: a verdict on every pair. The verdicts of the same method are replaced."""
+    """Count the votes of a round: a verdict on every pair. Earlier verdicts by the same method are replaced."""
     round_or_404(round)
     return dataset_jobs.start_aggregation(parameters, by=request.user)
 
 
 def _check_free(name: str) -> None:
     if Round.objects.filter(name=name).exists():
-        raise Problem(409, f"There is a round {name} already. Choose another name.")
+        raise Problem(409, f"Round {name} already exists. Choose another name.")

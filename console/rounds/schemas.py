@@ -1,4 +1,4 @@
-"""What is said of a round: by calls, commands and pages."""
+"""The fields of a round that calls, commands and pages show."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Dollars = Annotated[str, BeforeValidator(lambda amount: str(cents(amount)))]
 
 @dataclass(frozen=True)
 class RoundState:
-    """A round with what is counted of it for many rounds at once."""
+    """A round with its counts, which are made for many rounds at once."""
 
     round: Round
     standing: Standing
@@ -34,13 +34,13 @@ class RoundState:
     paused_by: str
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the row itself has."""
+        """Return the attribute of the row itself."""
         return getattr(self.round, name)
 
 
 class Progress(Schema):
     """Answer sets: ``wanted`` in all; of these ``filled`` count, ``flagged`` wait for a person, ``at_work`` are with a
-    worker and ``open`` with nobody."""
+    worker and ``open`` are free."""
 
     wanted: int
     filled: int
@@ -70,7 +70,7 @@ class Ledger(Schema):
 
 
 class RoundAnswer(Schema):
-    """A round: a pool packed into HITs, and how far its judging is."""
+    """A round: a pool packed into HITs, and the progress of its judging."""
 
     name: str
     url: Annotated[str, Field(validation_alias="name"), address("round")]
@@ -112,8 +112,8 @@ class RoundAnswer(Schema):
 
 
 class HoldAnswer(Schema):
-    """What holds a round up, and the command that helps. ``goes_on``: it ends by itself; ``by``: who brought it
-    about, where that is known."""
+    """A reason why a round waits, and the command that helps. ``goes_on``: it ends by itself; ``by``: who caused it,
+    where that is known."""
 
     kind: str
     text: str
@@ -123,7 +123,7 @@ class HoldAnswer(Schema):
 
 
 class RoundDetail(RoundAnswer):
-    """A round, and what it waits for: nothing where it is complete."""
+    """A round, and the reasons why it waits: an empty list if it is complete."""
 
     waits_for: list[HoldAnswer]
 
@@ -143,7 +143,7 @@ def counted_rounds() -> QuerySet[Round]:
 
 
 def with_states(rounds: Iterable[Round]) -> list[RoundState]:
-    """Return what is counted of rounds, with as many queries for many as for one."""
-    found = list(rounds)
-    standing, balances, pauses = standings(found), balances_of(found), pauses_of(found)
-    return [RoundState(one, standing[one.pk], balances[one.pk], pauses[one.pk]) for one in found]
+    """Return rounds with their counts, with a constant number of queries."""
+    rows = list(rounds)
+    standing, balances, pauses = standings(rows), balances_of(rows), pauses_of(rows)
+    return [RoundState(one, standing[one.pk], balances[one.pk], pauses[one.pk]) for one in rows]

@@ -43,37 +43,37 @@ def rounds(request: HttpRequest) -> HttpResponse:
 @members_only.reads
 def round_captions(request: HttpRequest, name: str) -> HttpResponseBase:
     """The accepted captions of the round, for ``import_collection``."""
-    found = round_or_404(name)
+    round = round_or_404(name)
     try:
-        captions = captions_of(found)
+        captions = captions_of(round)
     except CounterpartError as error:
         messages.error(request, str(error))
         return redirect("round", name)
-    answer = StreamingHttpResponse(as_lines(found, captions), content_type="application/jsonl; charset=utf-8")
+    answer = StreamingHttpResponse(as_lines(round, captions), content_type="application/jsonl; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{name}-captions.jsonl"'
     return answer
 
 
 @researchers_only.fills
 def round_close(request: StaffRequest, name: str) -> HttpResponse:
-    """Show who is still working; close the round once confirmed, as a job if it is on a platform."""
-    found = round_or_404(name)
+    """Show how many workers still judge; close the round once confirmed, as a job if it is on a platform."""
+    round = round_or_404(name)
     trouble = ""
-    if request.method == "POST" and is_on_platform(found):
-        job = open_once(f"Close {found}", jobs.close.name, {"round": found.name}, lock=found, by=request.user)
+    if request.method == "POST" and is_on_platform(round):
+        job = open_once(f"Close {round}", jobs.close.name, {"round": round.name}, lock=round, by=request.user)
         return redirect("job", job.pk)
     if request.method == "POST":
         try:
-            close_round(found, actor=request.user.get_username())
-            update_queue(found)
-            messages.success(request, f"Round {found} is closed.")
+            close_round(round, actor=request.user.get_username())
+            update_queue(round)
+            messages.success(request, f"Round {round} is closed.")
             return redirect("round", name)
         except CounterpartError as error:
             trouble = str(error)
     context = {
-        "round": found,
-        "standing": standing_of(found),
-        "has_postings": is_on_platform(found),
+        "round": round,
+        "standing": standing_of(round),
+        "has_postings": is_on_platform(round),
         "trouble": trouble,
     }
     return render(request, "console/rounds/close.html", context, status=409 if trouble else 200)
@@ -82,28 +82,24 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
 @researchers_only.fills
 def round_discard(request: StaffRequest, name: str) -> HttpResponse:
     """Remove a draft round once confirmed."""
-    found = get_object_or_404(Round, name=name)
+    round = get_object_or_404(Round, name=name)
     trouble = ""
     if request.method == "POST":
         try:
             remove("round", name, actor=request.user.get_username())
             messages.success(request, f"The draft {name} is discarded.")
-            return redirect("pool", found.pool.name)
+            return redirect("pool", round.pool.name)
         except CounterpartError as error:
             trouble = str(error)
-    return render(
-        request,
-        "console/rounds/round_discard.html",
-        {"round": found, "trouble": trouble},
-        status=409 if trouble else 200,
-    )
+    context = {"round": round, "trouble": trouble}
+    return render(request, "console/rounds/round_discard.html", context, status=409 if trouble else 200)
 
 
 @takes_uploads(LARGEST_UPLOAD)
 @researchers_only.fills
 def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
-    """Upload judgments of the round's pairs that were given elsewhere; a job checks and stores all of them or none."""
-    found = round_or_404(name)
+    """Upload judgments of the round's pairs from elsewhere; a job checks them, and stores all of them or none."""
+    round = round_or_404(name)
     form = JudgmentsForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         params = {"round": name, **form.parameters.as_json()}
@@ -111,56 +107,56 @@ def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
         title = f"Import judgments into {name}"
         task = import_judgments.name
         return redirect("job", start_with_uploads(title, task, params, files, by=request.user).pk)
-    context = {"round": found, "form": form}
+    context = {"round": round, "form": form}
     return render(request, "console/rounds/judgments_import.html", context, status=422 if form.errors else 200)
 
 
 @researchers_only.fills
 def round_idle(request: StaffRequest, name: str) -> HttpResponse:
-    """Show who holds a HIT and has never submitted one; end their leases once confirmed."""
-    found = get_object_or_404(Round, name=name, channel="browser")
+    """Show how many HITs are held by workers who never submitted one; end their leases once confirmed."""
+    round = get_object_or_404(Round, name=name, channel="browser")
     if request.method == "POST":
-        ended = end_idle_leases(found, with_answers="with_answers" in request.POST, actor=request.user.get_username())
+        ended = end_idle_leases(round, with_answers="with_answers" in request.POST, actor=request.user.get_username())
         messages.success(request, f"{counted(ended, 'lease')} ended; the HITs can be taken again.")
         return redirect("round", name)
-    idle = idle_leases(found).count()
-    begun = idle - idle_leases(found, with_answers=False).count()
-    return render(request, "console/rounds/idle_leases.html", {"round": found, "idle": idle, "begun": begun})
+    idle = idle_leases(round).count()
+    begun = idle - idle_leases(round, with_answers=False).count()
+    return render(request, "console/rounds/idle_leases.html", {"round": round, "idle": idle, "begun": begun})
 
 
 @researchers_only.fills
 def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
     """Choose how the votes become verdicts; a job counts them."""
-    found = round_or_404(name)
+    round = round_or_404(name)
     form = AggregateForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         return follow(jobs.start_aggregation(AggregateParameters(round=name, **form.chosen()), by=request.user))
-    context = {"round": found, "form": form, "aggregations": found.aggregations.all()}
+    context = {"round": round, "form": form, "aggregations": round.aggregations.all()}
     return render(request, "console/rounds/aggregate.html", context, status=422 if form.errors else 200)
 
 
 @members_only.reads
 def hits(request: HttpRequest, name: str) -> HttpResponse:
     """A round's HITs with their seats; ``?state=`` shows only HITs with a seat in that state."""
-    found = round_or_404(name)
+    round = round_or_404(name)
     state = request.GET.get("state", "")
-    rows = found.hits.filter(seats__state=state).distinct() if state in Seat.State.values else found.hits.all()
+    rows = round.hits.filter(seats__state=state).distinct() if state in Seat.State.values else round.hits.all()
     page = page_of(request, rows.prefetch_related("seats").annotate(n_items=count_of(Item, "hit")))
-    context = {"round": found, "rows": page, "state": state, "states": Seat.State.values}
+    context = {"round": round, "rows": page, "state": state, "states": Seat.State.values}
     return render(request, "console/rounds/hits.html", context)
 
 
 @members_only.reads
 def hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    found = get_object_or_404(HIT.objects.select_related("round__pool"), round__name=name, number=number)
-    refuse_secret_pairs(found.round, request.user)
+    hit = get_object_or_404(HIT.objects.select_related("round__pool"), round__name=name, number=number)
+    refuse_secret_pairs(hit.round, request.user)
     context = {
-        "hit": found,
-        "round": found.round,
-        "task": task_type_of(found.round),
-        "seats": found.seats.all(),
-        "next_hit": found.round.hits.filter(number__gt=number).values_list("number", flat=True).first(),
-        "rows": found.assignments.without_claims().with_hit().select_related("hit__round", "worker"),
-        "answers": pairs_of(found),
+        "hit": hit,
+        "round": hit.round,
+        "task": task_type_of(hit.round),
+        "seats": hit.seats.all(),
+        "next_hit": hit.round.hits.filter(number__gt=number).values_list("number", flat=True).first(),
+        "rows": hit.assignments.without_claims().with_hit().select_related("hit__round", "worker"),
+        "answers": pairs_of(hit),
     }
     return render(request, "console/rounds/hit.html", context)

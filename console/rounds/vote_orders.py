@@ -1,4 +1,4 @@
-"""Orders of further votes on doubtful pairs of a round: the page that takes one, and which votes arrived of each."""
+"""Orders of further votes on doubtful pairs of a round: the page that takes one, and the votes that arrived."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ from hits.models import HIT, Item, Round, Seat, TopUp
 
 @dataclass(frozen=True)
 class VoteOrder:
-    """``votes`` further votes on some pairs; ``arrived`` of them count by now. ``wrong`` and ``left`` are the verdicts
-    that were expected on the wrong side before and after it; None where an earlier program took the order."""
+    """``votes`` further votes on some pairs; ``arrived`` of them count by now. ``wrong`` and ``left`` are the numbers
+    of wrong verdicts expected before and after it; None if an earlier program took the order."""
 
     top_up: TopUp
     at: datetime
@@ -47,15 +47,15 @@ class VoteOrder:
 def orders_of(round: Round) -> list[VoteOrder]:
     """Return the orders, newest first.
 
-    A top-up does not tell an order from the further votes on disputed pairs, but its event does. Earlier programs
-    wrote none of that: theirs are orders where the round asks no further votes by itself.
+    Orders and further votes on disputed pairs are top-ups alike; the event of an order has ``votes_each``. Earlier
+    programs did not record that: their top-ups are orders if the round asks no further votes by itself.
     """
-    found = list(round.top_ups.for_disputes().order_by("-number"))
-    if not found:
+    top_ups = list(round.top_ups.for_disputes().order_by("-number"))
+    if not top_ups:
         return []
     events = Event.objects.filter(subject=subject_of(round), verb="topped up")
-    told: dict[int, dict[str, Any]] = {one.data["number"]: {**one.data, "by": one.actor} for one in events}
-    orders = [one for one in found if not round.top_up or "votes_each" in told.get(one.number, {})]
+    recorded: dict[int, dict[str, Any]] = {one.data["number"]: {**one.data, "by": one.actor} for one in events}
+    orders = [one for one in top_ups if not round.top_up or "votes_each" in recorded.get(one.number, {})]
     pairs = _counts(Item.objects.filter(control=None, hit__top_up__in=orders), "hit__top_up")
     hits = _counts(HIT.objects.filter(top_up__in=orders), "top_up")
     seats = _counts(Seat.objects.filter(hit__top_up__in=orders), "hit__top_up")
@@ -65,13 +65,13 @@ def orders_of(round: Round) -> list[VoteOrder]:
         VoteOrder(
             top_up=one,
             at=one.created_at,
-            by=who(told.get(one.number, {}).get("by", "")),
+            by=who(recorded.get(one.number, {}).get("by", "")),
             pairs=pairs[one.pk],
             votes=pairs[one.pk] * seats[one.pk] // hits[one.pk],
             arrived=arrived.get(one.pk, 0),
             cost=seats[one.pk] * round.seat_cost,
-            wrong=told.get(one.number, {}).get("expected_wrong"),
-            left=told.get(one.number, {}).get("expected_wrong_after"),
+            wrong=recorded.get(one.number, {}).get("expected_wrong"),
+            left=recorded.get(one.number, {}).get("expected_wrong_after"),
         )
         for one in orders
     ]
@@ -91,27 +91,27 @@ class BudgetForm(forms.Form):
 
 @researchers_only.fills
 def round_again(request: StaffRequest, name: str) -> HttpResponse:
-    """Show for a budget, in the address or sent, what further votes are expected to correct; order them once the
-    ``shown`` plan is confirmed. Only what is sent is packed, which takes seconds."""
-    found = round_or_404(name)
+    """Show the verdicts that further votes for a budget are expected to correct; order them once the ``shown`` plan is
+    confirmed. Only a POST packs HITs, which takes seconds."""
+    round = round_or_404(name)
     form = BudgetForm(request.POST or request.GET or None)
-    context: dict[str, object] = {"round": found, "form": form, "free": max(balance_of(found).free, 0)}
+    context: dict[str, object] = {"round": round, "form": form, "free": max(balance_of(round).free, 0)}
     if form.is_valid():
         budget = form.cleaned_data["again"]
         with refusals_in(form):
             if request.method == "POST":
-                planned = JudgeAgain(again=budget).plan(found)
+                planned = JudgeAgain(again=budget).plan(round)
                 n_votes = planned.pairs * planned.seats
                 shown = f"{planned.plan.hash}-{planned.seats}"
                 if request.POST.get("shown") == shown:
                     add_planned(planned, actor=request.user.get_username())
-                    messages.success(request, f"{counted(n_votes, 'vote')} ordered for round {found}.")
+                    messages.success(request, f"{counted(n_votes, 'vote')} ordered for round {round}.")
                     return redirect("round", name)
                 context |= {"planned": planned, "shown": shown, "n_votes": n_votes}
                 context |= {"again": planned.again, "cost": planned.cost}
             else:
-                require_addable(found)
-                again = judge_again(found, budget)
-                hits = ceil(len(again.pairs) / found.design["candidates"])
-                context |= {"again": again, "cost": found.seat_cost * hits * again.votes}
+                require_addable(round)
+                again = judge_again(round, budget)
+                hits = ceil(len(again.pairs) / round.design["candidates"])
+                context |= {"again": again, "cost": round.seat_cost * hits * again.votes}
     return render(request, "console/rounds/again.html", context, status=422 if form.errors else 200)

@@ -1,4 +1,4 @@
-"""The workers of a round whom a person should look at, and why."""
+"""Workers of a round whom a person should check, and why."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from core.text import counted
 from hits.models import Round
 
 SHOWN = 8
-ANSWERED, SHARE = 4, 2 / 3  # controls from which on a share of right ones below this is told
+ANSWERED = 4  # controls from which on a low share of right ones is a reason
+SHARE = 2 / 3
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,10 @@ def workers_to_look_at(round: Round, lines: Iterable[WorkerLine]) -> list[Worker
     """Return the workers of the round with flagged work first, then those who fail controls, with two queries."""
     paused = set(Pause.objects.filter(round=round, lifted_at=None).values_list("worker__pseudonym", flat=True))
     flagged = Assignment.objects.filter(hit__round=round, state=Assignment.State.FLAGGED).exclude(signals=[])
-    found = dict(flagged.order_by("pk").values_list("worker__pseudonym", "signals"))
+    signals = dict(flagged.order_by("pk").values_list("worker__pseudonym", "signals"))
     looks = []
     for line in lines:
-        reasons = [*_reasons(line), *(one["sentence"] for one in found.get(line.pseudonym, []))]
+        reasons = [*_reasons(line), *(one["sentence"] for one in signals.get(line.pseudonym, []))]
         if line.pseudonym in paused:
             reasons.append("paused in this round")
         looks.append(WorkerLook(line, reasons))

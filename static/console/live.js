@@ -4,7 +4,7 @@
 const REACHED = "a[href], button, summary, [tabindex]";
 const note = document.querySelector("[data-live-note]");
 
-function tell(text) {
+function showNote(text) {
   if (!note) return;
   note.textContent = text;
   note.hidden = false;
@@ -26,19 +26,19 @@ function watch(part) {
     if (document.hidden) return true;
     const answer = await fetch(part.dataset.live, { headers: { Accept: "application/json" }, redirect: "manual" });
     if (!answer.ok) {
-      tell("Stopped: the site does not answer as it should. Reload the page.");
+      showNote("Stopped: the site does not answer correctly. Reload the page.");
       return answer.status >= 500;
     }
     const { live, html } = await answer.json();
     if (html !== shown) show(part, html);
     shown = html;
-    tell(going);
+    showNote(going);
     return live;
   }
 
   async function again() {
     const goesOn = await refresh().catch(() => {
-      tell("No connection to the site; trying again.");
+      showNote("No connection to the site; trying again.");
       return true;
     });
     if (goesOn) {
@@ -51,7 +51,7 @@ function watch(part) {
     }
   }
 
-  if (going) tell(going);
+  if (going) showNote(going);
   setTimeout(again, part.ariaBusy === "true" ? 0 : every);
 }
 

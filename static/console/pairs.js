@@ -5,16 +5,16 @@ import { onKeys } from "../keyboard.js";
 
 const form = document.querySelector("form[data-pairs]");
 const panel = document.getElementById("trail");
-const told = document.querySelector("[data-trouble]");
+const notice = document.querySelector("[data-trouble]");
 const reviews = form?.querySelector(".conclude");
 const UNREACHED = "Not saved: the server could not be reached. Try again.";
 const pairs = () => [...form.querySelectorAll("[data-pair]")];
 let current = null; // The pair that had the focus last.
 let sending = Promise.resolve(); // Reviews are sent one after another, so that the last one is the one to undo.
 
-const say = (trouble) => {
-  told.textContent = trouble;
-  told.hidden = !trouble;
+const showTrouble = (trouble) => {
+  notice.textContent = trouble;
+  notice.hidden = !trouble;
 };
 
 /* Moving */
@@ -59,7 +59,7 @@ const conclude = (pair, level) => {
   const key = pair.dataset.pair;
   for (const one of alike(key)) one.dataset.sent = level;
   sending = sending.then(() => send(key, level)).catch(() => UNREACHED).then((trouble) => {
-    say(trouble);
+    showTrouble(trouble);
     for (const one of alike(key)) delete one.dataset.sent;
   });
 };

@@ -56,7 +56,7 @@ class UploadAnswer(BaseModel):
 
 
 class SourceAnswer(BaseModel):
-    """How many matches a source knows, and how many of these it judged to be none."""
+    """How many matches a source has, and how many of these it judged to be no match."""
 
     source: str
     matches: int
@@ -120,7 +120,7 @@ class Matches(BaseModel):
 
 
 class SampleAnswer(BaseModel):
-    """A fixed set of queries: so many images and captions, drawn by the seed or listed."""
+    """A fixed set of queries: images and captions, drawn by the seed or listed."""
 
     name: str
     collection: str
@@ -139,8 +139,8 @@ class Samples(BaseModel):
 
 class OptionAnswer(BaseModel):
     """
-    A setting of a kind of annotators. ``by``: a call sets it among the ``options``, as a file among the ``files``,
-    or only the operator does.
+    A setting of a kind of annotators. ``by``: a call sets it among the ``options``, or as a file among the
+    ``files``, or only the operator sets it.
     """
 
     name: str
@@ -251,7 +251,7 @@ class Ledger(BaseModel):
 class Progress(BaseModel):
     """
     Answer sets: ``wanted`` in all; of these ``filled`` count, ``flagged`` wait for a person, ``at_work`` are with a
-    worker and ``open`` with nobody.
+    worker and ``open`` are free.
     """
 
     wanted: int
@@ -262,7 +262,7 @@ class Progress(BaseModel):
 
 
 class RoundAnswer(BaseModel):
-    """A round: a pool packed into HITs, and how far its judging is."""
+    """A round: a pool packed into HITs, and the progress of its judging."""
 
     name: str
     url: str
@@ -300,8 +300,8 @@ class Rounds(BaseModel):
 
 class HoldAnswer(BaseModel):
     """
-    What holds a round up, and the command that helps. ``goes_on``: it ends by itself; ``by``: who brought it
-    about, where that is known.
+    A reason why a round waits, and the command that helps. ``goes_on``: it ends by itself; ``by``: who caused it,
+    where that is known.
     """
 
     kind: str
@@ -312,7 +312,7 @@ class HoldAnswer(BaseModel):
 
 
 class RoundDetail(BaseModel):
-    """A round, and what it waits for: nothing where it is complete."""
+    """A round, and the reasons why it waits: an empty list if it is complete."""
 
     name: str
     url: str
@@ -375,8 +375,8 @@ class Judgments(BaseModel):
 
 class AggregationAnswer(BaseModel):
     """
-    The votes of a round counted by one method: ``verdicts`` from ``judgments``; ``certainty`` has what is estimated
-    of the verdicts, such as how many are expected to be wrong.
+    The votes of a round counted by one method: ``verdicts`` from ``judgments``; ``certainty`` has
+    estimates of the verdicts, such as how many are expected to be wrong.
     """
 
     method: str
@@ -397,7 +397,7 @@ class Aggregations(BaseModel):
 
 class VerdictAnswer(BaseModel):
     """
-    What the votes of a round say of a pair: its level from 1, certainly a match, to 4, certainly none.
+    The result of a round's votes on a pair: its level from 1, certainly a match, to 4, certainly no match.
 
     ``distribution`` has the shares of the four levels, ``confidence`` that of ``level``. ``probability`` is that of its
     side, match or no match, being right; null where an earlier program counted the votes.
@@ -449,7 +449,7 @@ class Reviews(BaseModel):
 
 
 class ReviewsMade(BaseModel):
-    """The reviews that an act has made, or found made already."""
+    """The reviews that an act has made, or that existed already."""
 
     results: list[ReviewAnswer]
 

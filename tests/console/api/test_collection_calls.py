@@ -176,7 +176,7 @@ def test_the_name_of_a_caption_file_tells_its_split_as_on_the_page(writer, commi
         ({}, "Choose a file of captions"),
         ({"captions": "x-a.json"}, "Choose the format of the captions: coco"),
         ({"captions": "x-a.exe", "format": "coco"}, "ends in .json or"),
-        ({"captions": "x-a.json", "format": "coco", "append": True}, "There is no collection birds"),
+        ({"captions": "x-a.json", "format": "coco", "append": True}, "Collection birds does not exist"),
         ({"captions": "x-a.json", "format": "coco"}, "There is no upload 'x-a.json'"),
         ({"captions": "x-a.json", "format": "coco", "path": "/etc/passwd"}, "1 unknown parameter: path."),
         ({"images": "x-a.rar"}, "ends in .zip"),

@@ -50,7 +50,7 @@ def test_keys_of_two_tokens_are_two(caller, job, person):
     caller.post(f"/jobs/{job.pk}/cancel", key="one")
     response = caller_for(person).post(f"/jobs/{job.pk}/cancel", key="one")
     assert response.status_code == 409
-    assert "ended already" in response.json()["detail"]
+    assert "already ended" in response.json()["detail"]
 
 
 def test_a_refused_call_keeps_nothing_and_may_be_made_again(caller, job):

@@ -113,7 +113,7 @@ def test_a_review_that_another_one_came_before_unseen_is_refused(caller, pair):
         ({"conclusion": "excluded", "image": None, "reason": "x"}, "Invalid grounds"),
         ({"conclusion": "excluded", "image": None, "grounds": "wrong"}, "reason is empty"),
         ({"conclusion": "kept", "image": None}, "A pair is needed"),
-        ({"conclusion": "kept", "image": "none"}, "There is no image 'none'"),
+        ({"conclusion": "kept", "image": "none"}, "no image 'none'"),
         ({"conclusion": "kept", "reason": "a\ud800"}, "it has half of a surrogate pair"),
         ({"conclusion": "kept", "image": "a\0"}, "it has a NUL character"),
         ({"conclusion": "kept", "reason": "a\0"}, "it has a NUL character"),
