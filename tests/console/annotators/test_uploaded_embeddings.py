@@ -1,6 +1,5 @@
 """Bring your own embeddings: a file becomes an annotator, or is refused in one line and not kept."""
 
-import json
 from io import BytesIO
 
 import numpy as np
@@ -58,13 +57,6 @@ def test_uploaded_embeddings_become_an_annotator_that_searches(researcher, zoo, 
     assert not default_storage.exists(job.params["files"]["checkpoint"]["path"])
 
 
-def test_ranked_lists_are_taken_too(researcher, zoo, jobs_run):
-    lists = {"i2t": {"0": ["1", "0"]}, "t2i": {"0": ["0"]}}
-    with jobs_run():
-        upload(researcher, json.dumps(lists).encode(), "lists.json")
-    assert Annotator.objects.get().kind == "files"
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -96,18 +88,3 @@ def test_a_job_that_lost_the_database_still_has_the_file_when_it_is_sent_again(r
 
 def cut_off(*_, **__):
     raise OperationalError("the connection was closed")
-
-
-def test_another_kind_of_file_and_a_taken_name_are_refused_at_once(researcher, zoo):
-    Annotator.objects.create(name="taken", kind="overlap")
-    answer = upload(researcher, b"x", "mine.pkl", "taken")
-    shown = answer.content.decode()
-    assert answer.status_code == 422
-    assert "Choose a file that ends in .npz or .json." in shown
-    assert "There is an annotator taken already." in shown
-    assert not Job.objects.exists()
-
-
-def test_only_researchers_are_shown_the_way(researcher, reviewer, zoo):
-    assert [PAGE in one.get("/collections/zoo/").content.decode() for one in (researcher, reviewer)] == [True, False]
-    assert "np.savez(" in researcher.get(PAGE).content.decode()

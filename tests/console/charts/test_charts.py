@@ -85,21 +85,13 @@ def test_a_pool_shows_the_hubs_of_its_annotators(member, charted, db):
     assert "/charts/pool/pool/hubness/" in member.get("/pools/pool/").text
 
 
-def test_a_pool_with_short_lists_says_why_its_hubs_cannot_be_drawn(charted, db):
-    sample = make_sample(make_collection(images=12))
-    make_pool(sample, [make_retrieval(make_annotator(), sample, depth=5)])
-    assert "10" in charted("/charts/pool/pool/hubness/").context["chart"].trouble
-
-
-def test_a_round_without_answers_says_why_there_is_nothing_to_draw(member, charted, db):
+def test_a_round_without_answers_says_why_it_has_no_chart(member, charted, db):
     make_round()
-    page = charted("/charts/round/round-1/workers/")
-    assert page.status_code == 200
-    assert "Round round-1 has no judgments that count" in page.text
+    assert charted("/charts/round/round-1/workers/").context["chart"].trouble
     assert member.get("/charts/round/round-1/workers.csv").status_code == 404
 
 
-def test_what_is_no_chart_is_not_found(member, site):
+def test_unknown_charts_are_not_found(member, site):
     of_round = ("other/workers/", "done/positives/", "done/workers.pdf", "done/bias/", "open/determinate/")
     for path in (*(f"round/{one}" for one in of_round), "worker/done/workers/"):
         assert member.get(f"/charts/{path}").status_code == 404, path
@@ -135,24 +127,11 @@ def test_every_colour_of_charts_is_a_variable_of_the_pages(settings):
     assert all(f"--{name}: light-dark(" in tokens for name in THEME.values())
 
 
-def test_the_page_of_a_pool_colours_how_annotators_overlap(member, site):
-    assert "data-tenths" not in member.get("/pools/pool/").text  # of one annotator
-    other = make_annotator("other")
-    proposal = site.pool.proposals.first()
-    site.pool.proposals.create(
-        annotator=other, image=proposal.image, caption=proposal.caption, direction="i2t", rank=1, score=1
-    )
-    site.pool.n_proposals += 1
-    site.pool.save()
-    page = member.get("/pools/pool/").text
-    assert re.search('<td class="n" data-tenths="10"><a [^>]+>1</a> <span class="small">100%</span></td>', page)
-
-
-def test_a_chart_of_simulated_answers_says_so(member, site):
-    said = "Programs gave some or all of the answers behind this chart"
-    assert said not in member.get("/charts/round/done/workers/").text
+def test_a_chart_of_simulated_answers_is_marked(member, site):
+    page = "/charts/round/done/workers/"
+    assert member.get(page).context["simulated"] is False
     Worker.objects.update(simulated=True)
-    assert said in member.get("/charts/round/done/workers/").text
+    assert 'role="note"' in member.get(page).text
 
 
 def test_no_page_builds_a_command_line():

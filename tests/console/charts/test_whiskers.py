@@ -13,7 +13,7 @@ FIGURES = {
 }
 
 
-def test_a_dot_and_its_interval_stand_on_a_scale_that_holds_all_of_its_panel():
+def test_a_dot_and_its_interval_are_on_a_scale_that_holds_all_of_its_panel():
     first, second = panels_of(["R@1", "R@5"], FIGURES)
     assert (first.low, first.high) == pytest.approx((0.4, 0.6))
     assert (second.low, second.high) == pytest.approx((0.85, 0.95))

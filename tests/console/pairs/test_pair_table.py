@@ -6,7 +6,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 
 from annotation.models import Assignment
 from corpus.models import Caption
@@ -33,19 +32,15 @@ def test_a_pair_of_a_top_up_is_listed_once(researcher, made):
     assert len(researcher.get(table()).context["lines"]) == 4
 
 
-def test_a_pool_lists_a_pair_once_that_two_rounds_judged(researcher, made):
+def test_a_pool_lists_each_pair_once_with_all_proposals_and_verdicts(researcher, made):
+    lines = researcher.get(table("pool", made.pool.name)).context["lines"]
+    both = next(one for one in lines if (one.image.pk, one.caption.pk) == candidates(made.hits.get())[1])
+    assert (len(lines), both.proposed) == (4, ["clip #1 of captions", "vilt #3 of captions"])
     other = make_round(made.pool.collection, "round-2", candidates=4)
     type(other).objects.filter(pk=other.pk).update(pool=made.pool)
     answer(other.hits.get(), 1, 1, 4, 2)
     aggregate_round(other)
     assert len(researcher.get(table("pool", made.pool.name, verdict="no")).context["lines"]) == 2
-
-
-def test_a_pool_lists_each_pair_once_with_all_who_proposed_it(researcher, made):
-    lines = researcher.get(table("pool", made.pool.name)).context["lines"]
-    assert len(lines) == 4
-    both = next(one for one in lines if (one.image.pk, one.caption.pk) == candidates(made.hits.get())[1])
-    assert [(one.annotator.name, one.rank) for one in both.proposals] == [("clip", 1), ("vilt", 3)]
 
 
 def test_a_version_lists_its_matches_by_level(researcher, site):
@@ -59,18 +54,13 @@ def test_a_version_lists_its_matches_by_level(researcher, site):
     assert levels(sort="level") == [1, 1]
 
 
-def test_every_line_leads_to_its_pair(researcher, made):
-    text = researcher.get(table()).content.decode()
-    assert all(reverse("pair", args=pair) in text for pair in candidates(made.hits.get()))
-
-
-def test_the_trail_of_a_pair_tells_proposals_votes_reviews_and_versions(researcher, made):
+def test_the_trail_of_a_pair_has_proposals_votes_reviews_and_versions(researcher, made):
     image, caption = candidates(made.hits.get())[1]
     conclude(made.pool.collection, [(image, caption)], Conclusion("level", 2), by=User.objects.create_user("other"))
     release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made])
     text = researcher.get(f"/pairs/{image}/{caption}/trail/").text
-    for told in ("clip", "#1 of captions", "Votes: 1, 4", "1 of 2 votes", "by other", "/versions/v1/"):
-        assert told in text, told
+    for shown in ("clip", "#1 of captions", "Votes: 1, 4", "1 of 2 votes", "by other", "/versions/v1/"):
+        assert shown in text, shown
     assert "data-conclude" not in text
     assert [researcher.get(f"/pairs/{pair}/trail/").status_code for pair in ("0/0", f"{image}/0")] == [404, 404]
 
@@ -84,24 +74,14 @@ def test_a_page_that_is_not_there_leads_to_one_that_is(researcher, made):
         assert len(researcher.get(f"{table()}?page={number}").context["lines"]) == 4, number
 
 
-def test_captions_are_escaped(researcher, made):
-    Caption.objects.filter(pk=candidates(made.hits.get())[0][1]).update(text="<script>alert(1)</script>")
-    text = researcher.get(table(text="<script>")).content.decode()
-    assert "<script>alert" not in text
-    assert "&lt;script&gt;alert(1)" in text
-
-
 def rows_of(response) -> list[dict[str, str]]:
     return list(csv.DictReader(b"".join(response.streaming_content).decode().splitlines()))
 
 
 def test_the_download_holds_the_filtered_rows(researcher, made):
     (row,) = rows_of(researcher.get(table(page="pairs_csv", disagreement="yes")))
-    assert (row["annotators"], row["votes"], row["confidence"]) == (
-        "clip #1 of captions; vilt #3 of captions",
-        "1 4",
-        "0.500",
-    )
+    assert row["annotators"] == "clip #1 of captions; vilt #3 of captions"
+    assert (row["votes"], row["confidence"]) == ("1 4", "0.500")
 
 
 def test_no_cell_of_the_download_is_a_formula(researcher, made):
@@ -133,8 +113,3 @@ def test_a_table_asks_no_more_for_more_pairs(researcher):
 
 def test_judgments_lead_to_the_round_judged_last(researcher, made):
     assert researcher.get("/judgments/").url == table()
-
-
-def test_without_judgments_the_page_says_how_to_get_them(researcher, db):
-    text = researcher.get("/judgments/", follow=True).content.decode()
-    assert "No answers yet" in text

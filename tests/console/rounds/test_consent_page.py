@@ -1,17 +1,10 @@
-"""What workers of a round agree to, written by a researcher beside the sheet."""
-
-import pytest
+"""The page on which a researcher writes the consent sheet of a round."""
 
 from hits.models import Round
 from tests.factories import make_round
 
 PAGE = "/rounds/draft/consent/"
 WORDS = {"researchers": "Kim's <lab>, on cats.", "payment_terms": "Every Friday.", "contact": "kim@example.org"}
-
-
-@pytest.fixture
-def draft(db) -> Round:
-    return make_round(name="draft", published=False)
 
 
 def test_the_settings_are_suggested_and_what_is_written_is_kept_as_a_version_and_leads_on(researcher, draft, settings):

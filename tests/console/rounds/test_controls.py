@@ -29,69 +29,44 @@ def rule(client, control: Control, retired: str, reason: str = REASON):
     return client.post(address("control_rule", control), {"retired": retired, "reason": reason}, follow=True)
 
 
-def test_a_round_lists_its_controls_the_most_failed_first(researcher, control):
-    text = researcher.get("/rounds/round-1/controls/").content.decode()
-    positive, negative = (text.index(one.caption.text) for one in control.round.controls.order_by("-polarity"))
-    assert positive < negative
-    assert "active (2)" in text
-    assert researcher.get("/rounds/round-1/").content.decode().count("/rounds/round-1/controls/") == 1
-
-
-def test_a_control_that_nobody_failed_shows_no_doubt(researcher, db):
-    judge(make_round(), fails="positive")
-    failed, passed = researcher.get("/rounds/round-1/controls/").text.split("<tbody>")[1].split("<tr>")[1:]
-    assert ("%</td>" in failed, "%</td>" in passed) == (True, False)
-
-
-def test_the_list_can_show_one_state(researcher, reviewer, control):
+def test_a_round_lists_its_controls_the_most_failed_first_or_those_of_one_state(researcher, reviewer, control):
+    page = researcher.get("/rounds/round-1/controls/")
+    assert [record.control for record, _ in page.context["lines"]][0] == control
+    assert page.context["states"][0] == ("active", 2)
     Control.objects.filter(pk=control.pk).update(state="suspected")
     assert researcher.get("/rounds/round-1/controls/?state=suspected").context["rows"].object_list == [control.pk]
-    assert "No controls with this state" in researcher.get("/rounds/round-1/controls/?state=retired").content.decode()
-    assert "/rounds/round-1/controls/?state=suspected" in reviewer.get("/rounds/round-1/").content.decode()
-
-
-def test_a_list_of_many_controls_takes_as_many_queries(researcher, django_assert_max_num_queries):
-    made = make_round(name="many", hits=12)
-    for _ in range(3):
-        judge(made)
-    with django_assert_max_num_queries(12):
-        assert researcher.get("/rounds/many/controls/").status_code == 200
+    assert "/rounds/round-1/controls/?state=suspected" in reviewer.get("/rounds/round-1/").text
 
 
 def test_a_control_shows_who_answered_it_and_how_they_answer_others(researcher, control):
-    text = researcher.get(address("control", control)).content.decode()
-    for work in Assignment.objects.select_related("worker"):
-        assert work.worker.pseudonym in text
-    assert "0 right, 2 wrong" in text
-    assert "1 of 1" in text
-    assert "0 of 1" in text
-    assert "Retire the control" not in text
+    page = researcher.get(address("control", control))
+    record = page.context["record"]
+    assert (record.right, len(record.failed)) == (0, 2)
+    assert [answer.elsewhere.right for answer in record.answers] == [1, 0]
+    assert all(work.worker.pseudonym in page.text for work in Assignment.objects.select_related("worker"))
+    assert 'name="retired"' not in page.text
 
 
-def test_a_reviewer_retires_a_control_and_sees_what_became_of_the_work(reviewer, control):
-    answer = rule(reviewer, control, "yes")
-    text = answer.content.decode()
-    assert "Control retired; 1 flagged assignment accepted." in text
-    assert (
-        "2 assignments, graded again: 1 accepted, 1 still flagged for another reason, 0 excluded by a person." in text
-    )
+def test_a_reviewer_retires_a_control_and_its_work_is_graded_again(reviewer, control):
+    page = rule(reviewer, control, "yes")
+    record = page.context["record"]
+    assert "1 flagged assignment accepted." in page.text
+    assert (len(record.failed), len(record.accepted), len(record.flagged), len(record.excluded)) == (2, 1, 1, 0)
     ruling = ControlRuling.objects.get()
     assert (ruling.by, ruling.retired, ruling.reason) == ("reviewer", True, REASON)
-    assert "by reviewer" in text
 
 
 def test_excluded_work_is_listed_for_a_second_look(reviewer, control, person):
     excluded = Assignment.objects.order_by("pk").first()
     decide(excluded, votes_count=False, paid=True, reason="Careless.", by=person)
-    text = rule(reviewer, control, "yes").content.decode()
-    assert f'Look again at the excluded work: <a href="/review/{excluded.pk}/">{excluded.pk}</a>.' in text
+    assert f'excluded work: <a href="/review/{excluded.pk}/">' in rule(reviewer, control, "yes").text
 
 
 def test_a_reviewer_reinstates_a_control_and_keeps_a_suspected_one(reviewer, control):
     rule(reviewer, control, "yes")
-    assert "judges work again" in rule(reviewer, control, "no").content.decode()
+    rule(reviewer, control, "no")
+    assert not Control.objects.filter(state="retired").exists()
     Control.objects.update(state="suspected")
-    assert "Keep it: the control is right" in reviewer.get(address("control", control)).content.decode()
     rule(reviewer, control, "no")
     control.refresh_from_db()
     assert control.state == "active"
@@ -99,8 +74,7 @@ def test_a_reviewer_reinstates_a_control_and_keeps_a_suspected_one(reviewer, con
 
 def test_a_ruling_without_a_reason_is_refused_on_the_page(reviewer, control):
     answer = rule(reviewer, control, "yes", reason="")
-    assert answer.status_code == 422
-    assert "The reason is empty" in answer.content.decode()
+    assert (answer.status_code, "reason" in answer.context["trouble"]) == (422, True)
     assert not ControlRuling.objects.exists()
 
 

@@ -38,16 +38,3 @@ def test_the_figures_follow_a_slider_that_the_keyboard_moves(planned):
     assert barriers_in_light_and_dark(planned) == []
     assert width_on_a_phone(planned) <= 390
     assert faults == []
-
-
-def test_without_scripts_the_button_shows_the_figures(planned, chromium, live_server):
-    context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
-    context.add_cookies(planned.context.cookies())
-    page = context.new_page()
-    page.goto(f"{PAGE}&share=0.4")
-    expect(page.get_by_role("heading", name="An audit of 40% of the queries")).to_be_visible()
-    page.get_by_label("Metric").select_option("R@1")
-    page.get_by_role("button", name="Show").click()
-    expect(page.get_by_text("widest interval of R@1")).to_be_visible()
-    expect(page.get_by_role("heading", name="An audit of 40% of the queries")).to_be_visible()
-    context.close()

@@ -1,5 +1,5 @@
-"""From an empty site to a released version with its citation, without a terminal, by somebody who has never seen the
-site. The way of version 0.3.1 took 19 clicks and 10 fields, without consent, a look or a rehearsal."""
+"""From an empty site to a released version with its citation, without a terminal, by a person who has never seen the
+site. Version 0.3.1 took 19 clicks and 10 fields, without consent, preview or rehearsal."""
 
 import json
 import re
@@ -110,7 +110,7 @@ def release(hand: Hand) -> None:
 
 
 @pytest.mark.slow
-def test_somebody_new_comes_from_an_empty_site_to_a_released_version_with_its_citation(page, live_server, files):
+def test_a_new_user_comes_from_an_empty_site_to_a_released_version_with_its_citation(page, live_server, files):
     hand = Hand(log_in(page, live_server.url))
     page.goto("/")
     upload(hand, files)
@@ -138,7 +138,7 @@ def test_a_person_rehearses_and_joins_by_the_link(page, phone, live_server):
         expect(page.get_by_text(f"{place} of 18", exact=True)).to_be_visible()
         press(page, "2")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("None of your answers was stored.")).to_be_visible()
+    expect(page.get_by_text("Your answers were not stored.")).to_be_visible()
     page.get_by_role("link", name="Publish…").click()
     page.get_by_role("button", name=re.compile("Publish .* HIT")).click()
     link = page.locator(".join code").text_content()

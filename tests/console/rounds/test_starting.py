@@ -9,11 +9,9 @@ from core.work.jobs import open_once
 from crowd import channels
 from crowd.messages import write_once
 from crowd.models import Message
-from dataset.jobs import start_export
 from tests.at_once import at_once
 from tests.crowd.fakes import FakePlatform
-from tests.dataset.releasing import release_version
-from tests.factories import make_collection, make_round, make_sample, make_worker
+from tests.factories import make_round, make_worker
 
 
 @pytest.fixture
@@ -35,10 +33,3 @@ def test_a_message_sent_at_the_same_moment_goes_out_once(transactional_db, monke
     WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id="A1")
     at_once(*[lambda: write_once(worker, subject="Thank you", text="It helped.", by="robin")] * 4)
     assert (Message.objects.count(), len(fake.calls)) == (1, 1)
-
-
-def test_an_export_that_is_being_made_is_not_started_again(db, django_user_model):
-    somebody, zoo = django_user_model.objects.create_user(username="robin"), make_collection()
-    version = release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
-    jobs = [start_export(version, what, by=somebody) for what in ("parquet", "hf", "parquet")]
-    assert jobs[0] == jobs[2] != jobs[1]

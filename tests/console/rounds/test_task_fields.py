@@ -58,17 +58,3 @@ def test_the_fields_of_the_chosen_type_of_task_are_asked_and_answers_to_others_a
         }  # fmt: skip
         assert fields_of(researcher.get(answer.url)) == {"positives"}
     assert not Job.objects.exists()
-
-
-def test_a_type_of_task_shows_its_defaults(researcher, pages):
-    for task, votes in (("levels", "1"), ("checkbox", "3")):
-        page = researcher.get(f"/plan/?step=judging&task={task}")
-        assert page.context["form"]["replication"].field.widget.attrs["placeholder"] == votes
-
-
-def test_the_settings_of_the_search_are_folded_away_until_one_is_refused(researcher, pages):
-    assert "<details>" in researcher.get("/plan/?step=annotators").text
-    refused = researcher.post(
-        "/plan/", {"step": "annotators", "annotators": "overlap", "cascade_depth": "0", "go": "next"}
-    )
-    assert "<details open>" in refused.text
