@@ -36,7 +36,7 @@ def overlap(pool: Pool) -> Overlap:
         counts = count_overlap(pool, rows["annotator"], rows["image"], rows["caption"])
     known = Annotator.objects.in_bulk(counts["annotators"])
     return Overlap(
-        annotators=[known[one] for one in counts["annotators"]],
+        annotators=[known[annotator] for annotator in counts["annotators"]],
         shared=np.array(counts["shared"], np.int64).reshape(len(known), len(known)),
         alone=np.array(counts["alone"], np.int64),
     )

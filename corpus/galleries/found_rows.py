@@ -168,8 +168,8 @@ def _caption_rows(collection: Collection, items: pa.Table, image_ids: Ids) -> tu
     Caption.objects.bulk_create(new, batch_size=BATCH, ignore_conflicts=True)
     ids = check_same_items(collection, CAPTIONS, items)
     matches = (
-        Match(collection=collection, image_id=one.image_id, caption_id=ids[one.key], source=Match.ORIGINAL)
-        for one in new
+        Match(collection=collection, image_id=caption.image_id, caption_id=ids[caption.key], source=Match.ORIGINAL)
+        for caption in new
     )
     Match.objects.bulk_create(matches, batch_size=BATCH, ignore_conflicts=True)
     return _in_order(ids, items), len(new)

@@ -107,7 +107,7 @@ def _check(items: pa.Table, side: str, n_images: int, last: str, file: Path, fir
     faults = [*_faults_of_keys(items["key"].combine_chunks(), last), *_faults_of(items, side, n_images)]
     rows = [(compute.index(mask, True).as_py(), fault) for mask, fault in faults]  # -1: no row is wrong
     if found := [(row, fault) for row, fault in rows if row >= 0]:
-        row, fault = min(found, key=lambda one: one[0])
+        row, fault = min(found, key=lambda pair: pair[0])
         raise CounterpartError(
             f"{file.name}, row {first + row + 1} (key {items['key'][row].as_py()[:MAX_KEY]!r}): {fault}. Correct the"
             " file and import it again."

@@ -139,8 +139,8 @@ class Plan:
     def named_contents(self, names: Sequence[Any]) -> list[dict[str, Any]]:
         """Return the contents with the images' ``names``, by code: their keys, or their ids."""
         return [
-            one | {"rankings": [[names[image] for image in ranking] for ranking in one["rankings"]]}
-            for one in self.contents
+            content | {"rankings": [[names[image] for image in ranking] for ranking in content["rankings"]]}
+            for content in self.contents
         ]
 
     @cached_property

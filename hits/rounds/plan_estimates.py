@@ -45,7 +45,7 @@ class PlanEstimate:
 
     @property
     def is_long(self) -> bool:
-        return any(one.pairs > MANY for one in self.scorings)
+        return any(scoring.pairs > MANY for scoring in self.scorings)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
     check_searchable(collection)
     sizes = _sizes(collection, parameters)
     annotators = Annotator.objects.all_named(parameters.annotators)
-    if untrained := [one.name for one in annotators if is_untrained(one)]:
+    if untrained := [annotator.name for annotator in annotators if is_untrained(annotator)]:
         raise CounterpartError(
             f"{counted(len(untrained), 'annotator is', 'annotators are')} not trained yet: {some_of(untrained)}. Train "
             f"it on its page, or with train_annotator {untrained[0]} --collection {collection}."
@@ -110,7 +110,7 @@ def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
     design = parameters.judge_design(by_side[direction] for direction in Direction if direction in directions)
     places = len(annotators) * (1 if design.judge == "first-hits" else parameters.top_k)
     pooled = sizes.audited(design).pooled(places, directions)
-    scorings = [_scoring(one, sizes.pairs(depth)) for one in annotators if is_cross_encoder(one)]
+    scorings = [_scoring(annotator, sizes.pairs(depth)) for annotator in annotators if is_cross_encoder(annotator)]
     return replace(_estimate(pooled, parameters), scorings=scorings)
 
 

@@ -37,7 +37,7 @@ GREEDY_ALONE = ("stop_recall", "stop_width")
 
 def _replications() -> str:
     """Return the default of each type of task, as in "1; checkbox 3"."""
-    return "; ".join(["1", *(f"{one} {one.replication}" for one in TASK_TYPES.values() if one.replication != 1)])
+    return "; ".join(["1", *(f"{task} {task.replication}" for task in TASK_TYPES.values() if task.replication != 1)])
 
 
 class DollarField(forms.DecimalField):

@@ -76,9 +76,9 @@ def _write_repeats(plan: Plan, hit_ids: Codes) -> None:
         for item in Item.objects.filter(hit__in=some, control=None).order_by("hit", "place"):
             asked.setdefault(item.hit_id, []).append(item)
         Item.shown.bulk_create(
-            Item(hit_id=hit, place=last + number, image_id=one.image_id, caption_id=one.caption_id, repeat_of=one)
+            Item(hit_id=hit, place=last + number, image_id=item.image_id, caption_id=item.caption_id, repeat_of=item)
             for hit, items in asked.items()
-            for number, one in enumerate(rng.permutation(np.array(items, object))[: plan.design.repeats], 1)
+            for number, item in enumerate(rng.permutation(np.array(items, object))[: plan.design.repeats], 1)
         )
 
 
@@ -92,5 +92,5 @@ def _write_items(plan: Plan, hit_ids: Codes, controls: Masked, progress: Progres
     }
     if plan.contents:
         contents = plan.named_contents(plan.sides.images.ids.tolist())
-        columns["content"] = np.array([json.dumps(one) for one in contents], dtype=object)
+        columns["content"] = np.array([json.dumps(content) for content in contents], dtype=object)
     insert_rows(Item, columns, step="writing items", progress=progress)

@@ -98,9 +98,9 @@ def _spread(boxes: list[Box], rng: np.random.Generator) -> list[list[Box]]:
     hits: list[list[Box]] = [[] for _ in room]
     shown: list[set[int]] = [set() for _ in room]
     frequency = Counter(box[0][0] for box in boxes)
-    for number in sorted(rng.permutation(len(boxes)).tolist(), key=lambda one: -frequency[boxes[one][0][0]]):
+    for number in sorted(rng.permutation(len(boxes)).tolist(), key=lambda box: -frequency[boxes[box][0][0]]):
         image = boxes[number][0][0]
-        hit = max((one for one in range(n_hits) if room[one]), key=lambda one: (image not in shown[one], room[one]))
+        hit = max((hit for hit in range(n_hits) if room[hit]), key=lambda hit: (image not in shown[hit], room[hit]))
         hits[hit].append(boxes[number])
         shown[hit].add(image)
         room[hit] -= 1
@@ -128,7 +128,7 @@ class _Controls:
                 continue
             self._next.remove(image)
             self._next.append(image)
-            return [(image, one, YES) for one in true] + [(image, one, NO) for one in false]
+            return [(image, caption, YES) for caption in true] + [(image, caption, NO) for caption in false]
         return None
 
 
@@ -136,7 +136,7 @@ def _add_controls(hits: list[list[Box]], controls: _Controls) -> None:
     """Fill every HIT up with controls, one of them at least."""
     for number, hit in enumerate(hits, 1):
         while len(hit) <= ASKED:
-            box = controls.deal({one[0][0] for one in hit})
+            box = controls.deal({dealt[0][0] for dealt in hit})
             if box is None:
                 raise CounterpartError(
                     f"Not enough controls for HIT {number}: no other image of the queries has a caption of its own and "

@@ -64,7 +64,7 @@ def plan_preferences(request: PlanRequest) -> Plan:
     )  # a version also holds its negatives, with score 0
     matched = _images_by_caption(Match.objects.filter(is_match, collection=pool.collection), sides)
     avoidable = set(request.avoided.captions.tolist())
-    fit = sorted(one for one, images in matched.items() if FEWEST <= len(images) <= MOST and one not in avoidable)
+    fit = sorted(code for code, images in matched.items() if FEWEST <= len(images) <= MOST and code not in avoidable)
     if len(fit) < CAPTIONS:
         raise CounterpartError(
             f"The source {positives} has {len(fit)} captions with {FEWEST} to {MOST} images, fewer than the {CAPTIONS} "
@@ -75,7 +75,7 @@ def plan_preferences(request: PlanRequest) -> Plan:
     for image, caption in request.pairs.tolist():
         known[caption].add(image)
     gallery = set(sides.images.codes(list(pool.collection.images.gallery().values_list("pk", flat=True))).tolist())
-    rankings = [_rankings(matched[one], sorted(gallery - known[one]), rng) for one in captions]
+    rankings = [_rankings(matched[caption], sorted(gallery - known[caption]), rng) for caption in captions]
     rows, contents = [], []
     for hit in range(len(QUESTIONS)):
         for number, caption in enumerate(captions):

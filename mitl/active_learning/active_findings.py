@@ -114,7 +114,7 @@ def _sum(steps: Sequence[Recalls]) -> float:
 
 
 def _means(recalls: Sequence[Recalls]) -> dict[str, Mean]:
-    return {name: mean_of([one[name] for one in recalls]) for name in recalls[0]}
+    return {name: mean_of([recall[name] for recall in recalls]) for name in recalls[0]}
 
 
 def _mean_text(mean: Mean) -> str:

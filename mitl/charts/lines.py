@@ -70,11 +70,11 @@ def curve_chart(title: str, epochs: Sequence[Mapping[str, Any]]) -> Spec:
     Args:
         epochs: as in ``Annotator.curve``.
     """
-    losses = [{"epoch": one["number"], "value": one["loss"]} for one in epochs]
+    losses = [{"epoch": epoch["number"], "value": epoch["loss"]} for epoch in epochs]
     panels = [_curve_panel("mean loss of a batch", losses, COLOURS[1])]
     validated = epochs[0]["validation"] if epochs else {}
     for name in (name for name in validated if name.startswith("rsum")):
-        measured = [{"epoch": one["number"], "value": one["validation"][name]} for one in epochs]
+        measured = [{"epoch": epoch["number"], "value": epoch["validation"][name]} for epoch in epochs]
         panels.append(_curve_panel(f"{name} on the validation split", measured, COLOURS[0]))
     return titled(title, hconcat=panels, spacing=40)
 
@@ -168,7 +168,7 @@ def _interval_panel(title: str, rows: Sequence[Mapping[str, Any]], x: str) -> Sp
             "encoding": {"y": row, "x": {"field": "value"} | across},
         },
     ]
-    if truth := [one["truth"] for one in rows if one.get("truth") is not None][:1]:
+    if truth := [row["truth"] for row in rows if row.get("truth") is not None][:1]:
         marks.append(
             {
                 "data": {"values": [{"truth": truth[0]}]},

@@ -62,6 +62,6 @@ def make_search(parameters: GallerySearchParameters, *, actor: str, progress: Pr
     if not parameters.by_parts:
         return retrieve(search, actor=actor, progress=progress)
     return [
-        retrieve_by_parts(search, one, engine="local", shards=parameters.shards, actor=actor, progress=progress)
-        for one in search.annotators
+        retrieve_by_parts(search, annotator, engine="local", shards=parameters.shards, actor=actor, progress=progress)
+        for annotator in search.annotators
     ]

@@ -49,7 +49,7 @@ def check_faiss(device: str, depth: int) -> None:
     if [*packages] != [GPU_PACKAGE]:
         reason = f"is for {GPU_PACKAGE} alone, not for {found}: {how_to_install()}"
     elif capability < LEAST_CAPABILITY:
-        least, given = (".".join(map(str, one)) for one in (LEAST_CAPABILITY, capability))
+        least, given = (".".join(map(str, numbers)) for numbers in (LEAST_CAPABILITY, capability))
         reason = f"needs a compute capability of {least} or more, and {torch.cuda.get_device_name()} has {given}"
     elif count_gpus() == 0:
         reason = f"finds no GPU, although torch does; update the driver for the CUDA 12 of {found}"

@@ -37,7 +37,7 @@ def kept_in(gallery: Gallery, annotator: Annotator, side: str) -> str:
 def kept_embeddings(gallery: Gallery) -> list[StoredFile]:
     """Return the stored embeddings of a gallery, by all annotators."""
     made = folders_in(_root(gallery))
-    return [file for one in made for side in SIDES for file in SearchPlan(f"{one}/{side}", []).results().values()]
+    return [file for folder in made for side in SIDES for file in SearchPlan(f"{folder}/{side}", []).results().values()]
 
 
 def import_embeddings(

@@ -88,9 +88,9 @@ def newest_retrieval(annotator: Annotator, gallery: SearchGallery, depth: int) -
     searched = [gallery, gallery.of_all] if gallery.sample and not gallery.listed else [gallery]
     for asked in searched:
         made = annotator.retrievals.filter(collection=gallery.collection, sample=asked.sample, depth__gte=depth)
-        for one in made.select_related("cascade"):
-            if one.fingerprint == _fingerprint_now(one, annotator, asked):
-                return one
+        for retrieval in made.select_related("cascade"):
+            if retrieval.fingerprint == _fingerprint_now(retrieval, annotator, asked):
+                return retrieval
     return None
 
 

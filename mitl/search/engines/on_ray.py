@@ -86,9 +86,9 @@ class _Actors:
         while waiting:
             report(done)
             ready, _ = ray.wait(list(waiting), timeout=PAUSE)
-            for one in ready:
-                _check_done(one)
-                actor, done = waiting.pop(one), done + 1
+            for run in ready:
+                _check_done(run)
+                actor, done = waiting.pop(run), done + 1
                 waiting |= {actor.run.remote(plan.folder, number): actor for number in islice(todo, 1)}
         report(done)
 

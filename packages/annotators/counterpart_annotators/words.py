@@ -152,5 +152,5 @@ def rouge_1(caption: str, references: Sequence[str], *, words: Callable[[str], l
     """
     counts = Counter(words(caption))
     every = [Counter(words(reference)) for reference in references]
-    total = sum(one.total() for one in every)
-    return sum((counts & one).total() for one in every) / total if total else 0.0
+    total = sum(reference.total() for reference in every)
+    return sum((counts & reference).total() for reference in every) / total if total else 0.0

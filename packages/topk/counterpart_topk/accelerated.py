@@ -58,8 +58,8 @@ class AcceleratedPass:
                     ranked.append(processor.submit(way.rank, strip, candidates))
                     total = len(self.rows) * len(self.columns)
                     progress(f"searching in {self.precision}", int((number + share) / len(ways) * total), total)
-            for one in ranked:
-                one.result()
+            for part in ranked:
+                part.result()
         if of_columns is None:
             return Sweep(of_rows.found, empty_ranking(0, k), of_rows.lost, np.zeros(0, np.bool_))
         return Sweep(of_rows.found, of_columns.found, of_rows.lost, of_columns.lost)

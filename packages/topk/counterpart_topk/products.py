@@ -98,16 +98,16 @@ def whole_operands() -> Iterator[None]:
     """Training in this process may have allowed torch to round the operands of float32 products, and by itself it sums
     those in float16 in float16; the margins hold only for unrounded operands and sums in float32."""
     settings = (torch.backends.mkldnn.matmul, torch.backends.cuda.matmul)  # type: ignore[attr-defined]
-    allowed = [one.fp32_precision for one in settings]
+    allowed = [setting.fp32_precision for setting in settings]
     halves = torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction
     try:
-        for one in settings:
-            one.fp32_precision = "ieee"
+        for setting in settings:
+            setting.fp32_precision = "ieee"
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
         yield
     finally:
-        for one, before in zip(settings, allowed, strict=True):
-            one.fp32_precision = before
+        for setting, before in zip(settings, allowed, strict=True):
+            setting.fp32_precision = before
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = halves
 
 

@@ -140,7 +140,7 @@ def see_all(pairing: Pairing, pictures: Sequence[Pixels], preparation: Preparati
 
 def pad(seen: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     """Return the features of pictures padded to the largest, (B, P, D), and a mask, 0 at padding, (B, P)."""
-    lengths = torch.tensor([len(one) for one in seen], device=seen[0].device)
+    lengths = torch.tensor([len(features) for features in seen], device=seen[0].device)
     mask = torch.arange(int(lengths.max()), device=lengths.device) < lengths[:, None]
     return pad_sequence(list(seen), batch_first=True), mask.long()
 
