@@ -42,7 +42,7 @@ class Completeness:
 
     Attributes:
         captures: the estimates of capture-recapture by method.
-        doubt: why there is no estimate by parts; otherwise empty.
+        doubt: why matches cannot be estimated by parts; otherwise empty.
         truth: the number of all matches, where it is known.
     """
 
@@ -127,7 +127,7 @@ def _measure(
 
 
 def _doubt(parts: Parts, beyond: Beyond, votes: VotesOnControls) -> str:
-    """Return why there is no estimate by parts, and the next step."""
+    """Return why matches cannot be estimated by parts, and the next step."""
     random_pairs = np.size(votes.counted.yes)
     if not random_pairs:
         return "No random pair outside the lists has a vote that counts. Pack with negative controls."

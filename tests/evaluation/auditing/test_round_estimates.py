@@ -2,11 +2,10 @@
 
 import json
 from functools import partial
-from io import StringIO
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.models import Judgment
 from console.charts.measured_charts import measure_chart
@@ -157,15 +156,6 @@ def test_an_audit_without_two_whole_queries_is_refused(pool):
     judge(audit.hits.first())
     with pytest.raises(CounterpartError, match="judged whole of 7 that the audit drew"):
         estimate_round(audit)
-
-
-def test_scores_on_a_version_of_an_audit_say_that_they_are_biased(audit, pool, researcher):
-    release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[audit])
-    out, err = StringIO(), StringIO()
-    call_command("evaluate", "--version", "v1", stdout=out, stderr=err)
-    caution = "v1 holds judgments on a part of a pool (round audit)."
-    assert caution in err.getvalue()
-    assert caution in researcher.get(f"/collections/{pool.collection}/leaderboard/").text
 
 
 def test_scores_on_first_hits_are_those_of_all_pairs_at_rank_one_and_else_said_to_be_biased(pool):

@@ -79,7 +79,9 @@ def test_evaluate_prints_the_guarded_estimates_with_the_counted_scores(greedy):
     version = release(greedy)
     rows = rows_of(greedy)
     printed = StringIO()
-    call_command("evaluate", version="v1", stdout=printed, stderr=StringIO())
+    warned = StringIO()
+    call_command("evaluate", version="v1", stdout=printed, stderr=warned)
+    assert caution_of(version) in warned.getvalue()
     table = printed.getvalue().split("counted and as its audit estimates it")[1].splitlines()[2:]
     assert [line.split()[:1] + line.split()[-4:] for line in table if line] == [
         [row["model"], *(f"{100 * row[name]:.1f}" for name in ("benchmark", "estimate", "low", "high"))] for row in rows

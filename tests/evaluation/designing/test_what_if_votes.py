@@ -141,10 +141,3 @@ def test_the_command_sets_all_policies_side_by_side(finished):
     assert text.startswith(f"Round all as it was run: {finished.judgments} judgments")
     assert "the mean of 2 replays from seed 0" in text
     assert text.count("audit+greedy") == 1 + 2 * 2  # mAP@R alone, both directions, counted and estimated
-
-
-def test_the_command_shows_every_score_of_one_policy(finished):
-    text = run("--judge", "first-hits", "--replication", "1", "--replays", "2", "--aggregation", "dawid-skene")
-    assert "1 vote a pair, counted by dawid-skene" in text
-    assert text.count("R-Precision") == 2 + 6  # the effect in each direction, and three models in each
-    assert "audit" not in text.split("policy", 1)[1]
