@@ -1,4 +1,4 @@
-"""What there is, by kind: finding, listing, showing and removing a thing."""
+"""Things of the site by kind: find, list, show and remove them."""
 
 import json
 from functools import partial

@@ -1,5 +1,5 @@
-"""The kinds of things that the commands list, show and remove know: what the API says of a row, what depends on it, and
-how it is deleted."""
+"""The kinds of things for the commands list, show and remove: how the API describes a row, what depends on it, and how
+it is deleted."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -63,7 +63,7 @@ class Thing(ABC):
     key = "name"
 
     def read(self, rows: Iterable[Any]) -> Iterable[Any]:
-        """Return rows as ``answer`` reads them, with as many queries for many as for one."""
+        """Return rows as ``answer`` reads them, with the same number of queries for many rows as for one."""
         return rows
 
     def read_one(self, row: Any) -> Any:
@@ -167,7 +167,7 @@ class Galleries(Thing):
 
     def delete(self, gallery: Gallery) -> list[StoredFile]:
         """Delete a gallery with its parts and all embeddings. Items that became rows stay, with their pictures."""
-        transaction.on_commit(partial(_remove_files, gallery))  # once committed, as the list is read from the storage
+        transaction.on_commit(partial(_remove_files, gallery))  # not before: the storage lists the files
         gallery.delete()
         return []
 
@@ -206,18 +206,18 @@ class Rounds(Thing):
     def read(self, rows: Iterable[Round]) -> Iterable[RoundState]:
         return with_states(rows)
 
-    def needed_by(self, round: Round) -> Mapping[str, Iterable[Any]]:
+    def needed_by(self, round_: Round) -> Mapping[str, Iterable[Any]]:
         return {
-            "versions": round.versions.all(),
-            "publications": [round.channel] if round.published_at else [],
-            "assignments": Assignment.objects.filter(hit__round=round),
-            "workers": Participant.objects.filter(round=round).values_list("worker__pseudonym", flat=True),
+            "versions": round_.versions.all(),
+            "publications": [round_.channel] if round_.published_at else [],
+            "assignments": Assignment.objects.filter(hit__round=round_),
+            "workers": Participant.objects.filter(round=round_).values_list("worker__pseudonym", flat=True),
         }
 
-    def delete(self, round: Round) -> list[StoredFile]:
+    def delete(self, round_: Round) -> list[StoredFile]:
         """Delete a draft, items before the controls that they ask."""
-        Item.objects.filter(hit__round=round).delete()
-        round.delete()
+        Item.objects.filter(hit__round=round_).delete()
+        round_.delete()
         return []
 
 

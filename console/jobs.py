@@ -1,4 +1,4 @@
-"""The jobs behind pages: charts, trust in a version, parts of rounds' pages, and mail to who forgot a password."""
+"""The jobs behind pages: charts, trust in a version, parts of rounds' pages, and mail with a link to set a password."""
 
 from celery import shared_task
 from django.contrib.auth.models import User
@@ -21,13 +21,13 @@ from hits.models import Round
 
 
 def follow(job: Job) -> HttpResponseRedirect:
-    """Show a job to who started it: once it is done, the page leads on to what it made."""
+    """Show a job to the person who started it. Once it is done, the page leads to its result."""
     return HttpResponseRedirect(f"{reverse('job', args=[job.pk])}?follow=yes")
 
 
 @shared_task(name="console.tasks.mail_forgotten", ignore_result=True)
 def mail_forgotten(email: str) -> None:
-    """Mail a password link to the account with this address. No job, as nobody may see whether it was sent."""
+    """Mail a password link to the account with this address. Not a job: it would show whether there is an account."""
     staff.mail_forgotten(email)
 
 
@@ -58,7 +58,7 @@ def start_chart(kind: str, thing: Charted, subject: str, annotator: str, *, by: 
     params = {"kind": kind, "name": thing.name, "subject": subject, "annotator": annotator}
     known = jobs_of_chart(kind, thing, subject, annotator)
     params["state"] = state_of(thing, subject)
-    return _open_anew(f"Chart {subject} of {thing}", chart.name, params, known, lock=thing, by=by)
+    return _replace(f"Chart {subject} of {thing}", chart.name, params, known, lock=thing, by=by)
 
 
 def jobs_of_chart(kind: str, thing: Charted, subject: str, annotator: str) -> QuerySet[Job]:
@@ -79,7 +79,7 @@ def start_part(found: Round, part: str, *, by: User) -> Job:
     """Open a job that counts a part of a round's pages in place of the last count, or return the unfinished one."""
     params = {"round": found.name, "part": part, "state": state_of_part(found)}
     title = f"{PARTS[part].title} of {found}"
-    return _open_anew(title, round_part.name, params, jobs_of_part(found, part), lock=found, by=by)
+    return _replace(title, round_part.name, params, jobs_of_part(found, part), lock=found, by=by)
 
 
 def jobs_of_part(found: Round, part: str) -> QuerySet[Job]:
@@ -87,12 +87,12 @@ def jobs_of_part(found: Round, part: str) -> QuerySet[Job]:
     return Job.objects.filter(task=round_part.name, params__round=found.name, params__part=part)
 
 
-def _open_anew(title: str, task: str, params: dict[str, str], known: QuerySet[Job], *, lock: Model, by: User) -> Job:
+def _replace(title: str, task: str, params: dict[str, str], known: QuerySet[Job], *, lock: Model, by: User) -> Job:
     """Open a job in place of the ``known`` ones, or return the unfinished one among them."""
     with transaction.atomic():
-        # Of two visitors at once the second one waits, and finds the job of the first.
+        # Of two visitors at the same time, the second one waits and gets the job of the first.
         type(lock)._default_manager.select_for_update(no_key=True).get(pk=lock.pk)
         if live := known.filter(state__in=LIVE).first():
             return live
-        known.delete()  # or the list of jobs would soon be one of charts
+        known.delete()  # the list of jobs would soon consist of charts
         return open_job(title, task, params, by=by)

@@ -1,4 +1,4 @@
-"""Figures that take long to count: kept for a while, so that pages which look every few seconds stay cheap."""
+"""Figures that take long to count: kept for a while, so that pages that ask every few seconds stay cheap."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MANY = 5_000  # answer sets whose figures take about a second
 
 
 OUTDATED = 3600
-"""Seconds that figures are shown longer than they are kept, where a page does not wait for new ones."""
+"""Seconds that old figures are still shown, where a page does not wait for new ones."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class Kept(Generic[Made]):
 
     @property
     def old_since(self) -> datetime | None:
-        """When they were made, for figures whose age a page should tell: those over a minute old."""
+        """When they were made, if a page should show their age: figures over a minute old."""
         return self.at if clock.now() - self.at >= timedelta(minutes=1) else None
 
     @property
     def is_due(self) -> bool:
-        """Whether to count again: after 20 times as long as that takes, so that pages that look every few seconds cost
-        a twentieth of a processor, however large a round is."""
+        """Whether to count again: after 20 times the time that counting takes. So pages that ask every few seconds use
+        a twentieth of a processor, also for large rounds."""
         return clock.now() - self.at > timedelta(seconds=20 * self.seconds)
 
 
@@ -56,14 +56,15 @@ def kept_if_slow(key: str, make: Callable[[], Made]) -> Kept[Made]:
 
 
 class CountingTurn:
-    """What one request counts of the figures of many answer sets (MANY): all that it asks for if it is to wait
-    (``at_once``), the first that are due if it has its ``turn``, else none."""
+    """Which figures of many answer sets (MANY) one request counts: all of them if it waits (``at_once``), the first
+    that are due if it has its ``turn``, else no figures."""
 
     def __init__(self, *, at_once: bool = False, turn: bool = False) -> None:
-        self._at_once, self._may_count = at_once, at_once or turn
+        self._at_once = at_once
+        self._may_count = at_once or turn
 
     def kept(self, key: str, make: Callable[[], Made], *, answer_sets: int) -> Kept[Made] | None:
-        """Return what ``kept_if_slow`` does, or the last figures, due or not; None where nobody has counted lately."""
+        """Return what ``kept_if_slow`` does, or the last figures, due or not; None if there are no recent ones."""
         known: Kept[Made] | None = cache.get(key)
         if answer_sets >= MANY and (not self._may_count or (known and not known.is_due)):
             return known

@@ -24,10 +24,10 @@ class StaffRequest(HttpRequest):
 
 
 class Guard:
-    """Lets in who ``may`` use a page: visitors who are not logged in are sent to the login, others get a 403.
+    """Lets in the users who ``may`` use a page. Visitors who are not logged in are sent to the login, others get a 403.
 
-    ``reads`` guards a page that is only shown, ``fills`` one with a form that is sent to its own address, ``acts`` what
-    a button does. A page that would tell secret controls is a 403, too.
+    ``reads`` guards a page that is only shown, ``fills`` one with a form that is sent to its own address, ``acts``
+    the view of a button. A page that would reveal secret controls is a 403, too.
     """
 
     def __init__(self, may: Callable[[User], bool]) -> None:

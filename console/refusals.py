@@ -33,8 +33,8 @@ def refuse(form: forms.Form, error: CounterpartError, field: str | None = None) 
 
 
 @contextmanager
-def refusals_told(request: HttpRequest, level: int = messages.ERROR) -> Iterator[None]:
-    """Tell of a refusal of the body above the next page."""
+def refusals_as_messages(request: HttpRequest, level: int = messages.ERROR) -> Iterator[None]:
+    """Show a refusal of the body as a message above the next page."""
     try:
         yield
     except CounterpartError as error:
@@ -43,7 +43,7 @@ def refusals_told(request: HttpRequest, level: int = messages.ERROR) -> Iterator
 
 @contextmanager
 def refusals_as_404() -> Iterator[None]:
-    """Let a refusal of the body be a page that is not found."""
+    """Answer a refusal of the body with the page for a missing page."""
     try:
         yield
     except CounterpartError as error:

@@ -29,8 +29,8 @@ CHECKPOINT_FILES = (".json", ".txt", ".bin", ".safetensors", ".npy", ".npz", ".m
 
 @upload_job("console.tasks.import_collection", needs=("hits.launch_round",))
 def import_collection(job: Job, files: Files, progress: JobProgress) -> str:
-    """Import the file ``captions`` and the pictures of the zip file ``images``, or either alone. Of the format folder,
-    pictures alone are the folder."""
+    """Import the file ``captions`` and the pictures of the zip file ``images``, or either alone. In the format folder,
+    the pictures alone are the collection."""
     params = job.params
     if params["format"] == "folder" and "captions" not in files:
         files = {"captions": files["images"]}
@@ -68,7 +68,7 @@ def import_matches(job: Job, files: Files, progress: JobProgress) -> str:
 
 @upload_job("console.tasks.import_judgments", needs=("hits.launch_round",), acts=True)
 def import_judgments(job: Job, files: Files, progress: JobProgress) -> str:
-    """Take the judgments of the uploaded file, or of what a zip file contains, into the round."""
+    """Import the judgments of the uploaded file, or of the files in a zip file, into the round."""
     given = {name: value for name, value in job.params.items() if name not in ("round", "files")}
     path = files["file"]
     if path.suffix.lower() == ".zip":

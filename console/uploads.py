@@ -68,17 +68,17 @@ def upload_id(sha256: str, name: str) -> str:
 
 
 def stored_upload(id: str) -> StoredFile:
-    """Return the file that a program sent. Raises CounterpartError where there is none of this id, or no more."""
+    """Return the file that a program sent. Raises CounterpartError if it was never sent or is removed."""
     path = f"{FOLDER}/{id}"
     if not ID.fullmatch(id) or not default_storage.exists(path):
         raise CounterpartError(
-            f"There is no upload {id!r}. Send the file to /uploads; it is kept until a job has read it, or for a day."
+            f"Unknown upload {id!r}. Send the file to /uploads; it is kept until a job has read it, or for a day."
         )
     return upload_at(path)
 
 
 def start_with_sent(title: str, task: str, params: Mapping[str, Any], sent: Mapping[str, str], *, by: User) -> Job:
-    """Open a job that reads files which a program sent, by their ids, or return the unfinished one of the same.
+    """Open a job that reads files that a program sent, by their ids, or return the unfinished one of the same files.
 
     Raises CounterpartError as ``stored_upload`` does.
     """
@@ -107,7 +107,7 @@ def upload_job(
 
 @contextmanager
 def local_upload(upload: UploadedFile) -> Iterator[Path]:
-    """Give a small uploaded file under the name it had, for as long as the request works with it."""
+    """Give a small uploaded file under its own name, until the body ends."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / short_name(str(upload.name))
         with path.open("wb") as file:
@@ -118,9 +118,9 @@ def local_upload(upload: UploadedFile) -> Iterator[Path]:
 
 @contextmanager
 def opened_uploads(job: Job) -> Iterator[dict[str, Path]]:
-    """Give the files of a job by field, each under the name it had, in a folder of its own that is deleted afterwards.
+    """Give the files of a job by field, each under its own name, in a folder of its own that is deleted afterwards.
 
-    The folder does not stand in the message of a CounterpartError.
+    The folder is removed from the message of a CounterpartError.
     """
     cache = Path(settings.FILE_CACHE)
     cache.mkdir(parents=True, exist_ok=True)
@@ -133,10 +133,10 @@ def opened_uploads(job: Job) -> Iterator[dict[str, Path]]:
         try:
             yield paths
         except CounterpartError as error:
-            told = str(error)
+            message = str(error)
             for path in paths.values():
-                told = told.replace(f"{path.parent}/", "").replace(str(path.parent), path.name)
-            raise CounterpartError(told) from error
+                message = message.replace(f"{path.parent}/", "").replace(str(path.parent), path.name)
+            raise CounterpartError(message) from error
 
 
 def remove_uploads(job_id: str) -> None:

@@ -9,7 +9,7 @@ class IntegrationsConfig(AppConfig):
     event_sentences = {
         "token made": "{who} made {what} with the scopes {scopes}",
         "token revoked": "{who} revoked {what}",
-        "webhook added": "{who} added {what}, which is told {types}",
+        "webhook added": "{who} added {what}, which gets {types}",
         "webhook removed": "{who} removed {what}",
         "webhook secret changed": "{who} made a new secret of {what}",
         "webhook on": "{who} switched {what} on",
@@ -23,8 +23,8 @@ class IntegrationsConfig(AppConfig):
         from integrations.asked_tokens import lost_token
         from integrations.notifications import notify
 
-        def tell(job: Job, **_: Any) -> None:
+        def notify_of_end(job: Job, **_: Any) -> None:
             notify("job.finished", f"/jobs/{job.pk}", id=str(job.pk), task=job.task, state=str(job.state))
 
         asked_again.connect(lost_token, dispatch_uid="ask for tokens of jobs")
-        ended.connect(tell, dispatch_uid="tell of ended jobs", weak=False)
+        ended.connect(notify_of_end, dispatch_uid="notify of ended jobs", weak=False)

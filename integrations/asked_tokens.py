@@ -1,4 +1,4 @@
-"""Whether the token with which a program asked for a job still lets it."""
+"""Whether the token with which a program started a job still allows it."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from integrations.models import Token
 
 
 def lost_token(job: Job, **_: Any) -> str:
-    """Return why the token that asked for the job does so no more; empty if it does, or a person asked for the job."""
+    """Return why the token of the job does not allow it any more; empty if it does, or if a person started the job."""
     if "token" not in job.asked:
         return ""
     token = Token.objects.filter(pk=job.asked["token"]).first()

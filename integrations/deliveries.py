@@ -1,4 +1,4 @@
-"""Deliveries of notifications to webhooks: claimed, sent once and again after failures (Standard Webhooks)."""
+"""Deliveries of notifications to webhooks: claimed, sent, and retried after failures (Standard Webhooks)."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -25,11 +25,11 @@ WAITS = (
     timedelta(hours=10),
     timedelta(hours=10),
 )
-"""After each try that failed; after the one that follows the last, nothing more is tried."""
+"""Waits after each failed try; after the last wait there is one more try."""
 RESTS = WAITS[:2]
-"""After its first failure and after later ones, a webhook is told nothing: one that hangs would keep the queue."""
-CLAIM = timedelta(minutes=2)  # after which a try that nobody has heard of is made again
-GIVEN_UP = timedelta(days=5)  # of nothing but failure
+"""Pauses of a webhook after its first failure, and after later ones: an address that hangs would block the queue."""
+CLAIM = timedelta(minutes=2)  # after which a try without an outcome is repeated
+GIVEN_UP = timedelta(days=5)  # without a success
 GONE = 410
 KEPT = timedelta(days=30)
 AT_ONCE = 100  # sent to the queue together
@@ -37,7 +37,7 @@ PURGED_AT_ONCE = 1000
 
 
 def deliver(pk: int) -> None:
-    """Try one delivery, if it is due and nobody else is trying it."""
+    """Try one delivery, if it is due and no other process is trying it."""
     delivery = _claim(pk)
     if delivery is None:
         return
@@ -57,8 +57,7 @@ def send_due() -> int:
 
 
 def send_again(delivery: Delivery) -> None:
-    """Try a delivery at once, and again after failures as if it were new. Raises CounterpartError if its webhook is
-    off."""
+    """Try a delivery at once, and retry it as if it were new. Raises CounterpartError if its webhook is off."""
     with transaction.atomic():
         require_on(delivery.webhook)
         again = {"state": Delivery.State.WAITING, "attempts": 0, "due_at": clock.now()}
@@ -90,7 +89,7 @@ def _due() -> QuerySet[Delivery]:
 
 
 def _claim(pk: int) -> Delivery | None:
-    """Return the delivery if it is due and nobody else has it. It is due again if this process dies."""
+    """Return the delivery if it is due and no other process has claimed it. It is due again if this process dies."""
     found = _due().filter(pk=pk).select_related("webhook__owner", "notification").first()
     if found is None:
         return None
@@ -106,7 +105,7 @@ def _claim(pk: int) -> Delivery | None:
 
 
 def _send(delivery: Delivery) -> tuple[int | None, str]:
-    """Return the status of the answer, None if none came, and in a line why it is a failure; empty if it is none."""
+    """Return the status of the answer, None without one, and why it is a failure in one line; empty on success."""
     from core.web.public_network import post  # with httpx, which takes a fifth of a second
 
     body, message = body_of(delivery.notification), str(delivery.notification_id)

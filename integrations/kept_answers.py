@@ -9,5 +9,5 @@ KEPT = timedelta(hours=24)
 
 
 def purge_answers() -> int:
-    """Remove the answers that are no longer told again; return how many."""
+    """Remove the expired answers; return how many."""
     return KeptAnswer.objects.filter(at__lt=clock.now() - KEPT).delete()[0]

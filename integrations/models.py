@@ -1,5 +1,5 @@
-"""How other programs reach the site and are reached: Token, who may call the API; KeptAnswer, what a repeated call is
-told; Notification, what happened; Webhook, who is told of it; Delivery, whether they were."""
+"""How other programs reach the site and are reached: Token, who may call the API; KeptAnswer, the answer
+to a repeated call; Notification, an event; Webhook, an address that gets events; Delivery, whether it got one."""
 
 import uuid
 from urllib.parse import urlsplit
@@ -42,7 +42,7 @@ class Token(models.Model):
 
 
 class KeptAnswer(models.Model):
-    """The answer to a call that changed something, by its Idempotency-Key: a repeated call is told the same."""
+    """The answer to a call that changed something, by its Idempotency-Key: a repeated call gets the same."""
 
     token = models.ForeignKey(Token, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)
@@ -59,7 +59,7 @@ class KeptAnswer(models.Model):
 
 
 class Notification(models.Model):
-    """Something that happened, as webhooks and the list of events tell it: ids, names and counts alone."""
+    """An event for webhooks and for the list of events: ids, names and counts alone."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     place = models.PositiveBigIntegerField(
@@ -74,7 +74,7 @@ class Notification(models.Model):
 
 
 class Webhook(models.Model):
-    """An address of another program that is told what happens. Its secret is derived from its id and ``generation``
+    """An address of another program that gets notifications. Its secret is derived from its id and ``generation``
     (``integrations.webhook_secrets``) and stored nowhere."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

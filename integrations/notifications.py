@@ -1,4 +1,4 @@
-"""What other programs are told: written in the transaction of the change, delivered once that has committed."""
+"""Notifications for other programs: written in the transaction of a change, delivered once it has committed."""
 
 from datetime import timedelta
 from typing import Any
@@ -30,10 +30,10 @@ AT_ONCE = 1000  # numbered together
 
 
 def notify(type: str, path: str, **data: Any) -> Notification:
-    """Tell what happened to the thing that the API has at ``path``: its ``id``, names and counts, as plain JSON. To be
-    called in the transaction of the change.
+    """Notify webhooks of a change of the thing that the API has at ``path``: its ``id``, names and counts, as plain
+    JSON. Call it in the transaction of the change.
 
-    Never answers, platform ids of workers, what a pair's control would say, or what one worker earned.
+    Never pass answers, platform ids of workers, labels of controls, or what one worker earned.
     """
     found = Notification.objects.create(type=type, data={**data, "url": f"{settings.SITE_URL}{API}{path}"})
     listening = Webhook.objects.filter(off_since=None, owner__is_active=True)
@@ -42,7 +42,7 @@ def notify(type: str, path: str, **data: Any) -> Notification:
 
 
 def send_to(webhooks: list[Webhook], notification: Notification) -> None:
-    """Have the webhooks told, once the transaction has committed."""
+    """Send the notification to the webhooks once the transaction has committed."""
     for delivery in Delivery.objects.bulk_create(
         Delivery(webhook=webhook, notification=notification) for webhook in webhooks
     ):
@@ -50,14 +50,14 @@ def send_to(webhooks: list[Webhook], notification: Notification) -> None:
 
 
 def send_once_committed(delivery: Delivery, *, after: timedelta = timedelta(0)) -> None:
-    """Put a delivery on the queue once the transaction has committed, to be tried ``after`` a while."""
+    """Queue a delivery once the transaction has committed; it is tried ``after`` that time."""
     task = current_app.signature(DELIVER, args=[delivery.pk], countdown=after.total_seconds())
     # Robust: if the broker is down, the reconciler sends it later.
     transaction.on_commit(task.apply_async, robust=True)
 
 
 def number_new() -> None:
-    """Give what has been committed its place in the list of events.
+    """Number the committed notifications: their places in the list of events.
 
     Places are given when the list is read, not when something happens: a transaction that commits late would put its
     notifications before places that a reader has passed.

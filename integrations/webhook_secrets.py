@@ -1,6 +1,6 @@
 """Secrets of webhooks, and how notifications are signed with them (Standard Webhooks).
 
-A secret is derived from the site's SECRET_KEY, the webhook's id and a number, so that none is stored.
+A secret is derived from the site's SECRET_KEY, the webhook's id and a number, and is not stored.
 """
 
 import base64
@@ -12,7 +12,7 @@ from core import clock
 from core.web.signatures import keys_for
 from integrations.models import Webhook
 
-OLD_SIGNS = timedelta(days=1)  # beside a new secret
+OLD_SIGNS = timedelta(days=1)  # as well as a new secret
 
 
 def secret_of(webhook: Webhook) -> str:

@@ -35,19 +35,19 @@ def may_have_webhooks(user: User) -> bool:
 
 
 def add_webhook(owner: User, *, url: str, types: Sequence[str]) -> Webhook:
-    """Have an address told of these types of notifications.
+    """Add a webhook: an address that gets notifications of these types.
 
-    Raises CounterpartError for an address that is not of https, no or unknown types, and one webhook too many.
+    Raises CounterpartError for an address that is not of https, no types, unknown types, and too many webhooks.
     """
     check_url(url)
     if not types:
-        raise CounterpartError("The webhook has no type of notification. Choose at least one.")
+        raise CounterpartError("No type of notification is chosen. Choose at least one.")
     if unknown := [type for type in types if type not in TYPES]:
         raise CounterpartError(f"{counted(len(unknown), 'unknown type')}: {some_of(unknown)}.")
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=owner.pk)
         if owner.webhooks.count() >= MOST:
-            raise CounterpartError(f"You have {MOST} webhooks, the most that one may have. Remove one first.")
+            raise CounterpartError(f"You have {MOST} webhooks, the most that one account may have. Remove one first.")
         chosen = [type for type in TYPES if type in types]
         webhook = Webhook.objects.create(owner=owner, url=url, types=chosen)
         record("webhook added", webhook, actor=owner.get_username(), name=webhook.host, types=", ".join(chosen))
@@ -55,7 +55,7 @@ def add_webhook(owner: User, *, url: str, types: Sequence[str]) -> Webhook:
 
 
 def check_url(url: str) -> None:
-    """Raise CounterpartError for what no notification is sent to."""
+    """Raise CounterpartError for an address that cannot get notifications."""
     try:
         parts = urlsplit(url)
         is_usable = parts.scheme == "https" and HOST.fullmatch(parts.hostname or "") and parts.port != 0
@@ -88,7 +88,7 @@ def renew_secret(webhook: Webhook, *, by: User) -> bool:
 
 
 def switch_on(webhook: Webhook, *, by: User) -> bool:
-    """Tell a webhook again what happens from now on; False if it is on."""
+    """Send notifications to a webhook again from now on; False if it is on."""
     with transaction.atomic():
         off = Webhook.objects.filter(pk=webhook.pk, off_since__isnull=False)
         if not off.update(off_since=None, reason="", failing_since=None, failures=0, rests_until=None):
@@ -98,8 +98,8 @@ def switch_on(webhook: Webhook, *, by: User) -> bool:
 
 
 def switch_off(webhook: Webhook, *, by: User | None = None, reason: str = "") -> bool:
-    """Tell a webhook nothing more, nor what waits; False if it is off. Where the site does so, not its owner, they are
-    told the ``reason``."""
+    """Send nothing more to a webhook, not even what waits; False if it is off. Without ``by`` the site does so, and
+    mails its owner the ``reason``."""
     with transaction.atomic():
         if not Webhook.objects.filter(pk=webhook.pk, off_since=None).update(off_since=clock.now(), reason=reason):
             return False
@@ -112,7 +112,7 @@ def switch_off(webhook: Webhook, *, by: User | None = None, reason: str = "") ->
 
 
 def send_test(webhook: Webhook) -> Delivery:
-    """Tell a webhook a notification of the type ``test``. Raises CounterpartError if it is off."""
+    """Send a webhook a notification of the type ``test``. Raises CounterpartError if it is off."""
     with transaction.atomic():
         require_on(webhook)
         data = {"id": str(webhook.pk), "url": f"{settings.SITE_URL}{API}/webhooks/{webhook.pk}"}
@@ -121,7 +121,7 @@ def send_test(webhook: Webhook) -> Delivery:
 
 
 def require_on(webhook: Webhook) -> None:
-    """Let a webhook be told something at once, whatever has failed before. Raises CounterpartError if it is off."""
+    """End the pause of a webhook after failures: it gets notifications at once. Raises CounterpartError if off."""
     if not Webhook.objects.filter(pk=webhook.pk, off_since=None).update(rests_until=None):
         raise CounterpartError(OFF)
 
@@ -129,8 +129,8 @@ def require_on(webhook: Webhook) -> None:
 def _mail_owner(webhook: Webhook, reason: str) -> None:
     if not settings.EMAIL_HOST or not webhook.owner.email:
         return
-    words = f"Counterpart tells your webhook to {webhook.host} nothing more: {reason}\n\nSee {settings.SITE_URL}\n"
+    words = f"Counterpart sends nothing more to your webhook {webhook.host}: {reason}\n\nSee {settings.SITE_URL}\n"
     try:
         send_mail("Counterpart: a webhook was switched off", words, None, [webhook.owner.email])
     except (OSError, SMTPException) as error:
-        logger.warning("the owner of webhook %s could not be told by mail: %s", webhook.pk, error)
+        logger.warning("mail to the owner of webhook %s failed: %s", webhook.pk, error)

@@ -33,10 +33,10 @@ USUAL_DAYS, MOST_DAYS = 90, 365
 def make_token(
     owner: User, name: str, scopes: Sequence[str], *, days: int = USUAL_DAYS, networks: Sequence[str] = ()
 ) -> tuple[Token, str]:
-    """Return a new token and its text, which is stored nowhere.
+    """Return a new token and its text. The text is not stored.
 
-    Raises CounterpartError for no or unknown scopes, those that the owner's role does not allow, more than a year, and
-    networks that are none.
+    Raises CounterpartError for no scopes, unknown ones, those that the owner's role does not allow, more than a year,
+    and invalid networks.
     """
     name = check_words(name, what="name", at_most=80)
     if not scopes:
@@ -48,7 +48,8 @@ def make_token(
     if not 1 <= days <= MOST_DAYS:
         raise CounterpartError(f"Invalid number of days {days}: use 1 to {MOST_DAYS}.")
     places = [_network(network) for network in networks]
-    identifier, secret = _random(IDENTIFIER), _random(SECRET)
+    identifier = _random(IDENTIFIER)
+    secret = _random(SECRET)
     text = PREFIX + identifier + secret
     text += _checksum(text)
     with transaction.atomic():
@@ -85,7 +86,7 @@ def looks_like_token(text: str) -> bool:
 
 
 def find_token(text: str) -> Token | None:
-    """Return the token with this text, of whatever state; None if there is none."""
+    """Return the token with this text in any state; None without one."""
     if not looks_like_token(text):
         return None
     identifier = text[len(PREFIX) : len(PREFIX) + IDENTIFIER]
@@ -95,7 +96,7 @@ def find_token(text: str) -> Token | None:
 
 
 def may_come_from(token: Token, address: str | None) -> bool:
-    """Whether the token may be used from this address; an unknown address is in no network."""
+    """Whether the token may be used from this address. None, an unknown address, is in no network."""
     if not token.networks:
         return True
     return address is not None and any(ip_address(address) in ip_network(place) for place in token.networks)

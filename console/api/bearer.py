@@ -1,4 +1,4 @@
-"""Who calls the API: the middleware of calls, which reads their token, and the check of its scope at an operation."""
+"""The middleware that reads the token of each call, and the check of its scope at an operation."""
 
 from time import time
 from typing import Any
@@ -28,8 +28,7 @@ class ApiRequest(HttpRequest):
 
 
 def bearer(get_response: GetResponse) -> GetResponse:
-    """Let calls act for the owner of their token, whoever has logged in with the same browser; answer their errors
-    without pages."""
+    """Let calls act for the owner of their token, whoever is logged in. Answer errors as problems, not as pages."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         found = _read_token(request)
@@ -69,10 +68,10 @@ def _read_token(request: HttpRequest) -> Token | Problem | None:
 
 
 def _refused_wrong(address: str | None) -> Problem:
-    """Return why a wrong token is refused. They are counted by address, and a right token from there still passes."""
+    """Return why a wrong token is refused. They are counted by address; a valid token from there still passes."""
     if count(f"api:wrong:{address}", WRONG_SECONDS) > WRONG_TOKENS:
         return Problem(429, "Too many wrong tokens. Wait 15 minutes.", {"Retry-After": str(WRONG_SECONDS)})
-    return _unauthorised("There is no such token. Make one on the page API.")
+    return _unauthorised("Unknown token. Make one on the page API.")
 
 
 def _unauthorised(sentence: str) -> Problem:
@@ -100,10 +99,10 @@ class Bearer:
         if token is None:
             raise _unauthorised("Send a token, as in “Authorization: Bearer cp_…”. The page API makes one.")
         if self.scope and self.scope not in token.scopes:
-            raise Problem(403, f"This token lacks the scope {self.scope}.")
+            raise Problem(403, f"This token does not have the scope {self.scope}.")
         if (self.scope and not SCOPES[self.scope].suits(token.owner)) or (
             self._guard and not self._guard.may(token.owner)
         ):
-            raise Problem(403, f"The role of {token.owner} does not allow this, whatever the scopes of the token.")
+            raise Problem(403, f"The role of {token.owner} does not allow this call.")
         token.owner.asks_with = {"token": token.pk, "scope": self.scope}  # type: ignore[attr-defined]  # core.work.authority
         return token

@@ -1,4 +1,4 @@
-"""The declared parameters of an act as the body of a call: a JSON schema describes them, ``from_json`` judges them."""
+"""Declared parameters of an act as the body of a call: a JSON schema describes them, ``from_json`` validates them."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ PYTHON: dict[str, Any] = {
     "boolean": (),
     "null": type(None),
 }
-"""Types of JSON → those of Python; true and false are no numbers."""
+"""Types of JSON → those of Python; true and false are not numbers."""
 WORDS = {
     "string": "text",
     "integer": "a whole number",
@@ -33,13 +33,13 @@ WORDS = {
 
 def schema_of(kind: type[Parameters], *, without: Collection[str] = ()) -> dict[str, Any]:
     """Return the JSON schema of a body with these parameters. Those that are paths on the server are left out."""
-    shown = {name: field for name, field in _given(kind).items() if name not in without}
+    fields = {name: field for name, field in _shown(kind).items() if name not in without}
     defaults = kind.defaults()
     return {
         "title": kind.__name__,
         "type": "object",
-        "properties": {name: _property(field, name, defaults) for name, field in shown.items()},
-        "required": [name for name in shown if name not in defaults],
+        "properties": {name: _property(field, name, defaults) for name, field in fields.items()},
+        "required": [name for name in fields if name not in defaults],
         "additionalProperties": False,
     }
 
@@ -47,10 +47,10 @@ def schema_of(kind: type[Parameters], *, without: Collection[str] = ()) -> dict[
 def read_body(kind: type[Declared], body: dict[str, Any], known: Mapping[str, Any]) -> Declared:
     """Return the parameters of a body, and of what is ``known`` from the address.
 
-    Raises CounterpartError as ``from_json`` does, for values of another type, as forms would take a number's text, and
-    where a value is read as a path: nobody reads the server's files.
+    Raises CounterpartError as ``from_json`` does, for a value of another type (forms would accept the text of a
+    number), and for a value that is read as a path: a call must not read files of the server.
     """
-    if hidden := sorted((kind.fields().keys() - _given(kind).keys() | known.keys()) & body.keys()):
+    if hidden := sorted((kind.fields().keys() - _shown(kind).keys() | known.keys()) & body.keys()):
         raise CounterpartError(f"Invalid parameter {hidden[0]}: a call cannot set it. Leave it out.")
     described = schema_of(kind)["properties"]
     for name in body.keys() & described.keys():
@@ -68,16 +68,16 @@ def _fits(value: Any, described: dict[str, Any]) -> bool:
     if "anyOf" in described:
         return any(_fits(value, one) for one in described["anyOf"])
     allowed = described["type"] if isinstance(described["type"], list) else [described["type"]]
-    if not any(_is_of(value, type) for type in allowed):
+    if not any(_is_of(value, kind) for kind in allowed):
         return False
     return not isinstance(value, list) or all(_fits(item, described["items"]) for item in value)
 
 
-def _is_of(value: Any, type: str) -> bool:
+def _is_of(value: Any, kind: str) -> bool:
     if isinstance(value, bool):
-        return type == "boolean"
+        return kind == "boolean"
     whole = isinstance(value, float) and value.is_integer()
-    return isinstance(value, PYTHON[type]) or (type == "integer" and whole)
+    return isinstance(value, PYTHON[kind]) or (kind == "integer" and whole)
 
 
 def _kinds(described: dict[str, Any]) -> str:
@@ -87,7 +87,7 @@ def _kinds(described: dict[str, Any]) -> str:
     return " or ".join(WORDS[name] for name in allowed)
 
 
-def _given(kind: type[Parameters]) -> dict[str, forms.Field]:
+def _shown(kind: type[Parameters]) -> dict[str, forms.Field]:
     return {name: field for name, field in kind.fields().items() if not isinstance(field, PathField)}
 
 

@@ -20,10 +20,10 @@ RANGE = re.compile(rf"bytes=(\d{{0,{MOST_DIGITS}}})-(\d{{0,{MOST_DIGITS}}})", re
 
 
 def send_file(request: HttpRequest, file: Path, *, sha256: str, name: str) -> HttpResponseBase:
-    """Answer with a file that never changes, or with the part of it that is asked for.
+    """Answer with a file that never changes, or with the requested part of it.
 
-    The whole file answers several ranges, what is none, and a range of another file (``If-Range``). Raises Problem for
-    a range beyond its end.
+    Several ranges, an invalid range and a range of another file (``If-Range``) are answered with the whole file.
+    Raises Problem for a range beyond its end.
     """
     etag, size = quote_etag(sha256), file.stat().st_size
     response: HttpResponseBase | None = get_conditional_response(request, etag=etag)
@@ -37,13 +37,11 @@ def send_file(request: HttpRequest, file: Path, *, sha256: str, name: str) -> Ht
 
 @contextmanager
 def missing_as_404(name: str) -> Iterator[None]:
-    """Refuse a file that the body finds missing or changed, without a word of where it is stored."""
+    """Refuse a file that the body finds missing or changed, without its place in the storage."""
     try:
         yield
     except CounterpartError as error:
-        raise Problem(
-            404, f"The file {name} is missing or was changed. It has to be restored from a backup."
-        ) from error
+        raise Problem(404, f"The file {name} is missing or was changed. Restore it from a backup.") from error
 
 
 def _content(request: HttpRequest, file: Path, size: int) -> HttpResponseBase:
@@ -77,5 +75,7 @@ def _part(request: HttpRequest, etag: str, size: int) -> range | None:
     else:
         part = range(first, size if last is None else min(last + 1, size))
     if not part:
-        raise Problem(416, f"The file has {size:,} bytes; ask for some of them.", {"Content-Range": f"bytes */{size}"})
+        raise Problem(
+            416, f"The file has {size:,} bytes. Request a range within them.", {"Content-Range": f"bytes */{size}"}
+        )
     return part

@@ -1,5 +1,5 @@
-"""Calls that change something are made once: the answer is kept by its Idempotency-Key in the transaction of the
-change, and a repeated call is told it again."""
+"""Calls that change something are made once: the answer is stored by its Idempotency-Key in the transaction of the
+change, and a repeated call gets the same answer."""
 
 import hashlib
 from collections.abc import Callable
@@ -21,14 +21,13 @@ Run = Callable[..., HttpResponse]
 
 
 def once(run: Run) -> Run:
-    """Run an operation once for each key of a token, also when the site was killed in between: then nothing of the
-    first call was committed."""
+    """Run an operation once for each key of a token. Of a call whose process died, nothing is committed."""
 
     @wraps(run)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         token: Token | None = getattr(request, "token", None)
         if token is None:
-            return run(request, *args, **kwargs)  # which refuses it
+            return run(request, *args, **kwargs)  # refuses it
         try:
             key = key_of(request)
             with transaction.atomic():
@@ -40,7 +39,7 @@ def once(run: Run) -> Run:
 
 
 def key_of(request: HttpRequest) -> str:
-    """Return the key of a call. Raises Problem where it has none, or no good one."""
+    """Return the key of a call. Raises Problem for a missing or invalid key."""
     key = request.headers.get(HEADER, "")
     if not key or len(key) > LONGEST_KEY or not key.isprintable():
         raise Problem(400, f"Send the header {HEADER} with 1 to {LONGEST_KEY} characters, such as a new UUID.")
@@ -56,14 +55,14 @@ def _answered_once(token: Token, key: str, request: HttpRequest, run: Callable[[
     if response.status_code >= 400:
         transaction.set_rollback(True)  # nothing has changed, and the call may be made again
         return response
-    kept.status, kept.body = response.status_code, response.content.decode()
+    kept.status = response.status_code
+    kept.body = response.content.decode()
     kept.save(update_fields=["status", "body"])
     return response
 
 
 def _claim(token: Token, key: str, digest: str) -> tuple[KeptAnswer, bool]:
-    """Return the row of the key, and whether it is new: another call with it is waited for, or refused where that takes
-    long."""
+    """Return the row of the key, and whether it is new. Waits for another call with the key, but not long."""
     KeptAnswer.objects.filter(token=token, key=key, at__lt=clock.now() - KEPT).delete()
     if connection.vendor == "sqlite":  # whose transactions that write come one after the other
         return KeptAnswer.objects.get_or_create(token=token, key=key, defaults={"digest": digest})

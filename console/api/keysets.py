@@ -1,5 +1,5 @@
-"""Lists in parts: each part begins after the last row of the one before, so that rows that are added meanwhile shift
-nothing, and a late part costs no more than the first."""
+"""Lists in parts. A part begins after the last row of the previous part: new rows do not shift it, and the last part
+costs no more than the first."""
 
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any

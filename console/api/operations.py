@@ -57,7 +57,7 @@ NONE_MATCH = {
 
 
 class Resources(Router):
-    """The calls about one subject, as twins of its pages. The docstring of a call's function describes it."""
+    """The calls about one subject; they do what its pages do. The docstring of a call's function describes it."""
 
     def __init__(self, subject: str) -> None:
         super().__init__(tags=[subject])
@@ -76,7 +76,7 @@ class Resources(Router):
         """Declare a call that sends a file (``file_answers.send_file``), and how large it is (HEAD)."""
         extra = _described(scope, (*READING, 412, 416))
         extra["responses"] |= {200: SENT, 206: SENT | {"description": "The part of the file that Range names."}}
-        extra["responses"] |= {304: {"description": "The caller has the file already."}}
+        extra["responses"] |= {304: {"description": "The caller already has the file."}}
         extra["parameters"] = [RANGE, NONE_MATCH]
         get = self.get(path, auth=Bearer(scope), response={200: None}, openapi_extra=extra, **more)
         head = self.api_operation(["HEAD"], path, auth=Bearer(scope), response={200: None}, include_in_schema=False)

@@ -1,4 +1,4 @@
-"""Errors of the API as ``application/problem+json`` (RFC 9457), with the sentences that pages and commands tell."""
+"""Errors of the API as ``application/problem+json`` (RFC 9457), with the sentences of pages and commands."""
 
 import json
 from http import HTTPStatus
@@ -35,7 +35,7 @@ def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> 
     return HttpResponse(json.dumps(body), status=status, content_type=MEDIA_TYPE, headers=headers)
 
 
-def told(errors: list[dict[str, Any]]) -> str:
+def describe_errors(errors: list[dict[str, Any]]) -> str:
     """Return in one line what is wrong with the parts of a call: ``limit: Input should be less than …``."""
     lines = []
     for error in errors[:5]:
@@ -47,18 +47,18 @@ def told(errors: list[dict[str, Any]]) -> str:
 USUAL_SENTENCES = {
     400: "The request cannot be read.",
     403: "You may not do this.",
-    404: "There is nothing at this address. /api/v1/openapi.json lists all of them.",
-    405: "This address does not take this method. /api/v1/openapi.json lists what it takes.",
-    411: "Say how long the body is, with Content-Length.",
+    404: "Unknown address. /api/v1/openapi.json lists all addresses.",
+    405: "This address does not accept this method. /api/v1/openapi.json lists those that it accepts.",
+    411: "Send the length of the body, as Content-Length.",
     413: "The body is too large. Send files to /api/v1/uploads.",
     500: "The site failed. Its log has the details.",
     503: "The site is busy, or its database or disk cannot be used. Try again.",
 }
-"""What is said of an answer that only has a page."""
+"""The sentences for errors whose answer is only a page."""
 
 
 def as_problem(response: HttpResponse) -> HttpResponse:
-    """Return the problem in place of a page that tells of an error."""
+    """Return the problem that replaces the page of an error."""
     status = response.status_code
     detail = USUAL_SENTENCES.get(status, HTTPStatus(status).description or HTTPStatus(status).phrase)
     kept = {name: response[name] for name in ("Retry-After", "Allow") if name in response}

@@ -1,4 +1,4 @@
-"""The calls of the API as the site tells of them, read from its description (OpenAPI)."""
+"""The calls of the API for its reference pages, read from its description (OpenAPI)."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +20,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class DocumentedField:
-    """A parameter of a call, or a field of its body or answer: ``kind`` says in words what values it has."""
+    """A parameter of a call, or a field of its body or answer; ``kind`` describes its values in words."""
 
     name: str
     kind: str
@@ -31,7 +31,7 @@ class DocumentedField:
 
 @dataclass(frozen=True)
 class DocumentedAnswer:
-    """What a call answers: a list comes in parts of rows with these ``parts``."""
+    """An answer of a call; ``parts`` are its fields, or those of the rows of a list."""
 
     status: int
     media: list[str]
@@ -42,8 +42,8 @@ class DocumentedAnswer:
 
 @dataclass(frozen=True)
 class Call:
-    """One call: ``parameters`` are of its address and headers, without the Idempotency-Key; ``brief`` is the first
-    sentence of what is told ``about`` it."""
+    """One call. ``parameters`` are those of its address and headers, without the Idempotency-Key; ``brief`` is the
+    first sentence of ``about``."""
 
     name: str
     method: str
@@ -64,40 +64,40 @@ def calls_by_subject() -> dict[str, list[Call]]:
     schema = api.get_openapi_schema()
     found: dict[str, list[Call]] = {}
     for path, methods in schema["paths"].items():
-        for method, told in methods.items():
-            found.setdefault(told["tags"][0], []).append(_call(method.upper(), path, told))
+        for method, described in methods.items():
+            found.setdefault(described["tags"][0], []).append(_call(method.upper(), path, described))
     return found
 
 
-def _call(method: str, path: str, told: Described) -> Call:
-    body = told.get("requestBody", {}).get("content", {})
-    about = " ".join(told["description"].split())
+def _call(method: str, path: str, described: Described) -> Call:
+    body = described.get("requestBody", {}).get("content", {})
+    about = " ".join(described["description"].split())
     return Call(
-        name=told["operationId"],
+        name=described["operationId"],
         method=method,
         path=path,
-        scope=told["x-scope"],
-        roles=told["x-roles"],
+        scope=described["x-scope"],
+        roles=described["x-roles"],
         brief=about.partition(". ")[0].rstrip(".") + ".",
         about=about,
         parameters=[
             _part(one["name"], one["schema"] | {"description": one.get("description", "")}, one.get("required", False))
-            for one in told["parameters"]
+            for one in described["parameters"]
             if one["name"] != HEADER
         ],
         body=_parts(body["application/json"]["schema"]) if "application/json" in body else [],
         takes_file="application/octet-stream" in body,
-        answers=[_answer(int(status), one) for status, one in told["responses"].items() if int(status) < 400],
+        answers=[_answer(int(status), one) for status, one in described["responses"].items() if int(status) < 400],
     )
 
 
-def _answer(status: int, told: Described) -> DocumentedAnswer:
-    media = told.get("content", {})
+def _answer(status: int, described: Described) -> DocumentedAnswer:
+    media = described.get("content", {})
     schema = _resolved(media.get("application/json", {}).get("schema", {}))
     rows = schema.get("properties", {}).get("results")
     is_list = rows is not None and rows.get("type") == "array"
     shown = _resolved(rows["items"]) if is_list else schema
-    about = shown.get("description", "") or ("" if schema else told["description"])
+    about = shown.get("description", "") or ("" if schema else described["description"])
     return DocumentedAnswer(status, list(media), is_list, " ".join(about.split()), _parts(shown))
 
 

@@ -45,7 +45,7 @@ SCOPES = {
     "evaluation:write": Scope("register rankings and score them", researchers_only),
     "jobs:read": Scope("read jobs and their progress", members_only),
     "jobs:write": Scope("cancel jobs", researchers_only),
-    "events:read": Scope("read what happened, as webhooks tell it", members_only),
+    "events:read": Scope("read the list of events, as webhooks receive them", members_only),
     "webhooks:read": Scope("read webhooks and their deliveries", stewards_only),
     "webhooks:write": Scope("add, test and remove webhooks", stewards_only),
 }
@@ -58,7 +58,7 @@ def scopes_of(user: User) -> list[str]:
 
 @dataclass(frozen=True)
 class _Holder:
-    """Stands for an account with this role, or none."""
+    """An account with this role, or without one."""
 
     role: str
     is_active: ClassVar[bool] = True

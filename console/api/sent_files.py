@@ -1,4 +1,4 @@
-"""Files that programs send: streamed into the storage while their checksum is compared, or sent to S3 itself."""
+"""Files that programs send: streamed into the storage while their checksum is computed, or sent directly to S3."""
 
 import base64
 import binascii
@@ -18,7 +18,7 @@ SIGNED_SECONDS = 3600
 
 
 def announced_digest(request: HttpRequest) -> str:
-    """Return the SHA-256 (hex) that the header Content-Digest announces. Raises Problem where it has none."""
+    """Return the SHA-256 (hex) in the header Content-Digest. Raises Problem without one."""
     try:
         (found,) = DIGEST.findall(request.headers.get("Content-Digest", ""))
         return base64.b64decode(found, validate=True).hex()
@@ -29,7 +29,7 @@ def announced_digest(request: HttpRequest) -> str:
 def store_body(request: HttpRequest, path: str, sha256: str) -> int:
     """Store the body of a call at ``path`` in place of any file there; return its size in bytes.
 
-    Raises Problem, and stores nothing, where the body has another checksum, or was cut off.
+    Raises Problem, and stores nothing, if the checksum differs or the body was cut off.
     """
     body = _Body(request, sha256)
     default_storage.save(path, File(body))  # type: ignore[arg-type]  # which only reads it
@@ -37,7 +37,7 @@ def store_body(request: HttpRequest, path: str, sha256: str) -> int:
 
 
 class _Body:
-    """The body of a call as a file that is read once. Its end raises Problem where the checksum is another one."""
+    """The body of a call as a file that is read once. Its end raises Problem if the checksum differs."""
 
     closed = False
 

@@ -10,7 +10,7 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 from ninja.parser import Parser
 
-from console.api.problems import MEDIA_TYPE, Problem, ProblemAnswer, problem, told
+from console.api.problems import MEDIA_TYPE, Problem, ProblemAnswer, describe_errors, problem
 from console.uploads import LARGEST_UPLOAD
 from core.errors import CounterpartError
 from core.extensions import API_CALLS
@@ -68,9 +68,9 @@ def _problem(request: HttpRequest, error: Any) -> HttpResponse:
         case CounterpartError():
             return problem(422, str(error))
         case Http404():
-            return problem(404, "There is no such row, or it has another name.")
+            return problem(404, "Not found. The row does not exist or has another name.")
         case ValidationError():
-            return problem(422, told(error.errors))
+            return problem(422, describe_errors(error.errors))
     cause = error.__cause__
     if not isinstance(cause, ValueError):
         return problem(error.status_code, str(error))

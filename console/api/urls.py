@@ -1,4 +1,4 @@
-"""The URLs of what tells of the API; its calls are under ``api/v1/``."""
+"""The URLs of the pages about the API; its calls are under ``api/v1/``."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""What the API can do, for people and for their programs; public, as the description in OpenAPI is."""
+"""The reference of the API for people and for programs; public, like its description in OpenAPI."""
 
 from functools import cache
 from typing import Any
@@ -23,7 +23,7 @@ def reference(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def llms(request: HttpRequest) -> HttpResponse:
-    """Tell language models, and whoever reads plain text, how to call the API."""
+    """Describe the API in plain text, for language models."""
     context = {**_common(), "subjects": calls_by_subject()}
     return render(request, "console/api/llms.txt", context, content_type="text/plain; charset=utf-8")
 

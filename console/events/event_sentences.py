@@ -40,7 +40,7 @@ PROGRAMS = {
 
 
 @dataclass(frozen=True)
-class Told:
+class EventLine:
     """An event as the pages show it; ``details`` are the names and values of its data that the sentence leaves out."""
 
     at: datetime
@@ -49,11 +49,11 @@ class Told:
     details: list[tuple[str, Any]]
 
 
-def told(events: Iterable[Event]) -> list[Told]:
+def describe_events(events: Iterable[Event]) -> list[EventLine]:
     """Return events as sentences, with one query for each kind of subject among them."""
     listed = list(events)
     subjects = zip(listed, subjects_of(listed), strict=True)
-    return [Told(one.at, sentence_of(one, what), one.subject, _details(one)) for one, what in subjects]
+    return [EventLine(one.at, sentence_of(one, what), one.subject, _details(one)) for one, what in subjects]
 
 
 def sentence_of(event: Event, what: SafeString | str) -> SafeString:
@@ -68,8 +68,8 @@ def sentence_of(event: Event, what: SafeString | str) -> SafeString:
 
 
 def _details(event: Event) -> list[tuple[str, Any]]:
-    told = {name for _, name, _, _ in Formatter().parse(SENTENCES.get(event.verb, ""))}
-    return [(name, value) for name, value in event.data.items() if name not in told and value not in NOTHING]
+    in_sentence = {name for _, name, _, _ in Formatter().parse(SENTENCES.get(event.verb, ""))}
+    return [(name, value) for name, value in event.data.items() if name not in in_sentence and value not in NOTHING]
 
 
 def _worded(value: object, noun: str | None) -> object:

@@ -172,7 +172,7 @@ def subjects_of(events: Sequence[Event]) -> list[SafeString | str]:
 def _rows(rows: QuerySet[Any], keys: set[str]) -> dict[str, Any]:
     try:
         return {str(row.pk): row for row in rows.filter(pk__in=keys)}
-    except (ValueError, ValidationError):  # a key that is none of this model
+    except (ValueError, ValidationError):  # not a key of this model
         return {}
 
 

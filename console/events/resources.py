@@ -1,4 +1,4 @@
-"""What happened, as webhooks tell it, for programs that were away."""
+"""The list of events that webhooks deliver, for programs that missed some."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -35,7 +35,7 @@ def events(request: ApiRequest, place: Query[Place], type: Type = "") -> dict[st
     """List what happened in the last thirty days, the oldest first. To go on later, send the `place` of the last event
     as `after`: none is left out."""
     if type and type not in TYPES:
-        raise CounterpartError(f"There is no type {type!r}. Use one of {', '.join(TYPES)}.")
+        raise CounterpartError(f"Unknown type {type!r}. Use one of {', '.join(TYPES)}.")
     number_new()
     rows = Notification.objects.exclude(place=None)
     return part_of(rows.filter(type=type) if type else rows, place, key="place")

@@ -4,7 +4,7 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from console.events.event_sentences import told
+from console.events.event_sentences import describe_events
 from console.events.event_subjects import events_of
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only
@@ -24,7 +24,7 @@ def events(request: StaffRequest) -> HttpResponse:
     page = page_of(request, rows.none() if name and found is None else rows)
     context = {
         "rows": page,
-        "told": told(page),
+        "lines": describe_events(page),
         "subject": subject,
         "by": by,
         "round": name,

@@ -1,4 +1,4 @@
-"""Figures of rankings on the named benchmarks: measured by a job, stored beside it, read again by its page."""
+"""Figures of rankings on the named benchmarks: measured by a job, stored with it, shown on its page."""
 
 import json
 import tempfile
@@ -33,7 +33,7 @@ def measure_rankings(job: Job, files: Files, progress: JobProgress) -> str:
 
 
 def stored_boards(job: Job) -> dict[str, Board]:
-    """Return the board of each benchmark; none before they were measured."""
+    """Return the board of each benchmark; an empty list before they were measured."""
     stored = read_json(figures_path(job))
     if stored is None:
         return {}

@@ -45,8 +45,8 @@ Model = Annotated[str, Field(description="name of the model; empty: that of the 
 class FigureLine(Schema):
     """A metric's mean over queries, from 0 to 1, with its 95% interval, null where there is none.
 
-    ``direction`` is `i2t` (images ask for captions), `t2i`, or the `average` of both. ``kind`` tells whether it was
-    counted, or estimated from a part of the judgments. ``estimand`` is what it is the mean of.
+    ``direction`` is `i2t` (images ask for captions), `t2i`, or the `average` of both. ``kind`` says whether it
+    was counted, or estimated from a part of the judgments. ``estimand`` is the quantity that it is the mean of.
     """
 
     direction: str
@@ -186,7 +186,7 @@ class Measured(Schema):
 
 
 class BenchmarkAnswer(Schema):
-    """What a job has measured; nothing before it is done."""
+    """The figures that a job has measured; empty before it is done."""
 
     job: JobAnswer
     results: list[Measured]
@@ -194,7 +194,7 @@ class BenchmarkAnswer(Schema):
 
 @resources.reads("/versions/{name}/leaderboard", "evaluation:read", Leaderboard)
 def leaderboard(request: ApiRequest, name: str) -> dict[str, Any]:
-    """Tell the scores of all models on a version; of several runs of a model, those of the latest."""
+    """Return the scores of all models on a version; of several runs of a model, those of the latest."""
     found = get_object_or_404(Version, name=name)
     rows = [
         {"model": row.model, "run": row.run and row.run.pk, "figures": _figures([row]), "notes": list(row.notes)}
@@ -223,7 +223,7 @@ def runs(request: ApiRequest, place: Query[Place], collection: str = "", version
 
 @resources.reads("/runs/{int:id}", "evaluation:read", RunAnswer, url_name="run")
 def run(request: ApiRequest, id: int) -> Run:
-    """Tell the scores of a run on each version of its collection, and what audits estimate of it."""
+    """Return the scores of a run on each version of its collection, and its estimates by audits."""
     return get_object_or_404(Run.objects.select_related("collection", "registered_by"), pk=id)
 
 
@@ -253,23 +253,24 @@ def benchmarks(request: ApiRequest) -> dict[str, Any]:
 
 @resources.acts("/benchmarks", "evaluation:write", JobAnswer)
 def measure(request: ApiRequest, body: MeasureBody) -> Job:
-    """Measure rankings on named benchmarks. Once the job is done, `/benchmarks/{id}` with its id tells the figures."""
+    """Measure rankings on named benchmarks. Once the job is done, `/benchmarks/{id}` with its id has the figures."""
     names = list(dict.fromkeys(body.benchmarks))
     check_benchmarks(names, has_categories=bool(body.categories))
     if bool(body.upload) == (body.retrieval is not None):
-        raise CounterpartError("Name an upload of rankings, or a retrieval: one of them.")
+        raise CounterpartError("Name either an upload of rankings or a retrieval.")
     check_suffix(body.upload, tuple(FORMS))
     check_suffix(body.categories, (".json",))
     params: dict[str, Any] = {"benchmarks": names, "model": body.model and check_model(body.model)}
     if body.retrieval is not None:
         params["retrieval"] = get_object_or_404(Retrieval, pk=body.retrieval).pk
-    title, sent = f"Measure on {', '.join(names)}", {"rankings": body.upload, "categories": body.categories}
+    title = f"Measure on {', '.join(names)}"
+    sent = {"rankings": body.upload, "categories": body.categories}
     return start_with_sent(title, measure_rankings.name, params, sent, by=request.user)
 
 
 @resources.reads("/benchmarks/{uuid:id}", "evaluation:read", BenchmarkAnswer)
 def benchmark(request: ApiRequest, id: UUID) -> dict[str, Any]:
-    """Tell the figures that a job has measured on named benchmarks."""
+    """Return the figures that a job has measured on named benchmarks."""
     found = Job.objects.filter(pk=id, task=measure_rankings.name).first()
     if found is None:
         raise Http404

@@ -27,8 +27,8 @@ from hits.models import Round
 
 @members_only.reads
 def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
-    """Models on ``?version=``, or as ``?round=`` estimates them (default: the newest version with scores, or audit);
-    what moves between metrics and versions."""
+    """Models on ``?version=``, or as ``?round=`` estimates them (default: the newest version with scores, or audit),
+    and how their ranks and scores change between metrics and versions."""
     return _page(request, get_object_or_404(Collection, name=name), RankingsForm())
 
 
@@ -48,7 +48,8 @@ def run_register(request: StaffRequest, name: str) -> HttpResponse:
     form = RankingsForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, collection, form)
-    upload, model = form.cleaned_data["file"], form.cleaned_data["model"]
+    upload = form.cleaned_data["file"]
+    model = form.cleaned_data["model"]
     stored = store_upload(upload, f"runs/{collection.name}")
     known = Run.objects.filter(collection=collection, model=model, sha256=stored.sha256).exclude(file="").first()
     if known:

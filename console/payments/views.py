@@ -19,7 +19,7 @@ from annotation.people.receipts import Proof, verify_code
 from console.kept_figures import kept_if_slow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, payers_only, researchers_only
-from console.refusals import refusals_told
+from console.refusals import refusals_as_messages
 from console.rounds.schemas import round_or_404
 from core.errors import CounterpartError
 from core.events import record
@@ -82,12 +82,12 @@ def codes(request: HttpRequest) -> HttpResponse:
     return render(request, "console/payments/codes.html", {"code": code, "proof": proof, "trouble": trouble})
 
 
-def _mark(request: StaffRequest, round: Round) -> str:
+def _mark(request: StaffRequest, round_: Round) -> str:
     """Mark the payments in the uploaded list as paid; return the outcome in a sentence."""
     uploaded = request.FILES.get("list")
     if uploaded is None:
         raise CounterpartError("No file selected. Choose the list that you downloaded here.")
-    marked = mark_wages(round, as_text(uploaded.read()), actor=request.user.get_username())
+    marked = mark_wages(round_, as_text(uploaded.read()), actor=request.user.get_username())
     before = f" {marked.before:,} were already marked." if marked.before else ""
     return f"{counted(marked.payments, 'payment')} marked as paid, ${marked.amount:,} in total.{before}"
 
@@ -146,7 +146,7 @@ def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
 @researchers_only.acts
 def round_ceiling(request: StaffRequest, name: str) -> HttpResponse:
     found = round_or_404(name)
-    with refusals_told(request):
+    with refusals_as_messages(request):
         changed = set_ceiling(found, request.POST.get("ceiling", ""), actor=request.user.get_username())
         messages.success(request, f"The ceiling of round {found} is now ${changed.ceiling}.")
     return redirect("ledger", name)

@@ -16,13 +16,13 @@ WHAT_ROLES_DO = {
 
 
 class RolesForm(forms.Form):
-    """What a person may do. Without a role they may look."""
+    """The roles of a person. Without one, they may only read."""
 
     roles = forms.MultipleChoiceField(
         required=False,
         choices=[(role, f"{role}: {does}") for role, does in WHAT_ROLES_DO.items()],
         widget=forms.CheckboxSelectMultiple,
-        help_text="Without a role a person may look at everything but who the workers are.",
+        help_text="Without a role, a person may see all pages except the identities of workers.",
     )
 
 
@@ -36,5 +36,5 @@ class InviteForm(RolesForm):
     def clean_username(self) -> Any:
         name = self.cleaned_data["username"]
         if User.objects.filter(username__iexact=name).exists():
-            raise forms.ValidationError(f"There is an account {name} already. Choose another name.")
+            raise forms.ValidationError(f"The account {name} exists already. Choose another name.")
         return name

@@ -18,10 +18,10 @@ KNOWN_FOR = timedelta(days=30)
 
 
 class LoginLock(AxesDatabaseHandler):
-    """axes' lock of a user name and address, with a second limit on many addresses that guess at one account.
+    """axes' lock of a user name and address, with a second limit for one account over many addresses.
 
-    Anybody can reach the second limit for anybody. It therefore does not hold for addresses from which the account has
-    logged in lately, or it would keep the owner out as long as somebody guesses.
+    An attacker can reach the second limit for any account. It therefore does not apply to addresses from which the
+    account has logged in lately: otherwise an attack would keep the owner out.
     """
 
     def is_locked(self, request: HttpRequest, credentials: dict | None = None) -> bool:

@@ -19,7 +19,7 @@ from core.errors import CounterpartError
 from core.events import record
 
 ROLES = tuple(PERMISSIONS)
-MAIL_PAUSE = 15 * 60  # seconds, so that nobody can fill somebody's mailbox
+MAIL_PAUSE = 15 * 60  # seconds, against floods of mail
 
 
 def roles_of(person: User) -> list[str]:
@@ -39,9 +39,9 @@ def people() -> QuerySet[User]:
 
 
 def invite(username: str, *, email: str, roles: Sequence[str], by: User) -> User:
-    """Make an account without a password; ``password_link`` leads to where its owner sets one.
+    """Make an account without a password; its owner sets one by ``password_link``.
 
-    Raises CounterpartError for a name that another account has, and if ``by`` is no admin any more.
+    Raises CounterpartError for a name that another account has, and if ``by`` is not an admin any more.
     """
     try:
         with transaction.atomic():
@@ -52,7 +52,7 @@ def invite(username: str, *, email: str, roles: Sequence[str], by: User) -> User
             person.groups.set(Group.objects.filter(name__in=roles))
             record("invited", person, actor=by.get_username(), roles=list(roles))
     except IntegrityError as error:
-        raise CounterpartError(f"There is an account {username} already. Choose another name.") from error
+        raise CounterpartError(f"The account {username} exists already. Choose another name.") from error
     return person
 
 
@@ -72,8 +72,8 @@ def set_roles(person: User, roles: Sequence[str], *, by: User) -> bool:
 def set_active(person: User, active: bool, *, by: User) -> bool:
     """Let a person log in, or log them out at once and for good; return whether that changed anything.
 
-    Raises CounterpartError for one's own account, so that an admin is always left, for accounts that were made on the
-    server, and if ``by`` is no admin any more.
+    Raises CounterpartError for the own account of ``by``, so that an admin is always left, for accounts that were
+    made on the server, and if ``by`` is not an admin any more.
     """
     with transaction.atomic():
         _locked(person, by)
@@ -99,7 +99,7 @@ def password_link(person: User, *, by: User) -> str:
 
 def use_link(person: User) -> str:
     """Take the person's password away, which makes all of their links void; return the token with which they set the
-    next one, empty if somebody has used a link since ``person`` was read."""
+    next one, empty if a link was used since ``person`` was read."""
     with transaction.atomic():
         unchanged = User.objects.filter(pk=person.pk, password=person.password)
         if not unchanged.update(password=make_password(None)):
@@ -141,7 +141,7 @@ def _link_of(person: User) -> str:
 
 
 def _locked(person: User, by: User) -> User:
-    """Lock both accounts and return the person's, or refuse: two admins cannot take each other's role away at once."""
+    """Lock both accounts and return the person's, or refuse: two admins cannot remove each other's role at once."""
     if person.pk == by.pk:
         raise CounterpartError("You cannot change your own account here. Ask another admin.")
     found = {one.pk: one for one in User.objects.select_for_update().filter(pk__in=[person.pk, by.pk]).order_by("pk")}

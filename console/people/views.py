@@ -35,7 +35,7 @@ from console.people.staff import (
     use_link,
 )
 from console.permissions import StaffRequest, admins_only
-from console.refusals import refusals_in, refusals_told
+from console.refusals import refusals_as_messages, refusals_in
 from core.errors import CounterpartError
 from core.events import record
 from core.health.checks import examine
@@ -84,7 +84,7 @@ def person_active(request: StaffRequest, user_id: int) -> HttpResponse:
     """Deactivate an account, or activate it again."""
     found = get_object_or_404(User, pk=user_id)
     active = request.POST.get("active") == "yes"
-    with refusals_told(request):
+    with refusals_as_messages(request):
         if set_active(found, active, by=request.user):
             messages.success(request, f"{found} {'can log in again' if active else 'is logged out and cannot log in'}.")
     return redirect("person", user_id)
@@ -122,9 +122,9 @@ class _Recorded:
 
 
 class SetPassword(_Recorded, PasswordResetConfirmView):
-    """Where a password link leads. A click uses it up: then only the browser that clicked can set the password.
+    """The page of a password link. A click on its button uses the link up: then only that browser can set the password.
 
-    Mail scanners open links before their readers do, so opening one changes nothing.
+    Mail scanners open links before their readers do, so opening a link changes nothing.
     """
 
     template_name = "console/people/password_set.html"
@@ -151,7 +151,7 @@ FORGOTTEN = Throttle("PASSWORD_MAILS_PER_HOUR")
 
 
 class ForgottenPassword(PasswordResetView):
-    """Where somebody asks for a password link by mail; the answer is the same for every address."""
+    """The page on which a person requests a password link by mail. Its answer is the same for every address."""
 
     template_name = "console/people/password_forgotten.html"
 
@@ -166,9 +166,9 @@ class ForgottenPassword(PasswordResetView):
             return self.render_to_response(self.get_context_data(form=form), status=429)
         messages.success(
             self.request,
-            "If an account has this address, a link is on its way. It works once. No mail? Ask an admin for a link.",
+            "If an account has this address, we send a link to it. It works once. If no mail comes, ask an admin.",
         )
-        mail_forgotten.delay(form.cleaned_data["email"])  # by a task, so that no address takes longer than another
+        mail_forgotten.delay(form.cleaned_data["email"])  # a task, so that all addresses take the same time
         return redirect("login")
 
 

@@ -28,7 +28,7 @@ class OnPlatform:
     ``whole`` is the open posting of the whole round, where the platform lists one; ``funds`` is the account's balance
     at the last check and ``to_fund`` what the round may still cost, in US dollars;
     ``troubled_calls`` are ``n`` of a kind and state with the same error, which failed or wait after it, most frequent
-    errors first; ``problems`` are submissions with one, and whether their answers are stored.
+    errors first; ``problems`` are submissions with a problem, and whether their answers are stored.
     """
 
     environment: Market
@@ -41,29 +41,29 @@ class OnPlatform:
     to_fund: Decimal
 
 
-def is_on_platform(round: Round) -> bool:
+def is_on_platform(round_: Round) -> bool:
     """Whether the round is published on a crowd platform."""
-    return round.channel in channels.platforms()
+    return round_.channel in channels.platforms()
 
 
-def on_platform(round: Round) -> OnPlatform | None:
+def on_platform(round_: Round) -> OnPlatform | None:
     """Return the status with a constant number of queries and without platform calls; None for other rounds."""
-    if not is_on_platform(round):
+    if not is_on_platform(round_):
         return None
     return OnPlatform(
-        environment=market_of(round.channel, round.environment),
-        whole=posting_of_whole(round) if round.state == "open" else None,
-        overview=overview_of(round),
-        last_sync=round.syncs.first(),
-        troubled_calls=_troubled_calls(round),
-        problems=_problems(work_to_look_at(round)[:FEW]),
-        funds=noted_funds(round),
-        to_fund=still_to_fund(round),
+        environment=market_of(round_.channel, round_.environment),
+        whole=posting_of_whole(round_) if round_.state == "open" else None,
+        overview=overview_of(round_),
+        last_sync=round_.syncs.first(),
+        troubled_calls=_troubled_calls(round_),
+        problems=_problems(work_to_look_at(round_)[:FEW]),
+        funds=noted_funds(round_),
+        to_fund=still_to_fund(round_),
     )
 
 
-def _troubled_calls(round: Round) -> list[Row]:
-    troubled = Outbox.objects.filter(round=round).exclude(error="").exclude(state=Outbox.State.DONE)
+def _troubled_calls(round_: Round) -> list[Row]:
+    troubled = Outbox.objects.filter(round=round_).exclude(error="").exclude(state=Outbox.State.DONE)
     kinds = troubled.order_by().values_list("state", "call", "error").annotate(n=Count("pk"))
     rows = list(kinds.order_by("state", "-n", "error")[:FEW])
     errors = mask_workers([error for _, _, error, _ in rows])

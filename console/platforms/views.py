@@ -38,7 +38,7 @@ def round_sync(request: StaffRequest, name: str) -> HttpResponse:
 
 @researchers_only.reads
 def round_costs(request: StaffRequest, name: str) -> HttpResponse:
-    """What the round costs by the platform's own calculator; the platform is asked for it, and nothing is changed."""
+    """The cost of the round by the platform's own calculator. The platform is only asked; nothing changes."""
     found = _round_or_404(name)
     context = {"round": found, "environment": _environment(found), "costs": costs_of(found)}
     return render(request, "console/platforms/costs.html", context)
@@ -48,20 +48,18 @@ def round_costs(request: StaffRequest, name: str) -> HttpResponse:
 def round_prolong(request: StaffRequest, name: str) -> HttpResponse:
     """Ask for a number of days and show what it means; once confirmed, have the platform keep the postings."""
     found = _round_or_404(name)
-    told = None
+    extension = None
     is_sent = request.method == "POST"
     form = ProlongForm(request.POST if is_sent else request.GET or None)
     if form.is_valid():
         actor = request.user.get_username()
         with refusals_in(form):
-            told = prolong_postings(found, days=form.cleaned_data["days"], actor=actor, dry=not is_sent)
-    if is_sent and told and told.postings:
-        messages.success(
-            request,
-            f"{counted(told.postings, 'posting stays', 'postings stay')} until {told.until:%-d %b %Y, %H:%M} UTC.",
-        )
+            extension = prolong_postings(found, days=form.cleaned_data["days"], actor=actor, dry=not is_sent)
+    if is_sent and extension and extension.postings:
+        stay = counted(extension.postings, "posting stays", "postings stay")
+        messages.success(request, f"{stay} until {extension.until:%-d %b %Y, %H:%M} UTC.")
         return redirect("round", name)
-    context = {"round": found, "environment": _environment(found), "form": form, "told": told}
+    context = {"round": found, "environment": _environment(found), "form": form, "extension": extension}
     return render(request, "console/platforms/prolong.html", context, status=422 if form.errors else 200)
 
 
@@ -125,13 +123,13 @@ def call_send(request: StaffRequest, call_id: UUID) -> HttpResponse:
     if send_again(row, actor=request.user.get_username()):
         messages.success(request, "The call is being retried.")
     else:
-        messages.info(request, "This call is no longer failed.")
+        messages.info(request, "This call has not failed any more. Nothing was changed.")
     return redirect("calls")
 
 
 @researchers_only.acts
 def call_settle(request: StaffRequest, call_id: UUID) -> HttpResponse:
-    """Note what a person has found on the platform of a payment that is unclear: it was paid, or it was not."""
+    """Settle an unclear payment as a person has found it on the platform: it was paid, or it was not."""
     row = get_object_or_404(Outbox, pk=call_id)
     answer = request.POST.get("was_paid")
     was_paid = answer == "yes"
@@ -161,19 +159,19 @@ def submission_pay(request: StaffRequest, assignment_id: int) -> HttpResponse:
     """Pay for a submission that the platform confirms but that was not stored, once a reason is given."""
     rows = Assignment.objects.filter(visit__in=Visit.objects.listed()).select_related("hit__round", "worker")
     submission = get_object_or_404(rows, pk=assignment_id)
-    round = submission.hit.round
+    round_ = submission.hit.round
     reason = request.POST.get("reason", "")
     trouble = ""
     if request.method == "POST":
         try:
             payment = pay_for_outage(submission, reason=reason, by=request.user)
             messages.success(request, f"Worker {submission.worker}: ${payment.amount} {payment.state}.")
-            return redirect("round", round.name)
+            return redirect("round", round_.name)
         except CounterpartError as error:
             trouble = str(error)
     context = {
         "submission": submission,
-        "round": round,
+        "round": round_,
         "reason": reason,
         "trouble": trouble,
         "problem": mask_workers([submission.problem])[0],
@@ -181,9 +179,9 @@ def submission_pay(request: StaffRequest, assignment_id: int) -> HttpResponse:
     return render(request, "console/platforms/submission_pay.html", context, status=422 if trouble else 200)
 
 
-def _latest(round: Round) -> dict[str, Any]:
+def _latest(round_: Round) -> dict[str, Any]:
     """Return the latest audit with its differences: those that can be repaired, and those left to a person."""
-    audit: Audit | None = round.audits.first()
+    audit: Audit | None = round_.audits.first()
     rows = audit.differences if audit else []
     return {
         "audit": audit,
@@ -192,10 +190,10 @@ def _latest(round: Round) -> dict[str, Any]:
     }
 
 
-def _live_audit(round: Round) -> Job | None:
+def _live_audit(round_: Round) -> Job | None:
     names = (jobs.audit.name, jobs.repair.name)
     live = (Job.State.QUEUED, Job.State.RUNNING)
-    return Job.objects.filter(task__in=names, params__round=round.name, state__in=live).first()
+    return Job.objects.filter(task__in=names, params__round=round_.name, state__in=live).first()
 
 
 def _round_or_404(name: str) -> Round:
@@ -206,5 +204,5 @@ def _round_or_404(name: str) -> Round:
     return found
 
 
-def _environment(round: Round) -> Any:
-    return market_of(round.channel, round.environment)
+def _environment(round_: Round) -> Any:
+    return market_of(round_.channel, round_.environment)

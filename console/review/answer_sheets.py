@@ -23,7 +23,7 @@ class SheetAnswer:
     task: TaskType
     judgment: Judgment | Draft | None = None
     skipped: bool = False
-    """Whether it has none as its worker could not load the picture."""
+    """Whether it has no answer because its worker could not load the picture."""
 
     @property
     def expected(self) -> str:
@@ -34,7 +34,7 @@ class SheetAnswer:
 
     @property
     def said(self) -> str:
-        """The answer in the words of its type of task, or what was written; empty without one."""
+        """The answer in the words of its type of task, or the written text; empty without an answer."""
         return (self.judgment.text or self.task.labels[self.judgment.level]) if self.judgment else ""
 
     @property

@@ -1,4 +1,4 @@
-"""The forms of what a person does with an assignment: decide, give a bonus, ask to return it."""
+"""The forms of an assignment: decide, give a bonus, ask the worker to return it."""
 
 from typing import Any
 

@@ -18,7 +18,7 @@ from annotation.work.worker_records import record_of
 from console.kept_figures import kept_if_slow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, reviewers_only
-from console.refusals import refusals_in, refusals_told
+from console.refusals import refusals_as_messages, refusals_in
 from console.review.answer_sheets import RejectionSheet, answers_of, rejections_of
 from console.review.forms import BonusForm, DecisionForm, ReturnForm
 from core.errors import CounterpartError
@@ -218,7 +218,7 @@ def appeal_answer(request: StaffRequest, appeal_id: int) -> HttpResponse:
 
 def _done(request: StaffRequest, found: Rejection | Appeal, act: Callable[[], object], outcome: str) -> HttpResponse:
     """Act, show the outcome and return to the assignment."""
-    with refusals_told(request):
+    with refusals_as_messages(request):
         act()
         messages.success(request, outcome)
     return redirect("assignment", found.assignment_id)

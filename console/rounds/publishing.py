@@ -17,7 +17,7 @@ from annotation.people.invitations import make_invitations, revoke_invitations
 from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, researchers_only
-from console.refusals import refusals_told
+from console.refusals import refusals_as_messages
 from console.rounds.publishing_forms import AdmissionForm, OfferForm
 from core.errors import CounterpartError
 from core.models import Job
@@ -72,7 +72,7 @@ def invitations(request: StaffRequest, name: str) -> HttpResponse:
 @researchers_only.acts
 def invitation_revoke(request: StaffRequest, name: str, invitation_id: int) -> HttpResponse:
     round = get_object_or_404(Round, name=name, channel="browser")
-    with refusals_told(request):
+    with refusals_as_messages(request):
         revoke_invitations(round, [invitation_id], by=request.user.get_username())
         messages.success(request, f"Invitation {invitation_id} is void.")
     return redirect("invitations", name)

@@ -74,13 +74,13 @@ def ago(moment: datetime) -> str:
 
 @register.filter("ago")
 def ago_element(moment: datetime) -> str:
-    """``ago`` with its exact time and zone behind it."""
+    """``ago`` with its exact time and zone as the title."""
     return _time_element(moment, ago(moment))
 
 
 @register.filter
 def moment(value: datetime | None) -> str:
-    """``3 Nov, 14:05``, with the year unless it is this one; seconds and zone stand behind it. None becomes a dash."""
+    """``3 Nov, 14:05``, with the year unless it is this one; seconds and zone are its title. None becomes a dash."""
     if value is None:
         return "–"
     this_year = timezone.localtime(value).year == timezone.localtime().year
@@ -97,7 +97,7 @@ def _time_element(moment: datetime, text: str) -> str:
 def words(value: object) -> str:
     """A stored name or value as text: ``positive_levels`` becomes ``positive levels``; None and [] become a dash.
 
-    A direction is told by its label, a checksum by its first digits.
+    A direction is shown by its label, a checksum by its first digits.
     """
     if value is None or value == []:
         return "–"
@@ -124,7 +124,7 @@ def caption(text: str, language: str = "") -> SafeString:
 
 @register.filter
 def code(text: str) -> SafeString:
-    """Text as HTML, with what stands between backticks as code."""
+    """Text as HTML, with the text between backticks as code."""
     return mark_safe(BACKTICKS.sub(r"<code>\1</code>", escape(text)))  # noqa: S308  escaped before
 
 
@@ -147,7 +147,7 @@ NAVIGATION = {
 
 
 def entry_of(path: str) -> str:
-    """Return the page of the entry under which an address belongs, or nothing: the home page and what is no section."""
+    """Return the page of the entry under which an address belongs, or nothing outside the sections."""
     return next((page for page, under in NAVIGATION.items() if re.match(rf"/({under})/", path)), "")
 
 

@@ -20,7 +20,7 @@ class TokenForm(forms.Form):
         error_messages={"required": "Choose one."},
     )
     days = forms.IntegerField(
-        label="Days", min_value=1, max_value=MOST_DAYS, initial=USUAL_DAYS, help_text="It expires after them."
+        label="Days", min_value=1, max_value=MOST_DAYS, initial=USUAL_DAYS, help_text="Then it expires."
     )
     networks = NamesField(
         label="Networks",

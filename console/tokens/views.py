@@ -1,4 +1,4 @@
-"""Tokens of programs: one's own, for admins everybody's; they are made here, shown once, and revoked."""
+"""The page of tokens: a person's own, for admins all; tokens are made, shown once, and revoked."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -15,7 +15,7 @@ from integrations.models import Token
 
 @members_only.fills
 def tokens(request: StaffRequest) -> HttpResponse:
-    """List one's tokens, for admins with ``?of=everybody`` all; on POST make one and show its text."""
+    """List the person's tokens, or all for admins with ``?of=everybody``; on POST make a token and show its text."""
     form = TokenForm(request.user, request.POST if request.method == "POST" else None)
     if form.is_valid():
         chosen = form.cleaned_data
@@ -35,7 +35,7 @@ def tokens(request: StaffRequest) -> HttpResponse:
 
 @members_only.fills
 def token_revoke(request: StaffRequest, token_id: int) -> HttpResponse:
-    """Ask whether a token ends now; on POST it does."""
+    """Ask for confirmation; on POST revoke the token."""
     token = get_object_or_404(Token.objects.select_related("owner"), pk=token_id)
     if token.owner != request.user and not is_admin(request.user):
         raise Http404

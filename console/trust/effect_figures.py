@@ -8,10 +8,10 @@ from hits.models import Round
 LOOKS = EffectParameters(looks=10)
 
 
-def effect_figures(round: Round, *, progress: Progress) -> dict[str, object]:
-    """Return the effect with a row for each model at the last look, or the ``trouble`` that there is none."""
+def effect_figures(round_: Round, *, progress: Progress) -> dict[str, object]:
+    """Return the effect with a row for each model at the last look, or the ``trouble`` why it is missing."""
     try:
-        effect = measure_effect(round, LOOKS, progress=progress)
+        effect = measure_effect(round_, LOOKS, progress=progress)
     except CounterpartError as error:
         return {"trouble": str(error)}
     unpooled = dict(zip(effect.models, effect.unpooled.tolist(), strict=True))

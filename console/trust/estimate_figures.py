@@ -31,15 +31,15 @@ CHART = (
 )
 
 
-def estimate_figures(round: Round, *, progress: Progress = silent) -> Figures:
-    """Return the figures of an audit at its looks, of another round once it is finished; where nothing can be said yet,
-    the ``trouble`` alone."""
-    if not round.pool.retrievals.exists():
+def estimate_figures(round_: Round, *, progress: Progress = silent) -> Figures:
+    """Return the figures of an audit at its looks, of another round once it is finished; before there is an
+    estimate, the ``trouble`` alone."""
+    if not round_.pool.retrievals.exists():
         return {"trouble": NO_LISTS}
     try:
-        if JudgeDesign.from_json(round.summary.get("judge")).judge == "audit":
-            return _of_audit(_live(round, progress))
-        found = estimate_round(round, progress=progress)
+        if JudgeDesign.from_json(round_.summary.get("judge")).judge == "audit":
+            return _of_audit(_live(round_, progress))
+        found = estimate_round(round_, progress=progress)
     except CounterpartError as error:
         return {"trouble": str(error)}
     sides = [
@@ -49,10 +49,10 @@ def estimate_figures(round: Round, *, progress: Progress = silent) -> Figures:
     return {"sides": sides} if sides else {"trouble": NO_LISTS}
 
 
-def _live(round: Round, progress: Progress) -> LiveEstimates:
+def _live(round_: Round, progress: Progress) -> LiveEstimates:
     """Return the audit at its looks; those that it reached before are kept, as each takes seconds to estimate."""
-    key = f"looks-at-round:{round.pk}"
-    live = measure_live(round, LOOKS, known=cache.get(key, ()), progress=progress)
+    key = f"looks-at-round:{round_.pk}"
+    live = measure_live(round_, LOOKS, known=cache.get(key, ()), progress=progress)
     cache.set(key, live.looks, timeout=KEPT)
     return live
 

@@ -46,28 +46,28 @@ class StoredPart:
         return mark_safe(self.drawn["launch" if user.has_perm("hits.launch_round") else "read"])  # noqa: S308
 
 
-def count_part(round: Round, part: str, *, progress: Progress) -> None:
+def count_part(round_: Round, part: str, *, progress: Progress) -> None:
     """Count a part of a round's pages and store it."""
-    kept = {"at": clock.now().isoformat(), "state": state_of_part(round)}
-    context = {"round": round, **PARTS[part].figures(round, progress=progress)}
+    kept = {"at": clock.now().isoformat(), "state": state_of_part(round_)}
+    context = {"round": round_, **PARTS[part].figures(round_, progress=progress)}
     drawn = {
         rights: render_to_string(PARTS[part].template, {**context, "perms": {"hits": {"launch_round": may}}})
         for rights, may in (("launch", True), ("read", False))
     }
-    write_json(part_path(round, part), {**kept, "drawn": drawn})
+    write_json(part_path(round_, part), {**kept, "drawn": drawn})
 
 
-def stored_part(round: Round, part: str) -> StoredPart | None:
+def stored_part(round_: Round, part: str) -> StoredPart | None:
     """Return the part as it was counted last, or None."""
-    kept = read_json(part_path(round, part))
+    kept = read_json(part_path(round_, part))
     return kept and StoredPart(datetime.fromisoformat(kept["at"]), kept["state"], kept["drawn"])
 
 
-def state_of_part(round: Round) -> str:
+def state_of_part(round_: Round) -> str:
     """Return a key of the data behind the parts."""
-    return f"{round.state}-{state_of(round, 'estimates')}"
+    return f"{round_.state}-{state_of(round_, 'estimates')}"
 
 
-def part_path(round: Round, part: str) -> str:
+def part_path(round_: Round, part: str) -> str:
     """Return where a part is in the storage."""
-    return f"parts/round-{round.pk}-{part}.json"
+    return f"parts/round-{round_.pk}-{part}.json"

@@ -57,7 +57,7 @@ def measure_trust(version: Version, *, progress: Progress) -> None:
 def stored_trust(version: Version) -> dict[str, Any] | None:
     """Return the stored figures with their chart, or None before they were measured."""
     figures: dict[str, Any] | None = read_json(_path(version))
-    # Earlier programs stored an estimate by parts that took votes on candidates for as right as those on controls.
+    # Earlier versions stored an estimate by parts that assumed equally reliable votes on candidates and on controls.
     if figures is None or any("reason" not in one for one in figures["completeness"]):
         return None
     return figures | {"chart": mark_safe(figures["chart"])}  # noqa: S308

@@ -1,5 +1,4 @@
-"""How far to trust what was concluded: a version's bias and completeness, a round's effect on the models, and their
-estimated scores."""
+"""How far to trust results: bias and completeness of a version, effect of a round on models, estimated scores."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,7 +14,7 @@ from dataset.models import Version
 
 @members_only.reads
 def version_trust(request: HttpRequest, name: str) -> HttpResponse:
-    """The bias of a version and how many matches it lacks, once a job has measured them."""
+    """The bias of a version and the number of its missing matches, once a job has measured them."""
     found = get_object_or_404(Version.objects.select_related("collection", "sample"), name=name)
     return render(request, "console/trust/trust.html", {"version": found, "figures": stored_trust(found)})
 
@@ -28,7 +27,7 @@ def version_measure(request: StaffRequest, name: str) -> HttpResponse:
 
 @members_only.reads
 def round_effect(request: StaffRequest, name: str) -> HttpResponse:
-    """What a round's judgments say so far of the models, and whether their ranking is settled."""
+    """The effect of a round's judgments so far on the models, and whether their ranking is settled."""
     return _part(request, name, "effect")
 
 

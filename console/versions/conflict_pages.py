@@ -1,4 +1,4 @@
-"""What a merge would bring before it is released: live counts, and the list of conflicts between people and sources."""
+"""The result of a merge before its release: live counts, and the list of conflicts between people and sources."""
 
 from typing import Any
 
@@ -25,14 +25,14 @@ from hits.task_types import ON_PAIRS
 
 
 class MergeForm(MergedForm):
-    """What of a release decides on its conflicts."""
+    """The fields of a release that decide on its conflicts."""
 
     def offered(self) -> dict[str, forms.Field]:
         of_merge = {"queries", *MergeParameters.form_fields()}
         return {name: field for name, field in super().offered().items() if name in of_merge}
 
     def contents(self) -> Contents:
-        """Raises CounterpartError for a merge that cannot be read and what ``preview`` refuses."""
+        """Raises CounterpartError for an invalid merge, and as ``preview`` does."""
         chosen = dict(self.cleaned_data)
         queries, rounds = chosen.pop("queries"), list(chosen.pop("rounds"))
         return preview(queries, rounds=rounds, policies=MergeParameters(**chosen).policies())

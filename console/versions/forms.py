@@ -38,7 +38,7 @@ class ExportForm(forms.Form):
 
 
 class PublishForm(forms.Form):
-    """What the public page of a version says of the licence of its pictures."""
+    """The licence of a version's pictures, for its public page."""
 
     picture_terms = forms.CharField(
         max_length=300,
@@ -80,7 +80,7 @@ class BenchmarkForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or {}
         if bool(chosen.get("rankings")) == bool(chosen.get("retrieval")) and "rankings" not in self.errors:
-            self.add_error("rankings", "Upload a file of rankings, or choose a search: one of them.")
+            self.add_error("rankings", "Either upload a file of rankings or choose a search.")
         if "pmrp" in chosen.get("benchmarks", []) and not chosen.get("categories"):
             self.add_error("categories", "pmrp needs the categories of the images.")
         return chosen

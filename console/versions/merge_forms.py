@@ -1,4 +1,4 @@
-"""What of a release decides on its positives, as fields: rounds, match sources with their conditions, and levels."""
+"""The fields that decide on the positives of a release: rounds, match sources with their conditions, and levels."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ HELP = {
     "partial": "Answers that are missing or wait for a review are left out, and the manifest says so.",
     "mixed_tasks": "The manifest and the card say so.",
 }
-"""What a page says of fields, where the help of the command is about how it is typed."""
+"""Help texts of a page, where those of the command explain how an option is typed."""
 OPERATORS = {
     "": "all",
     ">=": "with at least the score",
@@ -87,8 +87,8 @@ class MergedForm(ParametersForm):
             required=False,
             widget=forms.CheckboxSelectMultiple,
         )
-        for name, told in HELP.items():
-            found[name].help_text = told
+        for name, text in HELP.items():
+            found[name].help_text = text
         first = ("version", "queries", *MergeParameters.form_fields())
         return {name: found[name] for name in (*first, *found) if name != "merge"}
 

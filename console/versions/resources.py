@@ -68,7 +68,7 @@ class FileLine(Schema):
 
 
 class VersionAnswer(VersionLine):
-    """A version with its files; ``manifest.json`` tells how they were made.
+    """A version with its files; ``manifest.json`` says how they were made.
 
     ``caution`` says why scores on it are biased, if they are; ``verification`` is the job that last rebuilt it.
     """
@@ -111,7 +111,7 @@ def versions(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
 
 @resources.reads("/versions/{name}", "dataset:read", VersionAnswer, url_name="version")
 def version(request: ApiRequest, name: str) -> dict[str, Any]:
-    """Tell what a version holds, who made it, and which files it has."""
+    """Return the contents of a version, who made it, and its files."""
     return describe_version(get_object_or_404(VERSIONS, name=name))
 
 
@@ -119,7 +119,7 @@ def version(request: ApiRequest, name: str) -> dict[str, Any]:
 def version_file(request: ApiRequest, name: str, file_name: str) -> HttpResponseBase:
     """Send a file of a version, or its manifest.json, as it was released.
 
-    The judgments of a version with a round that is not closed are not sent: they tell which pairs are controls.
+    The judgments of a version with a round that is not closed are refused: they reveal which pairs are controls.
     """
     found = get_object_or_404(Version, name=name)
     if file_name != MANIFEST and file_name not in found.manifest.get("files", {}):
@@ -131,8 +131,8 @@ def version_file(request: ApiRequest, name: str, file_name: str) -> HttpResponse
 
 @resources.acts("/versions", "dataset:release", JobAnswer)
 def release_version(request: ApiRequest, body: ReleaseParameters) -> Job:
-    """Release a version: a job counts the votes of the rounds anew, unites them with the merged sources, and writes the
-    files. A version never changes afterwards."""
+    """Release a version: a job counts the votes of the rounds again, merges the sources, and writes the files. A
+    version never changes afterwards."""
     if Version.objects.filter(name=body.version).exists():
         raise Problem(409, f"Version {body.version} exists already and never changes. Choose another name.")
     check_release(body)
@@ -159,7 +159,7 @@ def export_version(request: ApiRequest, name: str, body: ExportBody) -> Job:
 def version_export(request: ApiRequest, name: str, what: str) -> HttpResponseBase:
     """Send a download that was made, a zip archive.
 
-    Those with judgments of a version with a round that is not closed are not sent: they tell which pairs are controls.
+    Those with judgments are refused while a round of the version is not closed: they reveal which pairs are controls.
     """
     found = get_object_or_404(Version, name=name)
     made = next((one for one in downloads_of(found) if one.what == what), None)
@@ -196,7 +196,7 @@ def line_of(version: Version) -> dict[str, Any]:
 
 
 def describe_version(version: Version) -> dict[str, Any]:
-    """Return what a version holds, who made it, and which files it has."""
+    """Return the contents of a version, who made it, and its files."""
     files = version.manifest.get("files", {})
     return line_of(version) | {
         "authors": authors_of(version),

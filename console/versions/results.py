@@ -1,4 +1,4 @@
-"""The public page of a version: what anybody may read of it, and how an admin publishes and withdraws it.
+"""The public page of a version, and how an admin publishes and withdraws it.
 
 The page needs no login, no session and no script. It names no worker, no pay and no control, and serves no file.
 """
@@ -32,7 +32,7 @@ from hits.question import Level
 VISITS = Throttle("RESULTS_PER_HOUR")
 PICTURE_SIZE = 320
 KEPT_SECONDS = 300
-"""How long browsers and proxies may keep the page; a withdrawn one is gone from them after that."""
+"""How long browsers and proxies may keep the page, also after it was withdrawn."""
 
 
 def public(view: Callable[..., HttpResponseBase]) -> View:
@@ -115,13 +115,12 @@ def version_publish(request: StaffRequest, name: str) -> HttpResponse:
 def version_withdraw(request: StaffRequest, name: str) -> HttpResponse:
     """Take the public page back."""
     if withdraw(get_object_or_404(Version, name=name), by=request.user):
-        messages.success(request, "The page is withdrawn. Its link leads nowhere until you publish it again.")
+        messages.success(request, "The page is withdrawn. Its link does not work until you publish it again.")
     return redirect("version", name)
 
 
 def _card(publication: Publication) -> dict[str, list[str]]:
-    """Return the sections of the version's card that tell nothing of pay and of single workers; empty ones are left
-    out."""
+    """Return the sections of the version's card without pay and without single workers; empty ones are left out."""
     version = publication.version
     agreement = [publication.agreement] if publication.agreement else []
     sections = {

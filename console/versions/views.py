@@ -141,7 +141,7 @@ def version_download(request: HttpRequest, name: str, what: str) -> FileResponse
     found = get_object_or_404(Version, name=name)
     made = next((download for download in downloads_of(found) if download.what == what), None)
     if made is None:
-        raise Http404(f"There is no export {what} of version {found}. Start it first.")
+        raise Http404(f"Version {found} has no export {what}. Start it first.")
     check_download(found, what, request.user)
     with refusals_as_404():
         content = local_copy(made.stored).open("rb")
@@ -163,7 +163,7 @@ def release(request: StaffRequest) -> HttpResponse:
 
 
 def _contents_of(form: ReleaseForm) -> dict[str, object]:
-    """Return what the version would hold, to be looked at before it is released for good."""
+    """Return the contents that the version would have, to be checked before it is released for good."""
     rounds = form.cleaned_data["rounds"]
     collection = form.cleaned_data["queries"].collection
     votes = votes_in(*rounds)

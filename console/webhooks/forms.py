@@ -16,7 +16,7 @@ class WebhookForm(forms.Form):
         help_text="Of a program of yours that the public internet reaches by https.",
     )
     types = forms.MultipleChoiceField(
-        label="What is it told?",
+        label="Which notifications does it get?",
         widget=forms.CheckboxSelectMultiple,
         choices=list(TYPES.items()),
         error_messages={"required": "Choose at least one."},

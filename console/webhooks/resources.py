@@ -46,7 +46,7 @@ Webhooks = part_schema("Webhooks", WebhookAnswer, "A part of the list of webhook
 
 class DeliveryAnswer(Schema):
     """One notification for one webhook. ``message`` is its ``webhook-id``; ``status`` is that of the last answer, null
-    if none came; ``due_at`` tells when it is tried next, null if it is not."""
+    if none came; ``due_at`` is when it is tried next, null if it is not."""
 
     id: int
     message: Annotated[UUID, Field(validation_alias="notification_id")]
@@ -70,25 +70,25 @@ def webhooks(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
 
 @resources.acts("/webhooks", "webhooks:write", WebhookAnswer, status=201)
 def add_webhook(request: ApiRequest, body: WebhookBody) -> Webhook:
-    """Have an address told of these types of notifications. Its secret is shown by *New secret* on its page."""
+    """Send notifications of these types to an address. The secret is shown by *New secret* on its page."""
     return acts.add_webhook(request.user, url=body.address, types=body.types)
 
 
 @resources.reads("/webhooks/{uuid:id}", "webhooks:read", WebhookAnswer, url_name="webhook")
 def webhook(request: ApiRequest, id: UUID) -> Webhook:
-    """Tell where a webhook sends what, and whether that arrives."""
+    """Return a webhook: its address, its types, and whether its notifications arrive."""
     return _own(request, id)
 
 
 @resources.removes("/webhooks/{uuid:id}", "webhooks:write")
 def remove_webhook(request: ApiRequest, id: UUID) -> None:
-    """Remove a webhook with the list of its deliveries. It is told nothing more."""
+    """Remove a webhook with the list of its deliveries. Nothing more is sent to it."""
     acts.remove_webhook(_own(request, id), by=request.user)
 
 
 @resources.reads("/webhooks/{uuid:id}/deliveries", "webhooks:read", Deliveries)
 def deliveries(request: ApiRequest, id: UUID, place: Query[Place]) -> dict[str, Any]:
-    """List what a webhook was told and is to be told, the oldest first, for thirty days."""
+    """List the deliveries of a webhook in the last thirty days, done and waiting, the oldest first."""
     return part_of(_own(request, id).deliveries.select_related("notification"), place)
 
 
@@ -107,7 +107,7 @@ def send_delivery(request: ApiRequest, id: UUID, delivery: int) -> Delivery:
 
 
 def _own(request: ApiRequest, id: UUID, *, on: bool = False) -> Webhook:
-    """Return a webhook of the token's owner, of nobody else; one that is ``on``, or it is refused."""
+    """Return a webhook of the token's owner. Raises Http404 for another one; with ``on``, refuses one that is off."""
     found = get_object_or_404(request.user.webhooks, pk=id)
     if on and found.off_since:
         raise Problem(409, acts.OFF)

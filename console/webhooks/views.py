@@ -1,6 +1,6 @@
 """One's webhooks: added, tested, switched, given a new secret and removed; their deliveries, which can be sent again.
 
-Only their owner sees them, as an address may be as secret as a password. Events tell everybody their hosts.
+Only their owner sees them, as an address may be as secret as a password. Events show their hosts to all staff.
 """
 
 from uuid import UUID
@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from console.pagination import page_of
 from console.permissions import StaffRequest, stewards_only
-from console.refusals import refusals_in, refusals_told
+from console.refusals import refusals_as_messages, refusals_in
 from console.webhooks.forms import WebhookForm
 from integrations.deliveries import send_again
 from integrations.models import Webhook
@@ -51,9 +51,9 @@ def webhook(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
 
 @stewards_only.acts
 def webhook_test(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
-    """Tell the webhook a notification of the type ``test``."""
+    """Send the webhook a notification of the type ``test``."""
     found = _own(request, webhook_id)
-    with refusals_told(request):
+    with refusals_as_messages(request):
         send_test(found)
         messages.success(request, "A test is being sent. Reload the page to see its outcome.")
     return redirect("webhook", found.pk)
@@ -61,11 +61,11 @@ def webhook_test(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
 
 @stewards_only.acts
 def webhook_secret(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
-    """Make a new secret in the place of the one that the page was about, and show it."""
+    """Replace the secret that the page was opened with, and show the new one."""
     found = _own(request, webhook_id)
     if request.POST.get("generation") == str(found.generation) and renew_secret(found, by=request.user):
         return _show_secret(request, _own(request, webhook_id))
-    messages.error(request, "The webhook has another secret since this page was opened.")
+    messages.error(request, "The secret was changed since this page was opened. Nothing was changed now.")
     return redirect("webhook", found.pk)
 
 
@@ -75,10 +75,10 @@ def webhook_switch(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
     found = _own(request, webhook_id)
     if request.POST.get("on") == "yes":
         switch_on(found, by=request.user)
-        messages.success(request, "The webhook is on. It is told what happens from now on.")
+        messages.success(request, "The webhook is on. It gets all notifications from now on.")
     else:
         switch_off(found, by=request.user)
-        messages.success(request, "The webhook is off. What waited for it is not sent.")
+        messages.success(request, "The webhook is off. Waiting notifications are not sent.")
     return redirect("webhook", found.pk)
 
 
@@ -98,7 +98,7 @@ def delivery_send(request: StaffRequest, webhook_id: UUID, delivery_id: int) -> 
     """Send one delivery again."""
     found = _own(request, webhook_id)
     delivery = get_object_or_404(found.deliveries.select_related("webhook"), pk=delivery_id)
-    with refusals_told(request):
+    with refusals_as_messages(request):
         send_again(delivery)
         messages.success(request, "It is being sent again. Reload the page to see the outcome.")
     return redirect("webhook", found.pk)

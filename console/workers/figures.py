@@ -1,5 +1,4 @@
-"""What a worker's page shows of the platforms they came from, of what signals found in their work, and of annotators
-that they seem to follow."""
+"""Figures of a worker's page: platforms, assignments with signals, and annotators that they seem to follow."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -34,18 +33,18 @@ def messages_to(worker: Worker) -> list[SentMessage]:
     return [SentMessage(row, failure) for row, failure in zip(rows, failures, strict=True)]
 
 
-def signalled_of(worker: Worker, round: Round | None) -> list[Assignment]:
+def signalled_of(worker: Worker, round_: Round | None) -> list[Assignment]:
     """Return the worker's latest assignments, in one round or all, that signals asked a person to look at."""
     theirs = Assignment.objects.filter(worker=worker).exclude(signals=[]).select_related("hit__round")
-    return list((theirs.filter(hit__round=round) if round else theirs).order_by("-pk")[:20])
+    return list((theirs.filter(hit__round=round_) if round_ else theirs).order_by("-pk")[:20])
 
 
 def flags_of(worker: Worker) -> list[dict[str, Any]]:
     """Return the worker's row and its ``round`` of each chart of mimicry that flags them, as jobs made it last."""
     rounds = Round.objects.filter(hits__assignments__worker=worker).distinct().order_by("name")
     return [
-        {**row, "round": round}
-        for round in rounds
-        for row in stored_rows(round, "mimicry")
+        {**row, "round": round_}
+        for round_ in rounds
+        for row in stored_rows(round_, "mimicry")
         if row["worker"] == worker.pseudonym and row["result"] == FLAGGED
     ]

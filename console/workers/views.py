@@ -21,7 +21,7 @@ from annotation.work.worker_records import current_exclusion, record_of, rounds_
 from console.kept_figures import kept_if_slow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, payers_only, stewards_only
-from console.refusals import refusals_told
+from console.refusals import refusals_as_messages
 from console.workers.figures import flags_of, messages_to, origins_of, signalled_of
 from core.errors import CounterpartError
 from core.text import counted
@@ -120,7 +120,7 @@ def worker_exclude(request: StaffRequest, pseudonym: str) -> HttpResponse:
 @stewards_only.acts
 def worker_readmit(request: StaffRequest, pseudonym: str) -> HttpResponse:
     found = _worker_or_404(pseudonym)
-    with refusals_told(request, messages.INFO):
+    with refusals_as_messages(request, messages.INFO):
         readmit(found, by=request.user.get_username())
         messages.success(request, f"Worker {found} can take HITs again.")
     return redirect("worker", pseudonym)
@@ -142,7 +142,7 @@ def worker_pause(request: StaffRequest, pseudonym: str, name: str) -> HttpRespon
 @stewards_only.acts
 def worker_resume(request: StaffRequest, pseudonym: str, name: str) -> HttpResponse:
     found, round = _worker_or_404(pseudonym), get_object_or_404(Round, name=name)
-    with refusals_told(request, messages.INFO):
+    with refusals_as_messages(request, messages.INFO):
         resume_worker(found, round=round, by=request.user.get_username())
         messages.success(request, f"Worker {found} can take HITs of {round} again.")
     return redirect("worker", pseudonym)

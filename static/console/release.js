@@ -14,7 +14,7 @@ const sentence = (one) =>
   `${one.source}: ${one.pairs.toLocaleString("en")} pairs, ${one.new.toLocaleString("en")} new, ` +
   `${one.conflicts.toLocaleString("en")} conflict${one.conflicts === 1 ? "" : "s"}.`;
 
-function told(counts) {
+function describe(counts) {
   if (counts.error) return counts.error;
   const total = `${counts.positives.toLocaleString("en")} positive pairs in all.`;
   return [...counts.sources.map(sentence), total].join(" ");
@@ -34,7 +34,7 @@ async function count() {
   output.textContent = "Counting…";
   try {
     const answer = await fetch(`${form.dataset.counts}?${fields}`, { signal: asked.signal });
-    output.textContent = told(await answer.json());
+    output.textContent = describe(await answer.json());
   } catch (error) {
     if (error.name !== "AbortError") output.textContent = "The counts could not be loaded.";
   }

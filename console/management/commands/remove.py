@@ -26,7 +26,8 @@ class Command(ActCommand):
         parser.add_argument("--yes", action="store_true", help="do not ask")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        thing, name = options["thing"], options["name"]
+        thing = options["thing"]
+        name = options["name"]
         check_removable(*find(thing, name))
         if not options["yes"]:
             _ask(f"Remove {singular(thing)} {name}? This cannot be undone. [y/N] ")

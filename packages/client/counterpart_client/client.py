@@ -177,7 +177,7 @@ class Client(HttpCalls):
         return self.post(f"/rounds/{round}/imports", JobAnswer, file=file, **parameters)
 
     def close_round(self, round: str) -> JobAnswer:
-        """Close an open round: nobody gets a HIT any more. Or close a draft with judgments of elsewhere."""
+        """Close an open round: workers get no more HITs. Or close a draft with imported judgments."""
         return self.post(f"/rounds/{round}/close", JobAnswer)
 
     def judgments(self, round: str) -> Iterator[JudgmentAnswer]:
@@ -200,7 +200,7 @@ class Client(HttpCalls):
         return self.post(f"/rounds/{round}/aggregations", JobAnswer, **parameters)
 
     def verdicts(self, round: str, **query: Any) -> Iterator[VerdictAnswer]:
-        """Yield what the votes of a round say of each pair; with ``method=`` counted by it, not by the latest."""
+        """Yield the verdict of a round's votes on each pair; with ``method=`` counted by it, not by the latest."""
         return self.pages("/verdicts", VerdictAnswer, round=round, **query)
 
     def reviews(self, **query: Any) -> Iterator[ReviewAnswer]:
@@ -208,7 +208,7 @@ class Client(HttpCalls):
         return self.pages("/reviews", ReviewAnswer, **query)
 
     def review(self, collection: str, conclusion: str, **parameters: Any) -> list[ReviewAnswer]:
-        """Review a pair, an image or a caption: reviews are added beside judgments, and never changed.
+        """Review a pair, an image or a caption: reviews are only added; judgments never change.
 
         >>> client.review("zoo", "level", image="17", caption="17a", level=1)
         """
@@ -221,7 +221,7 @@ class Client(HttpCalls):
         return self.pages("/versions", VersionLine)
 
     def version(self, name: str) -> VersionAnswer:
-        """Return what a version holds, who made it, and which files it has."""
+        """Return the contents of a version, who made it, and its files."""
         return self.get(f"/versions/{name}", VersionAnswer)
 
     def release_version(self, version: str, collection: str, queries: str, **parameters: Any) -> JobAnswer:
@@ -246,7 +246,8 @@ class Client(HttpCalls):
         checksums = {one.path: one.sha256 for one in found.files} | {"manifest.json": found.manifest_sha256}
         if path is not None and path not in checksums:
             raise ClientError(f"Version {version} has no file {path!r}; it has {', '.join(checksums)}.")
-        arrived, refused = [], []
+        arrived = []
+        refused = []
         for name in checksums if path is None else [path]:
             try:
                 arrived.append(self.fetch(f"/versions/{version}/files/{name}", Path(to) / name, checksums[name]))

@@ -41,8 +41,8 @@ class ApiError(ClientError):
 class HttpCalls:
     """Calls of one site with one token.
 
-    A call that meets a broken connection or a busy site is sent again with the same Idempotency-Key, so that it does
-    what it does once. ``transport`` replaces the network in tests.
+    A call that meets a broken connection or a busy site is sent again with the same Idempotency-Key, so that it
+    takes effect once. ``transport`` replaces the network in tests.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class HttpCalls:
                 with content.open("rb") if isinstance(content, Path) else nullcontext(content) as body:
                     request = self._http.build_request(method, path, params=params, content=body, headers=headers)
                     if request.url.netloc != self._http.base_url.netloc:
-                        del request.headers["Authorization"]  # nobody else gets the token
+                        del request.headers["Authorization"]  # other hosts must not get the token
                     response = self._http.send(request, stream=stream)
                     if response.is_success:
                         return response
@@ -121,7 +121,8 @@ class HttpCalls:
         """Upload a file with its checksum, streamed; a large one to S3 where the site has it."""
         digest = b64encode(bytes.fromhex(_sha256(file))).decode()
         headers = {"Content-Digest": f"sha-256=:{digest}:", "Content-Type": "application/octet-stream"}
-        query, size = {"name": file.name}, file.stat().st_size
+        query = {"name": file.name}
+        size = file.stat().st_size
         if size >= LARGE:
             try:
                 answer = self.send("POST", "/uploads", query={**query, "size": size}, headers=headers)
@@ -129,7 +130,7 @@ class HttpCalls:
                 self.send("PUT", put["url"], content=file, headers=put["headers"])
                 return _read(answer, kind)
             except ApiError as error:
-                if error.status != 409:  # this site has no S3
+                if error.status != 409:  # this site does not use S3
                     raise
         return _read(self.send("POST", "/uploads", query=query, content=file, headers=headers), kind)
 
@@ -168,10 +169,10 @@ class HttpCalls:
 
 
 def _wait(response: httpx.Response, usual: float) -> float:
-    """Return after how many seconds a refused call is sent again; never, if that is of no use."""
-    told = response.headers.get("Retry-After", "")
-    if response.status_code in BUSY or (response.status_code == 409 and told):
-        return float(told) if told.isdecimal() else usual
+    """Return the seconds to wait before a refused call is sent again; infinite if a retry is of no use."""
+    retry_after = response.headers.get("Retry-After", "")
+    if response.status_code in BUSY or (response.status_code == 409 and retry_after):
+        return float(retry_after) if retry_after.isdecimal() else usual
     return float("inf")
 
 

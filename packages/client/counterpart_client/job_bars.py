@@ -9,7 +9,7 @@ from counterpart_client.models import JobAnswer
 
 
 class JobFailed(ClientError):  # noqa: N818  what happened, on the site
-    """A job failed or was cancelled: ``job`` is what the site tells of it."""
+    """A job failed or was cancelled: ``job`` is the site's description of it."""
 
     def __init__(self, job: JobAnswer) -> None:
         super().__init__(f"{job.title}: {job.message}")
@@ -32,7 +32,8 @@ def job_bar(visible: bool) -> Iterator[Callable[[JobAnswer], None]]:
 
         def show(job: JobAnswer) -> None:
             bar.set_description_str(": ".join(filter(None, (job.title, job.step))), refresh=False)
-            bar.total, bar.n = job.total, job.done
+            bar.total = job.total
+            bar.n = job.done
             bar.refresh()
 
         yield show

@@ -499,7 +499,7 @@ class FileLine(BaseModel):
 
 class VersionAnswer(BaseModel):
     """
-    A version with its files; ``manifest.json`` tells how they were made.
+    A version with its files; ``manifest.json`` says how they were made.
 
     ``caution`` says why scores on it are biased, if they are; ``verification`` is the job that last rebuilt it.
     """
@@ -542,8 +542,8 @@ class FigureLine(BaseModel):
     """
     A metric's mean over queries, from 0 to 1, with its 95% interval, null where there is none.
 
-    ``direction`` is `i2t` (images ask for captions), `t2i`, or the `average` of both. ``kind`` tells whether it was
-    counted, or estimated from a part of the judgments. ``estimand`` is what it is the mean of.
+    ``direction`` is `i2t` (images ask for captions), `t2i`, or the `average` of both. ``kind`` says whether it
+    was counted, or estimated from a part of the judgments. ``estimand`` is the quantity that it is the mean of.
     """
 
     direction: str
@@ -670,7 +670,7 @@ class Webhooks(BaseModel):
 class DeliveryAnswer(BaseModel):
     """
     One notification for one webhook. ``message`` is its ``webhook-id``; ``status`` is that of the last answer, null
-    if none came; ``due_at`` tells when it is tried next, null if it is not.
+    if none came; ``due_at`` is when it is tried next, null if it is not.
     """
 
     id: int
@@ -756,7 +756,7 @@ class RunAnswer(BaseModel):
 
 
 class BenchmarkAnswer(BaseModel):
-    """What a job has measured; nothing before it is done."""
+    """The figures that a job has measured; empty before it is done."""
 
     job: JobAnswer
     results: list[Measured]
