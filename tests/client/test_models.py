@@ -20,4 +20,4 @@ def test_the_client_has_the_version_of_the_site():
 
 @pytest.mark.slow
 def test_the_types_are_those_of_the_description_of_the_api():
-    assert MODELS.read_text() == models(), "make client-models writes them anew"
+    assert MODELS.read_text() == models(), "run make client-models"

@@ -1,4 +1,4 @@
-"""Write the client's models anew from the description of the API: python -m tests.client.write_models"""
+"""Write the client's models from the description of the API: python -m tests.client.write_models"""
 
 import json
 import re

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import pytest
+from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client, TestCase
 
@@ -12,12 +13,15 @@ from annotation.models import Assignment
 from annotation.work.answers import Answer
 from annotation.work.grading import grade
 from annotation.work.submissions import submit_answers
+from core import events
 from corpus.models import Collection
+from crowd.models import Outbox, Posting
 from dataset.models import Version
 from dataset.verdicts import aggregate_round
 from hits.models import Round, Seat
 from mitl.models import Pool, Retrieval
 from tests.annotation.answering import right_answers
+from tests.console.addresses import addresses_of_the_site
 from tests.dataset.releasing import release_version
 from tests.factories import (
     make_annotator,
@@ -28,6 +32,8 @@ from tests.factories import (
     make_round,
     make_sample,
 )
+
+__all__ = ["addresses_of_the_site"]
 
 
 def answer_wrongly(made: Round) -> Assignment:
@@ -45,6 +51,12 @@ def _answer(made: Round, answers: Callable[[Assignment], list[Answer]]) -> Assig
     submit_answers(assignment, answers=answers(assignment), active_seconds=300)
     grade(Assignment.objects.get(pk=assignment.pk))
     return Assignment.objects.get(pk=assignment.pk)
+
+
+@pytest.fixture(autouse=True)
+def no_workers(monkeypatch):
+    """No worker process answers; a test does not wait for one."""
+    monkeypatch.setattr("celery.app.control.Control.broadcast", lambda *_, **__: None)
 
 
 @dataclass
@@ -92,6 +104,15 @@ def make_site() -> Site:
         flagged=answer_wrongly(opened),
         version=release_version("v1", collection=collection, sample=sample, rounds=[done]),
     )
+
+
+def late_on_platform(made: Round) -> None:
+    """A posting that was read long ago, a call that failed, and what the account held."""
+    where = {"channel": "mturk", "environment": "emulator"}
+    hit = made.hits.get()
+    Posting.objects.create(round=made, hit=hit, max_assignments=1, state="live", seen_at="2026-01-01T00:00Z", **where)
+    Outbox.objects.create(round=made, call="publish", subject=f"x:{made.pk}", state="failed", error="Refused.", **where)
+    transaction.atomic(events.record)("account held", made, actor="sync", amount="0.01")
 
 
 @pytest.fixture

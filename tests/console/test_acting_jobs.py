@@ -52,7 +52,7 @@ def caller(author) -> Caller:
 
 
 def asked(caller: Caller, path: str, **body) -> Job:
-    """Make a call whose job nobody runs yet."""
+    """Make a call whose job does not run yet."""
     answer = caller.post(path, body)
     assert answer.status_code == 202, answer.content
     return Job.objects.get(pk=answer.json()["id"])
@@ -95,10 +95,10 @@ def test_more_than_the_top_up_that_was_confirmed_is_not_paid(author):
     for _ in range(5):
         answer_rightly(made)
     refused = page.post("/rounds/long/top-up/", {"confirmed": "0.01"}, follow=True)
-    assert "The cost has changed since it was shown" in refused.text
+    assert "cost has changed" in refused.text
     page.post("/rounds/long/top-up/")
     answer_rightly(made)
-    assert "more than the $3.00 that were confirmed: look at it again" in run(Job.objects.get())
+    assert "more than the $3.00" in run(Job.objects.get())
     assert not Payment.objects.filter(kind="bonus").exists()
 
 
@@ -131,7 +131,7 @@ def test_what_acts_asks_under_the_lock_and_changes_nothing_for_who_lost_their_ro
     job = Job.objects.create(title="Act", task=jobs.publish.name, created_by=author)
     demote(author)
     before = [kind.objects.count() for kind in (Event, Version, Round, Payment)]
-    with on_behalf_of_author(job), pytest.raises(CounterpartError, match="The role of .* no longer allows this"):
+    with on_behalf_of_author(job), pytest.raises(CounterpartError, match="The role of"):
         ACTS[act](site)
     assert [kind.objects.count() for kind in (Event, Version, Round, Payment)] == before
     assert (site.again().draft.state, site.again().round.state) == ("draft", "open")

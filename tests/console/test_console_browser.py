@@ -1,7 +1,6 @@
 """The staff's pages in a real browser: accessibility, keys, live progress, no sideways scroll on a phone."""
 
 import pytest
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
@@ -22,6 +21,7 @@ from simulation.simulated_rounds import simulate_round
 from tests.annotation.money.moneyed import flagged, posted
 from tests.browser import barriers, barriers_in_light_and_dark, faults_of, width_on_a_phone
 from tests.conftest import client_of
+from tests.console.browsing import log_in
 from tests.console.conftest import Site
 from tests.factories import make_collection, make_round
 
@@ -97,15 +97,9 @@ DIFFERENCES = [
 ]
 
 
-def log_in(page: Page, site_url: str) -> Page:
-    session = client_of("admin").cookies[settings.SESSION_COOKIE_NAME].value
-    page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": site_url}])
-    return page
-
-
 @pytest.fixture
 def staged(site, platform) -> Site:
-    """The site, with a round on a platform beside it: work, a call that failed, and an audit that found something."""
+    """The site, and a round on a platform: work, a call that failed, and an audit that found something."""
     made = posted(collection=site.collection, name="there", hits=2)
     worker = flagged(made).worker
     WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id="A1")
@@ -156,7 +150,7 @@ def test_the_login_has_no_barriers(page, db, settings):
         assert barriers(page) == [], path
 
 
-def test_somebody_can_log_in_and_out(page, db):
+def test_a_person_can_log_in_and_out(page, db):
     client_of("researcher")
     page.goto("/rounds/")
     page.get_by_label("Username").fill("researcher")

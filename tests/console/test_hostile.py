@@ -19,7 +19,7 @@ from config.wsgi import application
 from console.api.access_tokens import make_token
 from console.api.scopes import SCOPES
 from console.api.site_api import api
-from tests.console.test_access import GUARDED, addresses_of_the_site
+from tests.console.addresses import GUARDED, addresses_of_the_site
 from tests.hostile import DIGITS, IN_JSON, OTHER_JSON, TYPED
 
 __all__ = ["addresses_of_the_site"]

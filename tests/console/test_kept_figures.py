@@ -1,4 +1,4 @@
-"""Figures that take long to count are kept for a while, and tell their age."""
+"""Figures that take long to count are kept for a while, and show their age."""
 
 from datetime import timedelta
 
@@ -18,17 +18,17 @@ def nothing_kept():
     cache.clear()
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(0.9, [1, 2]), (1.1, [1, 1])])
-def test_what_takes_over_a_second_to_count_is_kept_for_a_while(monkeypatch, seconds, told):
+@pytest.mark.parametrize(("seconds", "message"), [(0.9, [1, 2]), (1.1, [1, 1])])
+def test_what_takes_over_a_second_to_count_is_kept_for_a_while(monkeypatch, seconds, message):
     monkeypatch.setattr(kept_figures, "SLOW", 1.0)
     monkeypatch.setattr(kept_figures, "perf_counter", iter([0.0, seconds] * 2).__next__)
     counts = iter([1, 2])
     kept = [kept_figures.kept_if_slow(f"count-of-{seconds}", lambda: next(counts)) for _ in range(2)]
-    assert [one.figures for one in kept] == told
+    assert [one.figures for one in kept] == message
 
 
-@pytest.mark.parametrize(("minutes", "told"), [(0, False), (0.5, False), (5, True)])
-def test_a_round_tells_the_age_of_its_figures_after_a_minute(member, db, monkeypatch, minutes, told):
+@pytest.mark.parametrize(("minutes", "message"), [(0, False), (0.5, False), (5, True)])
+def test_a_round_shows_the_age_of_its_figures_after_a_minute(member, db, monkeypatch, minutes, message):
     made = make_round()
     key = f"figures-of-round:{made.pk}"
     monkeypatch.setattr(kept_figures, "SLOW", -1.0)
@@ -37,15 +37,15 @@ def test_a_round_tells_the_age_of_its_figures_after_a_minute(member, db, monkeyp
     kept = cache.get(key)
     cache.set(key, kept_figures.Kept(kept.figures, timezone.now() - timedelta(minutes=minutes), 60))
     for shown in (member.get(f"/rounds/{made}/").text, member.get(f"/rounds/{made}/live/").json()["html"]):
-        assert ("As of" in shown) is told
-        assert ("5\xa0minutes ago</time>; these figures take long" in shown) is told
+        assert ("As of" in shown) is message
+        assert ("5\xa0minutes ago</time>; these figures take long" in shown) is message
 
 
 def test_figures_are_counted_again_after_twenty_times_as_long_as_they_took(monkeypatch):
     monkeypatch.setattr(kept_figures, "SLOW", 1.0)
-    for age, told in ((19, "old"), (21, "new")):
+    for age, message in ((19, "old"), (21, "new")):
         cache.set("figures", kept_figures.Kept("old", timezone.now() - timedelta(seconds=age), 1.0))
-        assert kept_figures.kept_if_slow("figures", lambda: "new").figures == told
+        assert kept_figures.kept_if_slow("figures", lambda: "new").figures == message
 
 
 def test_a_request_counts_one_of_many_large_figures_and_shows_others_as_they_were(monkeypatch):

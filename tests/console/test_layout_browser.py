@@ -22,8 +22,8 @@ from dataset.verdicts import aggregate_round
 from hits.models import Item, Round, Seat
 from mitl.models import Pool, Proposal
 from tests.browser import barriers_in_light_and_dark
+from tests.console.browsing import log_in
 from tests.console.conftest import answer_rightly
-from tests.console.test_console_browser import log_in
 from tests.factories import (
     make_annotator,
     make_assignment,

@@ -13,8 +13,7 @@ from evaluation.scores.scoring import evaluate_version
 from hits.models import Round
 from simulation.simulated_rounds import simulate_round
 from tests.annotation.answering import address, home_of, leased
-from tests.console.conftest import Site, answer_wrongly
-from tests.console.test_queries import late_on_platform
+from tests.console.conftest import Site, answer_wrongly, late_on_platform
 from tests.crawling import broken_links
 from tests.dataset.releasing import release_version
 from tests.factories import make_round, put_on_platform
@@ -22,7 +21,7 @@ from tests.factories import make_round, put_on_platform
 
 @pytest.fixture
 def shown(site: Site, django_capture_on_commit_callbacks) -> Round:
-    """The demo in small beside ``site``: a round that a simulated crowd answered, a release with scores, a job, and a
+    """The demo in small, with ``site``: a round that a simulated crowd answered, a release with scores, a job, and a
     round on a platform's emulator. Returns the simulated round."""
     simulated = make_round(site.collection, "simulated", hits=2, replication=2)
     with django_capture_on_commit_callbacks(execute=True):

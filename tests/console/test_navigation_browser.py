@@ -1,11 +1,10 @@
 """The menu of narrow windows, in a real browser."""
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from tests.browser import barriers_in_light_and_dark
-from tests.console.test_console_browser import log_in
+from tests.console.browsing import log_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -46,15 +45,6 @@ def test_a_wide_window_shows_all_entries_in_one_line_without_a_menu(open_page, l
     assert page.locator(".top").bounding_box()["height"] == 56
     assert len({link.bounding_box()["y"] for link in page.locator(".top nav a").all()}) == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= 1249
-
-
-def test_a_long_name_of_a_user_leaves_the_bar_its_width(open_page, live_server, db):
-    page = log_in(open_page(viewport={"width": 1249, "height": 800}), live_server.url)
-    User.objects.update(username="a-rather-long-name-of-a-user-" * 5)
-    page.goto("/")
-    assert page.locator(".top").bounding_box()["height"] == 56
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1249
-    expect(page.get_by_role("button", name="Log out")).to_be_in_viewport()
 
 
 def test_enter_goes_on_to_the_next_question_of_the_plan(open_page, live_server, site):

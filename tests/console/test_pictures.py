@@ -5,7 +5,6 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from PIL import Image as Picture
 
-from corpus.models import Image, Match
 from corpus.pictures.stored_pictures import store_picture
 from tests.factories import make_collection, picture
 
@@ -72,12 +71,3 @@ def test_a_file_that_is_not_surely_a_picture_is_never_shown_as_a_page(researcher
     large.file = default_storage.save("images/evil.html", ContentFile(b"<script>"))
     large.save()
     assert researcher.get(f"/pictures/{large.pk}/")["Content-Type"] == "application/octet-stream"
-
-
-def test_a_pictures_page_shows_what_other_sources_associate_with_it(researcher, large):
-    elsewhere = Image.objects.create(collection=large.collection, key="9", file_name="9.jpg")
-    other = elsewhere.captions.create(collection=large.collection, key="9", text="a caption from elsewhere")
-    Match.objects.create(collection=large.collection, image=large, caption=other, source="cxc", score=3.5)
-    text = researcher.get(f"/images/{large.pk}/").content.decode()
-    assert "a caption from elsewhere" in text
-    assert "3.50" in text

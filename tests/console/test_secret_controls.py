@@ -1,5 +1,4 @@
-"""Nobody who may join a round as a worker learns its controls: every page and every call, by role and scope, while the
-round is open."""
+"""No worker of an open round learns its controls from the staff's pages or calls, by any role or scope."""
 
 import csv
 import json
@@ -23,11 +22,10 @@ from dataset.verdicts import aggregate_round
 from hits.models import HIT, Control, Item, Round
 from tests.console.api.calls import Caller
 from tests.console.conftest import answer_rightly
-from tests.console.test_access import addresses_of_the_site  # noqa: F401
 from tests.dataset.releasing import release_version
 from tests.factories import make_round
 
-TELLING = {"control", "polarity", "gold"}
+REVEALING = {"control", "polarity", "gold"}
 EXPORTS = ("judgments-long", "judgments-csv", "eccv-json_lenient", "parquet")
 NAMED = {"collections": "zoo", "versions": "v2", "pools": "pool-secret", "annotators": "overlap"}
 READ = [
@@ -91,7 +89,7 @@ def _is_row(value: object) -> bool:
     return isinstance(value, dict | list)
 
 
-def told(items: list[Item], answer: HttpResponse) -> set[int]:
+def items_in(items: list[Item], answer: HttpResponse) -> set[int]:
     """The items whose pair is in a row of an answer, or whose caption is on a page."""
     text = text_of(answer)
     kind = answer["Content-Type"]
@@ -105,12 +103,12 @@ def told(items: list[Item], answer: HttpResponse) -> set[int]:
     return {item.pk for item in items for row in rows if item.image.key in row and item.caption.key in row}
 
 
-def tells_controls(answer: HttpResponse) -> bool:
+def names_controls(answer: HttpResponse) -> bool:
     """Whether a column or a field says which pairs are controls."""
     text = text_of(answer)
     if answer["Content-Type"].startswith("text/csv") or "," in text.partition("\n")[0]:
         header = next(csv.reader(text.splitlines()[:1]), [])
-        if TELLING & set(header):
+        if REVEALING & set(header):
             return True
     return bool(re.search(r'"(control|polarity|gold)": "', text))
 
@@ -120,7 +118,7 @@ def separates(items: list[Item], answer: HttpResponse) -> bool:
     if answer.status_code != 200 or answer["Content-Type"].startswith("image/"):
         return False
     answer = HttpResponse(text_of(answer), content_type=answer["Content-Type"])
-    return len(told(items, answer)) not in (0, len(items)) or tells_controls(answer)
+    return len(items_in(items, answer)) not in (0, len(items)) or names_controls(answer)
 
 
 def caller_as(role: str) -> Caller:
@@ -170,28 +168,28 @@ def pages_of(secret: SimpleNamespace, addresses: dict[str, str]) -> list[str]:
     return sorted(pages)
 
 
-def test_no_page_tells_an_account_without_a_role_the_controls_of_an_open_round(
+def test_no_page_reveals_controls_of_an_open_round_to_an_account_without_a_role(
     member,
     secret,
-    addresses_of_the_site,  # noqa: F811
+    addresses_of_the_site,
 ):
-    telling = [page for page in pages_of(secret, addresses_of_the_site) if separates(secret.items, member.get(page))]
-    assert telling == []
+    revealing = [page for page in pages_of(secret, addresses_of_the_site) if separates(secret.items, member.get(page))]
+    assert revealing == []
 
 
-def test_no_call_tells_an_account_without_a_role_the_controls_of_an_open_round(secret, db):
+def test_no_call_reveals_controls_of_an_open_round_to_an_account_without_a_role(secret, db):
     caller = caller_as("member")
     assert [path for path in calls_of(secret) if separates(secret.items, caller.get(path))] == []
 
 
 @pytest.mark.parametrize("role", ["researcher", "admin"])
-def test_no_call_tells_any_role_the_controls_of_an_open_round(secret, role, db):
+def test_no_call_reveals_controls_of_an_open_round_to_any_role(secret, role, db):
     caller = caller_as(role)
     answers = {path: caller.get(path) for path in calls_of(secret)}
-    assert {path for path, answer in answers.items() if answer.status_code == 200 and tells_controls(answer)} == set()
+    assert {path for path, answer in answers.items() if answer.status_code == 200 and names_controls(answer)} == set()
     candidates = {item.pk for item in secret.items if item.control is None}
     for path in ("/rounds/secret/judgments", "/rounds/secret/judgments?format=jsonl"):
-        assert told(secret.items, caller.get(path)) == candidates, path
+        assert items_in(secret.items, caller.get(path)) == candidates, path
 
 
 def test_pages_show_controls_to_each_role(reviewer, researcher, secret):
@@ -202,7 +200,7 @@ def test_pages_show_controls_to_each_role(reviewer, researcher, secret):
         assert client.get("/versions/v2/files/pairs.csv").status_code == 200
 
 
-def test_files_with_judgments_leave_the_site_for_nobody_before_the_round_is_closed(releaser, member, secret):
+def test_files_with_judgments_are_refused_before_the_round_is_closed(releaser, member, secret):
     paths = ("/versions/v2/files/judgments.csv", "/versions/v2/downloads/judgments-long.zip")
     for path in paths:
         refused = releaser.get(path)
@@ -211,7 +209,7 @@ def test_files_with_judgments_leave_the_site_for_nobody_before_the_round_is_clos
     assert [client.get(path).status_code for path in paths for client in (member, releaser)] == [200] * 4
 
 
-def test_a_closed_round_is_told_to_every_account(member, secret):
+def test_controls_of_a_closed_round_are_shown_to_every_account(member, secret):
     Round.objects.update(closed_at=timezone.now())
     caller = caller_as("member")
     lines = caller.get("/rounds/secret/judgments").json()["results"]

@@ -8,7 +8,7 @@ from django.test import Client
 from playwright.sync_api import Page, expect
 
 from hits.models import Round
-from tests.console.test_console_browser import log_in
+from tests.console.browsing import log_in
 from tests.factories import make_round, put_on_platform
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -47,7 +47,7 @@ def test_a_form_is_filled_in_again_after_the_login_and_not_sent(form):
     expect(form.locator("textarea").first).not_to_have_value(WORDS)
 
 
-def test_somebody_else_sees_nothing_of_it(form):
+def test_another_person_sees_nothing_of_it(form):
     other = User.objects.create_user("robin", password=PASSWORD)
     other.groups.add(Group.objects.get(name="admin"))
     Session.objects.all().delete()

@@ -6,7 +6,7 @@ from console.templatetags.console import code, words
 
 
 @pytest.mark.parametrize(
-    ("stored", "told"),
+    ("stored", "message"),
     [
         ("positive_levels", "positive levels"),
         ("i2t", "image → captions"),
@@ -17,9 +17,9 @@ from console.templatetags.console import code, words
         (False, "no"),
     ],
 )
-def test_a_stored_value_is_told_in_words(stored, told):
-    assert words(stored) == told
+def test_a_stored_value_is_shown_in_words(stored, message):
+    assert words(stored) == message
 
 
-def test_what_stands_between_backticks_is_code_and_all_is_escaped():
+def test_text_between_backticks_is_code_and_all_is_escaped():
     assert code("a <b> of ``x`` and `<y>`") == "a &lt;b&gt; of <code>x</code> and <code>&lt;y&gt;</code>"

@@ -171,15 +171,6 @@ def test_five_days_of_nothing_but_failure_switch_the_webhook_off(webhook, delive
     assert webhook.deliveries.count() == 1
 
 
-def test_no_mail_is_sent_without_a_mail_server(webhook, delivery, receiver, settings, commit):
-    settings.EMAIL_HOST = ""
-    receiver.mode = 410
-    with commit(execute=True):
-        deliver(delivery.pk)
-    assert again(webhook).state == "off"
-    assert mail.outbox == []
-
-
 def test_a_webhook_that_fails_rests_and_its_other_deliveries_wait(webhook, delivery, receiver):
     receiver.mode, other = 500, tell(webhook)
     deliver(delivery.pk)
@@ -252,7 +243,7 @@ def test_a_delivery_is_sent_again_with_the_same_id_whatever_failed_before(webhoo
     assert receiver.ids == [str(delivery.notification_id)] * 3
 
 
-def test_a_test_goes_the_same_way_and_is_no_event_of_the_site(webhook, receiver, commit):
+def test_a_test_is_delivered_alike_and_is_not_an_event_of_the_site(webhook, receiver, commit):
     with commit(execute=True):
         delivery = send_test(webhook)
     assert outcome(delivery) == ("delivered", 1, 204, "")
@@ -264,7 +255,7 @@ def test_a_test_goes_the_same_way_and_is_no_event_of_the_site(webhook, receiver,
 def test_a_webhook_that_is_off_takes_no_test_and_nothing_again(webhook, delivery, owner):
     switch_off(webhook, by=owner)
     for act in (lambda: send_test(webhook), lambda: send_again(delivery)):
-        with pytest.raises(CounterpartError, match="The webhook is off. Switch it on first"):
+        with pytest.raises(CounterpartError, match="is off"):
             act()
     assert outcome(delivery)[0] == "failed"
     assert Notification.objects.count() == 1

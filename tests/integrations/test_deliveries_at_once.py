@@ -35,10 +35,10 @@ def delivery(transactional_db, receiver) -> Delivery:
     owner = User.objects.create_user(username="robin")
     owner.groups.add(Group.objects.get(name="researcher"))
     webhook = Webhook.objects.create(owner=owner, url=receiver.url, types=["round.closed"])
-    told = Notification(type="round.closed", data={"id": "zebra"})
+    answer = Notification(type="round.closed", data={"id": "zebra"})
     with transaction.atomic():
-        told.save()
-    return Delivery.objects.create(webhook=webhook, notification=told)
+        answer.save()
+    return Delivery.objects.create(webhook=webhook, notification=answer)
 
 
 def test_of_many_workers_one_delivers(delivery, receiver):
@@ -92,7 +92,7 @@ def test_an_event_that_is_committed_after_a_later_one_was_read_gets_a_later_plac
     assert list(placed) == ["zebra", "early", "late"]
 
 
-def test_of_many_clocks_one_tells_a_step(delivery):
+def test_of_many_clocks_one_notifies_of_a_step(delivery):
     make_round(hits=10)
     Seat.objects.filter(pk__in=Seat.objects.values("pk")[:5]).update(state="filled")
     at_once(*[notify_milestones] * 6)

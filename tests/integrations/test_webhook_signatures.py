@@ -81,12 +81,12 @@ def test_the_receiver_of_the_guide_takes_what_is_ours_and_refuses_the_rest(webho
         Webhook.objects.update(url=f"http://127.0.0.1:{server.server_port}/")
         for secret, status in ((secret_of(webhook), 204), ("whsec_" + "A" * 43 + "=", 401)):
             monkeypatch.setenv("SECRET", secret)
-            told = tell(webhook)
-            deliver(told.pk)
-            assert outcome(told)[2] == status
+            answer = tell(webhook)
+            deliver(answer.pk)
+            assert outcome(answer)[2] == status
         server.shutdown()
 
 
-def test_the_guide_tells_every_type():
+def test_the_guide_lists_every_type():
     guide = (Path(__file__).parents[2] / "docs/api.md").read_text()
     assert re.findall(r"^\| `(\w+\.\w+)` \|", guide, re.M) == list(notifications.TYPES)

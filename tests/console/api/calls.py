@@ -40,8 +40,8 @@ class Caller:
 
     def send(self, content: bytes, name: str, *, digest: bytes | None = None, **more) -> HttpResponse:
         """Upload a file, with the digest of its bytes or this one (SHA-256)."""
-        told = b64encode(digest or sha256(content).digest()).decode()
-        headers = self._headers() | {"Idempotency-Key": uuid4().hex, "Content-Digest": f"sha-256=:{told}:"}
+        encoded = b64encode(digest or sha256(content).digest()).decode()
+        headers = self._headers() | {"Idempotency-Key": uuid4().hex, "Content-Digest": f"sha-256=:{encoded}:"}
         kind = "application/octet-stream"
         path = f"{API}/uploads?{urlencode({'name': name})}"
         return self.client.post(path, content, content_type=kind, headers=headers | more.pop("headers", {}), **more)
@@ -56,3 +56,11 @@ class Caller:
 def caller_for(user: User, *scopes: str) -> Caller:
     """Make a token of the user with these scopes, or with all that the role allows."""
     return Caller(*make_token(user, "a program", scopes or scopes_of(user)))
+
+
+def problem(response) -> str:
+    """The sentence of a refusal."""
+    assert response["Content-Type"] == "application/problem+json"
+    answer = response.json()
+    assert answer["status"] == response.status_code
+    return answer["detail"]

@@ -58,19 +58,18 @@ def test_making_and_revoking_leave_events(person):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"scopes": []}, "no scope"),
         ({"scopes": ["all"]}, "1 unknown scope: all"),
         ({"scopes": ["rounds:spend"]}, "role does not allow 1 scope: rounds:spend"),
-        ({"days": 0}, "Invalid number of days 0"),
         ({"days": 366}, "Invalid number of days 366"),
         ({"networks": ["10.0.0.1/8"]}, "Invalid network"),
         ({"name": " "}, "The name is empty"),
     ],
 )
-def test_invalid_wishes_are_refused(person, change, told):
-    with pytest.raises(CounterpartError, match=told):
+def test_invalid_wishes_are_refused(person, change, message):
+    with pytest.raises(CounterpartError, match=message):
         make_token(person, **{"name": "ci", "scopes": ["data:read"], **change})
 
 

@@ -82,8 +82,19 @@ def test_a_token_makes_no_call_of_another_scope(only, db):
     assert refused(text) == {call["operationId"]: 403 for _, _, call in CALLS if call["x-scope"] not in (only, None)}
 
 
+def test_no_call_finds_a_row_that_does_not_exist(db):
+    owner = owner_with("admin")
+    _, text = make_token(owner, "a program", scopes_of(owner))
+    answers = {
+        call["operationId"]: status_of(method, path, call, text)
+        for method, path, call in CALLS
+        if "{" in path and method in ("get", "delete")
+    }
+    assert {name: status for name, status in answers.items() if status != 404} == {}
+
+
 def test_the_role_alone_makes_no_call(db):
-    """What nobody can choose: a token whose scopes were taken from it."""
+    """A token whose scopes were removed, which no page allows."""
     token, text = make_token(owner_with("admin"), "a program", ["jobs:read"])
     token.scopes = []
     token.save()

@@ -58,12 +58,12 @@ def test_its_examples_run_as_printed(live_server, tmp_path, monkeypatch, transac
         else:
             if heading == "Read the judgments":
                 judge()
-            told = io.StringIO()
-            with redirect_stdout(told):
+            output = io.StringIO()
+            with redirect_stdout(output):
                 exec(compile(source, f"docs/api.md: {heading}", "exec"), names)  # noqa: S102
-            printed[heading] = printed.get(heading, "") + told.getvalue()
+            printed[heading] = printed.get(heading, "") + output.getvalue()
     names["site"].close()  # the site's thread for it keeps a connection to the database
-    tell_what_they_should(printed, names)
+    check_outputs(printed, names)
 
 
 def typed(source: str, url: str, token: str) -> str:
@@ -74,7 +74,7 @@ def typed(source: str, url: str, token: str) -> str:
     return run.stdout
 
 
-def tell_what_they_should(printed: dict[str, str], names: dict) -> None:
+def check_outputs(printed: dict[str, str], names: dict) -> None:
     assert '"user": "robin"' in printed["Five minutes"]
     assert "birds: 60 captions and 60 images added; 60 pictures stored." in printed["Import a collection"]
     assert "/judge/join/" in printed["Plan a round and publish it"]

@@ -1,4 +1,4 @@
-"""Who may call, and how refusals are told."""
+"""Who may call, and the sentences of refusals."""
 
 from datetime import timedelta
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from console.api.access_tokens import make_token
 from core.models import Job
-from tests.console.api.calls import API, Caller, caller_for
+from tests.console.api.calls import API, Caller, caller_for, problem
 
 
 @pytest.fixture
@@ -17,17 +17,9 @@ def caller(person) -> Caller:
     return caller_for(person, "jobs:read")
 
 
-def problem(response) -> str:
-    """The sentence of a refusal."""
-    assert response["Content-Type"] == "application/problem+json"
-    told = response.json()
-    assert told["status"] == response.status_code
-    return told["detail"]
-
-
-def test_a_token_tells_whose_it_is_and_what_it_may_do(caller):
-    told = caller.get("/me").json()
-    assert (told["user"], told["token"], told["scopes"]) == ("robin", "a program", ["jobs:read"])
+def test_a_token_names_its_owner_and_its_scopes(caller):
+    answer = caller.get("/me").json()
+    assert (answer["user"], answer["token"], answer["scopes"]) == ("robin", "a program", ["jobs:read"])
 
 
 def test_a_call_without_a_token_is_refused(db):
@@ -35,10 +27,6 @@ def test_a_call_without_a_token_is_refused(db):
     assert response.status_code == 401
     assert response["WWW-Authenticate"] == "Bearer"
     assert "Authorization: Bearer" in problem(response)
-
-
-def test_a_login_is_no_token(member):
-    assert member.get(f"{API}/me").status_code == 401
 
 
 @pytest.mark.parametrize("kind", ["Basic", "Token"])
@@ -49,25 +37,20 @@ def test_only_the_bearer_scheme_is_read(caller, kind):
 
 def test_a_changed_token_is_refused(caller):
     caller.text = caller.text[:-10] + "A" * 10
-    assert "no such token" in problem(caller.get("/me"))
+    assert "Unknown token" in problem(caller.get("/me"))
 
 
-def test_an_expired_token_is_refused(caller):
-    caller.token.expires_at = timezone.now() - timedelta(seconds=1)
+@pytest.mark.parametrize(("field", "state"), [("expires_at", "expired"), ("revoked_at", "revoked")])
+def test_a_token_that_has_ended_is_refused(caller, field, state):
+    setattr(caller.token, field, timezone.now() - timedelta(seconds=1))
     caller.token.save()
-    assert "expired" in problem(caller.get("/me"))
-
-
-def test_a_revoked_token_is_refused(caller):
-    caller.token.revoked_at = timezone.now()
-    caller.token.save()
-    assert "revoked" in problem(caller.get("/me"))
+    assert state in problem(caller.get("/me"))
 
 
 def test_a_token_of_a_deactivated_account_is_refused(caller, person):
     person.is_active = False
     person.save()
-    assert problem(caller.get("/me")) == "The account of this token is deactivated."
+    assert "deactivated" in problem(caller.get("/me"))
 
 
 def test_a_token_is_refused_outside_its_networks(person):
@@ -76,13 +59,6 @@ def test_a_token_is_refused_outside_its_networks(person):
     response = caller.get("/me", REMOTE_ADDR="198.51.100.1")
     assert response.status_code == 403
     assert "198.51.100.1" in problem(response)
-
-
-def test_a_missing_scope_is_named(caller):
-    job = Job.objects.create(title="long work", task="none")
-    response = caller.post(f"/jobs/{job.pk}/cancel")
-    assert response.status_code == 403
-    assert problem(response) == "This token lacks the scope jobs:write."
 
 
 def test_a_scope_is_worth_no_more_than_the_role_at_its_use(person):
@@ -123,7 +99,7 @@ def test_wrong_tokens_are_counted_by_address_and_a_right_one_still_passes(caller
     assert caller.get("/me", REMOTE_ADDR="192.0.2.1").status_code == 200
 
 
-def test_without_the_cache_nobody_is_limited(caller, monkeypatch):
+def test_without_the_cache_there_is_no_limit(caller, monkeypatch):
     class Lost:
         def __getattr__(self, name):
             raise ConnectionError("the cache is lost")
@@ -166,10 +142,6 @@ def test_a_body_that_is_too_large_is_a_problem(person):
     response = caller.post("/jobs/00000000-0000-0000-0000-000000000000/cancel", "x" * 300_000)
     assert response.status_code == 413
     assert "uploads" in problem(response)
-
-
-def test_no_answer_is_kept_by_caches(caller):
-    assert caller.get("/me")["Cache-Control"] == "private, no-store"
 
 
 def test_the_description_needs_no_token(db):

@@ -99,7 +99,7 @@ def test_a_call_whose_site_was_killed_before_its_end_is_made_by_the_next(caller)
     assert Job.objects.count() == 1
 
 
-def test_a_call_whose_site_was_killed_before_it_answered_is_told_again(caller):
+def test_a_call_whose_site_was_killed_before_it_answered_gets_its_answer_again(caller):
     killed(caller, "after")
     (job,) = Job.objects.all()
     answer = caller.post("/rounds", BODY, key="one")

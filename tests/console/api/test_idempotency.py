@@ -3,19 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import Group
 from django.utils import timezone
 
 from core.models import Event, Job
 from integrations.kept_answers import purge_answers
 from integrations.models import KeptAnswer
-from tests.console.api.calls import Caller, caller_for
-
-
-@pytest.fixture
-def caller(person) -> Caller:
-    person.groups.add(Group.objects.get(name="researcher"))
-    return caller_for(person)
+from tests.console.api.calls import caller_for
 
 
 @pytest.fixture
@@ -23,7 +16,7 @@ def job(db) -> Job:
     return Job.objects.create(title="long work", task="none")
 
 
-def test_a_repeated_call_is_told_the_same_and_changes_nothing(caller, job):
+def test_a_repeated_call_gets_the_same_answer_and_changes_nothing(caller, job):
     first, second = (caller.post(f"/jobs/{job.pk}/cancel", key="one") for _ in range(2))
     assert (first.status_code, second.status_code) == (202, 202)
     assert first.json() == second.json()
@@ -46,9 +39,9 @@ def test_a_key_with_another_body_is_refused(caller, job):
     assert caller.post(f"/jobs/{job.pk}/cancel", {"now": True}, key="one").status_code == 409
 
 
-def test_keys_of_two_tokens_are_two(caller, job, person):
+def test_keys_of_two_tokens_are_two(caller, job):
     caller.post(f"/jobs/{job.pk}/cancel", key="one")
-    response = caller_for(person).post(f"/jobs/{job.pk}/cancel", key="one")
+    response = caller_for(caller.token.owner).post(f"/jobs/{job.pk}/cancel", key="one")
     assert response.status_code == 409
     assert "already ended" in response.json()["detail"]
 

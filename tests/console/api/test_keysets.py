@@ -6,12 +6,7 @@ import pytest
 from django.utils import timezone
 
 from core.models import Job
-from tests.console.api.calls import Caller, caller_for
-
-
-@pytest.fixture
-def caller(person) -> Caller:
-    return caller_for(person, "jobs:read")
+from tests.console.api.calls import Caller
 
 
 @pytest.fixture
@@ -22,42 +17,42 @@ def jobs(db) -> list[str]:
     return [str(job.pk) for job in sorted(made, key=lambda job: (job.created_at, job.pk), reverse=True)]
 
 
-def all_parts(caller: Caller, limit: int) -> list[list[str]]:
+def all_parts(reader: Caller, limit: int) -> list[list[str]]:
     parts, after = [], ""
     while after is not None:
-        told = caller.get(f"/jobs?limit={limit}&after={after}").json()
-        parts.append([job["id"] for job in told["results"]])
-        after = told["next"]
+        answer = reader.get(f"/jobs?limit={limit}&after={after}").json()
+        parts.append([job["id"] for job in answer["results"]])
+        after = answer["next"]
     return parts
 
 
 @pytest.mark.parametrize(("limit", "sizes"), [(2, [2, 2, 1]), (5, [5]), (1, [1] * 5), (50, [5])])
-def test_the_parts_together_are_the_list(caller, jobs, limit, sizes):
-    parts = all_parts(caller, limit)
+def test_the_parts_together_are_the_list(reader, jobs, limit, sizes):
+    parts = all_parts(reader, limit)
     assert [len(part) for part in parts] == sizes
     assert [id for part in parts for id in part] == jobs
 
 
-def test_a_row_that_is_added_meanwhile_shifts_nothing(caller, jobs):
-    first = caller.get("/jobs?limit=2").json()
+def test_a_row_that_is_added_meanwhile_shifts_nothing(reader, jobs):
+    first = reader.get("/jobs?limit=2").json()
     Job.objects.create(title="new", task="none")
-    second = caller.get(f"/jobs?limit=2&after={first['next']}").json()
+    second = reader.get(f"/jobs?limit=2&after={first['next']}").json()
     assert [job["id"] for job in second["results"]] == jobs[2:4]
 
 
-def test_an_empty_list_has_no_next_part(caller):
-    assert caller.get("/jobs").json() == {"results": [], "next": None}
+def test_an_empty_list_has_no_next_part(reader):
+    assert reader.get("/jobs").json() == {"results": [], "next": None}
 
 
 @pytest.mark.parametrize("after", ["1", "00000000-0000-0000-0000-000000000000", "é"])
-def test_a_place_that_is_none_is_refused(caller, jobs, after):
-    response = caller.get(f"/jobs?after={after}")
+def test_a_place_that_is_none_is_refused(reader, jobs, after):
+    response = reader.get(f"/jobs?after={after}")
     assert response.status_code == 422
     assert "no place" in response.json()["detail"]
 
 
 @pytest.mark.parametrize("limit", ["0", "1001", "x"])
-def test_a_limit_beyond_the_bounds_is_refused(caller, limit):
-    response = caller.get(f"/jobs?limit={limit}")
+def test_a_limit_beyond_the_bounds_is_refused(reader, limit):
+    response = reader.get(f"/jobs?limit={limit}")
     assert response.status_code == 422
     assert "limit: Input should be" in response.json()["detail"]

@@ -1,40 +1,19 @@
-"""Rounds by calls: what pages and commands tell and do."""
+"""Rounds by calls: the figures and acts of pages and commands."""
 
-import base64
-import hashlib
 import json
-from io import BytesIO, StringIO
+from io import BytesIO
 
 import pandas as pd
 import pytest
-from django.contrib.auth.models import Group
-from django.core.management import call_command
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Judgment, WorkerIdentity
 from annotation.money.ledger import balances
 from annotation.work.submissions import submit_answers
-from console.api.access_tokens import make_token
 from core.models import Job
-from crowd.posting.publication import close_round, quote
-from dataset.verdicts import aggregate_round
-from hits.models import Item, Round, Seat
+from hits.models import Round, Seat
 from tests.annotation.answering import right_answers
-from tests.console.api.calls import API, Caller, caller_for
-from tests.console.conftest import Site
+from tests.console.api.calls import Caller
 from tests.factories import make_assignment, make_round, put_on_platform
-
-
-@pytest.fixture
-def site(db, lasting_site) -> Site:
-    return lasting_site.again()
-
-
-@pytest.fixture
-def caller(site, person) -> Caller:
-    person.groups.add(Group.objects.get(name="researcher"))
-    return caller_for(person)
 
 
 def run_jobs(commit, call):
@@ -45,55 +24,22 @@ def run_jobs(commit, call):
     return Job.objects.get(pk=response.json()["id"])
 
 
-def test_the_list_has_every_round_the_latest_first(caller, site):
-    told = caller.get("/rounds").json()
-    assert [one["name"] for one in told["results"]] == [one.name for one in Round.objects.all()]
-    assert caller.get("/rounds?collection=other").json()["results"] == []
-
-
-def test_lists_take_as_many_queries_for_many_rounds_as_for_one(caller):
-    caller.get("/rounds")
-    with CaptureQueriesContext(
-        connection,
-    ) as one:
-        caller.get("/rounds?limit=1")
-    with CaptureQueriesContext(connection) as all_of_them:
-        caller.get("/rounds?limit=50")
-    assert len(all_of_them) == len(one)
-
-
-def test_a_round_tells_what_its_page_tells(caller, site):
-    told = caller.get("/rounds/open").json()
-    assert (told["state"], told["collection"], told["pool"]) == ("open", "zoo", site.round.pool.name)
-    assert told["progress"]["flagged"] == 1
+def test_a_round_has_the_figures_of_its_page(caller, site):
+    answer = caller.get("/rounds/open").json()
+    assert (answer["state"], answer["collection"], answer["pool"]) == ("open", "zoo", site.round.pool.name)
+    assert answer["progress"]["flagged"] == 1
     assert (
-        sum(told["progress"][part] for part in ("filled", "flagged", "at_work", "open")) == told["progress"]["wanted"]
+        sum(answer["progress"][part] for part in ("filled", "flagged", "at_work", "open"))
+        == answer["progress"]["wanted"]
     )
     accounts = balances(site.round)
-    assert told["ledger"]["owed"] == str(accounts["owed"])
-    assert told["ledger"]["ceiling"] == str(site.round.ceiling)
-
-
-def test_a_draft_tells_what_it_will_cost(caller, site):
-    told = caller.get("/rounds/draft").json()
-    assert told["expected_cost"] == str(quote(site.draft, "browser").total)
-    assert float(told["expected_cost"]) == told["progress"]["wanted"] * float(told["reward"]) > 0
-
-
-def test_the_accounts_of_a_round_sum_to_its_ceiling(caller):
-    ledger = caller.get("/rounds/open").json()["ledger"]
-    ceiling = float(ledger.pop("ceiling"))
-    assert sum(map(float, ledger.values())) == pytest.approx(ceiling)
+    assert answer["ledger"]["owed"] == str(accounts["owed"])
+    assert answer["ledger"]["ceiling"] == str(site.round.ceiling)
 
 
 def test_only_an_open_round_of_the_browser_pool_has_a_join_link(caller, site):
     assert caller.get("/rounds/open").json()["join_link"].endswith(f"/judge/join/{site.round.join_key}/")
     assert caller.get("/rounds/draft").json()["join_link"] is None
-
-
-@pytest.mark.parametrize("path", ["", "/judgments", "/aggregations"])
-def test_an_unknown_round_is_not_found(caller, path):
-    assert caller.get(f"/rounds/none{path}").status_code == 404
 
 
 def test_a_plan_becomes_a_job_that_packs_the_round(caller, site, commit):
@@ -106,11 +52,11 @@ def test_a_plan_becomes_a_job_that_packs_the_round(caller, site, commit):
     job = run_jobs(commit, lambda: caller.post("/rounds", body))
     assert job.state == "done", job.message
     assert caller.get("/rounds/next").json()["state"] == "draft"
-    assert job.created_by.username == "robin"
+    assert job.created_by.username == "researcher"
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"images": 0, "captions": 0}, "has no queries"),
         ({"annotators": ["none"]}, "1 annotator is unknown: none"),
@@ -119,26 +65,19 @@ def test_a_plan_becomes_a_job_that_packs_the_round(caller, site, commit):
         ({"design": "/etc/passwd"}, "Invalid design"),
         ({"round": None}, "Invalid round None: send text."),
         ({"annotators": "overlap"}, "Invalid annotators 'overlap': send a list."),
-        ({"annotators": [1]}, "Invalid annotators [1]: send a list."),
-        ({"images": "2"}, "Invalid images '2': send a whole number."),
         ({"images": True}, "Invalid images True: send a whole number."),
-        ({"seed": "1"}, "Invalid seed '1': send a whole number or null."),
         ({"reasons": 1}, "Invalid reasons 1: send true or false."),
     ],
 )
-def test_an_invalid_plan_is_refused_in_our_words(caller, change, told):
+def test_an_invalid_plan_is_refused_in_our_words(caller, change, message):
     body = {"round": "next", "collection": "zoo", "annotators": ["overlap"], "images": 2, **change}
     response = caller.post("/rounds", body)
     assert response.status_code == 422
-    assert told in response.json()["detail"]
+    assert message in response.json()["detail"]
     assert not Job.objects.exists()
 
 
-def test_a_body_that_is_no_object_is_refused(caller):
-    assert caller.post("/rounds", ["next"]).status_code == 422
-
-
-def test_a_body_that_is_no_json_is_refused(caller):
+def test_a_body_of_invalid_json_is_refused(caller):
     headers = {"Authorization": f"Bearer {caller.text}", "Idempotency-Key": "one"}
     response = caller.client.post("/api/v1/rounds", "{", content_type="application/json", headers=headers)
     assert response.status_code == 400
@@ -161,50 +100,9 @@ def test_a_pool_is_packed_into_a_draft(caller, site, commit):
     assert caller.post("/pools/none/rounds", body).status_code == 404
 
 
-def send(caller: Caller, content: bytes, name: str) -> str:
-    """Upload a file; its id."""
-    digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
-    headers = {
-        "Authorization": f"Bearer {caller.text}",
-        "Idempotency-Key": "file",
-        "Content-Digest": f"sha-256=:{digest}:",
-    }
-    address = f"{API}/uploads?name={name}"
-    answer = caller.client.post(address, content, content_type="application/octet-stream", headers=headers)
-    assert answer.status_code == 201, answer.content
-    return answer.json()["id"]
-
-
-def test_judgments_of_label_studio_are_imported(caller, site, commit):
-    close_round(site.round, actor="robin")
-    item = Item.objects.filter(hit__round=site.round, control=None).select_related("image", "caption").first()
-    task = {
-        "id": 1,
-        "data": {"image_id": item.image.key, "caption_id": item.caption.key},
-        "annotations": [
-            {"id": 1, "completed_by": 7, "result": [
-                {"type": "choices", "from_name": "level", "to_name": "image", "value": {"choices": ["3"]}}]}
-        ],
-    }  # fmt: skip
-    file = send(caller, json.dumps([task]).encode(), "export.json")
-    before = Judgment.objects.filter(assignment__hit__round=site.round).count()
-    job = run_jobs(commit, lambda: caller.post("/rounds/open/imports", {"file": file}))
-    assert job.state == "done", job.message
-    lines = caller.get("/rounds/open/judgments").json()["results"]
-    assert len(lines) == before + 1
-    assert [line["level"] for line in lines if line["image"] == item.image.key and line["level"] == 3]
-
-
 def test_nothing_is_imported_into_an_open_round(caller):
     response = caller.post("/rounds/open/imports", {"file": "none"})
     assert response.status_code == 409
-
-
-def test_an_import_of_an_unknown_upload_is_refused(caller, site):
-    close_round(site.round, actor="robin")
-    response = caller.post("/rounds/open/imports", {"file": "none.json"})
-    assert response.status_code == 422
-    assert "none.json" in response.json()["detail"]
 
 
 def publish(caller: Caller, **change):
@@ -227,7 +125,7 @@ def test_another_ceiling_publishes_nothing(caller):
 
 
 @pytest.mark.parametrize(
-    ("change", "status", "told"),
+    ("change", "status", "message"),
     [
         ({"channel": "none"}, 422, "Unknown channel"),
         ({"ceiling": None}, 422, "Invalid ceiling"),
@@ -236,22 +134,11 @@ def test_another_ceiling_publishes_nothing(caller):
         ({"round": "open"}, 422, "a call cannot set it"),
     ],
 )
-def test_an_invalid_publication_is_refused(caller, change, status, told):
+def test_an_invalid_publication_is_refused(caller, change, status, message):
     response = publish(caller, **change)
     assert response.status_code == status
-    assert told in response.json()["detail"]
+    assert message in response.json()["detail"]
     assert Round.objects.get(name="draft").state == "draft"
-
-
-def test_an_open_round_is_not_published_again(caller):
-    response = caller.post("/rounds/open/publish", {"channel": "browser", "ceiling": "500.00"})
-    assert response.status_code == 409
-
-
-def test_publishing_needs_the_scope_that_spends(site, person):
-    person.groups.add(Group.objects.get(name="researcher"))
-    caller = caller_for(person, "rounds:read", "rounds:write")
-    assert "rounds:spend" in publish(caller).json()["detail"]
 
 
 def test_a_round_is_closed_once(caller, commit):
@@ -259,10 +146,6 @@ def test_a_round_is_closed_once(caller, commit):
     assert job.state == "done", job.message
     assert Round.objects.get(name="open").state == "closed"
     assert caller.post("/rounds/open/close").status_code == 409
-
-
-def test_a_draft_is_not_closed(caller):
-    assert caller.post("/rounds/draft/close").status_code == 409
 
 
 def test_judgments_come_in_parts_that_together_are_all(caller, site):
@@ -296,17 +179,10 @@ def test_answer_sets_of_a_hit_follow_each_other(caller, site):
 
 
 @pytest.mark.parametrize("after", ["0", "x", "9" * 30, "¹"])
-def test_a_judgment_of_no_round_is_no_place(caller, after):
+def test_an_invalid_place_in_the_judgments_is_refused(caller, after):
     response = caller.get(f"/rounds/open/judgments?after={after}")
     assert response.status_code == 422
     assert "no place" in response.json()["detail"]
-
-
-def test_controls_are_told_only_when_the_round_is_closed(caller, site):
-    assert {line["control"] for line in caller.get("/rounds/open/judgments").json()["results"]} == {None}
-    close_round(site.round, actor="robin")
-    told = {line["control"] for line in caller.get("/rounds/open/judgments").json()["results"]}
-    assert told == {"", "positive", "negative"}
 
 
 def test_files_of_judgments_have_the_rows_of_the_list(caller):
@@ -324,22 +200,3 @@ def test_no_answer_has_a_platform_id_of_a_worker(caller, site):
     put_on_platform(make_round(site.collection, "there"))
     for path in ("/rounds", "/rounds/there", "/rounds/open/judgments", "/rounds/open/judgments?format=jsonl"):
         assert "SECRETID1" not in caller.get(path).getvalue().decode()
-
-
-def test_votes_are_counted_as_the_command_counts_them(caller, commit, site):
-    told = StringIO()
-    call_command("aggregate", "done", method="mace", json=True, stdout=told)
-    before = json.loads(told.getvalue())
-    aggregate_round(Round.objects.get(name="done"), method="majority")
-    job = run_jobs(commit, lambda: caller.post("/rounds/done/aggregations", {"method": "mace"}))
-    assert job.state == "done", job.message
-    first = caller.get("/rounds/done/aggregations").json()["results"][0]
-    assert (first["method"], first["judgments"], first["verdicts"]) == ("mace", before["judgments"], before["pairs"])
-
-
-def test_a_member_reads_and_changes_nothing(site, person):
-    text = make_token(person, "reads", ["rounds:read", "judgments:read"])
-    caller = Caller(*text)
-    assert caller.get("/rounds/open").status_code == 200
-    for path in ("/rounds", "/rounds/draft/publish", "/rounds/open/close", "/rounds/done/aggregations"):
-        assert caller.post(path).status_code == 403

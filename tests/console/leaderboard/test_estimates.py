@@ -7,8 +7,7 @@ from evaluation.scores.scoring import evaluate_version
 from tests.console.api.calls import caller_for
 from tests.dataset.releasing import release_version
 from tests.evaluation.registering import register_in_order
-from tests.evaluation.worlds import AUDIT, SMALL, half_judged, judge, judge_all, known_pool, published
-from tests.factories import make_collection
+from tests.evaluation.worlds import AUDIT, half_judged, judge_all, known_pool, published
 from tests.hits.pools import pack
 
 pytestmark = pytest.mark.django_db
@@ -23,22 +22,12 @@ def test_the_leaderboard_of_a_collection_without_a_version_is_that_of_its_newest
     run = register_in_order(pool.collection, tmp_path)
     half_judged(pool)
     page = member.get("/collections/zoo/leaderboard/")
-    assert "Estimated of the pool of audit, from " in page.text
-    assert "for verdicts" in page.text
+    assert "Estimated of the pool of audit" in page.text
     assert [len(one.board.rows) for one in page.context["estimate_boards"]] == [4, 4]
     assert f'<a href="/runs/{run.pk}/">outsider</a>' in page.text
-    assert "outsider has first items" in page.text
-    assert "the 95% interval of their difference holds 0" in page.text
+    assert "contains 0" in page.text
     assert "randomisation test" not in page.text
     assert 'href="/rounds/audit/estimates/"' in page.text
-
-
-def test_models_are_ordered_by_the_metric_that_is_chosen(member, pool):
-    judge_all(published(pack("audit", pool, **AUDIT)))
-    (one, _) = member.get("/collections/zoo/leaderboard/?round=audit&by=R@1").context["estimate_boards"]
-    assert one.board.metrics[0] == "R@1"
-    assert {step.metric for step in one.differences} == {"R@1"}
-    assert member.get("/collections/zoo/leaderboard/?round=audit&by=R@5").status_code == 404
 
 
 def test_a_version_that_holds_an_audit_leads_to_its_estimates(member, pool):
@@ -47,24 +36,9 @@ def test_a_version_that_holds_an_audit_leads_to_its_estimates(member, pool):
     evaluate_version(version)
     page = member.get("/collections/zoo/leaderboard/")
     assert page.context["shown"] == version
-    assert "Counted of the matches of version v1, from 14 images and 14 captions." in page.text
+    assert "from 14 images and 14 captions" in page.text
     assert page.text.count("?round=audit&amp;metric=mAP%40R") == 2  # among the boards, and in the notice
     assert "Estimated of the pool of audit" in member.get("/collections/zoo/leaderboard/?round=audit").text
-
-
-def test_an_unfinished_round_of_all_pairs_has_a_sentence_instead_of_a_board(member, pool):
-    made = published(pack("all", pool, design=SMALL))
-    judge(made.hits.first())
-    page = member.get("/collections/zoo/leaderboard/?round=all")
-    assert "verdicts in round all" in page.text
-    assert page.context["estimate_boards"] == []
-    assert 'class="board"' not in page.text
-
-
-def test_a_finished_round_of_all_pairs_is_counted(member, pool):
-    judge_all(published(pack("all", pool, design=SMALL)))
-    page = member.get("/collections/zoo/leaderboard/?round=all")
-    assert "Counted of the pool of all, from 14 images." in page.text
 
 
 def test_the_page_of_a_run_has_its_estimates_on_each_audit(member, pool, tmp_path):
@@ -76,25 +50,18 @@ def test_the_page_of_a_run_has_its_estimates_on_each_audit(member, pool, tmp_pat
     assert round.name == "audit"
     assert [[row.model for row in one.board.rows] for one in boards] == [["outsider"], ["outsider"]]
     assert all("outsider" in (step.model, step.following) for one in boards for step in one.differences)
-    assert page.text.count("Estimated of the pool of audit, from ") == 2
+    assert page.text.count("Estimated of the pool of audit") == 2
     assert "?round=audit" in page.text
-
-
-def test_a_round_of_another_collection_is_not_found(member, pool):
-    published(pack("audit", pool, **AUDIT))
-    make_collection("other")
-    assert member.get("/collections/other/leaderboard/?round=audit").status_code == 404
-    assert member.get("/collections/other/leaderboard/").context["audits"] == []
 
 
 def test_a_program_reads_the_estimates_of_a_run(person, pool, tmp_path):
     run = register_in_order(pool.collection, tmp_path)
     half_judged(pool)
-    (told,) = caller_for(person, "evaluation:read").get(f"/runs/{run.pk}").json()["estimates"]
+    (answer,) = caller_for(person, "evaluation:read").get(f"/runs/{run.pk}").json()["estimates"]
     ((_, boards),) = estimates_of_run(run)
     cells = {(column.part, column.metric): cell for one in boards for column, cell in one.board.rows[0].cells.items()}
-    assert told["round"] == "audit"
-    assert {(one["direction"], one["metric"]): (one["value"], one["low"], one["high"]) for one in told["figures"]} == {
-        place: (cell.figure.value, cell.figure.low, cell.figure.high) for place, cell in cells.items()
-    }
-    assert {one["kind"] for one in told["figures"]} == {"estimated"}
+    assert answer["round"] == "audit"
+    assert {
+        (one["direction"], one["metric"]): (one["value"], one["low"], one["high"]) for one in answer["figures"]
+    } == {place: (cell.figure.value, cell.figure.low, cell.figure.high) for place, cell in cells.items()}
+    assert {one["kind"] for one in answer["figures"]} == {"estimated"}

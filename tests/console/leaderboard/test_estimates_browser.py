@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser import barriers_in_light_and_dark, width_on_a_phone
-from tests.console.test_console_browser import log_in
+from tests.console.browsing import log_in
 from tests.evaluation.registering import register_in_order
 from tests.evaluation.worlds import half_judged, known_pool
 

@@ -7,7 +7,7 @@ from dataset.models import Case, Review
 from dataset.reviews.cases import refresh_queue
 from tests.annotation.cast import answer, associate, candidates
 from tests.browser import barriers_in_light_and_dark
-from tests.console.test_console_browser import log_in
+from tests.console.browsing import log_in
 from tests.factories import make_collection, make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

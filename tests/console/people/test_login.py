@@ -15,10 +15,10 @@ def test_logging_in_leads_to_where_one_was_going(stranger):
     assert answer.url == "/rounds/"
 
 
-def test_a_wrong_password_is_told_and_lets_nobody_in(stranger):
+def test_a_wrong_password_is_refused(stranger):
     User.objects.create_user("ada", password="a long passphrase")
     answer = stranger.post("/login/", {"username": "ada", "password": "wrong"})
-    assert "Please enter a correct username" in answer.content.decode()
+    assert answer.context["form"].errors
     assert stranger.get("/").status_code == 302
 
 
@@ -70,7 +70,7 @@ def test_ten_wrong_passwords_lock_the_address_for_that_account_only(ada):
     assert (log_in(GUESSER), log_in(OWNER)) == (429, 302)
 
 
-def test_a_guesser_locks_nobody_else_out_behind_a_counted_proxy(ada, settings):
+def test_a_guesser_does_not_lock_out_others_behind_a_counted_proxy(ada, settings):
     settings.PROXY_COUNT = 1
     assert guess(10, "10.0.0.1", forwarded=GUESSER) == 429
     assert log_in("10.0.0.1", forwarded=OWNER) == 302
@@ -104,9 +104,3 @@ def test_a_right_password_forgives_the_wrong_ones_before_it(ada):
     for _ in range(3):
         guess(6, OWNER)
         assert log_in(OWNER) == 302
-
-
-def test_who_is_locked_out_is_told_what_to_do(ada):
-    guess(10, GUESSER)
-    page = Client(REMOTE_ADDR=GUESSER).post("/login/", {"username": "ada", "password": "a long passphrase"})
-    assert page.text == "Too many wrong passwords. Wait 15 minutes, or log in from where you have logged in before."

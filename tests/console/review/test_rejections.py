@@ -1,19 +1,16 @@
 """Rejections in the console: proposing, agreeing, reversing, and deciding appeals."""
 
-import re
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
-from django.utils.html import strip_tags
 
 from annotation.models import Appeal, Assignment, Payment, Rejection
 from annotation.review.appeals import appeal, ask_for_pay
 from annotation.review.decisions import MassPolicy, reject
 from console.home.needs import needs_of_all_rounds
-from crowd.calls.outbox import deliver_due
 from crowd.models import Visit
 from tests.annotation.answering import lost
 from tests.annotation.money.moneyed import WORDS, posted
@@ -55,30 +52,17 @@ def test_a_reviewer_refuses_with_grounds_reason_and_evidence(reviewer, flagged):
     assert Payment.objects.count() == 0
 
 
-def test_refusing_lacks_nothing_and_is_not_of_work_that_counts(reviewer, flagged):
+def test_a_refusal_needs_all_fields_and_work_that_does_not_count(reviewer, flagged):
     wrong = [
         ({"grounds": ""}, "Required if you do not pay."),
         ({"evidence": ""}, "Required if you do not pay."),
         ({"votes_count": "yes"}, "Work that counts must be paid."),
         ({"grounds": "failed_control"}, "Select a valid choice"),
     ]
-    for changes, told in wrong:
+    for changes, message in wrong:
         answer = decide(reviewer, flagged, **changes)
-        assert (answer.status_code, told in answer.text) == (422, True), changes
+        assert (answer.status_code, message in answer.text) == (422, True), changes
     assert not Rejection.objects.exists()
-
-
-def test_to_pay_needs_no_grounds(reviewer, flagged):
-    assert decide(reviewer, flagged, paid="yes", grounds="", evidence="").status_code == 302
-    assert Payment.objects.get().state == "owed"
-
-
-def test_a_proposal_says_that_it_waits(reviewer, flagged, robin):
-    proposal = reject(flagged, **WORDS, by=robin, policy=PROPOSED)
-    page = reviewer.get(f"/review/{flagged.pk}/").text
-    assert "a second person must agree" in page
-    assert "Agree: do not pay" in page
-    assert proposal.is_proposal
 
 
 def test_a_second_person_agrees_on_the_page(reviewer, second_reviewer, flagged):
@@ -109,27 +93,6 @@ def test_a_rejection_is_reversed_on_the_page_with_a_reason(reviewer, flagged, ro
     assert reviewer.get("/rejections/").context["lines"][0].state == "reversed"
 
 
-def test_the_page_shows_until_when_one_may_reverse_and_object(researcher, platform, robin):
-    made = posted()
-    work = flagged_on(made)
-    reject(work, **WORDS, by=robin)
-    deliver_due(made)
-    until = Assignment.objects.get().submitted_at + timedelta(days=30)
-    page = strip_tags(researcher.get(f"/review/{work.pk}/").text)
-    assert f"until {until:%-d %b}" in page
-    assert "as a bonus after that" in page
-    assert "possible until" in page
-
-
-def test_after_that_it_says_that_only_a_bonus_is_left(researcher, platform, robin):
-    made = posted()
-    work = flagged_on(made)
-    reject(work, **WORDS, by=robin)
-    deliver_due(made)
-    Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=31))
-    assert "only as a bonus" in researcher.get(f"/review/{work.pk}/").text
-
-
 def test_an_objection_by_mail_is_written_down_and_answered(reviewer, second_reviewer, flagged, robin):
     rejection = reject(flagged, **WORDS, by=robin)
     reviewer.post(f"/rejections/{rejection.pk}/appeal/", {"text": "I read every picture."})
@@ -138,14 +101,6 @@ def test_an_objection_by_mail_is_written_down_and_answered(reviewer, second_revi
     second_reviewer.post(f"/appeals/{objection.pk}/answer/", {"upheld": "yes", "answer": "Sorry, you are right."})
     objection.refresh_from_db()
     assert (objection.upheld, objection.answered_by.username, Payment.objects.count()) == (True, "sam", 1)
-
-
-def test_an_answer_says_whether_the_worker_is_right(reviewer, flagged, robin):
-    objection = appeal(reject(flagged, **WORDS, by=robin), text="Please look again.", actor="worker:x")
-    answer = reviewer.post(f"/appeals/{objection.pk}/answer/", {"answer": "Hm."}, follow=True)
-    assert "Choose whether the worker is right." in answer.text
-    objection.refresh_from_db()
-    assert objection.answered_at is None
 
 
 def test_the_queue_is_narrowed_to_what_waits(researcher, robin):
@@ -159,10 +114,6 @@ def test_the_queue_is_narrowed_to_what_waits(researcher, robin):
         for show in ("", "proposed", "appealed")
     }
     assert shown == {"": [proposal.pk, held.pk], "proposed": [proposal.pk], "appealed": [held.pk]}
-
-
-def test_an_empty_queue_says_so(researcher):
-    assert "No rejections." in researcher.get("/rejections/").text.replace("&#x27;", "'")
 
 
 def test_a_request_for_pay_is_listed_and_answered(reviewer, db):
@@ -182,13 +133,6 @@ def test_a_request_for_pay_is_listed_and_answered(reviewer, db):
     assert "If you agree, they are paid" not in reviewer.get(f"/review/{work.pk}/").text
 
 
-def test_members_see_rejections_and_no_buttons(researcher, flagged, robin):
-    reject(flagged, **WORDS, by=robin)
-    page = researcher.get(f"/review/{flagged.pk}/").text
-    assert WORDS["evidence"] in page
-    assert "Reverse, and pay" not in page
-
-
 def test_a_list_of_rejections_asks_no_more_for_more_rows(researcher, robin, django_assert_max_num_queries):
     made = make_round(hits=10)
     for _ in range(10):
@@ -201,32 +145,16 @@ def needed():
     return [need.text for need in needs_of_all_rounds(User(is_superuser=True))]
 
 
-def test_the_first_page_counts_proposals_and_objections(flagged, robin):
-    made = flagged.hit.round
-    reject(flagged, **WORDS, by=robin, policy=PROPOSED)
-    appeal(reject(answer_wrongly(made), **WORDS, by=robin), text="Please look again.", actor="worker:x")
-    assert "1 rejection waits for a second person" in needed()
-    assert "1 appeal waits for an answer" in needed()
-
-
-def test_the_page_of_platform_work_says_what_the_platform_says(platform, reviewer):
-    assignment = flagged_on(posted())
-    page = lambda: reviewer.get(f"/review/{assignment.pk}/").text  # noqa: E731
-    assert "Automatic approval" in page()
-    Visit.objects.update(state="settled", decided_at=timezone.now())
-    assert re.search(r"<dt>Platform status</dt><dd>settled there otherwise: .*, \S", page())
-
-
 def test_the_first_page_warns_before_a_platform_approves_by_itself(platform, robin):
     made = posted(hits=3)
     soon, later, decided = flagged_on(made), flagged_on(made), flagged_on(made)
     reject(decided, **WORDS, by=robin)
     Visit.objects.exclude(assignment=later).update(auto_approval_at=timezone.now() + timedelta(hours=47))
-    assert "1 undecided assignment in round-1 will be approved by the platform in less than 48 h" in needed()
+    assert any("in less than 48 h" in text for text in needed())
     assert soon.state == "flagged"
 
 
-def test_the_first_page_tells_who_has_waited_over_three_days(flagged):
+def test_the_home_page_counts_workers_who_have_waited_over_three_days(flagged):
     assert not any("over 3 days" in text for text in needed())
     Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=3, minutes=1))
-    assert "1 worker has waited for a review for over 3 days" in needed()
+    assert any("over 3 days" in text for text in needed())

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import barriers
-from tests.console.test_console_browser import log_in
+from tests.console.browsing import log_in
 from tests.evaluation.asking.doubtful import judged
 
 __all__ = ["judged"]

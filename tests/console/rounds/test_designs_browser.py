@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from console.rounds.design_bases import design, source_of, start_design
 from tests.browser import barriers_in_light_and_dark, faults_of, width_on_a_phone
-from tests.console.test_console_browser import log_in
+from tests.console.browsing import log_in
 from tests.evaluation.worlds import known_pool
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

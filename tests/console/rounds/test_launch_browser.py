@@ -14,7 +14,7 @@ from annotation.models import Consent, Judgment, Worker
 from hits.models import Round
 from simulation.simulated_rounds import simulate_round
 from tests.browser import barriers_in_light_and_dark, faults_of, press, wait_for_pictures, width_on_a_phone
-from tests.console.test_console_browser import log_in
+from tests.console.browsing import log_in
 from tests.corpus.files import line
 from tests.factories import make_annotator, make_collection, picture
 

@@ -8,7 +8,7 @@ from console.api.access_tokens import make_token
 from console.api.scopes import scopes_of
 from integrations.models import Token
 from tests.browser import barriers, barriers_in_light_and_dark, faults_of
-from tests.console.test_console_browser import log_in
+from tests.console.browsing import log_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FIVE_SCREENS = 5 * 844  # pixels of a phone

@@ -5,7 +5,7 @@ import pytest
 from evaluation.auditing.live_estimates import LiveParameters
 from hits.models import Round
 from tests.browser import barriers_in_light_and_dark, faults_of, width_on_a_phone
-from tests.console.test_console_browser import log_in
+from tests.console.browsing import log_in
 from tests.evaluation.worlds import SMALL, judge, known_pool, published
 from tests.hits.pools import pack
 

@@ -2,7 +2,6 @@
 
 import pytest
 from django.urls import reverse
-from django.utils import timezone
 
 from evaluation.auditing.live_estimates import LiveParameters
 from hits.models import Round
@@ -36,8 +35,7 @@ def test_an_audit_that_cannot_say_anything_yet_says_why(member, audit):
     assert "has no judgments that count" in page(member, "audit")
     judge(audit.hits.get(number=1))
     shown = page(member, "audit")
-    assert "Nothing to say yet" in shown
-    assert "judged whole of 7 that the audit drew" in shown
+    assert "of 7 that the audit drew" in shown
 
 
 def test_an_audit_shows_its_looks_and_what_stopping_saves_to_those_who_may_close_it(member, researcher, audit):
@@ -46,10 +44,10 @@ def test_an_audit_shows_its_looks_and_what_stopping_saves_to_those_who_may_close
     close = reverse("round_close", args=["audit"])
     for client, may in ((member, False), (researcher, True)):
         shown = page(client, "audit")
-        assert "Estimated of the pool of audit, from 4 queries judged whole" in shown
-        assert "that hold at all 2 looks together" in shown
+        assert "from 4 queries judged whole" in shown
+        assert "all 2 looks together" in shown
         assert "<strong>1 answer set</strong>" in shown
-        assert "Width of the widest interval now" in shown
+        assert 'aria-label="Table of widths given up"' in shown
         assert 'aria-label="Lines: each model' in shown
         assert (close in shown) == may
     assert reverse("round_estimates", args=["audit"]) in member.get(reverse("round", args=["audit"])).text
@@ -63,30 +61,12 @@ def test_models_whose_first_items_were_not_asked_lead_researchers_to_the_page_th
     for client, may in ((member, False), (researcher, True)):
         shown = page(client, "audit")
         assert "<td>not asked</td>" in shown
-        assert ("for the first items of new: the page shows their cost first" in shown) == may
         assert (reverse("round_add", args=["audit"]) in shown) == may
-
-
-def test_a_closed_audit_shows_its_looks_and_offers_nothing_to_stop(researcher, audit):
-    judge_all(audit)
-    assert "Every look is reached" in page(researcher, "audit")
-    Round.objects.filter(pk=audit.pk).update(closed_at=timezone.now())
-    shown = page(researcher, "audit")
-    assert "The looks over time" in shown
-    assert "Stop here" not in shown
-
-
-def test_a_finished_round_of_all_pairs_is_counted_and_has_no_looks(researcher, audit):
-    judge_all(published(pack("all", audit.pool, design=SMALL)))
-    shown = page(researcher, "all")
-    assert "Counted of the pool of all, from 14 queries judged whole: 100% of the pairs." in shown
-    assert "The looks over time" not in shown
-    assert "Stop here" not in shown
 
 
 def test_rounds_that_cannot_be_estimated_say_so(member, audit):
     published(pack("first", audit.pool, design=SMALL, judge="first-hits"))
-    assert "asks the first hits alone, which give R@1" in page(member, "first")
+    assert "the first hits alone" in page(member, "first")
     make_round(audit.pool.collection, "bare")
-    assert "No direction of the pool has lists of all its annotators" in page(member, "bare")
+    assert "No direction of the pool" in page(member, "bare")
     assert member.get(reverse("round_estimates", args=["nothing"])).status_code == 404

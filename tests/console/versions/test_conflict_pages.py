@@ -6,7 +6,7 @@ from dataset.models import Case
 from hits.models import Round
 from tests.annotation.cast import answer, associate, candidates, sample_of
 from tests.browser import barriers
-from tests.console.test_console_browser import log_in
+from tests.console.browsing import log_in
 from tests.factories import make_collection, make_round
 
 pytestmark = pytest.mark.django_db
@@ -24,11 +24,6 @@ def asked():
     return {"queries": sample_of(made).name, "rounds": [made.name], **CXC, **chosen}
 
 
-def test_counts_come_as_json(researcher, asked):
-    counts = researcher.get("/release/counts/", asked).json()
-    assert counts["sources"] == [{"source": "cxc>=3", "pairs": 2, "new": 0, "conflicts": 1}]
-
-
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
@@ -44,7 +39,7 @@ def test_a_source_that_is_half_chosen_is_explained(researcher, asked, typed, mes
     assert message in researcher.get("/release/counts/", asked | typed).json()["error"]
 
 
-def test_a_source_of_another_collection_is_refused_beside_its_field(researcher, asked):
+def test_a_source_of_another_collection_is_refused_at_its_field(researcher, asked):
     farm = make_round(make_collection("farm", images=6), "elsewhere")
     associate(farm.pool.collection, "farm-only", candidates(farm.hits.get()))
     page = researcher.get("/conflicts/", asked | {"merge-2-source": "farm-only"})

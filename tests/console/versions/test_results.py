@@ -1,4 +1,4 @@
-"""The public page of a version: who may publish it, who may read it, and what it tells and keeps."""
+"""The public page of a version: who may publish it, who may read it, and what it shows."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,7 +13,6 @@ from evaluation.models import Run
 from hits.models import Round
 from tests.conftest import client_of
 from tests.console.conftest import Site
-from tests.dataset.releasing import release_version
 
 PUBLISH, WITHDRAW, RESULT = "/versions/v1/publish/", "/versions/v1/withdraw/", "/results/v1/"
 TERMS = {"picture_terms": "CC BY 4.0, drawn by us"}
@@ -21,7 +20,7 @@ TERMS = {"picture_terms": "CC BY 4.0, drawn by us"}
 
 @pytest.fixture
 def site(db, lasting_site) -> Site:
-    """The site once the round of its version is closed: before, nobody but staff may see its pairs."""
+    """The site once the round of its version is closed: before, only staff may see its pairs."""
     Round.objects.filter(name="done").update(closed_at=timezone.now())
     return lasting_site.again()
 
@@ -35,13 +34,8 @@ def published(site) -> Version:
     return site.version
 
 
-def test_no_version_is_public_at_first(stranger, releaser, site):
-    assert [client.get(RESULT).status_code for client in (stranger, releaser)] == [404, 404]
-
-
 def test_an_admin_publishes_and_withdraws_the_page_and_both_are_logged(stranger, releaser, site):
-    confirming = releaser.get(PUBLISH).text
-    assert "Anybody who has the link can then read it" in confirming
+    assert releaser.get(PUBLISH).status_code == 200
     assert not Publication.objects.exists()
     assert "The page is public." in releaser.post(PUBLISH, TERMS, follow=True).text
     assert stranger.get(RESULT).status_code == 200
@@ -67,12 +61,12 @@ def test_a_stranger_reads_leaderboard_examples_levels_card_citation_and_checksum
     run = Run.objects.create(collection=published.collection, model="overlap", sha256="0" * 64)
     run.scores.create(version=published, metric="R@1", direction="i2t", value=0.5, queries=8)
     text = stranger.get(RESULT).text
-    for told in (
-        *("<h1>v1</h1>", "overlap", "50.0", "Matches that the original pairs lack", "Judged pairs by level"),
+    for message in (
+        *("<h1>v1</h1>", "overlap", "50.0", "Matches beyond the original pairs", "Judged pairs by level"),
         *("Pictures: CC BY 4.0, drawn by us", "@misc{v1,", "url = {http://testserver/results/v1/}", "Known biases"),
         *("Who judged", published.manifest["files"]["pairs.csv"]["sha256"], published.manifest_sha256),
     ):
-        assert told in text, told
+        assert message in text, message
 
 
 def test_the_page_names_no_worker_no_pay_no_control_and_leads_to_no_staff_page(stranger, site, published):
@@ -112,13 +106,6 @@ def test_pictures_are_shown_with_their_terms_and_only_those_of_the_examples(stra
     assert stranger.get(address).status_code == 404
 
 
-def test_new_terms_change_a_public_page(stranger, releaser, published):
-    releaser.post(PUBLISH, {"picture_terms": "All rights with <b>ours</b>"})
-    text = stranger.get(RESULT).text
-    assert "All rights with &lt;b&gt;ours&lt;/b&gt;" in text
-    assert Event.objects.filter(verb="result changed").count() == 1
-
-
 def test_captions_and_credits_are_escaped(stranger, site, published):
     Caption.objects.update(text="<script>alert(1)</script>")
     Version.objects.update(manifest=published.manifest | {"credits": {"title": "<i>T</i>", "description": "<b>D</b>"}})
@@ -127,20 +114,6 @@ def test_captions_and_credits_are_escaped(stranger, site, published):
     assert "<i>T" not in text
     assert "<b>D" not in text
     assert "&lt;i&gt;T&lt;/i&gt;" in text
-
-
-def test_simulated_votes_are_told_at_the_top(stranger, published):
-    counts = published.manifest["counts"] | {"simulated_votes": 3, "votes": 9}
-    Version.objects.update(manifest=published.manifest | {"counts": counts})
-    assert "<strong>Simulated votes.</strong> 3 of 9 votes are simulated" in stranger.get(RESULT).text
-
-
-def test_a_version_of_sources_alone_can_be_published(stranger, site):
-    made = release_version("merged", collection=site.collection, sample=site.pool.sample, merge="original")
-    publish(made, picture_terms="", by=User.objects.create_user("ada"))
-    text = stranger.get("/results/merged/").text
-    assert "No model was measured yet." in text
-    assert "Matches that the original pairs lack" not in text
 
 
 def test_one_address_opens_the_page_so_often_an_hour(stranger, published, settings):

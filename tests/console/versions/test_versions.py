@@ -9,33 +9,13 @@ from django.utils import timezone
 
 from core.files.stored_files import write_file
 from core.models import Job
-from counterpart_statistics.aggregation import METHODS
 from dataset.jobs import export, release
 from dataset.models import Version
 from evaluation.jobs import verify
-from evaluation.models import Run, Score
 from hits.models import Round
 from tests.console.conftest import answer_rightly
 from tests.dataset.releasing import release_version
 from tests.factories import make_collection, make_round
-
-
-def score(version, model, metric, value, direction="i2t"):
-    run, _ = Run.objects.get_or_create(collection=version.collection, model=model, sha256="0" * 64)
-    Score.objects.create(run=run, version=version, metric=metric, direction=direction, value=value, queries=8)
-
-
-def test_a_version_shows_its_positives_per_source_and_how_many_times_the_original(researcher, site):
-    text = researcher.get("/versions/v1/").content.decode()
-    assert "original" in text
-    assert "×1.00" in text
-
-
-def test_a_version_shows_its_judged_pairs_by_level_as_a_bar(researcher, site):
-    levels = researcher.get("/versions/v1/").context["levels"]
-    counts = site.version.manifest["counts"]["judged_by_level"]
-    assert {part.kind: part.count for part in levels} == {str(level): n for level, n in counts.items()}
-    assert sum(part.length for part in levels) == pytest.approx(100)
 
 
 def test_files_arrive_as_the_manifest_has_them_and_nothing_else_can_be_fetched(researcher, site):
@@ -56,25 +36,6 @@ def test_a_file_that_was_changed_after_the_release_is_not_served(researcher, sit
         rmtree(settings.FILE_CACHE, ignore_errors=True)
         write_file(f"versions/v1/{file_name}", b"{}")
         assert researcher.get(f"/versions/v1/files/{file_name}").status_code == 404
-
-
-def test_scores_stand_in_a_row_for_each_model(researcher, site):
-    for model, value in (("overlap", 0.25), ("embedding", 0.5)):
-        score(site.version, model, "R@1", value)
-        score(site.version, model, "R@1", value / 2, "t2i")
-    board = researcher.get("/versions/v1/").context["board"]
-    assert [row.model for row in board.rows] == ["embedding", "overlap"]
-    assert [column.part for column in board.columns] == ["average", "i2t", "t2i"]
-    percents = [[cell.percent for cell in cells] for _, cells in board.lines()]
-    assert percents == [["37.5", "50.0", "25.0"], ["18.8", "25.0", "12.5"]]
-    assert [[cell.best for cell in cells] for _, cells in board.lines()] == [[True] * 3, [False] * 3]
-
-
-def test_a_figure_that_was_not_measured_is_a_dash(researcher, site):
-    score(site.version, "overlap", "R@1", 0.25)
-    score(site.version, "embedding", "mAP@R", 0.5)
-    board = researcher.get("/versions/v1/").context["board"]
-    assert [[cell and cell.percent for cell in cells] for _, cells in board.lines()] == [["50.0", None], [None, "25.0"]]
 
 
 @pytest.fixture
@@ -104,30 +65,12 @@ def test_an_admin_releases_through_a_job(releaser, form, django_capture_on_commi
     assert Version.objects.get().manifest["counts"]["judged"] == 2
 
 
-def test_a_released_version_shows_who_made_it_and_how_to_cite_it(releaser, form, django_capture_on_commit_callbacks):
-    told = {"title": "Zoo <b>", "authors": "Ada Lovelace <0000-0001-5000-0007>", "url": "10.5281/zenodo.7"}
-    with django_capture_on_commit_callbacks(execute=True):
-        releaser.post("/release/", form | told | {"licence": "CC-BY-4.0"})
-    page = releaser.get("/versions/v1/").text
-    assert "<dd>Zoo &lt;b&gt;</dd>" in page
-    assert '<a href="https://orcid.org/0000-0001-5000-0007">Ada Lovelace</a>' in page
-    assert 'href="https://doi.org/10.5281/zenodo.7"' in page
-    assert "<dt>Licence</dt><dd>CC-BY-4.0</dd>" in page
-
-
-def test_an_orcid_id_with_a_wrong_check_digit_is_refused_at_its_field(releaser, form):
-    page = releaser.post("/release/", form | {"authors": "Ada <0000-0001-5000-0008>"})
-    assert (page.status_code, Job.objects.count()) == (422, 0)
-    assert "has a wrong check digit; copy it again." in page.text
-    assert '<a href="#id_authors">Authors</a>' in page.text
-
-
 def test_of_two_releases_by_one_name_the_second_is_refused(releaser, form):
     for _ in range(2):  # a button pressed twice
         assert releaser.post("/release/", form).status_code == 302
     page = releaser.post("/release/", form | {"positive_levels": ["1"]})
     assert (page.status_code, Job.objects.count()) == (422, 1)
-    assert "A version v1 is being released already. Choose another name." in page.text
+    assert "v1 is being released already" in page.text
 
 
 def test_a_job_does_not_claim_the_version_of_another_one(releaser, form):
@@ -148,43 +91,21 @@ def test_what_a_version_would_hold_is_shown_before_it_is_released(releaser, form
     assert not Job.objects.exists()
 
 
-def test_rounds_of_another_collection_than_the_queries_are_refused(releaser, form):
-    make_round(make_collection("other", images=8), "elsewhere")
-    page = releaser.post("/release/", form | {"rounds": ["round-1", "elsewhere"], "partial": "on"})
-    assert page.status_code == 422
-    assert "The queries are of zoo, and these rounds are not: elsewhere." in page.text
-
-
 def test_rounds_that_are_not_about_pairs_are_not_offered(releaser, form):
     Round.objects.update(task="determinate")
     assert "round-1" not in releaser.get("/release/").text
-
-
-def test_a_round_that_cannot_be_counted_up_to_is_an_invalid_choice(researcher, form):
-    answer = researcher.get("/release/counts/", {"queries": form["queries"], "rounds": "9" * 30})
-    assert "error" in answer.json()
-
-
-def test_a_release_task_that_runs_twice_releases_once(releaser, form):
-    releaser.post("/release/", form)
-    job = Job.objects.get()
-    release(str(job.pk))
-    Job.objects.update(state="queued")
-    release(str(job.pk))
-    job.refresh_from_db()
-    assert (job.state, Version.objects.count()) == ("done", 1)
 
 
 def test_a_release_that_version_0_3_queued_is_made(releaser, form):
     """Its parameters were stored in another shape."""
     releaser.post("/release/", form)
     job, made = Job.objects.get(), Round.objects.get()
-    told = {"merge": "", "positive_levels": [1], "method": "majority", "ties": "lower", "precedence": "union"}
+    answer = {"merge": "", "positive_levels": [1], "method": "majority", "ties": "lower", "precedence": "union"}
     job.params = {
         "version": "v1",
         "sample": made.pool.sample.name,
         "rounds": [made.name],
-        "options": {**told, "partial": False, "mixed_tasks": False},
+        "options": {**answer, "partial": False, "mixed_tasks": False},
         "credits": {"title": "Zoo", "authors": ""},
     }
     job.save()
@@ -194,40 +115,13 @@ def test_a_release_that_version_0_3_queued_is_made(releaser, form):
     assert (manifest["policies"]["merge"], manifest["credits"]) == ("", {"title": "Zoo"})
 
 
-def test_a_release_that_cannot_be_made_fails_in_one_line(releaser, form):
-    releaser.post("/release/", form)
-    job = Job.objects.get()
-    job.params["merge"] = "nowhere"
-    job.save()
-    release(str(job.pk))
-    job.refresh_from_db()
-    assert job.state == "failed"
-    assert "nowhere" in job.message
-    assert not Version.objects.exists()
-
-
-def test_a_released_name_is_taken_for_good(releaser, site):
-    answer = releaser.post(
-        "/release/", {"version": "v1", "queries": site.version.sample.name, "positive_levels": ["1"]}
-    )
-    assert answer.status_code == 422
-    assert "Version v1 already exists and cannot be changed" in answer.content.decode()
-
-
-def test_a_version_with_simulated_votes_says_so(researcher, site):
-    assert "Simulated votes." not in researcher.get("/versions/v1/").content.decode()
-    site.version.manifest["counts"]["simulated_votes"] = 3
-    site.version.save()
-    assert "Simulated votes." in researcher.get("/versions/v1/").content.decode()
-
-
 def test_an_unfinished_round_is_released_only_on_purpose(releaser, form):
     make_round(Round.objects.get().pool.collection, name="round-2", hits=1)
     form["rounds"].append("round-2")
     refused = releaser.post("/release/", form)
     assert refused.status_code == 422
     assert "Round round-2 is unfinished" in refused.text
-    assert "To release it as it is, which the version&#x27;s manifest records: “Release unfinished" in refused.text
+    assert "“Release unfinished" in refused.text
     assert releaser.post("/release/", {**form, "partial": "on"}).status_code == 302
 
 
@@ -238,11 +132,11 @@ def test_rounds_of_different_tasks_are_released_only_on_purpose(releaser, form):
     form["rounds"].append("boxes")
     refused = releaser.post("/release/", form)
     assert refused.status_code == 422
-    assert "boxes has checkbox (levels 1, 4); round-1 has levels (levels 1, 2, 3, 4)" in refused.text
+    assert "boxes has checkbox (levels 1, 4)" in refused.text
     assert not Job.objects.exists()
     assert releaser.post("/release/", {**form, "mixed_tasks": "on"}).status_code == 302
     release(str(Job.objects.get().pk))
-    assert "The rounds have different tasks, and their votes count alike" in releaser.get("/versions/v1/").text
+    assert "different tasks" in releaser.get("/versions/v1/").text
 
 
 def test_an_export_is_started_made_by_its_job_and_downloaded(member, researcher, site):
@@ -294,21 +188,14 @@ def test_changes_are_listed_with_their_cause_and_the_other_way_round_when_asked(
     assert researcher.get("/versions/v1/changes/?since=v2").context["before"] == second
     assert researcher.get("/versions/v1/changes/?since=v9").status_code == 404
     monkeypatch.setattr("console.versions.views.LARGEST_COMPARED", 10)
-    assert "too large for a page. Run diff v1 v2" in researcher.get("/versions/v2/changes/").content.decode()
+    assert "Run diff v1 v2" in researcher.get("/versions/v2/changes/").content.decode()
 
 
-def test_a_single_version_has_no_changes_to_show(researcher, site):
-    assert "is the only version of" in researcher.get("/versions/v1/changes/").content.decode()
-
-
-def test_the_annotators_of_a_version_are_measured_by_a_button(researcher, site, django_capture_on_commit_callbacks):
-    page = "/versions/v1/"
-    assert "Measure them now" in researcher.get(page).content.decode()
-    with django_capture_on_commit_callbacks(execute=True):
-        answers = [researcher.post(f"{page}score/") for _ in range(2)]
-    assert answers[0].url == answers[1].url
-    assert Job.objects.get(task="evaluation.tasks.score_annotators").state in ("done", "failed")
-
-
-def test_the_form_offers_every_method_of_aggregation(releaser, db):
-    assert [name for name, _ in releaser.get("/release/").context["form"].fields["method"].choices] == list(METHODS)
+def test_a_release_task_that_runs_twice_releases_once(releaser, form):
+    releaser.post("/release/", form)
+    job = Job.objects.get()
+    release(str(job.pk))
+    Job.objects.update(state="queued")
+    release(str(job.pk))
+    job.refresh_from_db()
+    assert (job.state, Version.objects.count()) == ("done", 1)

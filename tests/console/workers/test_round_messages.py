@@ -1,4 +1,4 @@
-"""A message to all workers of a round: nobody is written to before their number was seen."""
+"""A message to all workers of a round: it is sent only after their number was shown."""
 
 import pytest
 
@@ -6,7 +6,6 @@ from annotation.models import WorkerIdentity
 from crowd.models import Message, Outbox
 from hits.models import Round
 from tests.annotation.money.moneyed import accepted, posted
-from tests.factories import make_round
 
 WORDS = {"subject": "Thank you", "text": "Your notes helped."}
 
@@ -37,7 +36,7 @@ def test_a_confirmed_message_goes_to_everybody_once(researcher, there):
     assert "is being sent to 2 workers" in send(researcher, there, confirmed="2").text
     assert (Message.objects.count(), Outbox.objects.filter(call="message").count()) == (2, 1)
     again = send(researcher, there, confirmed="2")
-    assert (again.status_code, "all were sent this text a moment ago" in again.text) == (422, True)
+    assert (again.status_code, "a moment ago" in again.text) == (422, True)
     assert Message.objects.count() == 2
 
 
@@ -52,19 +51,3 @@ def test_the_message_can_be_changed_before_it_is_sent(researcher, there):
     assert 'value="Thank you"' in page.text
     assert ">Your notes helped.</textarea>" in page.text
     assert not Message.objects.exists()
-
-
-def test_an_empty_message_keeps_the_subject(researcher, there):
-    page = send(researcher, there, text="")
-    assert (page.status_code, "The message is empty" in page.text) == (422, True)
-    assert 'value="Thank you"' in page.text
-
-
-def test_workers_of_the_browser_pool_have_no_address(researcher, db):
-    made = make_round()
-    assert "have no address for messages" in researcher.get(f"/rounds/{made}/write/").text
-    assert f"/rounds/{made}/write/" not in researcher.get(f"/rounds/{made}/").text
-
-
-def test_the_page_of_a_round_on_a_platform_leads_there(reviewer, there):
-    assert f"/rounds/{there}/write/" in reviewer.get(f"/rounds/{there}/").text
