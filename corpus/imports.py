@@ -100,12 +100,12 @@ def import_collection(
             f"The captions of {name} are in {collection.language}, not {language}. Choose another name, or omit the "
             "language."
         )
-    found = _compare(tracked(reader(path), "checking captions", progress), collection)
-    found.language = "" if collection and collection.language else language
-    _check_new(found, path, format, collection, append)
+    comparison = _compare(tracked(reader(path), "checking captions", progress), collection)
+    comparison.language = "" if collection and collection.language else language
+    _check_new(comparison, path, format, collection, append)
     folder = path if format == "folder" and images is None else images
-    files = _picture_files(folder, found, name, skip_missing) if folder else {}
-    return _store(name, found, files, actor, progress)
+    files = _picture_files(folder, comparison, name, skip_missing) if folder else {}
+    return _store(name, comparison, files, actor, progress)
 
 
 def import_pictures(
@@ -120,12 +120,12 @@ def import_pictures(
 
     Raises CounterpartError as ``import_collection`` does, and where no file has the name of a picture.
     """
-    found = _Comparison(images=_images_of(collection))
-    files = _picture_files(images, found, collection.name, skip_missing)
+    comparison = _Comparison(images=_images_of(collection))
+    files = _picture_files(images, comparison, collection.name, skip_missing)
     if not files:
-        wanted = some_of([file_name for file_name, _split in found.images.values()])
+        wanted = some_of([file_name for file_name, _split in comparison.images.values()])
         raise CounterpartError(f"No file has the name of a picture of {collection}: {wanted}. Rename the files.")
-    return _store(collection.name, found, files, actor, progress)
+    return _store(collection.name, comparison, files, actor, progress)
 
 
 def _store(
@@ -156,17 +156,17 @@ def _compare(records: Iterable[Record], collection: Collection | None) -> _Compa
     """Read every record once. Raises CounterpartError that lists the ids used for two different things."""
     known_images = _images_of(collection) if collection else {}
     known_captions = _captions_of(collection) if collection else {}
-    found = _Comparison()
+    comparison = _Comparison()
     image_conflicts: dict[str, None] = {}
     caption_conflicts: dict[str, None] = {}
     for record in records:
-        if not _is_same_image(record, found, known_images):
+        if not _is_same_image(record, comparison, known_images):
             image_conflicts[record.image] = None
-        if record.text is not None and not _is_same_caption(record, found, known_captions):
+        if record.text is not None and not _is_same_caption(record, comparison, known_captions):
             caption_conflicts[record.caption] = None
     _check_conflicts("image", "file name or split", list(image_conflicts))
     _check_conflicts("caption", "text or image", list(caption_conflicts))
-    return found
+    return comparison
 
 
 def _images_of(collection: Collection) -> dict[str, tuple[str, str]]:

@@ -82,13 +82,13 @@ def import_matches(
     _check_source(collection, source)
     keys = keys_of(collection)
     pairs = read_pairs(path, keys=keys, direction=direction)
-    found = _resolve(tracked(pairs, "reading matches", progress), keys)
-    _check_found(found, collection, path, skip_unknown)
-    new = _new_ratings(collection, source, found.ratings)
+    resolved = _resolve(tracked(pairs, "reading matches", progress), keys)
+    _check_found(resolved, collection, path, skip_unknown)
+    new = _new_ratings(collection, source, resolved.ratings)
     if new:
         _write(collection, source, new, actor)
-    there = len(found.ratings) - len(new)
-    return MatchSummary(collection.name, source, len(new), there, found.repeated, found.skipped)
+    existing = len(resolved.ratings) - len(new)
+    return MatchSummary(collection.name, source, len(new), existing, resolved.repeated, resolved.skipped)
 
 
 def known_pairs(
@@ -151,19 +151,19 @@ def _check_source(collection: Collection, source: str) -> None:
 
 
 def _resolve(pairs: Iterator[Pair], keys: FileKeys) -> _Found:
-    found = _Found()
+    resolved = _Found()
     for pair in pairs:
         image, caption = keys.images.get(pair.image), keys.captions.get(pair.caption)
         if image is None or caption is None:
-            found.skipped += 1
+            resolved.skipped += 1
             if image is None:
-                found.unknown_images[pair.image] = None
+                resolved.unknown_images[pair.image] = None
             if caption is None:
-                found.unknown_captions[pair.caption] = None
+                resolved.unknown_captions[pair.caption] = None
             continue
         rating = (pair.score, pair.grade)
-        found.repeated += found.ratings.setdefault((image, caption), rating) != rating
-    return found
+        resolved.repeated += resolved.ratings.setdefault((image, caption), rating) != rating
+    return resolved
 
 
 def _check_found(found: _Found, collection: Collection, path: Path, skip_unknown: bool) -> None:

@@ -176,8 +176,8 @@ def _domain(pool: Pool, sides: Sides, avoided: Avoided) -> _Domain:
     images, captions = list(asked["images"]), list(asked["captions"])
     if pool.retrievals.exclude(gallery=None).exists():
         direction = Direction.IMAGE_TO_CAPTION if images else Direction.CAPTION_TO_IMAGE
-        found = _found(pool, direction)
-        images, captions = (images, found) if images else (found, captions)
+        items = _found(pool, direction)
+        images, captions = (images, items) if images else (items, captions)
     images = images or list(pool.collection.images.gallery().values_list("pk", flat=True))
     captions = captions or list(pool.collection.captions.gallery().values_list("pk", flat=True))
     shown = np.setdiff1d(sides.images.known(images), avoided.images)

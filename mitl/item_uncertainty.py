@@ -72,8 +72,8 @@ def measure_uncertainty(
 
 def kept_uncertainty(annotator: Annotator, gallery: SearchGallery) -> Uncertainty | None:
     """Return the uncertainty measured before, or None: fast enough for a page."""
-    found = _folder(annotator, gallery).load(PART)
-    return Uncertainty(**found) if found else None
+    arrays = _folder(annotator, gallery).load(PART)
+    return Uncertainty(**arrays) if arrays else None
 
 
 def count_positives(

@@ -32,15 +32,15 @@ class AnnotatorQuerySet(NamedQuerySet["Annotator"]):
             raise CounterpartError(
                 f"{counted(len(doubled), 'annotator is', 'annotators are')} named more than once: {some_of(doubled)}."
             )
-        found = {annotator.name: annotator for annotator in self.filter(name__in=names)}
-        unknown = [name for name in names if name not in found]
+        annotators = {annotator.name: annotator for annotator in self.filter(name__in=names)}
+        unknown = [name for name in names if name not in annotators]
         if unknown:
             existing = some_of(list(self.values_list("name", flat=True))) or "none yet"
             raise CounterpartError(
                 f"{counted(len(unknown), 'annotator is', 'annotators are')} unknown: {some_of(unknown)};"
                 f" there are {existing}. Make one with {self.made_by}."
             )
-        return [found[name] for name in names]
+        return [annotators[name] for name in names]
 
 
 class Annotator(models.Model):

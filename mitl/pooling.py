@@ -234,8 +234,8 @@ def _parts(
         lists = load_lists(retrieval, sample)
         for direction in directions:
             if direction in lists:
-                found = lists[direction] if len(known) else lists[direction].top(top_k)
-                yield _flattened(retrieval.annotator_id, direction, found, top_k, known)
+                ranked = lists[direction] if len(known) else lists[direction].top(top_k)
+                yield _flattened(retrieval.annotator_id, direction, ranked, top_k, known)
 
 
 def _flattened(

@@ -83,10 +83,10 @@ def _read(file: Path, side: str) -> Iterator[pa.Table]:
     schema = SCHEMAS[side]
     try:
         with parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False) as opened:
-            there = opened.schema_arrow.names
-            if missing := [name for name in schema.names if name not in (*there, *OPTIONAL)]:
+            columns = opened.schema_arrow.names
+            if missing := [name for name in schema.names if name not in (*columns, *OPTIONAL)]:
                 raise CounterpartError(f"{file.name} has no column {' and no '.join(missing)}. Write it again.")
-            wanted = [name for name in schema.names if name in there]
+            wanted = [name for name in schema.names if name in columns]
             for batch in opened.iter_batches(BATCH, columns=wanted):
                 batch.validate(full=True)  # texts may be any bytes
                 if len(batch):
@@ -106,8 +106,8 @@ def _check(items: pa.Table, side: str, n_images: int, last: str, file: Path, fir
     """Raise CounterpartError for the first row that is wrong. ``last`` is the key before the first row."""
     faults = [*_faults_of_keys(items["key"].combine_chunks(), last), *_faults_of(items, side, n_images)]
     rows = [(compute.index(mask, True).as_py(), fault) for mask, fault in faults]  # -1: no row is wrong
-    if found := [(row, fault) for row, fault in rows if row >= 0]:
-        row, fault = min(found, key=lambda pair: pair[0])
+    if faulty := [(row, fault) for row, fault in rows if row >= 0]:
+        row, fault = min(faulty, key=lambda pair: pair[0])
         raise CounterpartError(
             f"{file.name}, row {first + row + 1} (key {items['key'][row].as_py()[:MAX_KEY]!r}): {fault}. Correct the"
             " file and import it again."

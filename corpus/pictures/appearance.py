@@ -28,10 +28,10 @@ SPACES = {"L": "GRAY", "RGB": "RGB", "CMYK": "CMYK"}  # the colour space of the 
 def orientation(picture: Pillow.Image) -> int:
     """Return the EXIF orientation, 1 to 8; 1 where there is none, or EXIF that cannot be read."""
     try:
-        found = int(picture.getexif().get(ORIENTATION_TAG, 1))
+        value = int(picture.getexif().get(ORIENTATION_TAG, 1))
     except Exception:  # Pillow's parsers raise many kinds of errors for malformed EXIF
         return 1
-    return found if found in TURNS else 1
+    return value if value in TURNS else 1
 
 
 def appearance(picture: Pillow.Image) -> Pillow.Image:

@@ -26,11 +26,11 @@ def read_flickr(path: Path) -> Iterator[Record]:
 
 
 def _record(line: str, shape: re.Pattern[str]) -> Record:
-    found = shape.fullmatch(line)
-    if found is None:
+    parts = shape.fullmatch(line)
+    if parts is None:
         expected = "name.jpg#0, a tab, the text" if shape is TOKEN else "name.jpg| 0| the text"
         raise ValueError(f"expected {expected}")
-    file_name = found["file_name"]
+    file_name = parts["file_name"]
     return caption_record(
-        image=file_name, file_name=file_name, caption=f"{file_name}#{found['place']}", text=found["text"]
+        image=file_name, file_name=file_name, caption=f"{file_name}#{parts['place']}", text=parts["text"]
     )

@@ -73,12 +73,12 @@ def _from_table(table: Path, pictures: list[str]) -> Iterator[Record]:
 
 def _column(table: Path, names: tuple[str, ...]) -> str:
     header = csv_header(table)
-    found = [name for name in names if name in header]
-    if not found:
+    present = [name for name in names if name in header]
+    if not present:
         raise CounterpartError(
             f"{table.name} has no column named {', '.join(names[:-1])} or {names[-1]}; it has {some_of(header)}."
         )
-    return found[0]
+    return present[0]
 
 
 def _from_sidecars(folder: Path, pictures: list[str]) -> Iterator[Record]:

@@ -23,12 +23,12 @@ def tail_chart(title: str, subtitle: str, panels: Mapping[str, Mapping[str, NDAr
 
 def _tail_panel(title: str, counts: Mapping[str, NDArray], annotators: Sequence[str], x: str, y: str) -> Spec:
     rows = [
-        {"annotator": annotator, "count": int(count), "items": int((found >= count).sum())}
-        for annotator, found in counts.items()
-        for count in np.unique(found[found > 0])
+        {"annotator": annotator, "count": int(count), "items": int((values >= count).sum())}
+        for annotator, values in counts.items()
+        for count in np.unique(values[values > 0])
     ]
-    most = max((int(found.max()) for found in counts.values()), default=1)
-    n_items = max((len(found) for found in counts.values()), default=1)
+    most = max((int(values.max()) for values in counts.values()), default=1)
+    n_items = max((len(values) for values in counts.values()), default=1)
     whole = {"type": "quantitative", "scale": {"type": "log", "nice": False}}
     encoding = {
         "x": {"field": "count", "title": x, "axis": _powers(most)} | whole,

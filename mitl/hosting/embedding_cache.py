@@ -34,11 +34,11 @@ class EmbeddingCache:
         remove_stale(root)
         kept = Checkpoints(root / hashlib.sha256(self._made_by.encode()).hexdigest())
         name = self._name(rows)
-        found = kept.load(name)
-        if found is None:
-            found = {"embeddings": np.ascontiguousarray(encode(rows))}
-            kept.save(name, **found)
-        return found["embeddings"]
+        arrays = kept.load(name)
+        if arrays is None:
+            arrays = {"embeddings": np.ascontiguousarray(encode(rows))}
+            kept.save(name, **arrays)
+        return arrays["embeddings"]
 
     def _name(self, rows: Sequence[Row]) -> str:
         """SHA-256 of the input: keys with the checksums of pictures, or with the texts of captions."""

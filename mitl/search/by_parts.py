@@ -144,14 +144,14 @@ def retrieve_by_parts(
     runs_on = engine_of(engine)
     try:
         with errors_of(annotator), runs_on.connected() as run:
-            found = _Search(search, annotator, run, folder, rows, progress).found()
+            lists = _Search(search, annotator, run, folder, rows, progress).found()
     except CounterpartError:
         _remove(search, annotator, rows)
         if stored := find_retrieval(search, annotator):
             return stored  # by another process, which removed the files under our hands
         raise
     arrays: dict[str, NDArray | Rows] = {}
-    for direction, blocks in found.items():
+    for direction, blocks in lists.items():
         arrays |= _arrays_of(search.gallery, direction, blocks, actor, progress)
     file = write_arrays(prefix_of_lists(search, annotator), **arrays)
     with transaction.atomic():

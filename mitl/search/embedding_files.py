@@ -70,15 +70,15 @@ def open_embedding_files(folder: Path, side: str, size: int) -> EmbeddingFiles:
     files = tuple(_opened(sorted(folder.glob(f"{side}-*.npy"))))
     if not files:
         raise CounterpartError(f"{folder} has no files {side}-*.npy. Pass the folder with the embeddings.")
-    found = EmbeddingFiles(files)
-    if other := [file for file in files if file.shape != found.shape]:
+    arrays = EmbeddingFiles(files)
+    if other := [file for file in files if file.shape != arrays.shape]:
         raise CounterpartError(
-            f"{other[0].path.name} has embeddings of shape {other[0].shape} and {files[0].path.name} of {found.shape};"
+            f"{other[0].path.name} has embeddings of shape {other[0].shape} and {files[0].path.name} of {arrays.shape};"
             " they must agree."
         )
-    if found.rows != size:
-        raise CounterpartError(f"{folder} has {found.rows:,} embeddings of {side}, and the gallery {size:,} {side}.")
-    return found
+    if arrays.rows != size:
+        raise CounterpartError(f"{folder} has {arrays.rows:,} embeddings of {side}, and the gallery {size:,} {side}.")
+    return arrays
 
 
 def _opened(paths: list[Path]) -> Iterator[_File]:

@@ -96,13 +96,13 @@ def topk_of_blocks(
         )
         return {direction: (side.places, side.scores) for direction, side in zip(BOTH_WAYS, both, strict=True)}
     search_side = partial(topk_of_scores, k=k, memory=memory, progress=progress)
-    found = {}
+    lists = {}
     if len(asking := gallery.image_queries):
-        found[Direction.IMAGE_TO_CAPTION] = search_side(
+        lists[Direction.IMAGE_TO_CAPTION] = search_side(
             lambda rows, columns: block(gallery.image_queries[rows], captions[columns]), (len(asking), len(captions))
         )
     if len(asking := gallery.caption_queries):
-        found[Direction.CAPTION_TO_IMAGE] = search_side(
+        lists[Direction.CAPTION_TO_IMAGE] = search_side(
             lambda rows, columns: block(images[columns], gallery.caption_queries[rows]).T, (len(asking), len(images))
         )
-    return found
+    return lists

@@ -49,11 +49,11 @@ def find_faiss() -> Iterator[tuple[str, str]]:
     packages = flat_index.installed_packages()
     if not packages and _missing():
         return
-    found = " and ".join(f"{package} {number}" for package, number in packages.items())
+    installed = " and ".join(f"{package} {number}" for package, number in packages.items())
     if len(packages) == 1:
-        yield f"{found}, which finds {counted(flat_index.count_gpus(), 'GPU')}", ""
+        yield f"{installed}, which finds {counted(flat_index.count_gpus(), 'GPU')}", ""
     else:
-        yield f"{found} overwrite each other's files.", flat_index.how_to_install()
+        yield f"{installed} overwrite each other's files.", flat_index.how_to_install()
 
 
 def _missing() -> list[str]:

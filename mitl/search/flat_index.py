@@ -44,15 +44,15 @@ def check_faiss(device: str, depth: int) -> None:
     import torch
 
     packages = installed_packages()
-    found = " and ".join(f"{name} {number}" for name, number in packages.items())
+    installed = " and ".join(f"{name} {number}" for name, number in packages.items())
     capability = torch.cuda.get_device_capability()
     if [*packages] != [GPU_PACKAGE]:
-        reason = f"is for {GPU_PACKAGE} alone, not for {found}: {how_to_install()}"
+        reason = f"is for {GPU_PACKAGE} alone, not for {installed}: {how_to_install()}"
     elif capability < LEAST_CAPABILITY:
         least, given = (".".join(map(str, numbers)) for numbers in (LEAST_CAPABILITY, capability))
         reason = f"needs a compute capability of {least} or more, and {torch.cuda.get_device_name()} has {given}"
     elif count_gpus() == 0:
-        reason = f"finds no GPU, although torch does; update the driver for the CUDA 12 of {found}"
+        reason = f"finds no GPU, although torch does; update the driver for the CUDA 12 of {installed}"
     elif depth > LONGEST:
         reason = f"makes lists of at most {LONGEST} places, not {depth}"
     else:
@@ -80,13 +80,13 @@ def flat_topk(queries: NDArray, items: NDArray, k: int, device: str = "cpu") -> 
     rows, columns = (side.values.astype(np.float32, copy=False) for side in (asking, asked))
     scores, places = _search(rows, columns, depth, device)
     candidates = Candidates(np.full(len(asking), depth), places.ravel().astype(np.int32), 0)
-    found = rank_candidates(asking, asked, candidates, k)
+    ranking = rank_candidates(asking, asked, candidates, k)
     if depth < len(asked):
         # An item that FAISS left out scores no more than its last one, but for the rounding errors of float32.
-        unsure = found.scores[:, -1] <= scores[:, -1] + Float32Products().margins(asking, asked)
+        unsure = ranking.scores[:, -1] <= scores[:, -1] + Float32Products().margins(asking, asked)
         if unsure.any():
-            found.places[unsure], found.scores[unsure] = topk_of_products(queries[unsure], items, k, device=device)
-    return found.places, found.scores
+            ranking.places[unsure], ranking.scores[unsure] = topk_of_products(queries[unsure], items, k, device=device)
+    return ranking.places, ranking.scores
 
 
 def _search(

@@ -45,11 +45,11 @@ class SearchPlan:
 
         Where two computers gave a unit different bits, everybody takes the same of the two.
         """
-        found = {}
+        results = {}
         for path in sorted(files_in(self.folder), reverse=True):
             if match := RESULT.fullmatch(path.rpartition("/")[2]):
-                found[int(match[1])] = StoredFile(path, match[2])
-        return dict(sorted(found.items()))
+                results[int(match[1])] = StoredFile(path, match[2])
+        return dict(sorted(results.items()))
 
     @property
     def is_wanted(self) -> bool:

@@ -55,11 +55,11 @@ def retrieve(
     search = search.checked()
     if tune and not search.rerank:
         raise CounterpartError("--tune chooses among the settings of --rerank; pass its steps: --rerank csls,rgm.")
-    found = []
+    retrievals = []
     for annotator in search.annotators:
         chosen = _tuned(search, annotator, tune, progress) if tune else search
-        found.append(find_retrieval(chosen, annotator) or _retrieved(chosen, annotator, confirm, actor, progress))
-    return found
+        retrievals.append(find_retrieval(chosen, annotator) or _retrieved(chosen, annotator, confirm, actor, progress))
+    return retrievals
 
 
 def estimate_retrieval(search: Search) -> list[Estimate]:

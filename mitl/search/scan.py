@@ -34,9 +34,9 @@ def scan(
     items = read(part)
     depth = min(k, len(items))
     places, scores = topk_of_products(queries, items, depth, device=device, progress=progress)
-    found = empty_ranking(len(queries), k)
-    found.places[:, :depth], found.scores[:, :depth] = places + part.first, scores
-    return found
+    ranking = empty_ranking(len(queries), k)
+    ranking.places[:, :depth], ranking.scores[:, :depth] = places + part.first, scores
+    return ranking
 
 
 def merge(one: Ranking, other: Ranking) -> Ranking:

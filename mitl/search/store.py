@@ -104,10 +104,10 @@ def newest_retrievals(annotators: Sequence[Annotator], gallery: SearchGallery, d
 
     Raises CounterpartError with the command to run where one is missing or less deep.
     """
-    found = {annotator: newest_retrieval(annotator, gallery, depth) for annotator in annotators}
-    if missing := [annotator for annotator, retrieval in found.items() if retrieval is None]:
+    newest = {annotator: newest_retrieval(annotator, gallery, depth) for annotator in annotators}
+    if missing := [annotator for annotator, retrieval in newest.items() if retrieval is None]:
         raise CounterpartError(_how_to_make(missing, gallery, depth))
-    return [retrieval for retrieval in found.values() if retrieval is not None]
+    return [retrieval for retrieval in newest.values() if retrieval is not None]
 
 
 def _how_to_make(missing: list[Annotator], gallery: SearchGallery, depth: int) -> str:
@@ -160,5 +160,5 @@ def newest_lists(
             f"Lists {depth} deep are not possible over {len(gallery.image_ids)} images and {len(gallery.caption_ids)}"
             f" captions; this gallery allows 1 to {gallery.depth}."
         )
-    found = newest_retrievals(annotators, gallery, depth)
-    return NewestLists(list(annotators), gallery, depth, [load_lists(retrieval, sample) for retrieval in found])
+    retrievals = newest_retrievals(annotators, gallery, depth)
+    return NewestLists(list(annotators), gallery, depth, [load_lists(retrieval, sample) for retrieval in retrievals])

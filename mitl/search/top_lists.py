@@ -97,7 +97,7 @@ def _by_embeddings(opened: EmbeddingAnnotator, gallery: SearchGallery, k: int, c
 
 def _by_lists(opened: ListAnnotator, gallery: SearchGallery, k: int, context: SearchContext) -> BothFound:
     refuse_faiss(context.engine)
-    found = {}
+    lists = {}
     for direction in gallery.directions:
         from_images = direction == Direction.IMAGE_TO_CAPTION
         asking: Sequence[PlainImage | PlainCaption] = gallery.images if from_images else gallery.captions
@@ -110,5 +110,5 @@ def _by_lists(opened: ListAnnotator, gallery: SearchGallery, k: int, context: Se
                 f"asked for; pass --depth {places.shape[1]} (or --cascade-depth), or add the annotator with "
                 "longer lists."
             )
-        found[direction] = places[:, :k], scores[:, :k]
-    return found
+        lists[direction] = places[:, :k], scores[:, :k]
+    return lists

@@ -71,11 +71,11 @@ class Scan:
 
         queries = read_embeddings(self.queries)
         first, *others = self.items
-        found = scan(first, queries, self.k, read_embeddings, device=self.device, progress=progress)
+        ranking = scan(first, queries, self.k, read_embeddings, device=self.device, progress=progress)
         for part in others:
             here = scan(part, queries, self.k, read_embeddings, device=self.device, progress=progress)
-            found = merge(found, here)
-        return packed(found)
+            ranking = merge(ranking, here)
+        return packed(ranking)
 
 
 Unit = Encode | Scan

@@ -75,10 +75,10 @@ def open_annotator(stored: StoredAnnotator, device: str) -> Feedback:
 def opened(base: Annotator, device: str = "cpu") -> EmbeddingAnnotator:
     """Load the annotator whose embeddings are moved. Raises CounterpartError unless it compares those of images with
     those of captions by their inner product."""
-    found = load(base, device)
-    if not isinstance(found, EmbeddingAnnotator) or isinstance(found, ComparingAnnotator):
+    opened = load(base, device)
+    if not isinstance(opened, EmbeddingAnnotator) or isinstance(opened, ComparingAnnotator):
         raise CounterpartError(f"{base} does not compare embeddings by their inner product: feedback cannot move them.")
-    return found
+    return opened
 
 
 def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:

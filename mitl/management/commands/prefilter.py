@@ -30,11 +30,11 @@ class Command(ActCommand):
         )
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        whole = Pool.objects.named(options["pool"])
-        pool = prefilter_pool(options["name"], pool=whole, threshold=options["threshold"], progress=progress)
+        original = Pool.objects.named(options["pool"])
+        pool = prefilter_pool(options["name"], pool=original, threshold=options["threshold"], progress=progress)
         return {
             "pool": pool.name,
             "proposals": pool.n_proposals,
             "pairs": pool.n_pairs,
-            "dropped": whole.n_pairs - pool.n_pairs,
+            "dropped": original.n_pairs - pool.n_pairs,
         }

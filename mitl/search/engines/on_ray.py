@@ -121,8 +121,8 @@ def _started(plan: SearchPlan, wait: Callable[[], None]) -> list[Any]:
     start = ray.remote(num_cpus=1, num_gpus=int(on_gpu), max_restarts=-1, max_task_retries=TRIES)(Runner)
     actors = [start.remote() for _ in range(places)]
     deadline = monotonic() + START_SECONDS
-    there = [actor.__ray_ready__.remote() for actor in actors]
-    while not ray.wait(there, timeout=PAUSE)[0]:
+    pings = [actor.__ray_ready__.remote() for actor in actors]
+    while not ray.wait(pings, timeout=PAUSE)[0]:
         wait()
         if monotonic() > deadline:
             raise CounterpartError(
@@ -159,12 +159,12 @@ def _worker_environment() -> dict[str, str]:
 @contextmanager
 def _little_environment() -> Iterator[None]:
     """Hide the environment of this process but for what Ray needs: the processes that it starts inherit it."""
-    whole = dict(os.environ)
-    kept = {name: value for name, value in whole.items() if name in INHERITED or name.startswith(PREFIXES)}
+    environment = dict(os.environ)
+    kept = {name: value for name, value in environment.items() if name in INHERITED or name.startswith(PREFIXES)}
     os.environ.clear()
     os.environ.update(kept, RAY_USAGE_STATS_ENABLED="0")
     try:
         yield
     finally:
         os.environ.clear()
-        os.environ.update(whole)
+        os.environ.update(environment)

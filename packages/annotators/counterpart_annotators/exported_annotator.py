@@ -68,11 +68,11 @@ def in_32_bits(arrays: Arrays) -> Arrays:
 
 def digest(arrays: Arrays) -> str:
     """SHA-256 of the names, types, shapes and values of arrays."""
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
-        found.update(f"{name}|{array.dtype.str}|{array.shape}|".encode() + array.tobytes())
-    return found.hexdigest()
+        sha256.update(f"{name}|{array.dtype.str}|{array.shape}|".encode() + array.tobytes())
+    return sha256.hexdigest()
 
 
 def as_bytes(text: str) -> NDArray[np.uint8]:

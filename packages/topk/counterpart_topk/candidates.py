@@ -240,10 +240,10 @@ def _kth_best(keys, k):
     low, high = np.int64(np.iinfo(keys.dtype).min), np.int64(np.iinfo(keys.dtype).max)
     while low < high:
         middle = (low + high + 1) >> 1
-        found = np.int32(0)
+        count = np.int32(0)
         for place in range(len(keys)):
-            found += np.int32(keys[place] >= kind(middle))
-        if found >= k:
+            count += np.int32(keys[place] >= kind(middle))
+        if count >= k:
             low = middle
         else:
             high = middle - 1

@@ -104,10 +104,10 @@ def topk_of_products(
     fit_together(rows, columns)
     passes = _passes(device)
     depth = min(k * max(several), len(columns))
-    found = _Search(depth, passes, _bytes(memory), progress).one_way(rows, columns, passes)
+    ranking = _Search(depth, passes, _bytes(memory), progress).one_way(rows, columns, passes)
     if max(several) > 1:
-        found = _of_items(found, *several, k)
-    return found.places, found.scores
+        ranking = _of_items(ranking, *several, k)
+    return ranking.places, ranking.scores
 
 
 def topk_of_scores(
@@ -119,8 +119,8 @@ def topk_of_scores(
     indices and scores, each (N, k). Raises ValueError for a block with NaN, or of another shape than asked for.
     """
     check_k(k, shape[1])
-    found = _swept(score, shape, k, False, memory, progress).by_row
-    return found.places, found.scores.astype(np.float32)
+    ranking = _swept(score, shape, k, False, memory, progress).by_row
+    return ranking.places, ranking.scores.astype(np.float32)
 
 
 def bidirectional_topk_of_scores(
@@ -131,8 +131,8 @@ def bidirectional_topk_of_scores(
     As ``topk_of_scores``, k <= min(N, M). Returns the ranking of columns for rows, and that of rows for columns.
     """
     check_k(k, min(shape))
-    found = _swept(score, shape, k, True, memory, progress)
-    return found.by_row, found.by_column
+    sweep = _swept(score, shape, k, True, memory, progress)
+    return sweep.by_row, sweep.by_column
 
 
 def best_products(images: NDArray, captions: NDArray) -> NDArray:
@@ -177,23 +177,23 @@ class _Search:
         if not passes:
             return float64_topk(queries, items, self.k, self.memory)
         try:
-            found = self._sweep(passes[0](queries, items), both=False)
+            sweep = self._sweep(passes[0](queries, items), both=False)
         except TooManyCandidatesError:
             return self.one_way(queries, items, passes[1:])
-        self._search_again(found.by_row, found.lost_rows, queries, items, passes[1:])
-        return found.by_row
+        self._search_again(sweep.by_row, sweep.lost_rows, queries, items, passes[1:])
+        return sweep.by_row
 
     def _distinct_both_ways(self, rows: Side, columns: Side) -> tuple[Ranking, Ranking, str]:
         for number, make in enumerate(self.passes):
             tiles = make(rows, columns)
             finer = self.passes[number + 1 :]
             try:
-                found = self._sweep(tiles, both=True)
+                sweep = self._sweep(tiles, both=True)
             except TooManyCandidatesError:
                 continue
-            self._search_again(found.by_row, found.lost_rows, rows, columns, finer)
-            self._search_again(found.by_column, found.lost_columns, columns, rows, finer)
-            return found.by_row, found.by_column, tiles.precision
+            self._search_again(sweep.by_row, sweep.lost_rows, rows, columns, finer)
+            self._search_again(sweep.by_column, sweep.lost_columns, columns, rows, finer)
+            return sweep.by_row, sweep.by_column, tiles.precision
         return self.one_way(rows, columns, []), self.one_way(columns, rows, []), "float64"
 
     def _search_again(

@@ -61,11 +61,11 @@ class Candidates(NamedTuple):
 
 def rank_candidates(queries: Side, items: Side, candidates: Candidates, k: int) -> Ranking:
     """Return the ``k`` best of each query's candidates by float64 products."""
-    found = empty_ranking(len(queries), k)
+    ranking = empty_ranking(len(queries), k)
     sides = queries.values, queries.index, items.values, items.index
     stops = np.cumsum(candidates.counts)
-    _rank_candidates(*sides, stops, candidates.places, candidates.first, found.places, found.scores)
-    return found
+    _rank_candidates(*sides, stops, candidates.places, candidates.first, ranking.places, ranking.scores)
+    return ranking
 
 
 def float64_topk(queries: Side, items: Side, k: int, memory: int) -> Ranking:
@@ -74,7 +74,7 @@ def float64_topk(queries: Side, items: Side, k: int, memory: int) -> Ranking:
     Items are ranked by float64 products; those that may be among the best are scored again in fixed order. Any number
     of equal scores is in order, at no cost in time or memory.
     """
-    found = empty_ranking(len(queries), k)
+    ranking = empty_ranking(len(queries), k)
     height = max(1, min(CHUNK, memory // (8 * len(items) + 16 * items.dimensions)))
     for part in slices(len(queries), height):
         vectors = queries.take(part).astype(np.float64)
@@ -82,8 +82,8 @@ def float64_topk(queries: Side, items: Side, k: int, memory: int) -> Ranking:
         for columns in slices(len(items), CHUNK):
             np.matmul(vectors, items.take(columns).astype(np.float64).T, out=products[:, columns])
         margins = 4 * (items.dimensions + 2) * FLOAT64_UNIT * queries.lengths[part] * items.lengths.max()
-        _rank(products, margins, vectors, items.values, items.index, found.places[part], found.scores[part])
-    return found
+        _rank(products, margins, vectors, items.values, items.index, ranking.places[part], ranking.scores[part])
+    return ranking
 
 
 def spread(found: Ranking, queries: Groups, items: Groups) -> Ranking:

@@ -150,24 +150,24 @@ class _Passing:
 
 def _begun(n_rows: int, n_columns: int, k: int, store: Store | None) -> tuple[Sweep, int]:
     """Return what earlier runs found, and for how many rows."""
-    found = Sweep(
+    sweep = Sweep(
         empty_ranking(n_rows, k), empty_ranking(n_columns, k), np.zeros(n_rows, np.bool_), np.zeros(n_columns, np.bool_)
     )
     columns = None if store is None else store.load("columns")
     if store is None or columns is None:
-        return found, 0
+        return sweep, 0
     done = 0
     while done < int(columns["rows"]):
         strip = store.load(f"rows-{done}")
         if strip is None:
             return _begun(n_rows, n_columns, k, None)
         part = slice(done, done + len(strip["lost"]))
-        found.by_row.put(part, Ranking(strip["places"], strip["scores"]))
-        found.lost_rows[part] = strip["lost"]
+        sweep.by_row.put(part, Ranking(strip["places"], strip["scores"]))
+        sweep.lost_rows[part] = strip["lost"]
         done = part.stop
-    found.by_column.put(slice(None), Ranking(columns["places"], columns["scores"]))
-    found.lost_columns[:] = columns["lost"]
-    return found, done
+    sweep.by_column.put(slice(None), Ranking(columns["places"], columns["scores"]))
+    sweep.lost_columns[:] = columns["lost"]
+    return sweep, done
 
 
 def _keep(found: Sweep, strip: slice, store: Store) -> None:

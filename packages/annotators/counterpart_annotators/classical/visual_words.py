@@ -157,14 +157,14 @@ def _nearest(values: Values, centres: Values) -> NDArray[np.int64]:
 
 @njit(cache=True, parallel=True, fastmath=True)
 def _intersections(left: Signatures, right: Signatures) -> Signatures:
-    found = np.empty((len(left), len(right)), dtype=np.float32)
+    sums = np.empty((len(left), len(right)), dtype=np.float32)
     for i in prange(len(left)):
         for j in range(len(right)):
             total = np.float32(0)
             for v in range(left.shape[1]):
                 total += min(left[i, v], right[j, v])
-            found[i, j] = total
-    return found
+            sums[i, j] = total
+    return sums
 
 
 def intersections(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:

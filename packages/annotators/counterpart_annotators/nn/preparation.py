@@ -70,13 +70,13 @@ class Preparation:
         ``preprocessor_config.json`` names; the side of a square is the network's.
         """
         size = config.get("size") if self.fit == "whole" else None
-        found = {
+        changes = {
             "side": size.get("shortest_edge") if isinstance(size, dict) else size,
             "mean": config.get("image_mean"),
             "deviation": config.get("image_std"),
             "resample": config.get("resample"),
         }
-        return replace(self, **{name: _plain(value) for name, value in found.items() if value is not None})
+        return replace(self, **{name: _plain(value) for name, value in changes.items() if value is not None})
 
     def to_json(self) -> str:
         """Return it as text, to be stored with the weights."""

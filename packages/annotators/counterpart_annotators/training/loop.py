@@ -72,18 +72,18 @@ def save(kept: Checkpoints, network: nn.Module, optimiser: torch.optim.Optimizer
 def resume(kept: Checkpoints, network: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[Curve, Arrays] | None:
     """Load the state that ``save`` wrote into network and optimiser; return its epochs and best weights, or None if
     there is none."""
-    found = kept.load(PART)
-    if found is None:
+    stored = kept.load(PART)
+    if stored is None:
         return None
-    set_weights(network, found)
+    set_weights(network, stored)
     moments: dict[int, dict[str, torch.Tensor]] = {}
-    for name in found:
+    for name in stored:
         if name.startswith("optimiser."):
             _, place, moment = name.split(".")
-            moments.setdefault(int(place), {})[moment] = torch.from_numpy(found[name])
+            moments.setdefault(int(place), {})[moment] = torch.from_numpy(stored[name])
     optimiser.load_state_dict({"state": moments, "param_groups": optimiser.state_dict()["param_groups"]})
-    curve = [Epoch(**epoch) for epoch in json.loads(found["epochs"].tobytes())]
-    return curve, {name.removeprefix("best."): a for name, a in found.items() if name.startswith("best.")}
+    curve = [Epoch(**epoch) for epoch in json.loads(stored["epochs"].tobytes())]
+    return curve, {name.removeprefix("best."): a for name, a in stored.items() if name.startswith("best.")}
 
 
 def fit(learner: Learner, examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:

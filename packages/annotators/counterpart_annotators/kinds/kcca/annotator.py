@@ -284,11 +284,11 @@ def _pivots(sides: Sides, images: Factor, texts: Factor) -> Arrays:
 
 def _correlated(images: Matrix, texts: Matrix, kappas: tuple[float, ...]) -> Arrays:
     """Return both sides' directions for every kappa, (kappas, r or s, dim), and the correlations, (kappas, dim)."""
-    found = [correlate(images, texts, kappa) for kappa in kappas]
+    correlated = [correlate(images, texts, kappa) for kappa in kappas]
     return {
-        "image_mean": found[0][0].mean,
-        "text_mean": found[0][1].mean,
-        "image_directions": np.stack([image.directions for image, _, _ in found]),
-        "text_directions": np.stack([text.directions for _, text, _ in found]),
-        "correlations": np.stack([correlations for _, _, correlations in found]),
+        "image_mean": correlated[0][0].mean,
+        "text_mean": correlated[0][1].mean,
+        "image_directions": np.stack([image.directions for image, _, _ in correlated]),
+        "text_directions": np.stack([text.directions for _, text, _ in correlated]),
+        "correlations": np.stack([correlations for _, _, correlations in correlated]),
     }

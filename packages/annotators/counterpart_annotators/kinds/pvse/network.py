@@ -42,8 +42,8 @@ class TextEncoder(Sentences):
     def forward(self, token_ids: Tensor, lengths: Tensor) -> Attended:  # type: ignore[override] # returns more
         """Embed captions (B, L) of ``lengths`` (B,)."""
         words = self.embed(token_ids)
-        whole = read(self.rnn, words, lengths, self.reading)
-        attended = self.pie_net(whole, words, padding(lengths.to(words.device), words.shape[1]))
+        sentence = read(self.rnn, words, lengths, self.reading)
+        attended = self.pie_net(sentence, words, padding(lengths.to(words.device), words.shape[1]))
         return attended._replace(embedding=unit(attended.embedding))
 
 
