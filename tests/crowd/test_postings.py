@@ -59,6 +59,17 @@ def test_a_round_is_late_once_its_platform_was_not_read_for_long(made):
     assert late_rounds() == []
 
 
+def test_a_round_that_was_never_read_is_late_since_it_was_posted(made):
+    Posting.objects.update(posted_at=timezone.now() - timedelta(hours=1))
+    assert [name for name, _ in late_rounds()] == [made.name]
+
+
+def test_a_slow_clock_is_given_five_turns(made, settings):
+    settings.SYNC_SECONDS = 600
+    Posting.objects.update(seen_at=timezone.now() - timedelta(minutes=49))
+    assert late_rounds() == []
+
+
 def test_a_round_that_nothing_can_come_from_is_never_late(made):
     Posting.objects.update(settled_at=timezone.now(), state="closed", seen_at=timezone.now() - timedelta(days=9))
     assert late_rounds() == []

@@ -164,6 +164,16 @@ def test_a_draft_that_was_closed_is_published_no_more(judged):
     assert (judged.state, judged.published_at, judged.channel) == ("closed", None, "")
 
 
+def test_a_round_without_seats_is_not_published(db):
+    with pytest.raises(CounterpartError, match="has no seats"):
+        publish_round(draft(hits=0), actor="robin")
+
+
+def test_a_closed_round_gives_out_no_seats(db):
+    made = close_round(make_round(), actor="robin")
+    assert lease_seat(made, worker=make_worker()) is None
+
+
 def test_publishing_a_draft_that_is_closed_meanwhile_is_refused(judged, monkeypatch):
     def check(*given, **more):
         close_round(Round.objects.get(), actor="sam")

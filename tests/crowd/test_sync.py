@@ -128,6 +128,12 @@ def test_the_journal_keeps_what_a_sync_brought_and_no_sync_that_brought_nothing(
     assert Event.objects.get(verb="synced").data == {"submitted": 1, "taken_in": 1, "asked_for": 0}
 
 
+def test_the_clocks_sync_notes_what_the_account_holds(rehearsal, commit):
+    made = published(hits=1, commit=commit)
+    sync_one(made.pk), sync_one(made.pk)
+    assert Event.objects.get(verb="account held").data == {"amount": "9999.22"}
+
+
 def test_a_killed_sync_blocks_its_round_for_five_minutes_after_its_last_progress(db, monkeypatch):
     made, clock, begun = make_round(), [0], []
     kept = LocMemCache("killed sync", {})
