@@ -68,6 +68,14 @@ def test_its_rejections_are_reversible_as_long_as_it_says(made, elsewhere, clien
     assert platforms.postings.reversible_until(submitted) == submitted.submitted_at + timedelta(days=7)
 
 
+def test_answers_are_never_sent_to_another_site(made, elsewhere, client, monkeypatch):
+    posting = Posting.objects.get(hit__round=made)
+    monkeypatch.setattr(elsewhere, "origins", lambda environment: ("https://other.example",))
+    came = {"posting": posting.external_id, "assignment": "S1", "worker": "P1"}
+    assert client.get("/judge/at/elsewhere/emulator/", came).status_code == 400
+    assert not Assignment.objects.exists()
+
+
 def test_its_workers_are_not_simulated_without_a_site(made):
     with pytest.raises(CommandError, match="elsewhere"):
         call_command("simulate", made.name)

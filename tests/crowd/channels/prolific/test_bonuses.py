@@ -157,6 +157,18 @@ def test_two_equal_bonuses_of_one_work_are_paid_one_after_the_other(rehearsal, c
     assert set(Payment.objects.values_list("state", flat=True)) == {"paid"}
 
 
+def test_a_bonus_waits_while_another_one_of_its_work_is_unclear(rehearsal, commit, paid):
+    """Both have one amount: paying the second would look as if the first had been paid."""
+    first = unclear(rehearsal, commit, paid)
+    give(commit, reason="Another one.")
+    rest(paid, rehearsal, commit)
+    assert rehearsal.bonuses() == []
+    settle(first, was_paid=False, by="robin")
+    rest(paid, rehearsal, commit, times=6)
+    assert rehearsal.bonuses() == [Decimal("0.50")] * 2
+    assert set(Payment.objects.values_list("state", flat=True)) == {"paid"}
+
+
 def test_a_top_up_of_everybody_is_paid_to_each_once(rehearsal, commit):
     made = published(hits=5, commit=commit)
     work(rehearsal, commit, 5)
