@@ -26,7 +26,7 @@ from benchmarks.judging import free_address, served
 
 HITS, CALLS, TASKS = 50_000, 60, 20_000
 A_CALL = 1_000
-QUERIES_A_HIT = 0.6  # a pool of so many queries a HIT fills the HITs
+QUERIES_A_HIT = 0.6  # queries of the pool for each HIT
 PEER_TOKEN = "0" * 39 + "1"
 CONFIG = """<View><Text name="caption" value="$caption"/><Choices name="level" toName="caption">
 <Choice value="1"/><Choice value="2"/><Choice value="3"/><Choice value="4"/></Choices></View>"""
@@ -34,7 +34,7 @@ CONFIG = """<View><Text name="caption" value="$caption"/><Choices name="level" t
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--hits", type=int, default=HITS, help=f"about so many HITs (default {HITS:,})")
+    parser.add_argument("--hits", type=int, default=HITS, help=f"number of HITs, about (default {HITS:,})")
     parser.add_argument("--calls", type=int, default=CALLS, help=f"calls of each kind (default {CALLS})")
     parser.add_argument("--peer", type=Path, help="environment in which label-studio is installed")
     parser.add_argument("--tasks", type=int, default=TASKS, help=f"pairs that the peer stores (default {TASKS:,})")
@@ -97,8 +97,8 @@ def ours(client: httpx.Client, place: tuple[str, str], calls: int) -> str:
     after, seconds = first, []
     for _ in range(calls + 3):
         begun = perf_counter()
-        told = client.get("/rounds/round/judgments", params={"limit": A_CALL, "after": after})
-        read = told.raise_for_status().json()
+        answer = client.get("/rounds/round/judgments", params={"limit": A_CALL, "after": after})
+        read = answer.raise_for_status().json()
         if read["next"] is not None:
             seconds.append(perf_counter() - begun)
         after = read["next"] or first
@@ -112,7 +112,7 @@ def row(name: str, seconds: list[float], answers: int) -> str:
 
 
 def peer(environment: Path, tasks: int, calls: int) -> list[str]:
-    """Have Label Studio serve so many answers; return its rows of the table."""
+    """Have Label Studio serve this number of answers; return its rows of the table."""
     with label_studio(environment) as client:
         project = client.post("/api/projects", json={"title": "pairs", "label_config": CONFIG}).raise_for_status()
         address = f"/api/projects/{project.json()['id']}"
@@ -134,16 +134,16 @@ def task(number: int) -> dict[str, Any]:
         "type": "choices",
         "value": {"choices": [str(1 + number % 4)]},
     }
-    data = {"caption": f"A zebra beside a tree, number {number}", "image_id": str(number), "caption_id": str(number)}
+    data = {"caption": f"A zebra near a tree, number {number}", "image_id": str(number), "caption_id": str(number)}
     return {"data": data, "annotations": [{"result": [answer]}]}
 
 
 def page(client: httpx.Client, project: str, number: int) -> None:
     """Read a page of tasks with their annotations."""
     wanted = {"project": project.rpartition("/")[2], "page": number, "page_size": A_CALL, "fields": "all"}
-    told = client.get("/api/tasks", params=wanted).raise_for_status().json()
-    assert len(told["tasks"]) == A_CALL
-    assert told["tasks"][0]["annotations"]
+    answer = client.get("/api/tasks", params=wanted).raise_for_status().json()
+    assert len(answer["tasks"]) == A_CALL
+    assert answer["tasks"][0]["annotations"]
 
 
 def timed(act: Callable[..., Any], *arguments: object) -> float:

@@ -2,7 +2,7 @@
 
 Serves the site with gunicorn as everywhere (3 processes) and lets 1, 10 and 50 workers take, open, answer and submit
 HITs of 18 pairs over kept connections, without thinking time, on the same cores: with one save a HIT, with a save an
-answer, with all pictures (whose smaller copies were made before), and again after 2,902 stored HITs. Beside it, in the
+answer, with all pictures (whose smaller copies were made before), and again after 2,902 stored HITs. Then, in the
 same way, a bare Django site (``benchmarks.judging_bare``) that reads and writes the same rows. Prints HITs a second,
 milliseconds of a request, processor milliseconds of the web server for each HIT, failed requests, and answer sets above
 the ordered number; first the queries of each page.
@@ -220,7 +220,7 @@ def store_answers(many: int) -> None:
 
 
 def surplus() -> int:
-    """Count the answer sets that stand beyond what was ordered."""
+    """Count the answer sets beyond what was ordered."""
     from annotation.models import Assignment
     from hits.models import Seat
 

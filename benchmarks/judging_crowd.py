@@ -78,7 +78,7 @@ def picture_size(number: int) -> tuple[int, int]:
 
 
 def levels_of(page: str) -> dict[str, str]:
-    """Return the level at each place: 1 where the sentence names the number of the picture, which its size tells."""
+    """Return the level at each place: 1 where the sentence names the number of the picture, known by its size."""
     shown = {place: (int(width), int(height), words) for width, height, place, words in PAIR.findall(page)}
     return {
         place: "1" if words.startswith(f"Thing {(height - HEIGHT) * ROW + width - WIDTH} ") else "4"

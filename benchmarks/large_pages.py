@@ -28,12 +28,12 @@ NAMES = {
 }  # fmt: skip
 """First part of an address → the name that follows it."""
 ACTS = {"logout", "filter_remove"}
-ABSENT = {"result_picture", "signed_picture"}  # no example while a round is open; no token
+ABSENT = {"result_picture", "signed_picture", "token_revoke"}  # no example while a round is open; no tokens
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--hits", type=int, default=HITS, help=f"about so many HITs (default {HITS:,})")
+    parser.add_argument("--hits", type=int, default=HITS, help=f"number of HITs, about (default {HITS:,})")
     parser.add_argument("--repeats", type=int, default=REPEATS, help=f"visits of each page (default {REPEATS})")
     parser.add_argument("--write", action="store_true", help="put the slowest into docs/benchmarks.md")
     options = parser.parse_args()
@@ -76,17 +76,17 @@ def addresses() -> list[tuple[str, str]]:
     return [
         ("home", "/"),
         ("collection", "/collections/coco/"),
-        ("collection, words searched", "/collections/coco/?q=zebra+beside"),
+        ("collection, words searched", "/collections/coco/?q=zebra+near"),
         ("pool", "/pools/pool/"),
         ("pairs of the pool", "/pools/pool/pairs/"),
         ("pairs of the pool, the 200th page", "/pools/pool/pairs/?page=200"),
         ("pairs of the pool, of an annotator at rank 1", "/pools/pool/pairs/?annotator=annotator-1&rank=1"),
-        ("pairs of the pool, with words", "/pools/pool/pairs/?text=zebra+beside+a+herd"),
+        ("pairs of the pool, with words", "/pools/pool/pairs/?text=zebra+near+a+herd"),
         ("pairs of the pool, not judged", "/pools/pool/pairs/?verdict=none"),
         ("pairs of the round", "/rounds/round/pairs/"),
         ("pairs of the round, the 200th page", "/rounds/round/pairs/?page=200"),
         ("pairs of the round, of an annotator at rank 1", "/rounds/round/pairs/?annotator=annotator-1&rank=1"),
-        ("pairs of the round, with words", "/rounds/round/pairs/?text=zebra+beside+a+herd"),
+        ("pairs of the round, with words", "/rounds/round/pairs/?text=zebra+near+a+herd"),
         ("pairs of the round, with words that none has", "/rounds/round/pairs/?text=giraffe"),
         ("pairs of the round, with a vote of level 1", "/rounds/round/pairs/?level=1"),
         ("pairs of the round, of verdict yes", "/rounds/round/pairs/?verdict=yes"),
@@ -128,7 +128,7 @@ def addresses() -> list[tuple[str, str]]:
 
 
 def draft_addresses() -> list[tuple[str, str]]:
-    """Return the name and address of each page that differs where nobody works on a round yet."""
+    """Return the name and address of each page that differs for a draft."""
     pages = ("", "publish/", "consent/", "rehearse/", "rehearse/pictures/1/", "rehearsals/", "discard/")
     return [(f"a draft: {page or 'round'}", f"/rounds/round/{page}") for page in pages]
 
@@ -177,7 +177,7 @@ def other_addresses() -> Iterator[tuple[str, str]]:
 
 
 def _values() -> dict[str, object]:
-    """Return what stands for each part of an address."""
+    """Return the value of each part of an address."""
     from django.contrib.auth.models import User
 
     from annotation.models import Assignment, Worker

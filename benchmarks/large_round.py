@@ -8,10 +8,10 @@ import numpy as np
 from benchmarks.fixtures import Stopwatch, draw_lists, ids_of, make_collection, photo
 
 HITS, WORKERS, IMAGE = 50_000, 1_000, 2_000  # the image has its pages visited
-QUERIES_A_HIT, TOP_K = 0.6, 11  # a pool of so many queries a HIT fills the HITs
+QUERIES_A_HIT, TOP_K = 0.6, 11  # queries of the pool for each HIT
 EXPORT = "qrels_strict"
 LEVELS = (0.1, 0.1, 0.2, 0.6)  # shares of the answers
-FURTHER = 9  # one HIT in so many is judged a second time
+FURTHER = 9  # one of this number of HITs is judged a second time
 JOB, MEASURED = (f"00000000-0000-0000-0000-00000000000{number}" for number in (1, 2))
 WORDS = ("zebra", "dog", "man", "street", "kitchen", "beach", "train", "table", "herd", "red")
 
@@ -42,7 +42,7 @@ def write_captions(collection) -> None:
 
     captions = list(collection.captions.all())
     for number, caption in enumerate(captions):
-        caption.text = f"a {WORDS[number % 10]} beside a {WORDS[number // 10 % 10]}, number {number}"
+        caption.text = f"a {WORDS[number % 10]} near a {WORDS[number // 10 % 10]}, number {number}"
     Caption.objects.bulk_update(captions, ["text"], batch_size=2_000)
 
 
@@ -55,7 +55,7 @@ def write_pictures(collection) -> None:
 
 
 def pool_and_pack(collection, replication: int = 1):
-    """Pool the lists of all annotators, and pack and publish a round whose HITs want so many answer sets each."""
+    """Pool the lists of all annotators, and pack and publish a round whose HITs want this number of answer sets."""
     from hits.models import Round
     from hits.rounds.packed_rounds import pack_round
     from hits.rounds.round_parameters import PackParameters
@@ -84,7 +84,7 @@ def order_again(made) -> None:
 
 
 def write_judgments(made, agreeing: float = 0.0) -> None:
-    """Fill each seat; each worker judges HITs that follow each other, and none of them twice. The share ``agreeing`` of
+    """Fill each seat; each worker judges HITs that follow each other, each once. The share ``agreeing`` of
     the answers is the pair's own level."""
     from annotation.models import Assignment, Judgment, Worker
     from core.database.inserts import insert_rows

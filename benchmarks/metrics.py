@@ -16,7 +16,7 @@ from sys import getsizeof
 from threading import Event, Thread
 from time import perf_counter
 
-os.environ["TQDM_DISABLE"] = "1"  # the package draws bars, whatever it is told
+os.environ["TQDM_DISABLE"] = "1"  # the package draws bars, whatever the options
 
 import numpy as np
 from eccv_caption import Metrics

@@ -1,4 +1,4 @@
-"""Top-25 in both directions beside FAISS, torch, NumKong, USearch and the bare product: python -m benchmarks.topk PART
+"""Top-25 in both directions: ours, FAISS, torch, NumKong, USearch and the bare product: python -m benchmarks.topk PART
 
 small: 5,000 x 25,000; large: 40,000 x 200,000; both with 512 and 1,024 dimensions. hard: ties, ascending scores,
 duplicates, tight cones and small sizes. Everything runs with the same threads in the same process, ours and the others

@@ -1,4 +1,4 @@
-"""Top-25 in both directions on a GPU, beside torch, the bare product, and cuVS and FAISS where installed for GPUs.
+"""Top-25 in both directions on a GPU: ours, torch, the bare product, and cuVS and FAISS where installed for GPUs.
 
     python -m benchmarks.topk_cuda [--sizes 40000x200000 ...] [--dimensions 512 1024] [--repeats 5]
 

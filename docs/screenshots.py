@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(names)} (default: all)")
     wanted = parser.parse_args().names or names
     if unknown := set(wanted) - set(names):
-        parser.error(f"There is no page {', '.join(sorted(unknown))}; choose from {', '.join(names)}.")
+        parser.error(f"Unknown page {', '.join(sorted(unknown))}; choose from {', '.join(names)}.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         if set(wanted) - set(COCO):
@@ -122,12 +122,12 @@ def wait_for(site: str) -> None:
 
 
 def read_places(demo: "subprocess.Popen[str]") -> re.Match[str]:
-    told = ""
+    printed = ""
     for line in demo.stdout or ():
-        told += line
-        if found := PLACES.search(told):
+        printed += line
+        if found := PLACES.search(printed):
             return found
-    sys.exit(f"The demo ended before it served:\n{told}")
+    sys.exit(f"The demo ended before it served:\n{printed}")
 
 
 def take(

@@ -42,7 +42,7 @@ class Bed:
         known: (Q, J) gains of pairs that cost nothing, also of unused places; NaN for pairs to ask.
         groups: (Q,) queries of one image share a group.
         items: (Q, J) which item of the gallery it is; -1 at unused places.
-        truth: (K, M) metrics against every match there is, not the pool's alone; None where nobody knows them.
+        truth: (K, M) metrics against every match there is, not the pool's alone; None where they are unknown.
         judge: (Q, J) a machine judge's answers on all pairs, NaN at unused places; None without one.
     """
 
@@ -213,7 +213,7 @@ def eccv_worlds(data: Path, sides: Sequence[str] = SIDES) -> Iterator[World]:
     """Yield the queries that ask for captions, then those that ask for images.
 
     An image is the text of its captions; a caption that is the query, or an own caption that is searched, is left out
-    of its image. Three text annotators and seven models that see the truth through noise stand for image models.
+    of its image. Three text annotators and seven models that see the truth through noise replace image models.
     """
     place_of, image_of, vectors = coco_texts(data)
 

@@ -105,7 +105,7 @@ class Tally:
 def replay(
     pilots: list[Prepared], design: str, fraction: float, spread: int, *, replays: int, seed: int = 0
 ) -> Tally | None:
-    """Return the design's figures in so many replays, spread over the pilots; None where it can audit too few queries.
+    """Return the design's figures in replays, spread over the pilots; None where it can audit too few queries.
 
     Args:
         fraction: share of the whole round's judgments.
@@ -202,7 +202,7 @@ def _pairs(
     *,
     corrected: bool,
 ) -> tuple[Floats, Floats] | None:
-    """Two-phase; without the correction, the linear part stands for the metric where only some pairs were asked."""
+    """Two-phase; without the correction, the linear part replaces the metric where only some pairs were asked."""
     bed, expected = prepared.bed, prepared.expected
     asked = bed.asked[drawn]
     audit = _audited(asked.sum(axis=1), AUDITED_SHARE * budget, rng)
