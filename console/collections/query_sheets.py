@@ -40,7 +40,7 @@ def groups_of(query: Image | Caption) -> list[MatchGroup]:
     groups: dict[str, list[Line]] = {title: [] for title in TITLES}
     for line in sorted(lines, key=lambda line: (line.level or 0, -len(line.matches), -len(line.proposals))):
         groups[_title(line)].append(line)
-    return [MatchGroup(title, TITLES[title], some[:MOST], len(some)) for title, some in groups.items() if some]
+    return [MatchGroup(title, TITLES[title], part[:MOST], len(part)) for title, part in groups.items() if part]
 
 
 ORIGINAL = "Original"

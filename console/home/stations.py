@@ -71,7 +71,7 @@ def stations() -> list[Station]:
     answered = Assignment.objects.exclude(submitted_at=None).select_related("hit__round").order_by("-submitted_at")
     runs = Run.objects.select_related("collection").order_by("-created_at")
     rows = _rows()
-    newest = {title: some[:NEWEST] for title, some in rows.items()}
+    newest = {title: listed[:NEWEST] for title, listed in rows.items()}
     shown: dict[str, list[StationRow]] = {
         "Collections": [_named(one, f"{one.created_at:%-d %b}") for one in newest["Collections"]],
         "Annotators": [_named(one, one.kind) for one in newest["Annotators"]],
@@ -83,7 +83,7 @@ def stations() -> list[Station]:
         "Versions": [_named(one, str(one.collection)) for one in newest["Versions"]],
         "Scores": [StationRow(one.model, str(one.collection), _page("run", one)) for one in runs[:NEWEST]],
     }
-    return [_station(title, some.count(), shown[title]) for title, some in rows.items()]
+    return [_station(title, listed.count(), shown[title]) for title, listed in rows.items()]
 
 
 def next_step() -> NextStep | None:

@@ -32,19 +32,19 @@ class FilePairs:
     among: QuerySet[Any, tuple[int, int]] | None
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        return self._found(None)
+        return self._read(None)
 
     def __getitem__(self, part: slice) -> list[tuple[int, int]]:
-        return list(islice(self._found(part.stop if self.among is None else None), part.stop))
+        return list(islice(self._read(part.stop if self.among is None else None), part.stop))
 
-    def _found(self, n: int | None) -> Iterator[tuple[int, int]]:
-        for some in pairs_in_file(self.aggregation, self.condition, self.order, n):
+    def _read(self, n: int | None) -> Iterator[tuple[int, int]]:
+        for batch in pairs_in_file(self.aggregation, self.condition, self.order, n):
             if self.among is None:
-                yield from some
+                yield from batch
                 continue
-            images, captions = map(set, zip(*some, strict=True))
-            there = set(self.among.filter(image__in=images, caption__in=captions).order_by())
-            yield from (pair for pair in some if pair in there)
+            images, captions = map(set, zip(*batch, strict=True))
+            kept = set(self.among.filter(image__in=images, caption__in=captions).order_by())
+            yield from (pair for pair in batch if pair in kept)
 
 
 def levels_of(verdict: str) -> list[int]:

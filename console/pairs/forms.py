@@ -32,7 +32,7 @@ class ConclusionForm(forms.Form):
         return Conclusion(Review.Conclusion.LEVEL, level=int(kind), reason=reason)
 
     def subjects(self, image: Image, caption: Caption) -> list[Subject]:
-        """Return what is concluded on: the caption or picture alone, the whole group, or the pair."""
+        """Return the subjects of the conclusion: the caption or picture alone, the whole group, or the pair."""
         if self.cleaned_data["conclusion"] == "excluded":
             return [(image.pk, None)] if self.cleaned_data["side"] == "image" else [(None, caption.pk)]
         if self.cleaned_data["group"]:

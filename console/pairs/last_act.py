@@ -1,4 +1,4 @@
-"""A person's last act of reviewing, kept in their session: what the page of a pair or of many offers to undo."""
+"""A person's last act of reviewing, kept in their session: pages of pairs offer to undo it."""
 
 from collections.abc import Sequence
 from typing import TypedDict, cast

@@ -144,16 +144,16 @@ class Line:
 def lines_of(place: PairScope, pairs: Iterable[Pair]) -> list[Line]:
     """Return the lines of ``pairs``, in their order."""
     pairs = list(pairs)
-    some: dict[str, Any] = {
+    lookup: dict[str, Any] = {
         "image__in": {image for image, _ in pairs},
         "caption__in": {caption for _, caption in pairs},
     }
-    images, captions = Image.objects.in_bulk(some["image__in"]), Caption.objects.in_bulk(some["caption__in"])
+    images, captions = Image.objects.in_bulk(lookup["image__in"]), Caption.objects.in_bulk(lookup["caption__in"])
     lines = {pair: Line(images[pair[0]], captions[pair[1]]) for pair in pairs}
-    for image, caption, name, level, n in _votes(place, some):
+    for image, caption, name, level, n in _votes(place, lookup):
         _line(lines, image, caption).votes_by_round.setdefault(name, []).extend([level] * n)
     judged = verdicts_on(place.aggregations, list(images.values()), list(captions.values()))
-    for row in chain(judged, _rows(place, some)):
+    for row in chain(judged, _rows(place, lookup)):
         _line(lines, row.image_id, row.caption_id).add(row)
     return list(lines.values())
 
@@ -163,25 +163,25 @@ def _line(lines: dict[Pair, Line], image: int | None, caption: int | None) -> Li
     return lines.get((image or 0, caption or 0)) or Line(Image(), Caption())
 
 
-def _votes(place: PairScope, some: dict[str, Any]) -> QuerySet[Any, tuple[int, int, str, int, int]]:
+def _votes(place: PairScope, lookup: dict[str, Any]) -> QuerySet[Any, tuple[int, int, str, int, int]]:
     columns = "image_id", "caption_id", "assignment__hit__round__name", "level"
-    votes = place.votes.filter(**some).values_list(*columns)
+    votes = place.votes.filter(**lookup).values_list(*columns)
     return votes.annotate(n=Count("pk")).order_by("level")
 
 
-def _rows(place: PairScope, some: dict[str, Any]) -> Iterator[Row]:
-    proposals = Proposal.objects.filter(pool__in=place.pools, **some).select_related("annotator")
+def _rows(place: PairScope, lookup: dict[str, Any]) -> Iterator[Row]:
+    proposals = Proposal.objects.filter(pool__in=place.pools, **lookup).select_related("annotator")
     yield from proposals.order_by("rank", "annotator__name", "direction")
-    yield from Review.objects.filter(**some).select_related("by").order_by("pk")
-    yield from Case.objects.filter(done_at=None, **some)
-    yield from Report.objects.filter(**some).order_by("pk")
-    matches = Match.objects.filter(collection=place.collection, **some).order_by("source")
+    yield from Review.objects.filter(**lookup).select_related("by").order_by("pk")
+    yield from Case.objects.filter(done_at=None, **lookup)
+    yield from Report.objects.filter(**lookup).order_by("pk")
+    matches = Match.objects.filter(collection=place.collection, **lookup).order_by("source")
     if isinstance(place.row, Version):
         yield from matches.filter(source=place.row.name)
     if isinstance(place.row, Collection):
         yield from matches
     if isinstance(place.row, Round):
-        yield from Control.objects.filter(round=place.row, **some)
+        yield from Control.objects.filter(round=place.row, **lookup)
 
 
 def as_csv(place: PairScope, pairs: Pairs) -> Iterator[str]:

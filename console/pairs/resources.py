@@ -49,8 +49,8 @@ Verdicts = part_schema("Verdicts", VerdictAnswer, "A part of the verdicts of a r
 
 
 class ReviewAnswer(Schema):
-    """What a person concluded: the level of a pair, that an image or a caption leaves the dataset (`excluded`), or that
-    it is `kept` and the votes hold. The latest of a subject holds, once it needs no second person any more."""
+    """The conclusion of a person: the level of a pair, that an image or a caption leaves the dataset (`excluded`), or
+    that a pair is `kept` and its votes hold. The latest one holds, once no second person has to agree any more."""
 
     id: int
     collection: Named
@@ -150,7 +150,7 @@ def _made(reviews: list[Review]) -> dict[str, Any]:
 
 
 def _subjects(collection: Collection, body: ReviewBody) -> list[Subject]:
-    """Return what is concluded on, as the page of a pair does. Raises CounterpartError for another conclusion."""
+    """Return the subjects of a conclusion, as the page of a pair does. Raises CounterpartError for an invalid one."""
     if body.level is not None and body.conclusion != Review.Conclusion.LEVEL:
         raise CounterpartError(f"The conclusion {body.conclusion} has no level. Leave it out.")
     if body.grounds and body.conclusion != Review.Conclusion.EXCLUDED:

@@ -68,7 +68,7 @@ class Speeds:
 
 
 def activity_of(round: Round) -> dict[str, Arrivals | Speeds | None]:
-    """Return the ``arrivals`` and the ``speeds`` of a round's submitted work, None where there is none."""
+    """Return the ``arrivals`` and the ``speeds`` of a round's submitted work, None without such work."""
     work = Assignment.objects.with_hit().filter(hit__round=round, state__in=Assignment.SUBMITTED)
     rows = list(work.order_by().values_list("submitted_at", "state", "active_seconds"))
     times = np.array([at.timestamp() for at, _, _ in rows if at])

@@ -21,7 +21,7 @@ MOST = 1_000  # workers
 
 
 class CrowdForm(forms.Form):
-    """Who rehearses."""
+    """The simulated crowd of a rehearsal."""
 
     workers = forms.IntegerField(initial=20, min_value=1, max_value=MOST, label="Workers")
     profile = forms.ChoiceField(

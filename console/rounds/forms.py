@@ -75,7 +75,7 @@ OPTIONS = {
 
 
 class PackForm(ParametersForm):
-    """How a pool is packed into a round, what workers are paid, and what the round may cost."""
+    """How a pool is packed into a round, the pay of workers, and the ceiling of the cost."""
 
     act = NewRoundParameters
     parameters: NewRoundParameters

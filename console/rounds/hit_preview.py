@@ -77,7 +77,7 @@ def _items(collection: Collection, task: TaskType, size: int) -> list[Item]:
 
 
 def _item(place: int, images: Sequence[Image], task: TaskType) -> Item:
-    """Return the pair at a place: of a caption of its own picture or, at every other place, of one that follows."""
+    """Return the pair at a place. Every other pair has the caption of a later picture instead of its own."""
     number = (place - 1) // task.group
     image = images[number % len(images)]
     captions = images[(number + (place % 2) * place) % len(images)].captions.all()

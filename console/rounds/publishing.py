@@ -84,6 +84,7 @@ def _in_browser(request: StaffRequest, round: Round, environment: Market) -> Htt
     if request.method == "POST":
         try:
             admission = form.admission()
+            # The tick counts only for who may go below the floor; for others such a reward is refused.
             publish_round(
                 round,
                 channel=environment.channel,

@@ -49,7 +49,7 @@ Rounds = part_schema("Rounds", RoundAnswer, "A part of the list of rounds, the l
 
 
 class JudgmentAnswer(Schema):
-    """What one worker answered on one pair. ``worker`` is a pseudonym. ``counted`` is whether the answer set was
+    """The answer of a worker on a pair. ``worker`` is a pseudonym. ``counted`` is whether the answer set was
     accepted. ``control`` is null until the round is closed; then empty for a candidate, or the polarity of the gold
     control. Before, judgments on controls are left out."""
 
@@ -97,7 +97,7 @@ Aggregations = part_schema("Aggregations", AggregationAnswer, "The counts of a r
 
 @dataclass(frozen=True, kw_only=True)
 class PublishCall(PublishParameters, Offer, AdmissionParameters, TimeParameters):
-    """Where a round is published, for whom, and at which cost at most."""
+    """Where a round is published, for whom, and the ceiling of its cost."""
 
     ceiling: Annotated[Decimal, DollarField(max_digits=12, help_text="the round's ceiling, to confirm it")]
 

@@ -344,7 +344,7 @@ class RoundDetail(BaseModel):
 
 class JudgmentAnswer(BaseModel):
     """
-    What one worker answered on one pair. ``worker`` is a pseudonym. ``counted`` is whether the answer set was
+    The answer of a worker on a pair. ``worker`` is a pseudonym. ``counted`` is whether the answer set was
     accepted. ``control`` is null until the round is closed; then empty for a candidate, or the polarity of the gold
     control. Before, judgments on controls are left out.
     """
@@ -421,8 +421,8 @@ class Verdicts(BaseModel):
 
 class ReviewAnswer(BaseModel):
     """
-    What a person concluded: the level of a pair, that an image or a caption leaves the dataset (`excluded`), or that
-    it is `kept` and the votes hold. The latest of a subject holds, once it needs no second person any more.
+    The conclusion of a person: the level of a pair, that an image or a caption leaves the dataset (`excluded`), or
+    that a pair is `kept` and its votes hold. The latest one holds, once no second person has to agree any more.
     """
 
     id: int

@@ -80,19 +80,15 @@ def test_new_captions_need_append(researcher, jobs_run):
     assert Caption.objects.count() == 2
 
 
-def test_a_folder_comes_as_one_zip_file_and_needs_no_captions(researcher, jobs_run):
+def test_folders_and_captions_come_as_zip_files(researcher, jobs_run):
     files = {"birds/owl.jpg": picture(), "birds/owl.txt": b"an owl\na bird", "birds/.DS_Store": b""}
+    texts = zipped_as({"x/birds.jsonl": captions(owl="an owl")})
     with jobs_run():
         upload(researcher, format="folder", captions=("birds.zip", zipped_as(files)))
         upload(researcher, format="folder", name="bare", images=("p.zip", zipped(owl=picture(), jay=picture("navy"))))
-    assert Image.objects.get(collection__name="birds").captions.count() == 2
-    assert Collection.objects.get(name="bare").images.uncaptioned().count() == 2
-
-
-def test_captions_of_any_format_may_be_zipped(researcher, jobs_run):
-    with jobs_run():
-        upload(researcher, captions=("b.zip", zipped_as({"x/birds.jsonl": captions(owl="an owl")})))
-    assert Caption.objects.get().text == "an owl"
+        upload(researcher, name="texts", captions=("b.zip", texts), skip_missing="on")
+    counts = {one.name: one.captions.count() for one in Collection.objects.all()}
+    assert counts == {"birds": 2, "bare": 0, "texts": 1}
 
 
 @pytest.mark.parametrize(
