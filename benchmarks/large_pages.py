@@ -255,8 +255,8 @@ def measure(repeats: int, pages: Iterable[tuple[str, str]]) -> list[tuple[float,
         figures = f"{first:.0f} | {np.median(times):.0f} | {np.percentile(times, 95):.0f} | {count}"
         rows.append((first, f"| {name.replace('_', ' ')} | {figures} |"))
         print(rows[-1][1], flush=True)
-    print(f"Left out, as they allow no GET: {', '.join(others[405])}.")
-    print(f"Lead on: {', '.join(others[302])}.", flush=True)
+    print(f"Left out, as they allow no GET: {', '.join(others[405]) or 'none'}.")
+    print(f"Lead on: {', '.join(others[302]) or 'none'}.", flush=True)
     return rows
 
 

@@ -221,7 +221,8 @@ def post() -> None:
         Posting,
         {
             "round_id": made.pk, "hit_id": hits, "external_id": names, "terms_id": "T", "excludes": "",
-            "max_assignments": 2, "posted_assignments": 2, "status": "", "pending": 0, "created_at": now.isoformat(),
+            "max_assignments": 2, "posted_assignments": 2, "status": "", "there": "", "freed": 0,
+            "paused_itself": False, "pending": 0, "created_at": now.isoformat(),
             **where, **over,
         },
     )  # fmt: skip
