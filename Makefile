@@ -22,7 +22,7 @@ DEMO_ENV = VAR_DIR=$(CURDIR)/var/demo DATABASE_URL=$(DEMO_DATABASE_URL) REDIS_UR
 # Tests that need what numba compiles.
 KERNELS = tests/console/rounds/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
 	tests/evaluation/test_analyse_command.py::test_a_sample_that_asks_in_one_direction_has_no_hs_sum \
-	tests/evaluation/designing/test_plans.py::test_a_pool_that_nobody_judged_is_planned_from_priors_and_says_so \
+	tests/evaluation/designing/test_plans.py::test_a_pool_without_judgments_is_planned_from_priors_and_says_so \
 	tests/mitl/search/test_beyond_rows.py::test_the_lists_are_those_of_an_exact_search \
 	'tests/mitl/annotators/test_kinds.py::test_a_kind_is_added_trained_exported_added_again_and_searched_with[kcca]'
 # Several test processes that each let torch use every core, or spin while they wait for a thread, slow each other down.

@@ -93,14 +93,17 @@ COMPUTING = (
     # What Prolific's emulator answers to a round; test_rounds.py beside it is on both.
     "tests/crowd/channels/prolific/test_shapes.py",
 )
-# Pages over functions that both engines test in their own apps; test_access gets the pages on both as well. Those of
-# pairs and lists of a round filter and sort as nothing else does.
+# Pages and calls over functions that both engines test in their own apps; test_access and test_any_call ask for all of
+# them on both as well. Pages of pairs and lists of a round filter and sort as nothing else does.
 PAGES = tuple(
     f"tests/console/{subject}"
     for subject in (
         *("annotators/", "charts/", "collections/", "events/", "home/", "leaderboard/", "payments/", "people/"),
         *("platforms/", "review/", "trust/", "versions/", "workers/", "test_links", "test_navigation", "test_queries"),
         *("rounds/test_adding", "rounds/test_again_page"),
+        *("api/test_api_guide", "api/test_bodies", "api/test_collection_calls", "api/test_model_calls"),
+        *("api/test_reference", "api/test_retrieval_calls", "api/test_review_calls", "api/test_round_calls"),
+        *("api/test_upload_calls", "api/test_verdict_calls", "api/test_version_calls", "api/test_webhook_calls"),
         *("rounds/test_designs", "rounds/test_next_turns", "rounds/test_outside_judgments"),
         *("rounds/test_packing_page", "rounds/test_publishing", "rounds/test_rehearsal", "rounds/test_task_fields"),
     )
@@ -251,7 +254,7 @@ def quick(known_tasks):
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_connections():
-    """Stop an emulator at once, and start it without what writes addresses of its routes, which nobody asks for. Read
+    """Stop an emulator at once, and start it without what writes addresses of its routes, which no test uses. Read
     the certificates once: httpx reads them for each client, of plain HTTP too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "POLL", 0.005)
@@ -309,13 +312,13 @@ def client_of(role: str | None) -> Client:
 
 @pytest.fixture
 def stranger(db) -> Client:
-    """Somebody who is not logged in."""
+    """A visitor who is not logged in."""
     return Client()
 
 
 @pytest.fixture
 def member(db) -> Client:
-    """Somebody with an account and no role."""
+    """A person with an account and no role."""
     return client_of(None)
 
 

@@ -104,6 +104,13 @@ def test_a_disputed_pair_waits_for_its_further_vote(db):
     assert status(made).reasons == ("Workers disagree, but the round is closed: no further vote can come.",)
 
 
+def test_a_pair_on_which_workers_agree_waits_for_no_further_vote(db):
+    made = make_topped_up()
+    for _ in range(2):
+        vote(made.hits.get(), YES)
+    assert status(made).reasons == ()
+
+
 def test_a_pair_counts_the_votes_of_all_its_hits_and_ends_with_the_last_one_allowed(db):
     made = make_topped_up()
     for level in (YES, NO):
