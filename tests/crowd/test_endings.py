@@ -220,6 +220,12 @@ def test_a_question_goes_away_with_its_reason(made, question, was, here, listed,
     )
 
 
+def test_a_part_of_the_list_raises_no_question_about_other_sessions(made):
+    answered(Posting.objects.get())
+    sessions.keep_sessions(Posting.objects.get(), [], all_of_them=False)
+    assert Assignment.objects.get().problem == ""
+
+
 def test_work_whose_worker_never_came_here_is_notified_as_flagged(made):
     stranger(Posting.objects.get())
     data = Notification.objects.get(type="assignment.flagged").data
