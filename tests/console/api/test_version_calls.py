@@ -183,7 +183,7 @@ def test_a_name_that_is_taken_is_refused(releaser, site):
     ("change", "message"),
     [
         ({"rounds": ["open"]}, "Round open is unfinished"),
-        ({"rounds": ["none"]}, "no round 'none'"),
+        ({"rounds": ["none"]}, "round 'none'"),
         ({"exclude_captions": "/etc/passwd"}, "a call cannot set it"),
         ({"positive_levels": [5]}, "Invalid positive levels"),
     ],

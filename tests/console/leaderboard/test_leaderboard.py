@@ -82,7 +82,7 @@ def test_the_same_file_again_leads_to_its_job_and_then_to_its_run(researcher, si
 def test_a_bad_file_fails_the_job_in_one_line_and_is_not_kept(researcher, site, jobs_run):
     bad = [
         (b"{", "mine.json is not valid JSON"),
-        (b'{"t2i": {"0": ["99"]}}', "lacks 1 id of mine.json .*: 99"),
+        (b'{"t2i": {"0": ["99"]}}', "1 id of mine.json .*: 99"),
         (b'{"t2i": {"0": ["1"]}}', "can be scored on no version of zoo. Not on v1: .* 15 of 16 queries"),
     ]
     for content, message in bad:
