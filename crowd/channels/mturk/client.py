@@ -83,7 +83,7 @@ def channel_errors() -> Iterator[None]:
     try:
         yield
     except exceptions.ClientError as error:
-        raise _refusal(error.response) from error
+        raise refusal_of(error.response) from error
     except exceptions.ParamValidationError as error:
         raise TurkError(f"Invalid call to MTurk: {error}", code="Invalid", reached=False, permanent=True) from error
     except (exceptions.EndpointConnectionError, exceptions.ConnectTimeoutError) as error:
@@ -144,7 +144,7 @@ def _client(environment: Environment) -> Any:
     )
 
 
-def _refusal(response: dict[str, Any]) -> TurkError:
+def refusal_of(response: dict[str, Any]) -> TurkError:
     """Classify by code, then TurkErrorCode, then status: only a call that MTurk understood and refused is permanent."""
     details = response.get("Error", {})
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
