@@ -80,7 +80,7 @@ def _text(rows: list[dict[str, Any]]) -> str:
 def _chart(version: Version, rows: list[dict[str, Any]]) -> Spec:
     return line_chart(
         f"Positives per query in version {version}",
-        "Percent of the queries with at least so many positives, as in ECCV Caption, figure 3a.",
+        "Percent of the queries with at least this many positives, as in ECCV Caption, figure 3a.",
         {
             direction.label: [
                 {"line": row["source"], "x": row["positives"], "y": 100 * row["share_at_least"]}
