@@ -235,3 +235,10 @@ def test_a_round_of_some_of_the_queries_and_others_is_released(round, more):
     some = make_sample(round.pool.collection, "some")
     (round.pool.sample if more else some).images.remove(round.pool.collection.images.first())
     assert release(round, sample=some).rounds.get() == round
+
+
+@pytest.mark.parametrize("side", ["images", "captions"])
+def test_a_round_is_released_for_its_queries_of_one_direction(round, side):
+    some = make_sample(round.pool.collection, "some")
+    getattr(some, side).clear()
+    assert release(round, sample=some).rounds.get() == round
