@@ -85,7 +85,7 @@ def test_the_round_stops_at_its_own_recall_says_how_many_queries_are_closed_and_
     assert f"complete: {likely.closed.sum()} of {len(likely.closed)}." in why_stopped(stops)
     shown = researcher.get("/rounds/stops/").text
     assert "no further batch: About" in shown
-    assert "set a higher ceiling: then it goes on" in shown
+    assert "/rounds/stops/add/" in shown
     add_planned(AskLikely(likely=1).plan(stops), actor="robin")
     judge_last_top_up(stops)
     assert why_stopped(stops) == ""

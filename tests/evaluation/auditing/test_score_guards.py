@@ -171,6 +171,6 @@ def test_no_page_shows_scores_of_a_part_of_the_pairs_without_saying_so(greedy, m
     assert caution_of(version).count(f"by up to {off:.3f} in mAP@R") == 1
     for page in ("/versions/v1/", f"/runs/{scored.run.pk}/", "/collections/zoo/leaderboard/?version=v1"):
         assert caution in member.get(page).text
-    assert "v1 holds judgments on a part of a pool: pairs" in member.get("/collections/zoo/leaderboard/").text
+    assert "v1 holds judgments on a part" in member.get("/collections/zoo/leaderboard/").text
     call_command("analyse", "benchmarks", "--versions", "v1")
     assert caution in capsys.readouterr().out

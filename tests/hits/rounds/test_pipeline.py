@@ -220,9 +220,9 @@ def test_the_task_of_a_job_that_is_gone_or_over_does_nothing(params):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"collection": "moon"}, "no collection 'moon'"),
+        ({"collection": "moon"}, "collection 'moon'"),
         ({"annotators": ["one", "three"]}, "1 annotator is unknown: three"),
-        ({"queries": "mine"}, "no sample 'mine'"),
+        ({"queries": "mine"}, "sample 'mine'"),
         ({"queries": "foreign"}, "foreign belongs to collection pond"),
     ],
 )
