@@ -65,9 +65,10 @@ fast: $(VENV)/.dev
 
 # By the file: what a file prepares once (COCO's captions, a browser) is prepared in one process. In their order: by the
 # number of their tests, files of few and long tests would come last, and one process would wait for the other.
-# What passed only when tried again is named at the end (-rR).
+# What passed only when tried again is named at the end (-rR). One process more than otherwise: these tests wait for
+# browsers and servers more than they compute.
 slow: $(VENV)/.dev browser
-	DATABASE_URL= REDIS_URL= $(PYTEST) --dist loadfile --no-loadscope-reorder -rfER -m "slow or browser"
+	DATABASE_URL= REDIS_URL= $(PYTEST) -n $(or $(TEST_PROCESSES),3) --dist loadfile --no-loadscope-reorder -rfER -m "slow or browser"
 
 # On PostgreSQL and Redis (those configured, those on this machine, or real ones from wheels): what needs the services,
 # and again what touches a database. Slow tests send the statements of the fast ones for more data, so that they run
