@@ -1,6 +1,7 @@
 """What cards and metadata say about a version: who annotated, for which pay, how well they agree, known biases."""
 
 from collections.abc import Iterator, Mapping
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ def agreement(version: Version) -> str:
     pairs, same, alpha = agreement_of(version)
     if not pairs:
         return "Every pair has at most one vote, so agreement cannot be measured."
-    coefficient = f"is {alpha:.2f}" if alpha == alpha else "is undefined, as all these votes have one level"
+    coefficient = f"is {alpha:.2f}" if not isnan(alpha) else "is undefined, as all these votes have one level"
     return (
         f"Of {pairs:,} pairs with two votes or more, two votes on one pair have the same level with probability "
         f"{same:.2f}; Krippendorff's alpha (interval) {coefficient}."

@@ -19,8 +19,12 @@ from hits.models import Control, Item, Round
 from mitl.models import Direction
 
 VOTE = {
-    **{"image_id": "image", "caption_id": "caption", "worker_id": "worker"},
-    **{"level": "level", "item_id": "item", "assignment__hit__number": "hit"},
+    "image_id": "image",
+    "caption_id": "caption",
+    "worker_id": "worker",
+    "level": "level",
+    "item_id": "item",
+    "assignment__hit__number": "hit",
 }
 """The fields of a vote, all numbers, and their columns."""
 ANSWER = {**VOTE, "assignment_id": "answer_set", "shortcoming": "shortcoming", "wrong_way": "wrong_way"}

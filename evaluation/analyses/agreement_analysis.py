@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Annotated, Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def analyse(parameters: AgreementParameters, *, progress: Progress) -> Findings:
     for reference in _references(found, names):
         progress(f"comparing with {reference.name}", 0, None)
         rows += with_reference(found.answers, found.verdicts, reference, scale, bootstrap)
-    if all(row["value"] != row["value"] for row in rows):
+    if all(isnan(row["value"]) for row in rows):
         raise CounterpartError(
             f"{found.name} shares no pair with {', '.join(names) or 'anything'}, or has one judgment a pair only. "
             "Compare with something else, or pack with --replication 2 or more."
@@ -149,7 +150,7 @@ def _text(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) ->
                 row["scale"],
                 row["measure"],
                 "–" if row["reason"] else shown(row["value"], ".3f"),
-                "" if row["low"] != row["low"] else f"{row['low']:.3f} to {row['high']:.3f}",
+                "" if isnan(row["low"]) else f"{row['low']:.3f} to {row['high']:.3f}",
                 f"{row['pairs']:,}",
                 f"{row['judgments']:,}",
             ]
@@ -170,10 +171,8 @@ def _text(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) ->
 
 def _chart(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) -> Spec:
     panels: dict[str, list[dict[str, Any]]] = {}
-    coefficients = [
-        row for row in rows if row["measure"].startswith(("alpha", "kappa")) and row["value"] == row["value"]
-    ]
-    for row in coefficients or [row for row in rows if row["low"] == row["low"]]:
+    coefficients = [row for row in rows if row["measure"].startswith(("alpha", "kappa")) and not isnan(row["value"])]
+    for row in coefficients or [row for row in rows if not isnan(row["low"])]:
         name = f"{row['with']}: {row['measure']}{' of the majority' if row['of'] == 'majority' else ''}"
         panels.setdefault(row["scale"], []).append({**plain(row), "name": name})
     return interval_chart(

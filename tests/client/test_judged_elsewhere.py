@@ -13,7 +13,7 @@ from counterpart_client.models import JobAnswer
 from counterpart_metrics import ExportedVersion
 from dataset.models import Version
 from hits.models import Item
-from tests.console.collections.test_imports import zipped
+from tests.console.collections.zip_files import zipped
 
 BIRDS = 12
 SIZES = {"images": BIRDS, "captions": BIRDS}

@@ -13,7 +13,7 @@ from core.errors import CounterpartError
 from core.models import Job
 from corpus.models import Image, Match
 from tests.console.api.calls import Caller, problem
-from tests.console.collections.test_imports import zipped
+from tests.console.collections.zip_files import zipped
 from tests.factories import make_collection, picture
 
 

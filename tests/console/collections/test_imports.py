@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from console.upload_jobs import import_collection
 from core.models import Event, Job
 from corpus.models import Caption, Collection, Image, Match, Sample
-from tests.console.collections.zip_files import zipped_as
+from tests.console.collections.zip_files import zipped, zipped_as
 from tests.factories import make_collection, picture
 
 pytestmark = pytest.mark.django_db
@@ -19,10 +19,6 @@ PAGE = "/import/"
 @pytest.fixture
 def jobs_run(django_capture_on_commit_callbacks):
     return lambda: django_capture_on_commit_callbacks(execute=True)
-
-
-def zipped(**files: bytes) -> bytes:
-    return zipped_as({f"{name}.jpg": content for name, content in files.items()})
 
 
 def captions(**texts: str) -> bytes:

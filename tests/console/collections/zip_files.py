@@ -11,3 +11,8 @@ def zipped_as(files: dict[str, bytes]) -> bytes:
         for path, content in files.items():
             archive.writestr(path, content)
     return buffer.getvalue()
+
+
+def zipped(**pictures: bytes) -> bytes:
+    """A zip file of pictures by their names without ``.jpg``."""
+    return zipped_as({f"{name}.jpg": content for name, content in pictures.items()})
