@@ -14,7 +14,7 @@ import numpy as np
 ANNOTATORS, DEPTH, LIKELY = 5, 25, 30
 IMAGES, CAPTIONS_EACH = 5_000, 5
 SIDES = CAPTIONS_EACH + 1  # queries per image: the image and its captions
-BLANK = {"file": "", "sha256": "", "split": "", "look": ""}
+BLANK: dict[str, Any] = {"file": "", "sha256": "", "split": "", "look": ""}
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def peak_mb() -> float:
     return int(lines["VmHWM"].split()[0]) / 1_000
 
 
-def make_collection(queries: int):
+def make_collection(queries: int) -> Any:
     """Create 5,000 images with five captions each, and a sample of ``queries`` queries, one sixth of them images."""
     from core.database.inserts import insert_rows
     from corpus.models import Caption, Collection, Image, Match
@@ -70,17 +70,17 @@ def make_collection(queries: int):
 
     collection = Collection.objects.create(name="coco")
     keys = np.arange(IMAGES * CAPTIONS_EACH).astype(str)
-    insert_rows(Image, {"collection_id": collection.pk, "key": keys[:IMAGES], "file_name": keys[:IMAGES]} | BLANK)
+    insert_rows(Image, BLANK | {"collection_id": collection.pk, "key": keys[:IMAGES], "file_name": keys[:IMAGES]})
     images = np.repeat(ids_of(collection.images), CAPTIONS_EACH)
     insert_rows(Caption, {"collection_id": collection.pk, "key": keys, "image_id": images, "text": keys})
-    pairs = {"image_id": images, "caption_id": ids_of(collection.captions)}
-    insert_rows(Match, {"collection_id": collection.pk, "source": Match.ORIGINAL, **pairs})
-    asked = {"images": queries // SIDES, "captions": queries - queries // SIDES}
-    sample_queries("queries", collection=collection, **asked, seed=0)
+    matches: dict[str, Any] = {"image_id": images, "caption_id": ids_of(collection.captions)}
+    insert_rows(Match, matches | {"collection_id": collection.pk, "source": Match.ORIGINAL})
+    images_asked = queries // SIDES
+    sample_queries("queries", collection=collection, images=images_asked, captions=queries - images_asked, seed=0)
     return collection
 
 
-def ids_of(rows) -> np.ndarray:
+def ids_of(rows: Any) -> np.ndarray:
     return np.array(rows.order_by("pk").values_list("pk", flat=True))
 
 
