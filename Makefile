@@ -65,8 +65,8 @@ fast: $(VENV)/.dev
 
 # By the file: what a file prepares once (COCO's captions, a browser) is prepared in one process. In their order: by the
 # number of their tests, files of few and long tests would come last, and one process would wait for the other.
-# What passed only when tried again is named at the end (-rR). One process more than otherwise: these tests wait for
-# browsers and servers more than they compute.
+# Tests that passed only in a second try are listed at the end (-rR). There is one process more than in other stages:
+# these tests wait for browsers and servers more than they compute.
 slow: $(VENV)/.dev browser
 	DATABASE_URL= REDIS_URL= $(PYTEST) -n $(or $(TEST_PROCESSES),3) --dist loadfile --no-loadscope-reorder -rfER -m "slow or browser"
 

@@ -66,7 +66,7 @@ class Rejection(WantsCall):
     where many are rejected, a second person has to agree first."""
 
     class Grounds(models.TextChoices):
-        """What platforms accept. A failed gold control alone is not enough."""
+        """The reasons for a rejection that platforms accept. A failed gold control alone is not enough."""
 
         EMPTY = "empty", "nothing was answered"
         RANDOM = "random", "the answers are plainly random or all the same"

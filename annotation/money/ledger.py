@@ -97,7 +97,7 @@ class Balance:
 
     @property
     def free(self) -> Decimal:
-        """What is not committed; negative where a platform has paid past the ceiling by itself."""
+        """The money that is not committed; negative if a platform has paid more than the ceiling."""
         return self.ceiling - self.commitment.gone - self.planned
 
     def accounts(self) -> dict[str, Decimal]:

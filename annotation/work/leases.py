@@ -77,7 +77,7 @@ def bind_seat(assignment: Assignment) -> None:
 
 
 def claim(seat_id: int | None) -> bool:
-    """Take an open seat. False: another worker has it, or there is none."""
+    """Take an open seat; return False if another worker has taken it or no seat is open."""
     return seat_id is not None and bool(
         Seat.objects.filter(pk=seat_id, state=Seat.State.OPEN).update(state=Seat.State.TAKEN)
     )

@@ -117,7 +117,7 @@ def test_a_new_user_comes_from_an_empty_site_to_a_released_version_with_its_cita
     plan(hand)
     launch(hand)
     made = Round.objects.get()
-    # More workers than HITs: a worker judges no pair twice, and HITs may share a control.
+    # More workers than HITs: a worker judges no pair twice, and a control of one HIT may be a candidate of another.
     simulate_round(made, workers=6, truth="original", through_http=live_server.url, seed=1)
     assert Judgment.objects.count() == made.hits.count() * 18
     assert Consent.objects.count() == Worker.objects.count() == 6
