@@ -34,11 +34,15 @@ def books(made: Round) -> dict[str, str]:
     return {account: str(amount) for account, amount in standing.items() if amount and account != "outside"}
 
 
-def test_publishing_opens_the_books_and_plans_for_every_seat(db):
+def test_what_is_planned_is_earned_then_owed_and_then_paid(db):
     draft = make_round(hits=2, published=False)
     assert books(draft) == {}
     made = publish_round(draft, below_floor=True, actor="robin")
     assert books(made) == {"free": "498.70", "planned": "1.30"}
+    work = accepted(made)
+    assert books(made) == {"free": "498.70", "planned": "0.65", "owed": "0.65"}
+    mark_paid(work.payments.get(), actor="robin")
+    assert books(made) == {"free": "498.70", "planned": "0.65", "paid": "0.65"}
 
 
 def test_payments_and_seats_are_read_in_one_query_so_that_no_pay_is_counted_twice_or_not_at_all(
@@ -53,23 +57,11 @@ def test_payments_and_seats_are_read_in_one_query_so_that_no_pay_is_counted_twic
         assert balance_of(made).planned == Decimal("1.30")
 
 
-def test_what_is_earned_is_owed_and_then_paid(db):
-    made = pooled(hits=2)
-    work = accepted(made)
-    assert books(made) == {"free": "498.70", "planned": "0.65", "owed": "0.65"}
-    mark_paid(work.payments.get(), actor="robin")
-    assert books(made) == {"free": "498.70", "planned": "0.65", "paid": "0.65"}
-
-
-def test_a_platform_holds_what_is_posted(db, platform):
+def test_a_platform_holds_what_is_posted_pays_out_of_it_and_takes_its_fee(db, platform):
     made = publish_round(make_round(hits=2, published=False), channel="mturk", actor="robin")
     assert books(made) == {"free": "498.44", "planned": "1.56"}
     deliver_due(made)
     assert books(made) == {"free": "498.44", "held": "1.56"}
-
-
-def test_a_platform_pays_out_of_what_it_holds_and_takes_its_fee(db, platform):
-    made = posted(hits=2)
     accepted(made)
     assert books(made) == {"free": "498.44", "held": "0.78", "owed": "0.78"}
     deliver_due(made)
@@ -191,7 +183,7 @@ def test_a_bonus_takes_nothing_that_is_planned_for_others(db):
     made = pooled(hits=2)
     work = accepted(made)
     set_ceiling(made, Decimal("1.40"), actor="robin")
-    with pytest.raises(CeilingError, match=r"has \$0.10 left below its ceiling of \$1.40; this takes \$0.11"):
+    with pytest.raises(CeilingError, match=r"\$0.10 left .* \$0.11"):
         owe_bonus(work, amount=Decimal("0.11"), reason="Thank you.", actor="robin")
     owe_bonus(work, amount=Decimal("0.10"), reason="Thank you.", actor="robin")
     assert books(made) == {"planned": "0.65", "owed": "0.75"}
@@ -211,17 +203,12 @@ def test_a_bonus_that_cannot_be_given_is_refused(db):
     assert Payment.objects.count() == 1
 
 
-def test_seats_that_the_ceiling_cannot_pay_are_not_posted(person, platform):
+def test_seats_that_the_ceiling_cannot_pay_are_posted_once_it_is_raised(person, platform, commit):
     made = posted(hits=2, ceiling="1.60")
     decide(flagged(made), votes_count=False, paid=True, reason="careless", by=person)
     assert post_open_seats(made) == 0
     assert books(made) == {"free": "0.04", "held": "0.78", "owed": "0.78"}
-
-
-def test_a_raised_ceiling_posts_waiting_seats_by_itself(person, platform, commit):
-    made = posted(hits=2, ceiling="1.60")
-    decide(flagged(made), votes_count=False, paid=True, reason="careless", by=person)
-    with commit(execute=True):
+    with commit(execute=True):  # a raised ceiling posts them by itself
         set_ceiling(made, Decimal("10"), actor="robin")
     assert post_open_seats(made) == 0  # none is left to post
 
@@ -246,25 +233,21 @@ def test_a_new_ceiling_is_an_event_with_the_one_before(db):
     assert (event.actor, event.data) == ("robin", {"ceiling": "7.00", "before": "500.00"})
 
 
-def test_a_ceiling_cannot_fall_below_what_is_gone(db, platform):
-    made = posted(hits=2)
-    with pytest.raises(CounterpartError, match=r"has paid, owes or has committed \$1.56; .* be \$1.55"):
-        set_ceiling(made, Decimal("1.55"), actor="robin")
+def test_a_ceiling_cannot_fall_below_what_is_posted_or_being_posted(db, platform):
+    made = publish_round(make_round(hits=2, published=False), channel="mturk", actor="robin")
+    for _ in range(2):
+        with pytest.raises(CounterpartError, match=r"\$1.56; .* be \$1.55"):
+            set_ceiling(made, Decimal("1.55"), actor="robin")
+        deliver_due(made)
     set_ceiling(made, Decimal("1.56"), actor="robin")
     assert books(made) == {"held": "1.56"}
-
-
-def test_a_ceiling_cannot_fall_below_what_is_being_posted(db, platform):
-    made = publish_round(make_round(hits=2, published=False), channel="mturk", actor="robin")
-    with pytest.raises(CounterpartError, match=r"committed \$1.56"):
-        set_ceiling(made, Decimal("1.55"), actor="robin")
 
 
 def test_a_ceiling_cannot_fall_below_the_pay_of_those_who_are_at_work(db):
     made = pooled(hits=3)
     begin(made)
     flagged(made)
-    with pytest.raises(CounterpartError, match=r"\$1\.30; its ceiling cannot be \$1\.29"):
+    with pytest.raises(CounterpartError, match=r"\$1\.30; .* \$1\.29"):
         set_ceiling(made, Decimal("1.29"), actor="robin")
     assert set_ceiling(made, Decimal("1.30"), actor="robin").ceiling == Decimal("1.30")
 
@@ -291,15 +274,11 @@ def test_the_payments_as_csv_name_worker_amount_and_state(db):
     assert bonus.split(",")[4:7] == ["bonus", "'=1+1", "0.50"]
 
 
-def test_on_an_emulator_every_worker_is_a_program(db, platform, capsys):
-    made = posted(hits=2)
-    type(made).objects.update(rehearsal=True)
+def test_on_an_emulator_every_worker_is_a_program(db):
+    made = pooled()
     accepted(made)
-    call_command("ledger", "round-1", json=True)
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["owed"] == printed["owed_to_simulated_workers"] == "0.78"
-    assert [one["simulated"] for one in printed["workers"]] == [True]
-    made.refresh_from_db()
+    made.rehearsal = True
+    assert [one.simulated for one in earners_of(made)] == [True]
     assert [line.strip()[-1] for line in payments_as_csv(made)][1:] == ["1"]
 
 

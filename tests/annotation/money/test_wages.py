@@ -78,7 +78,7 @@ def test_work_that_is_not_accepted_says_nothing_about_the_time(collection):
 def test_a_reward_below_the_floor_is_not_published_and_one_at_the_floor_is(collection, platform, channel):
     pilot(collection, [4] * 5)
     made = large(collection, reward="0.65")
-    with pytest.raises(CounterpartError, match=r"pilot pilot: .* Pack it again with --reward 1.00"):
+    with pytest.raises(CounterpartError, match="--reward 1.00"):
         publish_round(made, channel=channel, actor="robin")
     assert Round.objects.get(name="large").state == "draft"
     Round.objects.filter(pk=made.pk).update(reward="1.00")
@@ -96,9 +96,7 @@ def test_the_floor_is_the_rounds_own(collection, platform):
 def test_a_reward_below_the_floor_for_slow_workers_is_published_once_a_person_says_so(collection):
     """Pairs take 5 to 10 minutes a HIT: at $15 an hour slow workers must earn $2.50."""
     made = large(collection, reward="2.49")
-    with pytest.raises(
-        CounterpartError, match=r"usually takes up to 10 min; .* \$2.50, more than its reward of \$2.49"
-    ):
+    with pytest.raises(CounterpartError, match=r"\$2.50, .* of \$2.49"):
         publish_round(made, actor="robin")
     assert not Event.objects.filter(verb="published").exists()
     assert publish_round(made, below_floor=True, actor="robin").state == "open"
@@ -108,7 +106,7 @@ def test_a_known_time_is_never_paid_below_the_floor(collection):
     pilot(collection, [4] * 5)
     made = large(collection, reward="0.65")
     for stated, reward in ((None, "1.00"), (Decimal(5), "1.25")):
-        with pytest.raises(CounterpartError, match=f"Pack it again with --reward {reward}"):
+        with pytest.raises(CounterpartError, match=f"--reward {reward}"):
             publish_round(made, expected_minutes=stated, below_floor=True, actor="robin")
 
 
