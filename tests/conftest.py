@@ -29,6 +29,7 @@ from counterpart_emulators import server
 from crowd import channels
 from tests.browser import browsers, chromium, in_time, open_page, page, phone, whole_chromium
 from tests.crowd.fakes import FakePlatform
+from tests.databases import runs_on_postgresql
 from tests.redis_keys import own_keys
 from tests.transactions import no_work_in_transactions, own_transactions, taken_back
 
@@ -42,82 +43,11 @@ MADE_BY_MIGRATING = (ContentType, Permission, Group, Group.permissions.through)
 hypothesis_settings.register_profile("repeatable", deadline=None, derandomize=True)
 hypothesis_settings.load_profile("repeatable")
 
-
-# Rows are only the input of these tests: a few images and captions made by a factory, for networks and figures that no
-# database computes. How annotators are added, trained and searched with is tested on both engines beside them.
-COMPUTING = (
-    "tests/demo/",
-    # Exports of released versions, figures of them, of stored lists and of judged rounds; test_exports,
-    # test_export_shapes, test_runs, test_analyse_agreement, test_analyse_workers, test_round_estimates,
-    # test_live_estimates, test_likely_matches and test_round_top_ups read the same rows on both engines.
-    "tests/dataset/exports/test_cards.py",
-    "tests/dataset/exports/test_downloads.py",
-    "tests/evaluation/test_analyse_benchmarks.py",
-    "tests/evaluation/test_analyse_calibration.py",
-    "tests/evaluation/test_analyse_command.py",
-    "tests/evaluation/test_analyse_reasons.py",
-    "tests/evaluation/scores/test_benchmark_scores.py",
-    "tests/evaluation/scores/test_evaluate_command.py",
-    "tests/evaluation/scores/test_policies.py",
-    "tests/evaluation/test_trust_analyses.py",
-    "tests/evaluation/asking/test_automatic_zone.py",
-    "tests/evaluation/auditing/test_estimate_boards.py",
-    "tests/evaluation/auditing/test_machine_judges.py",
-    "tests/evaluation/auditing/test_score_guards.py",
-    "tests/evaluation/designing/",
-    "tests/annotation/work/test_forecasts.py",
-    # Searches: test_retrieval, test_cascades, test_by_parts, test_beyond_rows, test_slices, test_store and test_tuning
-    # write and read their rows on both.
-    "tests/mitl/active_learning/",
-    "tests/mitl/annotators/",
-    "tests/mitl/search/test_by_parts_command.py",
-    "tests/mitl/search/test_comparisons.py",
-    "tests/mitl/search/test_embeddings.py",
-    "tests/mitl/search/test_reranked_retrieval.py",
-    "tests/mitl/search/test_resume.py",
-    "tests/mitl/search/test_retrieve_command.py",
-    "tests/mitl/test_commands.py",
-    "tests/mitl/test_exporting.py",
-    "tests/mitl/test_own_embeddings.py",
-    "tests/mitl/training/",
-    "tests/corpus/test_endless_files.py",
-    # What is drawn of a pool; test_rounds, test_left_out and test_pipeline pack on both engines.
-    "tests/hits/rounds/test_beyond_rows_round.py",
-    "tests/hits/task_types/test_checkbox.py",
-    "tests/hits/test_controls.py",
-    "tests/hits/test_known_controls.py",
-    # Programs that act as people do, by the acts that both engines test; test_simulated_rounds.py is on both.
-    "tests/simulation/test_followers.py",
-    "tests/simulation/test_truth.py",
-    "tests/simulation/test_types_of_task.py",
-    # What Prolific's emulator answers to a round; test_rounds.py beside it is on both.
-    "tests/crowd/channels/prolific/test_shapes.py",
-)
-# Pages and calls over functions that both engines test in their own apps; test_access and test_any_call ask for all of
-# them on both as well. Pages of pairs and lists of a round filter and sort as nothing else does.
-PAGES = tuple(
-    f"tests/console/{subject}"
-    for subject in (
-        *("annotators/", "charts/", "collections/", "events/", "home/", "leaderboard/", "payments/", "people/"),
-        *("platforms/", "review/", "trust/", "versions/", "workers/", "test_links", "test_navigation", "test_queries"),
-        *("rounds/test_adding", "rounds/test_again_page"),
-        *("api/test_api_guide", "api/test_bodies", "api/test_collection_calls", "api/test_model_calls"),
-        *("api/test_reference", "api/test_retrieval_calls", "api/test_review_calls", "api/test_round_calls"),
-        *("api/test_upload_calls", "api/test_verdict_calls", "api/test_version_calls", "api/test_webhook_calls"),
-        *("rounds/test_designs", "rounds/test_next_turns", "rounds/test_outside_judgments"),
-        *("rounds/test_packing_page", "rounds/test_publishing", "rounds/test_rehearsal", "rounds/test_task_fields"),
-    )
-)
 # Begun first, so that no process has one left while the other has none.
 LONGEST = (
     "tests/console/api/test_any_call.py",
     "tests/project/test_readme.py",
     "tests/demo/test_walkthrough.py",
-)
-# What workers are shown, and by which links. What they send, and which HITs they get, is tested on both engines beside.
-SHOWN = (
-    *(f"tests/annotation/judging/test_judging_{subject}.py" for subject in ("access", "appeals", "leaks", "pictures")),
-    "tests/crowd/test_frame_access.py",
 )
 
 
@@ -127,25 +57,16 @@ def pytest_configure():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Run a browser's failed test once more, and the longest files first. On PostgreSQL leave out tests whose result
-    cannot differ there: the run on SQLite has passed them already."""
+    """Run a browser's failed test once more, and the longest files first."""
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
     if connection.vendor == "sqlite":
         return
-    left_out = [item for item in items if not depends_on_the_database(item)]
+    left_out = [item for item in items if not runs_on_postgresql(item)]
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if depends_on_the_database(item)]
-
-
-def depends_on_the_database(item: pytest.Item) -> bool:
-    if item.get_closest_marker("service"):
-        return True
-    if item.nodeid.startswith((*COMPUTING, *PAGES, *SHOWN)):
-        return False
-    return bool(item.get_closest_marker("django_db")) or not {"db", "transactional_db"}.isdisjoint(item.fixturenames)
+    items[:] = [item for item in items if runs_on_postgresql(item)]
 
 
 @pytest.fixture(scope="session")

@@ -38,7 +38,7 @@ from tests.ports import reserved_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.service, pytest.mark.django_db(transaction=True)]
 
-HITS = 30  # of each round
+HITS = 12  # of each round
 PEOPLE = 2  # at once, on each platform
 PATIENCE = 120  # seconds, far more than is needed
 LONGEST_WAIT = 5.0  # seconds that a sync may wait for a worker

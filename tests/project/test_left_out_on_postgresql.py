@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import COMPUTING, PAGES, SHOWN
+from tests.databases import BOTH, SQLITE_ALONE
 
 
-@pytest.mark.parametrize("prefix", [*COMPUTING, *PAGES, *SHOWN])
+@pytest.mark.parametrize("prefix", [*SQLITE_ALONE, *BOTH])
 def test_every_path_that_is_left_out_names_tests(settings, prefix):
     place = Path(settings.BASE_DIR) / prefix
-    assert list(place.parent.glob(f"{place.name}*")), "rename it in tests/conftest.py too"
+    assert list(place.parent.glob(f"{place.name}*")), "rename it in tests/databases.py too"
