@@ -14,8 +14,7 @@ from simulation.profiles import load_profile
 from simulation.simulated_rounds import simulate_round
 from simulation.simulated_workers import answer_hit, make_crowd
 from simulation.truth import true_levels
-from tests.annotation.task_types.preference_study import make_study
-from tests.annotation.task_types.rounds import EVERY_TYPE, open_round
+from tests.annotation.task_types.rounds import EVERY_TYPE, make_study, open_round
 
 PAIRLESS = ["caption", "determinate", "preference"]
 

@@ -98,7 +98,7 @@ def ask(client, work, worker=None):
 def test_a_hit_that_another_worker_was_given_is_shown_and_its_pay_asked_for_once(stranger, db):
     work = lost(pooled(), drafts=3)
     home = home_of(work.worker, work.hit.round)
-    assert "You had answered 3 of its 4 pairs" in stranger.get(home).text
+    assert "3 of its 4 pairs" in stranger.get(home).text
     assert ask(stranger, work).status_code == 302
     page = stranger.get(home).text
     assert "You asked to be paid on" in page

@@ -33,7 +33,7 @@ EVIL = [
 
 
 @pytest.fixture
-def made(db) -> Round:
+def telltale(db) -> Round:
     """A round whose rows have keys and names that are easy to find again."""
     collection = make_collection(images=6)
     for image in Image.objects.all():
@@ -53,8 +53,8 @@ def pages_of(client, assignment):
     return [(str(r.headers), "" if r.streaming else r.text) for r in responses]
 
 
-def test_no_role_score_or_name_of_a_file_reaches_the_worker(stranger, made):
-    for headers, text in pages_of(stranger, leased(made)):
+def test_no_role_score_or_name_of_a_file_reaches_the_worker(stranger, telltale):
+    for headers, text in pages_of(stranger, leased(telltale)):
         shown = (headers + text).lower()
         for word in (
             "telltale",
@@ -70,10 +70,10 @@ def test_no_role_score_or_name_of_a_file_reaches_the_worker(stranger, made):
             assert word not in shown.replace("cache-control", "").replace("x-content-type-options", ""), word
 
 
-def test_the_page_is_the_same_whatever_the_roles(stranger, made):
-    assignment = leased(made)
+def test_the_page_is_the_same_whatever_the_roles(stranger, telltale):
+    assignment = leased(telltale)
     before = page_of(stranger, assignment)
-    made.hits.get().items.update(control=None)
+    telltale.hits.get().items.update(control=None)
     Proposal.objects.all().delete()
     assert page_of(stranger, assignment) == before
 
@@ -83,19 +83,19 @@ def page_of(client, assignment) -> str:
     return re.sub(r'data-now="\d*"', "", TOKEN.sub("", client.get(address("task", assignment)).text))
 
 
-def test_no_key_of_a_row_is_in_the_page(stranger, made):
-    assignment = leased(made)
-    collection = made.pool.collection
+def test_no_key_of_a_row_is_in_the_page(stranger, telltale):
+    assignment = leased(telltale)
+    collection = telltale.pool.collection
     image = Image.objects.create(pk=7000001, collection=collection, key="far", file_name="far.jpg")
     caption = Caption.objects.create(pk=7000002, collection=collection, key="far", image=image, text="Far away")
-    made.hits.get().items.filter(place=1).update(id=7000003, image=image, caption=caption)
+    telltale.hits.get().items.filter(place=1).update(id=7000003, image=image, caption=caption)
     page = TOKEN.sub("", stranger.get(address("task", assignment)).text)
     assert "Far away" in page
     assert "700000" not in page
 
 
-def test_other_peoples_answers_do_not_reach_the_page(stranger, made):
-    mine, theirs = (make_assignment(seat) for seat in made.hits.get().seats.all())
+def test_other_peoples_answers_do_not_reach_the_page(stranger, telltale):
+    mine, theirs = (make_assignment(seat) for seat in telltale.hits.get().seats.all())
     before = stranger.get(address("task", mine)).text.count(" checked")
     Draft.objects.create(assignment=theirs, item=theirs.hit.items.first(), level=3)
     submit_answers(theirs, answers=right_answers(theirs, level=2), active_seconds=1)
@@ -104,8 +104,8 @@ def test_other_peoples_answers_do_not_reach_the_page(stranger, made):
     assert theirs.worker.pseudonym not in page
 
 
-def test_a_caption_is_text_and_nothing_else(stranger, made):
-    assignment = leased(made)
+def test_a_caption_is_text_and_nothing_else(stranger, telltale):
+    assignment = leased(telltale)
     for text in EVIL:
         Caption.objects.update(text=text)
         page = stranger.get(address("task", assignment)).text
@@ -116,9 +116,9 @@ def test_a_caption_is_text_and_nothing_else(stranger, made):
         assert page.count("<h1") == 1
 
 
-def test_no_page_has_inline_script_or_style(stranger, made):
-    assignment = leased(made)
-    before = [f"/judge/join/{made.join_key}/", home_of(assignment.worker, made), address("task", assignment)]
+def test_no_page_has_inline_script_or_style(stranger, telltale):
+    assignment = leased(telltale)
+    before = [f"/judge/join/{telltale.join_key}/", home_of(assignment.worker, telltale), address("task", assignment)]
     pages = [stranger.get(one).text for one in before]
     submit(stranger, assignment)
     pages.append(stranger.get(address("receipt", assignment)).text)
@@ -126,16 +126,16 @@ def test_no_page_has_inline_script_or_style(stranger, made):
         assert not re.search(r"\son\w+=|\sstyle=|<style|<script(?![^>]*\ssrc=)", page)
 
 
-def test_a_picture_is_sent_under_a_neutral_name(stranger, made):
-    response = stranger.get(address("picture", leased(made), 2))
+def test_a_picture_is_sent_under_a_neutral_name(stranger, telltale):
+    response = stranger.get(address("picture", leased(telltale), 2))
     assert response["Content-Disposition"] == 'inline; filename="picture.jpg"'
     assert not {"Last-Modified", "ETag"} & set(response.headers)
 
 
-def test_the_outcome_of_the_controls_is_on_no_page_at_once(stranger, made, commit):
+def test_the_outcome_of_the_controls_is_on_no_page_at_once(stranger, telltale, commit):
     shown = {}
     for state in ("accepted", "flagged"):
-        assignment = make_assignment(Seat.objects.filter(hit__round=made, state="open").first())
+        assignment = make_assignment(Seat.objects.filter(hit__round=telltale, state="open").first())
         answers = right_answers(assignment)
         if state == "flagged":
             answers = [replace(answer, level=5 - answer.level) for answer in answers]
@@ -143,7 +143,7 @@ def test_the_outcome_of_the_controls_is_on_no_page_at_once(stranger, made, commi
             submit_answers(assignment, answers=answers, active_seconds=60)
         assignment.refresh_from_db()
         assert assignment.state == state
-        receipt, home = address("receipt", assignment), home_of(assignment.worker, made)
+        receipt, home = address("receipt", assignment), home_of(assignment.worker, telltale)
         text = TOKEN.sub("", stranger.get(receipt).text + stranger.get(home).text)
         for own in (assignment.receipt, assignment.worker.pseudonym):
             text = text.replace(own, "")
@@ -151,8 +151,8 @@ def test_the_outcome_of_the_controls_is_on_no_page_at_once(stranger, made, commi
     assert shown["accepted"] == shown["flagged"]
 
 
-def test_the_outcome_is_shown_when_the_work_is_paid(stranger, made, commit):
-    assignment = leased(made)
+def test_the_outcome_is_shown_when_the_work_is_paid(stranger, telltale, commit):
+    assignment = leased(telltale)
     with commit(execute=True):
         submit(stranger, assignment)
     assert "being checked" in stranger.get(address("receipt", assignment)).text

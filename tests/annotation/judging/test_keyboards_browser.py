@@ -65,13 +65,13 @@ def test_a_key_that_is_not_meant_for_the_page_answers_nothing(page, made):
     at(page, "1 of 4")
 
 
-@pytest.mark.parametrize("composing", [{"isComposing": True}, {"keyCode": 229}])
-def test_enter_that_takes_a_candidate_sends_no_report_and_the_next_one_does(page, made, composing):
+def test_enter_that_takes_a_candidate_sends_no_report_and_the_next_one_does(page, made):
     take(page, made)
     press(page, "r")
     page.keyboard.press("ArrowDown")
     page.locator("#pair-1").get_by_role("textbox").fill("にほん")
-    send(page, "Enter", "Enter", **composing)
+    for composing in ({"isComposing": True}, {"keyCode": 229}):
+        send(page, "Enter", "Enter", **composing)
     at(page, "1 of 4")
     expect(page.locator("#pair-1 p.reported")).to_be_hidden()
     page.locator("#pair-1").get_by_role("textbox").fill("日本")

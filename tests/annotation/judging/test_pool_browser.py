@@ -19,13 +19,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def made() -> Round:
+def limited() -> Round:
     """A round with one place, one HIT a worker and a test of three pairs."""
-    made = make_round(hits=3)
-    test = make_test("first", collection=made.pool.collection, plan=QualificationPlan(2, 1, 3), actor="x")
-    Admission.objects.create(round=made, capacity=1, per_worker=1, test=test)
-    made.refresh_from_db()
-    return made
+    limited = make_round(hits=3)
+    test = make_test("first", collection=limited.pool.collection, plan=QualificationPlan(2, 1, 3), actor="x")
+    Admission.objects.create(round=limited, capacity=1, per_worker=1, test=test)
+    limited.refresh_from_db()
+    return limited
 
 
 def keys_for(made: Round, *, rightly: bool = True) -> str:
@@ -47,20 +47,20 @@ def try_test(page: Page, made: Round, **how: bool) -> None:
     page.get_by_role("button", name="Submit 3 answers").click()
 
 
-def test_a_worker_fails_passes_judges_their_one_hit_and_gets_a_code(page, made, open_page):
-    join(page, made)
+def test_a_worker_fails_passes_judges_their_one_hit_and_gets_a_code(page, limited, open_page):
+    join(page, limited)
     accessible(page)
-    try_test(page, made, rightly=False)
+    try_test(page, limited, rightly=False)
     expect(page.get_by_text("0 of 3 were right")).to_be_visible()
     accessible(page)
     page.get_by_role("link", name="Try again").click()
-    try_test(page, made)
+    try_test(page, limited)
     accessible(page)
     page.get_by_role("button", name="Judge a HIT").click()
     page.wait_for_url(re.compile("/task/"))
     press(page, "1111")
     page.get_by_role("button", name="Submit 4 answers").click()
-    code = completion_code(made, Worker.objects.get())
+    code = completion_code(limited, Worker.objects.get())
     expect(page.get_by_text(code)).to_be_visible()
     accessible(page)
     page.get_by_role("link", name="All your HITs").click()
@@ -69,7 +69,7 @@ def test_a_worker_fails_passes_judges_their_one_hit_and_gets_a_code(page, made, 
     page.goto("/judge/me/forged/")
     accessible(page)
     late = open_page()
-    late.goto(f"/judge/join/{made.join_key}/")
+    late.goto(f"/judge/join/{limited.join_key}/")
     expect(late.get_by_role("heading", name="This round is full")).to_be_visible()
 
 

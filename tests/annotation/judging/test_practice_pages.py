@@ -20,17 +20,17 @@ from tests.factories import make_collection, make_round, make_worker
 
 
 @pytest.fixture
-def made(db) -> Round:
+def with_practice(db) -> Round:
     """A round that offers a practice of three pairs."""
-    made = make_round(hits=3)
-    practice = make_test("easy", collection=made.pool.collection, plan=QualificationPlan(2, 1, 3), actor="x")
-    Admission.objects.create(round=made, practice=practice)
-    return made
+    with_practice = make_round(hits=3)
+    practice = make_test("easy", collection=with_practice.pool.collection, plan=QualificationPlan(2, 1, 3), actor="x")
+    Admission.objects.create(round=with_practice, practice=practice)
+    return with_practice
 
 
 @pytest.fixture
-def page(made) -> str:
-    return home_of(make_worker(), made) + "practice/"
+def page(with_practice) -> str:
+    return home_of(make_worker(), with_practice) + "practice/"
 
 
 def answers(made: Round, *, positive: int = 1, negative: int = 4) -> dict[str, str]:
@@ -46,15 +46,15 @@ def test_a_round_without_practice_and_test_offers_none(db, stranger):
         assert stranger.get(home + page).status_code == 404
 
 
-def test_the_feedback_says_of_each_pair_whether_it_was_right(made, page, stranger):
-    shown = stranger.post(page, answers(made, positive=2, negative=1)).text
+def test_the_feedback_says_of_each_pair_whether_it_was_right(with_practice, page, stranger):
+    shown = stranger.post(page, answers(with_practice, positive=2, negative=1)).text
     assert "2 of 3 right" in shown
     assert (shown.count("✓"), shown.count("✗")) == (2, 1)
 
 
 @pytest.mark.parametrize(("polarity", "mark", "right"), [("positive", "✓", {1, 2}), ("negative", "✗", {3, 4})])
-def test_an_answer_is_explained_by_the_meanings_of_those_that_are_right(made, page, stranger, polarity, mark, right):
-    place = made.admission.practice.items.filter(polarity=polarity).first().place
+def test_an_answer_is_explained_by_the_right_ones(with_practice, page, stranger, polarity, mark, right):
+    place = with_practice.admission.practice.items.filter(polarity=polarity).first().place
     shown = stranger.get(f"{page}{place}/?level=2").text
     assert mark in shown
     assert {int(level) for level in re.findall(r'data-level="(\d)"', shown)} == right
@@ -62,17 +62,17 @@ def test_an_answer_is_explained_by_the_meanings_of_those_that_are_right(made, pa
     assert all(texts[level] in shown for level in right | {2})
 
 
-def test_the_level_that_fits_best_is_shown_with_its_reason_and_the_other_still_counts(made, page, stranger):
-    practice = made.admission.practice
+def test_the_level_that_fits_best_is_shown_with_its_reason_and_the_other_still_counts(with_practice, page, stranger):
+    practice = with_practice.admission.practice
     place = practice.items.get(polarity="negative").place
     set_best(practice, {place: Best(4, "There is no dog.")}, actor="x")
     best, other = (strip_tags(stranger.get(f"{page}{place}/?level={level}").text) for level in (4, 3))
     assert ("✓" in best, "There is no dog." in best, "“100% NO” fits best" in best) == (True, True, False)
     assert ("✓" in other, "“100% NO” fits best" in other) == (True, True)
-    assert "3 of 3 right" in stranger.post(page, answers(made, negative=3)).text
+    assert "3 of 3 right" in stranger.post(page, answers(with_practice, negative=3)).text
 
 
-def test_only_the_round_s_own_practice_explains_and_only_its_answers(made, page, stranger):
+def test_only_the_round_s_own_practice_explains_and_only_its_answers(with_practice, page, stranger):
     assert stranger.get(f"{page}1/?level=7").status_code == 422
     assert stranger.get(f"{page}1/").status_code == 422
     assert stranger.get(f"{page}99/?level=1").status_code == 404
@@ -81,17 +81,17 @@ def test_only_the_round_s_own_practice_explains_and_only_its_answers(made, page,
     assert stranger.get(f"{other}practice/1/?level=1").status_code == 404
 
 
-def test_practice_stores_nothing_and_can_be_repeated(made, page, stranger):
+def test_practice_stores_nothing_and_can_be_repeated(with_practice, page, stranger):
     events = Event.objects.count()
     for _ in range(2):
-        assert stranger.post(page, answers(made)).status_code == 200
+        assert stranger.post(page, answers(with_practice)).status_code == 200
     assert not TestAttempt.objects.exists()
     assert not Draft.objects.exists()
     assert Event.objects.count() == events
 
 
-def test_a_pair_without_an_answer_is_named_and_the_others_are_kept(made, page, stranger):
-    sent = answers(made)
+def test_a_pair_without_an_answer_is_named_and_the_others_are_kept(with_practice, page, stranger):
+    sent = answers(with_practice)
     del sent["level-2"]
     refused = stranger.post(page, sent)
     assert refused.status_code == 422
@@ -99,31 +99,31 @@ def test_a_pair_without_an_answer_is_named_and_the_others_are_kept(made, page, s
     assert refused.text.count(" checked") == 2
 
 
-def test_the_page_shows_no_right_answer_before_it_is_sent(made, page, stranger):
+def test_the_page_shows_no_right_answer_before_it_is_sent(with_practice, page, stranger):
     assert not re.search("positive|negative|polarity", stranger.get(page).text)
 
 
-def test_its_pictures_open_with_links_of_their_own(made, page, stranger):
+def test_its_pictures_open_with_links_of_their_own(with_practice, page, stranger):
     address = re.search(r'(/judge/practice-picture/[^"]+/1/)\?', stranger.get(page).text)[1]
     assert stranger.get(address).headers["Content-Type"] == "image/jpeg"
     forged = address.replace("/judge/practice-picture/", "/judge/test-picture/")
     assert stranger.get(forged).status_code == 404
 
 
-def test_a_pair_of_the_practice_is_not_judged_in_a_hit_by_those_who_joined(made):
+def test_a_pair_of_the_practice_is_not_judged_in_a_hit_by_those_who_joined(with_practice):
     worker = make_worker()
-    item = Item.objects.filter(hit__round=made).first()
-    made.admission.practice.items.filter(place=1).update(image=item.image, caption=item.caption)
+    item = Item.objects.filter(hit__round=with_practice).first()
+    with_practice.admission.practice.items.filter(place=1).update(image=item.image, caption=item.caption)
     assert (item.image_id, item.caption_id) not in pairs_seen(worker)
-    Participant.objects.create(round=made, worker=worker)
+    Participant.objects.create(round=with_practice, worker=worker)
     assert (item.image_id, item.caption_id) in pairs_seen(worker)
-    assert lease_seat(made, worker=worker).hit_id != item.hit_id
+    assert lease_seat(with_practice, worker=worker).hit_id != item.hit_id
 
 
-def test_a_practice_that_shows_answers_of_the_test_is_refused(made):
-    same = make_test("same", collection=made.pool.collection, plan=QualificationPlan(2, 1, 3), actor="x")
+def test_a_practice_that_shows_answers_of_the_test_is_refused(with_practice):
+    same = make_test("same", collection=with_practice.pool.collection, plan=QualificationPlan(2, 1, 3), actor="x")
     with pytest.raises(CounterpartError, match="3 items of the test same"):
-        make_admission(test=same, practice=made.admission.practice)
+        make_admission(test=same, practice=with_practice.admission.practice)
 
 
 @pytest.mark.parametrize("use", ["test", "practice"])

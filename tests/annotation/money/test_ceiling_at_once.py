@@ -42,28 +42,28 @@ def give(work: Assignment, amount: str) -> None:
         owe_bonus(work, amount=Decimal(amount), reason=f"Thanks {next(numbers)}.", actor="robin")
 
 
-def lower(funded: Round, ceiling: Decimal) -> None:
+def lower(made: Round, ceiling: Decimal) -> None:
     with suppress(CounterpartError):
-        set_ceiling(funded, str(ceiling), actor="robin")
+        set_ceiling(made, str(ceiling), actor="robin")
 
 
-def work_through(funded: Round) -> None:
+def work_through(made: Round) -> None:
     """Take a HIT, if there is one, submit it and have it graded."""
-    if lease := lease_seat(funded, worker=make_worker()):
+    if lease := lease_seat(made, worker=make_worker()):
         mark_submitted(lease, active_seconds=60)
         accept(lease)
 
 
-def begun(funded: Round) -> tuple[Assignment, list[Assignment]]:
+def begun(made: Round) -> tuple[Assignment, list[Assignment]]:
     """Accepted work to give bonuses for, and submitted work."""
-    set_ceiling(funded, "5000", actor="robin")
-    return accepted(funded), [submit(funded) for _ in range(AT_WORK)]
+    set_ceiling(made, "5000", actor="robin")
+    return accepted(made), [submit(made) for _ in range(AT_WORK)]
 
 
-def lowered(funded: Round) -> list[partial]:
+def lowered(made: Round) -> list[partial]:
     """Ceilings that leave two dollars to promise, then less, then nothing."""
-    bound = commitment_of(funded).bound
-    return [partial(lower, funded, bound + left) for left in (Decimal(2), Decimal("0.50"), Decimal(0))]
+    bound = commitment_of(made).bound
+    return [partial(lower, made, bound + left) for left in (Decimal(2), Decimal("0.50"), Decimal(0))]
 
 
 def states(work: list[Assignment]) -> set[str]:

@@ -22,9 +22,9 @@ from tests.at_once import at_once
 from tests.factories import make_round, make_worker, put_on_platform
 
 
-def earn(owing: Round, worker: Worker, *, hits: int = 1) -> None:
+def earn(made: Round, worker: Worker, *, hits: int = 1) -> None:
     for _ in range(hits):
-        assignment = lease_seat(owing, worker=worker)
+        assignment = lease_seat(made, worker=worker)
         mark_submitted(assignment, active_seconds=60)
         accept(Assignment.objects.get(pk=assignment.pk))
 
@@ -131,10 +131,10 @@ def test_given_back_twice_it_marks_nothing_more(owing):
 
 
 def test_given_back_twice_at_once_it_is_marked_once(transactional_db):
-    owing = make_round(hits=2)
-    earn(owing, make_worker(), hits=2)
-    listed = write_wages(owing)
-    marked = at_once(*[lambda: mark_wages(owing, listed, actor="robin")] * 3)
+    made = make_round(hits=2)
+    earn(made, make_worker(), hits=2)
+    listed = write_wages(made)
+    marked = at_once(*[lambda: mark_wages(made, listed, actor="robin")] * 3)
     assert sum(one.payments for one in marked) == 2
     assert Event.objects.filter(verb="paid").count() == 2
 

@@ -75,9 +75,9 @@ def test_who_agreed_to_an_older_version_is_asked_again(join, settings):
 def test_the_join_page_states_the_hourly_wage_of_the_stated_time(db, stranger):
     made = make_round()
     address = reverse("judging:join", args=[made.join_key])
-    assert "for each HIT, $3.90–7.80 an hour" in stranger.get(address).text  # $0.65 in 10 or 5 minutes
+    assert "$3.90–7.80 an hour" in stranger.get(address).text  # $0.65 in 10 or 5 minutes
     type(made).objects.filter(pk=made.pk).update(expected_seconds=300)
-    assert "for each HIT, about $7.80 an hour" in stranger.get(address).text
+    assert "about $7.80 an hour" in stranger.get(address).text
 
 
 WORDS = {"researchers": "Kim's lab, on cats.", "payment_terms": "Every Friday.", "contact": "kim@example.org"}

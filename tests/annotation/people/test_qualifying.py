@@ -5,6 +5,7 @@ from contextlib import suppress
 import pytest
 
 from annotation.models import QualificationTest, TestAttempt, TestItem
+from annotation.people.best_levels import Best, set_best
 from annotation.people.qualification_tests import QualificationPlan, answer_test, make_test, tries_of
 from core.errors import CounterpartError
 from core.models import Event
@@ -65,7 +66,7 @@ def test_a_collection_in_which_all_matches_all_has_no_negative(zoo):
     for image in zoo.images.all():
         for caption in zoo.captions.exclude(image=image):
             Match.objects.create(collection=zoo, image=image, caption=caption, source="cxc")
-    with pytest.raises(CounterpartError, match="in some source; pass another --seed"):
+    with pytest.raises(CounterpartError, match="another --seed"):
         make_test("none", collection=zoo, plan=PLAN, actor="x")
     assert not QualificationTest.objects.exists()
 
@@ -211,3 +212,49 @@ def test_two_tabs_make_one_try(transactional_db):
     levels = right(made, wrong=5)
     at_once(*[lambda: answer_test(made, worker, levels, number=1)] * 4)
     assert TestAttempt.objects.count() == 1
+
+
+# Which of the right levels of an item fits best: what sources know, and what researchers say
+
+
+def test_a_drawn_pair_has_the_level_that_the_sources_with_levels_agree_on(db):
+    zoo = make_collection(pictures=True)
+    graded = [
+        Match(collection=zoo, image=caption.image, caption=caption, source=source, score=1, grade=grade)
+        for number, caption in enumerate(zoo.captions.order_by("pk"))
+        for source, grade in (("a", 1 + number % 2), ("b", 1))
+    ]
+    Match.objects.bulk_create(graded)
+    made = make_test("first", collection=zoo, plan=QualificationPlan(2, 1, 3), actor="x")
+    agreed = {one.caption_id for one in graded if one.grade == 1} - {one.caption_id for one in graded if one.grade == 2}
+    for item in made.items.all():
+        assert item.best_level == (1 if item.polarity == "positive" and item.caption_id in agreed else None)
+
+
+def test_what_is_said_is_kept_and_saying_it_again_changes_nothing(test):
+    place = test.items.filter(polarity="negative").first().place
+    assert set_best(test, {place: Best(3, " There is a dog. ")}, actor="x") == 1
+    assert set_best(test, {place: Best(3, "There is a dog.")}, actor="x") == 0
+    assert test.items.filter(best_level=3, reason="There is a dog.").count() == 1
+    assert Event.objects.get(verb="explained").data == {"questions": 1}
+
+
+@pytest.mark.parametrize(
+    ("best", "message"), [(Best(2, ""), "not right for item"), (Best(4, "x" * 301), "reason of item .* shorten it")]
+)
+def test_a_level_of_the_other_side_and_a_long_reason_are_refused(test, best, message):
+    place = test.items.filter(polarity="negative").first().place
+    with pytest.raises(CounterpartError, match=message):
+        set_best(test, {place: best}, actor="x")
+
+
+def test_a_researcher_says_on_the_page_of_the_test_which_level_fits_best(test, researcher):
+    places = dict(test.items.values_list("place", "polarity"))
+    form = {f"best-{place}": "1" if side == "positive" else "" for place, side in places.items()}
+    form |= {f"reason-{place}": f"Reason {place}" for place in places}
+    assert researcher.post("/tests/first/", form).url == "/tests/first/"
+    assert set(test.items.values_list("polarity", "best_level")) == {("positive", 1), ("negative", None)}
+    assert {item.reason for item in test.items.all()} == {f"Reason {place}" for place in places}
+    negative = next(place for place, side in places.items() if side == "negative")
+    refused = researcher.post("/tests/first/", form | {f"best-{negative}": "1"})
+    assert refused.status_code == 422

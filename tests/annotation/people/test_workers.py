@@ -118,11 +118,6 @@ def test_a_lifted_exclusion_stays_on_record(db, platform, commit):
 # Pauses in a round
 
 
-@pytest.fixture
-def made(db):
-    return make_round(hits=2)
-
-
 def pause(worker, made) -> Pause:
     return pause_worker(worker, round=made, reason="Look at the answers first.", by="robin")
 

@@ -1,10 +1,15 @@
 """A round of each type of task, and the answers that a careful worker sends."""
 
+from django.utils import timezone
+
+from annotation.work.answers import Answer
+from annotation.work.submissions import submit_answers
+from corpus.models import Match
 from hits.models import Item, Round
 from hits.task_types import TASK_TYPES
+from mitl.models import Pool
 from tests.annotation.answering import SURE, shown
-from tests.annotation.task_types.preference_study import make_study, study_pool
-from tests.factories import make_collection, make_round
+from tests.factories import make_assignment, make_collection, make_pool, make_round, make_sample, make_worker
 from tests.hits.boxes import pack_boxes
 from tests.hits.captions import pack_captions
 from tests.hits.pools import pack, pool_of
@@ -60,3 +65,52 @@ def form_of(assignment) -> dict[str, str]:
         elif assignment.hit.round.task != "checkbox" or level == 1:
             form[f"level-{place}"] = str(level)
     return form
+
+
+# Which of two rankings is preferred
+
+
+def study_pool(*, captions: int = 44, name: str = "study", pictures: bool = False) -> Pool:
+    """A source ``truth`` with ``captions`` captions of 5 to 8 images, and others with 4 and 9."""
+    collection = make_collection(f"zoo-{name}", images=50, captions_each=1, pictures=pictures)
+    images, texts = list(collection.images.order_by("pk")), list(collection.captions.order_by("pk"))
+    sizes = [*(5 + number % 4 for number in range(captions)), 4, 9]
+    Match.objects.bulk_create(
+        Match(collection=collection, source="truth", image=images[(number + step) % 50], caption=texts[number], score=1)
+        for number, size in enumerate(sizes)
+        for step in range(size)
+    )
+    # A version holds its negatives with score 0.
+    Match.objects.create(collection=collection, source="truth", image=images[20], caption=texts[0], score=0)
+    pairs = [(images[(number + 30) % 50], texts[number]) for number in range(50)]
+    return make_pool(make_sample(collection, f"queries-{name}"), name=f"pool-{name}", pairs=pairs)
+
+
+def make_study(name: str = "study", pool: Pool | None = None, **parameters: object) -> Round:
+    packed = pack(
+        name, pool or study_pool(name=name), task="preference", positives="truth", ceiling="1000", **parameters
+    )
+    Round.objects.filter(pk=packed.pk).update(channel="browser", published_at=timezone.now())
+    packed.refresh_from_db()
+    return packed
+
+
+# Whether captions are determinate
+
+
+def make_asked(pairs: int = 25, name: str = "captions", **parameters: object) -> Round:
+    packed = pack(name, pool_of(pairs, name=f"pool-{name}"), task="determinate", **parameters)
+    Round.objects.filter(pk=packed.pk).update(channel="browser", published_at=timezone.now())
+    packed.refresh_from_db()
+    return packed
+
+
+def say(made: Round, *votes: str) -> Item:
+    """Have the first HIT answered by a worker for each of ``votes``: "y" or "n" about its first caption, else no."""
+    hit = made.hits.first()
+    item = hit.items.first()
+    for number, vote in enumerate(votes, 1):
+        assignment = make_assignment(hit.seats.get(number=number), make_worker())
+        answers = [Answer(one.pk, 1 if one == item and vote == "y" else 4) for one in hit.items.all()]
+        submit_answers(assignment, answers=answers, active_seconds=60)
+    return item

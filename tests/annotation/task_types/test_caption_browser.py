@@ -6,21 +6,13 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Admission, Assignment, Draft, Judgment
 from annotation.people.qualification_tests import make_sentence_test
-from hits.models import Round
 from tests.annotation.answering import shown
 from tests.annotation.judging.browsing import at, saved, take
 from tests.browser import accessible, press
-from tests.hits.captions import pack_captions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SENTENCES = ["A dog runs on grass.", "Two people sit on a bench.", "A red kite flies."]
-
-
-@pytest.fixture
-def made() -> Round:
-    """One HIT of three pictures."""
-    return pack_captions()
 
 
 def write(page: Page, text: str) -> None:
@@ -36,8 +28,8 @@ def texts() -> list[str]:
     return [stored[item.pk] for item in shown(Assignment.objects.get())]
 
 
-def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page, made):
-    take(page, made)
+def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page, caption_round):
+    take(page, caption_round)
     at(page, "1 of 3")
     for sentence in SENTENCES:
         write(page, sentence)
@@ -48,8 +40,8 @@ def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page, made):
     assert texts() == SENTENCES
 
 
-def test_a_letter_in_a_sentence_is_not_a_key_and_escape_gives_the_keys_back(page, made):
-    take(page, made)
+def test_a_letter_in_a_sentence_is_not_a_key_and_escape_gives_the_keys_back(page, caption_round):
+    take(page, caption_round)
     page.keyboard.type("zunr 0?")
     expect(page.locator("#zoom")).to_be_hidden()
     expect(page.locator("#text-1")).to_have_value("zunr 0?")
@@ -61,8 +53,8 @@ def test_a_letter_in_a_sentence_is_not_a_key_and_escape_gives_the_keys_back(page
     assert set(Draft.objects.values_list("level", "text")) == {(1, "zunr 0?"), (0, "")}
 
 
-def test_a_sentence_that_is_too_short_or_comes_twice_holds_the_worker_there(page, made):
-    take(page, made)
+def test_a_sentence_that_is_too_short_or_comes_twice_holds_the_worker_there(page, caption_round):
+    take(page, caption_round)
     write(page, "A dog")
     at(page, "1 of 3")
     expect(page.get_by_text("Write a whole sentence.")).to_be_visible()
@@ -78,8 +70,8 @@ def test_a_sentence_that_is_too_short_or_comes_twice_holds_the_worker_there(page
     assert not Judgment.objects.exists()
 
 
-def test_what_was_typed_survives_a_reload_at_once(page, made):
-    take(page, made)
+def test_what_was_typed_survives_a_reload_at_once(page, caption_round):
+    take(page, caption_round)
     page.keyboard.type("A dog ru")
     page.reload()
     expect(page.locator("#text-1")).to_have_value("A dog ru")
@@ -87,15 +79,15 @@ def test_what_was_typed_survives_a_reload_at_once(page, made):
     assert Draft.objects.get().text == "A dog ru"
 
 
-def test_a_sentence_is_saved_while_it_is_written(page, made):
-    take(page, made)
+def test_a_sentence_is_saved_while_it_is_written(page, caption_round):
+    take(page, caption_round)
     page.keyboard.type("A dog runs")
     saved(page)
     assert Draft.objects.get().text == "A dog runs"
 
 
-def test_undo_brings_the_sentence_before_back(page, made):
-    take(page, made)
+def test_undo_brings_the_sentence_before_back(page, caption_round):
+    take(page, caption_round)
     write(page, SENTENCES[0])
     page.get_by_role("button", name="Previous").click()
     page.locator("#text-1").fill("Something else is here.")
@@ -103,8 +95,8 @@ def test_undo_brings_the_sentence_before_back(page, made):
     expect(page.locator("#text-1")).to_have_value(SENTENCES[0])
 
 
-def test_a_picture_that_does_not_load_takes_the_sentence_away_and_a_sentence_takes_that_back(page, made):
-    take(page, made)
+def test_a_picture_that_does_not_load_takes_the_sentence_away_and_a_sentence_takes_that_back(page, caption_round):
+    take(page, caption_round)
     page.keyboard.type("A dog runs.")
     page.locator("#pair-1").get_by_text("The picture does not load", exact=True).click()
     at(page, "2 of 3")
@@ -114,13 +106,13 @@ def test_a_picture_that_does_not_load_takes_the_sentence_away_and_a_sentence_tak
     expect(page.locator("#pair-1 [name=level-1]")).not_to_be_checked()
 
 
-def test_the_test_of_sentences_comes_first_is_done_by_key_and_has_no_barriers(open_page, made, tmp_path):
+def test_the_test_of_sentences_comes_first_is_done_by_key_and_has_no_barriers(open_page, caption_round, tmp_path):
     file = tmp_path / "english.csv"
     file.write_text("sentence,written\nA dog runs.,right\nA dog run.,wrong\n")
-    test = make_sentence_test("english", collection=made.pool.collection, file=file, pass_mark=2, actor="x")
-    Admission.objects.create(round=made, test=test)
+    test = make_sentence_test("english", collection=caption_round.pool.collection, file=file, pass_mark=2, actor="x")
+    Admission.objects.create(round=caption_round, test=test)
     page = open_page(viewport={"width": 320, "height": 640})
-    page.goto(f"/judge/join/{made.join_key}/")
+    page.goto(f"/judge/join/{caption_round.join_key}/")
     accessible(page)
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Agree and start").click()
@@ -140,7 +132,7 @@ def test_the_test_of_sentences_comes_first_is_done_by_key_and_has_no_barriers(op
     at(page, "1 of 3")
 
 
-def test_a_touched_screen_shows_the_picture_before_its_keyboard(phone, made):
-    take(phone, made)
+def test_a_touched_screen_shows_the_picture_before_its_keyboard(phone, caption_round):
+    take(phone, caption_round)
     expect(phone.locator("textarea.written").first).to_be_visible()
     assert phone.evaluate("document.activeElement.tagName") == "LEGEND"

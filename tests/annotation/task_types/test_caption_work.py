@@ -4,6 +4,7 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils.html import escape
 
 from annotation.models import Assignment, Draft, Judgment, Report
 from annotation.money.payments import mark_paid
@@ -23,12 +24,6 @@ from tests.hits.captions import pack_captions
 
 SENTENCES = ["A dog runs on grass.", "Two people sit on a bench.", "A red kite flies."]
 HARMFUL = 'A <script>alert(1)</script> & a "dog" runs.'
-
-
-@pytest.fixture
-def made(db) -> Round:
-    """One HIT of three pictures, wanted five times."""
-    return pack_captions()
 
 
 def form_of(*sentences: str) -> dict[str, str]:
@@ -54,16 +49,16 @@ def graded(commit):
 # The sheet and its fields
 
 
-def test_the_sheet_shows_pictures_rules_and_a_field_for_each_and_no_caption(stranger, made):
-    page = stranger.get(address("task", leased(made)))
+def test_the_sheet_shows_pictures_rules_and_a_field_for_each_and_no_caption(stranger, caption_round):
+    page = stranger.get(address("task", leased(caption_round)))
     assert page.text.count("<textarea") == 3
     assert page.text.count("Use correct spelling and grammar.") == 3 + 2  # and in the help, with and without script
     assert page.text.count('alt="Picture') == 3
     assert not any(text in page.text for text in Caption.objects.values_list("text", flat=True))
 
 
-def test_sentences_are_stored_as_they_were_written_but_for_blanks(stranger, made):
-    assignment = leased(made)
+def test_sentences_are_stored_as_they_were_written_but_for_blanks(stranger, caption_round):
+    assignment = leased(caption_round)
     sent = form_of("  A dog\n runs  on grass. ", *SENTENCES[1:])
     assert stranger.post(address("task", assignment), sent).status_code == 302
     stored = dict(Judgment.objects.values_list("item", "text"))
@@ -71,8 +66,8 @@ def test_sentences_are_stored_as_they_were_written_but_for_blanks(stranger, made
     assert set(Judgment.objects.values_list("level", "caption")) == {(1, None)}
 
 
-def test_an_invalid_sentence_is_named_and_the_others_are_kept(stranger, made):
-    assignment = leased(made)
+def test_an_invalid_sentence_is_named_and_the_others_are_kept(stranger, caption_round):
+    assignment = leased(caption_round)
     for first, problem in (
         ("", "1 picture has no answer yet: 1"),
         (" \n ", "1 picture has no answer yet: 1"),
@@ -102,9 +97,9 @@ def test_two_sentences_are_the_same_whatever_their_case_and_points():
     assert core_of("एक लड़का दौड़ता है") != core_of("एक लड़की दौड़ती है")  # they differ in their marks alone
 
 
-def test_a_text_that_was_not_asked_for_is_refused(made):
-    Round.objects.filter(pk=made.pk).update(task="levels")
-    assignment = leased(made)
+def test_a_text_that_was_not_asked_for_is_refused(caption_round):
+    Round.objects.filter(pk=caption_round.pk).update(task="levels")
+    assignment = leased(caption_round)
     answers = [Answer(item.pk, 1, text="A dog runs.") for item in shown(assignment)]
     with pytest.raises(CounterpartError, match="a text that was not asked for"):
         submit_answers(assignment, answers=answers, active_seconds=1)
@@ -113,20 +108,20 @@ def test_a_text_that_was_not_asked_for_is_refused(made):
 # Drafts
 
 
-def test_a_draft_keeps_a_sentence_that_is_not_complete_and_is_shown_again(stranger, made):
-    assignment = leased(made)
+def test_a_draft_keeps_a_sentence_that_is_not_complete_and_is_shown_again(stranger, caption_round):
+    assignment = leased(caption_round)
     saved = stranger.post(address("draft", assignment), {"place": 2, "text-2": "A do", "seconds-2": "0"})
     assert (saved.json(), Draft.objects.get().text) == ({"saved": True}, "A do")
     assert ">A do</textarea>" in stranger.get(address("task", assignment)).text
 
 
-def test_what_was_written_wins_over_a_picture_that_does_not_load(stranger, made):
-    stranger.post(address("draft", leased(made)), {"place": 1, "text-1": "A dog runs.", "level-1": "0"})
+def test_what_was_written_wins_over_a_picture_that_does_not_load(stranger, caption_round):
+    stranger.post(address("draft", leased(caption_round)), {"place": 1, "text-1": "A dog runs.", "level-1": "0"})
     assert (Draft.objects.get().level, Draft.objects.get().text) == (1, "A dog runs.")
 
 
-def test_a_draft_is_escaped_on_the_sheet(stranger, made):
-    assignment = leased(made)
+def test_a_draft_is_escaped_on_the_sheet(stranger, caption_round):
+    assignment = leased(caption_round)
     stranger.post(address("draft", assignment), {"place": 1, "text-1": f"</textarea>{HARMFUL}"})
     page = stranger.get(address("task", assignment)).text
     assert "<script>alert" not in page
@@ -136,8 +131,8 @@ def test_a_draft_is_escaped_on_the_sheet(stranger, made):
 # The picture itself
 
 
-def test_a_picture_that_does_not_load_needs_no_sentence_and_is_reported(stranger, made):
-    assignment = leased(made)
+def test_a_picture_that_does_not_load_needs_no_sentence_and_is_reported(stranger, caption_round):
+    assignment = leased(caption_round)
     page = stranger.post(address("task", assignment), {"level-1": "0", "text-2": SENTENCES[1], "text-3": SENTENCES[2]})
     assert page.status_code == 302
     report = Report.objects.get()
@@ -148,24 +143,24 @@ def test_a_picture_that_does_not_load_needs_no_sentence_and_is_reported(stranger
 # Grading, reading, deciding
 
 
-def test_work_waits_for_a_person_and_is_neither_counted_nor_paid_before(made, graded):
-    assignment = graded(made, *SENTENCES)
+def test_work_waits_for_a_person_and_is_neither_counted_nor_paid_before(caption_round, graded):
+    assignment = graded(caption_round, *SENTENCES)
     assert (assignment.state, assignment.payments.count()) == ("flagged", 0)
     assert assignment.problem.startswith("A person reads the sentences")
     assert not Judgment.objects.counted().exists()
 
 
-def test_accepted_work_counts_and_is_owed(made, graded, person):
-    assignment = graded(made, *SENTENCES)
+def test_accepted_work_counts_and_is_owed(caption_round, graded, person):
+    assignment = graded(caption_round, *SENTENCES)
     decide(assignment, votes_count=True, paid=True, by=person, reason="Good sentences.")
     assert Judgment.objects.counted().count() == 3
     assert assignment.payments.get().state == "owed"
 
 
-def test_the_reviewer_reads_the_sentences_escaped(made, graded, reviewer):
-    assignment = graded(made, HARMFUL, *SENTENCES[1:])
+def test_the_reviewer_reads_the_sentences_escaped(caption_round, graded, reviewer):
+    assignment = graded(caption_round, HARMFUL, *SENTENCES[1:])
     page = reviewer.get(f"/review/{assignment.pk}/").text
-    assert "A &lt;script&gt;alert(1)&lt;/script&gt; &amp; a &quot;dog&quot; runs." in page
+    assert escape(HARMFUL) in page
     assert "<script>alert" not in page
     assert "A person reads the sentences" in page
     read = page.split("Reason for review")[0]  # with their pictures, above the decision
@@ -173,8 +168,8 @@ def test_the_reviewer_reads_the_sentences_escaped(made, graded, reviewer):
     assert 'name="votes_count"' in page
 
 
-def test_the_words_of_a_forgotten_worker_are_erased_and_those_of_others_stay(made, graded, person):
-    first, second = graded(made, *SENTENCES), graded(made, *(f"{one} Twice." for one in SENTENCES))
+def test_the_words_of_a_forgotten_worker_are_erased_and_those_of_others_stay(caption_round, graded, person):
+    first, second = graded(caption_round, *SENTENCES), graded(caption_round, *(f"{one} Twice." for one in SENTENCES))
     decide(first, votes_count=True, paid=True, by=person, reason="Good.")
     mark_paid(first.payments.get(), actor="x")
     Draft.objects.create(assignment=first, item=shown(first)[0], level=1, text="I am Jo")
@@ -187,8 +182,8 @@ def test_the_words_of_a_forgotten_worker_are_erased_and_those_of_others_stay(mad
 # What platforms carry
 
 
-def test_the_compact_form_carries_every_sentence(made):
-    assignment = leased(made)
+def test_the_compact_form_carries_every_sentence(caption_round):
+    assignment = leased(caption_round)
     texts = ["A dog. Two = three %2E?", "Ein Hündchen läuft 🐕 weg.", ""]
     answers = [
         Answer(item.pk, 1 if text else 0, text=text) for item, text in zip(shown(assignment), texts, strict=True)
@@ -201,13 +196,13 @@ def test_the_compact_form_carries_every_sentence(made):
 
 
 @pytest.fixture
-def accepted(made, graded, person) -> Round:
+def accepted(caption_round, graded, person) -> Round:
     """Three captions of each of two workers, accepted; those of a third wait."""
     for words in ("", " Again."):
-        work = graded(made, *(f"{one}{words}" for one in SENTENCES))
+        work = graded(caption_round, *(f"{one}{words}" for one in SENTENCES))
         decide(work, votes_count=True, paid=True, by=person, reason="Good.")
-    graded(made, *(f"{one} Waiting." for one in SENTENCES))
-    return made
+    graded(caption_round, *(f"{one} Waiting." for one in SENTENCES))
+    return caption_round
 
 
 def test_the_export_is_read_back_as_a_collection_with_the_captions(accepted, tmp_path, capsys):
@@ -240,14 +235,14 @@ def test_erased_captions_are_left_out_and_counted(accepted, tmp_path, capsys):
     assert (figures["captions"], figures["erased"]) == (3, 3)
 
 
-def test_the_refusal_of_an_export_says_why_there_are_no_captions(made, graded, person, tmp_path):
+def test_the_refusal_of_an_export_says_why_there_are_no_captions(caption_round, graded, person, tmp_path):
     def refusal() -> str:
         with pytest.raises(CommandError, match="written") as refused:
             call_command("export_captions", "written", str(tmp_path / "a.jsonl"))
         return str(refused.value)
 
     assert "No submission" in refusal()
-    work = graded(made, *SENTENCES)
+    work = graded(caption_round, *SENTENCES)
     assert "1 submission waits" in refusal()
     decide(work, votes_count=True, paid=True, by=person, reason="Good.")
     Judgment.objects.update(text="[erased]")

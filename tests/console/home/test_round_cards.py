@@ -14,7 +14,7 @@ from console.home.round_cards import round_cards
 from console.kept_figures import CountingTurn
 from crowd.posting.pauses import pause_round
 from crowd.posting.publication import close_round
-from tests.annotation.disagreeing import make_topped_up, vote
+from tests.annotation.controlling import make_topped_up, vote
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_round
 

@@ -20,7 +20,7 @@ from core.progress import silent
 from crowd.posting.publication import close_round
 from dataset.releases.release_parameters import METHODS_IN_WORDS
 from evaluation.analyses.agreement_analysis import AgreementParameters, analyse
-from tests.annotation.disagreeing import make_topped_up, vote
+from tests.annotation.controlling import make_topped_up, vote
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_assignment, make_round, make_worker
 

@@ -14,7 +14,7 @@ from dataset.reviews.reviews import Conclusion, conclude, latest_review, require
 from hits.models import Control, TopUp
 from hits.rounds.top_ups import plan_again
 from tests.annotation.cast import answer, candidates, sample_of
-from tests.annotation.disagreeing import make_topped_up, vote
+from tests.annotation.controlling import make_topped_up, vote
 from tests.at_once import at_once
 from tests.dataset.releasing import release_version
 from tests.dataset.reviewing import (
