@@ -6,7 +6,8 @@ import signal
 import sys
 from types import FrameType
 
-INTERRUPTED, TERMINATED = 130, 143  # as shells report Ctrl-C and kill
+INTERRUPTED = 130  # as shells report Ctrl-C
+TERMINATED = 143  # as they report kill
 
 
 def terminate(signal: int, frame: FrameType | None) -> None:

@@ -55,7 +55,9 @@ class OutageFilter(logging.Filter):
         outage = outage_of(error) or getattr(record, "outage", "")
         if error and outage:
             record.msg = f"{record.getMessage()}: {' '.join(str(error).split())[:200]}"
-            record.args, record.exc_info, record.exc_text = (), None, None
+            record.args = ()
+            record.exc_info = None
+            record.exc_text = None
         return not outage or self._is_due(record, outage)
 
     def _is_due(self, record: logging.LogRecord, outage: str) -> bool:
@@ -99,5 +101,6 @@ def mask_gunicorn() -> None:
 
 
 def _mask_record(record: logging.LogRecord) -> bool:
-    record.msg, record.args = masked(record.getMessage()), ()
+    record.msg = masked(record.getMessage())
+    record.args = ()
     return True

@@ -124,7 +124,8 @@ AWS_STORAGE_BUCKET_NAME = env.str("AWS_STORAGE_BUCKET_NAME", "")
 AWS_S3_ENDPOINT_URL = env.str("AWS_S3_ENDPOINT_URL", None, validate=scheme_in("http", "https"))
 AWS_S3_SIGNATURE_VERSION = "s3v4"  # The older one signs no checksum of what programs send.
 AWS_DEFAULT_ACL = None
-FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
+FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 FILE_CACHE = folder("FILE_CACHE", VAR_DIR / "cache")
 STORAGES = {
     "default": {
@@ -176,14 +177,18 @@ SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
 # Without a mail server, admins hand out the links that a mail would hold.
 EMAIL_HOST = env.str("EMAIL_HOST", "")
 EMAIL_PORT = env.int("EMAIL_PORT", 587)
-EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_USER", ""), env.str("EMAIL_HOST_PASSWORD", "")
+EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", True)
 EMAIL_TIMEOUT = 10  # seconds
 DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", "counterpart@localhost")
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+SESSION_COOKIE_SECURE = BEHIND_TLS
+CSRF_COOKIE_SECURE = BEHIND_TLS
 # Browsers give cookies to every port of a host: names of our own, or another site there would log people out.
 COOKIES = f"counterpart_{re.sub('[^a-z0-9]+', '_', urlsplit(SITE_URL).netloc.lower())}_"
-SESSION_COOKIE_NAME, CSRF_COOKIE_NAME, WORKER_COOKIE_NAME = f"{COOKIES}session", f"{COOKIES}csrf", f"{COOKIES}worker"
+SESSION_COOKIE_NAME = f"{COOKIES}session"
+CSRF_COOKIE_NAME = f"{COOKIES}csrf"
+WORKER_COOKIE_NAME = f"{COOKIES}worker"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # without a cookie
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

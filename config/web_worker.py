@@ -83,7 +83,8 @@ class PacedSocket:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._waited, self._received = 0.0, 0
+        self._waited = 0.0
+        self._received = 0
 
     def recv(self, size: int) -> bytes:
         """Raises TimeoutError where less than LEAST bytes a second have come in PATIENCE seconds."""
@@ -97,7 +98,8 @@ class PacedSocket:
         if self._waited > PATIENCE:
             if self._received < self._waited * LEAST:
                 raise TimeoutError(f"{self._received:,} bytes came in {self._waited:.0f} s")
-            self._waited, self._received = 0.0, 0
+            self._waited = 0.0
+            self._received = 0
         return block
 
 
@@ -162,7 +164,8 @@ def _linger(connection: socket.socket, arrival: ArrivingRequest) -> Any:
     has read its answer."""
     with suppress(OSError):
         connection.shutdown(socket.SHUT_WR)
-    arrival.is_refused, arrival.deadline = True, monotonic() + LINGER
+    arrival.is_refused = True
+    arrival.deadline = monotonic() + LINGER
     return _DEFER
 
 

@@ -36,7 +36,9 @@ def _named(chosen: Any) -> Any:
 def choose(form: forms.Form, name: str, field: forms.ModelChoiceField) -> None:
     """Offer existing rows for a parameter, with its label and help."""
     declared = form.fields[name]
-    field.to_field_name, field.label, field.help_text = "name", declared.label, declared.help_text
+    field.to_field_name = "name"
+    field.label = declared.label
+    field.help_text = declared.help_text
     form.fields[name] = field
 
 
@@ -44,7 +46,8 @@ class UploadField(forms.FileField):
     """A file whose name ends in one of ``suffixes``, of at most ``largest`` bytes."""
 
     def __init__(self, *, suffixes: tuple[str, ...], largest: int = LARGEST_UPLOAD, **kwargs: Any) -> None:
-        self.suffixes, self.largest = suffixes, largest
+        self.suffixes = suffixes
+        self.largest = largest
         widget = forms.FileInput(attrs={"accept": ",".join(suffixes)})
         super().__init__(max_length=255, widget=widget, **kwargs)
 

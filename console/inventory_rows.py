@@ -45,7 +45,8 @@ from mitl.search.gallery_embeddings import kept_embeddings
 from mitl.search.store import delete_retrieval
 
 Figures = dict[str, Any]
-MAKES_CHART, COUNTS_PART = "console.tasks.chart", "console.tasks.round_part"
+MAKES_CHART = "console.tasks.chart"
+COUNTS_PART = "console.tasks.round_part"
 
 
 class Thing(ABC):

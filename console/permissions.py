@@ -65,7 +65,9 @@ def _page_of(request: HttpRequest) -> str:
     return request.get_full_path()
 
 
-RESEARCHER, REVIEWER, ADMIN = "researcher", "reviewer", "admin"
+RESEARCHER = "researcher"
+REVIEWER = "reviewer"
+ADMIN = "admin"
 
 PERMISSIONS = {
     RESEARCHER: ["launch_round"],

@@ -41,7 +41,8 @@ class Work(Collector):
 
 def _queues() -> Iterator[GaugeMetricFamily]:
     """The jobs of each queue: autoscaling adds workers where they wait."""
-    queues, now = loads(), clock.now()
+    queues = loads()
+    now = clock.now()
     waiting = {name: load.waiting for name, load in queues.items()}
     running = {name: load.running for name, load in queues.items()}
     ages = {name: (now - load.oldest).total_seconds() if load.oldest else 0 for name, load in queues.items()}

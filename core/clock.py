@@ -49,7 +49,8 @@ def _skew_of(connection: BaseDatabaseWrapper) -> timedelta:
     asked = timezone.now()
     theirs = read(connection)
     answered = timezone.now()
-    least, most = theirs - answered, theirs - asked
+    least = theirs - answered
+    most = theirs - asked
     inside = [known for known in (timedelta(0), _skew) if least <= known <= most]
     return inside[0] if inside else (least + most) / 2
 

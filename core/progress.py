@@ -28,7 +28,8 @@ class TerminalBar:
     def __call__(self, step: str, done: int, total: int | None) -> None:
         if step != self._step or self._bar is None:
             self.close()
-            self._bar, self._step = tqdm(desc=step, total=total, disable=None, leave=False), step
+            self._bar = tqdm(desc=step, total=total, disable=None, leave=False)
+            self._step = step
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:

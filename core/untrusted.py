@@ -31,7 +31,9 @@ class BoundedJson:
     """A JSON file for a parser. Raises CounterpartError as ``read_json`` raises ValueError, for long texts too."""
 
     def __init__(self, name: str, file: IO[bytes]) -> None:
-        self._name, self._file, self._scan = name, file, JsonScan()
+        self._name = name
+        self._file = file
+        self._scan = JsonScan()
 
     def read(self, size: int = -1) -> bytes:
         part = self._file.read(min(size, LONGEST_LINE) if size >= 0 else LONGEST_LINE)

@@ -316,7 +316,9 @@ def _attach(collection: Collection, pictures: Mapping[str, StoredPicture]) -> No
     rows = [image for image in collection.images.iterator() if image.key in pictures] if pictures else []
     for image in rows:
         picture = pictures[image.key]
-        image.file, image.sha256 = picture.file, picture.sha256
-        image.width, image.height = picture.width, picture.height
+        image.file = picture.file
+        image.sha256 = picture.sha256
+        image.width = picture.width
+        image.height = picture.height
     fields = ["file", "sha256", "width", "height"]
     Image.objects.bulk_create(rows, batch_size=BATCH, update_conflicts=True, unique_fields=["id"], update_fields=fields)

@@ -16,7 +16,8 @@ from corpus.readers.record import key_of
 CXC_COLUMNS = {"caption", "image", "agg_score", "sampling_method"}
 REQUIRED_COLUMNS = {"image", "caption"}
 COLUMNS = REQUIRED_COLUMNS | {"score", "grade"}
-IMAGE_TO_CAPTION, CAPTION_TO_IMAGE = "i2t", "t2i"
+IMAGE_TO_CAPTION = "i2t"
+CAPTION_TO_IMAGE = "t2i"
 DIRECTION_IN_NAME = {"image_to_caption": IMAGE_TO_CAPTION, "caption_to_image": CAPTION_TO_IMAGE}
 
 

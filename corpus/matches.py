@@ -124,7 +124,8 @@ def known_pairs(
 
 def sources_of(collection: Collection) -> list[str]:
     """Return the names of the collection's match sources: a look into the index for each, however many rows it has."""
-    found, last = list[str](), ""
+    found = list[str]()
+    last = ""
     while last := collection.matches.filter(source__gt=last).aggregate(first=Min("source"))["first"]:
         found.append(last)
     return sorted(found)
@@ -153,7 +154,8 @@ def _check_source(collection: Collection, source: str) -> None:
 def _resolve(pairs: Iterator[Pair], keys: FileKeys) -> _Found:
     resolved = _Found()
     for pair in pairs:
-        image, caption = keys.images.get(pair.image), keys.captions.get(pair.caption)
+        image = keys.images.get(pair.image)
+        caption = keys.captions.get(pair.caption)
         if image is None or caption is None:
             resolved.skipped += 1
             if image is None:

@@ -115,7 +115,8 @@ def _is_same(sample: Sample, collection: Collection, image_ids: list[int], capti
 
 def _fill(sample: Sample, image_ids: list[int], caption_ids: list[int], actor: str) -> None:
     # Not .set(): it first asks which ids exist, with more parameters than SQLite allows.
-    asked_images, asked_captions = Sample.images.through, Sample.captions.through
+    asked_images = Sample.images.through
+    asked_captions = Sample.captions.through
     asked_images.objects.bulk_create(
         (asked_images(sample_id=sample.pk, image_id=pk) for pk in image_ids), batch_size=5_000
     )

@@ -155,10 +155,12 @@ def _of_strangers(
         call = calls.get(other.token)
         if call and call.state != Outbox.State.DONE:
             remedy = "make the call again, which finds it"
-            act, is_call = partial(_resume, call), False
+            act = partial(_resume, call)
+            is_call = False
         elif call or other.terms_id in terms:
             remedy = "close it"
-            act, is_call = partial(platform.withdraw, other.external_id, environment=round.environment), True
+            act = partial(platform.withdraw, other.external_id, environment=round.environment)
+            is_call = True
         else:
             continue
         yield Difference(Kind.ONLY_THERE, f"posting {other.external_id}", "-", "posted", remedy, act, is_call)

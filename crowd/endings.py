@@ -84,7 +84,10 @@ class Rule:
     question: str = ""
 
 
-KEEP, FORGET, FREE_SEAT, LET_GO = Rule(Act.KEEP), Rule(Act.FORGET), Rule(Act.FREE_SEAT), Rule(Act.LET_GO)
+KEEP = Rule(Act.KEEP)
+FORGET = Rule(Act.FORGET)
+FREE_SEAT = Rule(Act.FREE_SEAT)
+LET_GO = Rule(Act.LET_GO)
 
 _ask = partial(Rule, Act.ASK)
 _record = partial(Rule, Act.RECORD)

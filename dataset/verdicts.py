@@ -98,7 +98,8 @@ def aggregate_round(
     if votes.candidates > LARGE:
         tables = _tables(parts, codes, votes.candidates, progress)
         stored = write_verdicts(f"verdicts/{round}-{method}", tables)
-        made.file, made.sha256 = stored.path, stored.sha256
+        made.file = stored.path
+        made.sha256 = stored.sha256
         _replace(former, made, None, **how)
         add_rows_under_review(round.pool.collection)
     else:
@@ -184,7 +185,8 @@ def _tables(parts: Iterable[Concluded], codes: PairCodes, total: int, progress: 
 
 def _figures(parts: Iterable[Concluded], task: TaskType) -> dict[str, Any]:
     by_level = Counter(dict.fromkeys(Level.values, 0))
-    score = wrong = 0.0
+    score = 0.0
+    wrong = 0.0
     for part in parts:
         by_level.update(part.levels.tolist())
         wrong += float((1 - part.probability).sum())

@@ -19,7 +19,8 @@ from demo.meanings import CAPTIONS_EACH, Meaning, meanings_of
 from demo.phrases import word
 from demo.scenes import Scene, sample_scenes
 
-FEWEST, MOST = 10, 5000  # pictures; the truth grows with their square
+FEWEST = 10  # pictures
+MOST = 5000  # the truth grows with their square
 ROUNDS = (("test", 0.4), ("val", 0.1))
 LESSONS = (("val", 0.1),)  # splits other than "train", and their shares
 LOWEST_LEVEL = 3  # level 4 is not written: a pair that the truth does not list has level 4

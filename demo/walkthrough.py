@@ -36,9 +36,14 @@ from mitl.models import Direction
 from simulation.simulated_rounds import simulate_round
 from simulation.simulated_workers import reviewing_user
 
-COLLECTION, JUDGED, OPEN, DOUBTFUL = "demo", "demo-round", "demo-try-it", "demo-doubtful"
-VERSION, REVIEWED = "demo-v1", "demo-v2"
-CASCADE, CASCADE_DEPTH = "pvse", 40  # the annotator whose best candidates ViLT scores, and their number
+COLLECTION = "demo"
+JUDGED = "demo-round"
+OPEN = "demo-try-it"
+DOUBTFUL = "demo-doubtful"
+VERSION = "demo-v1"
+REVIEWED = "demo-v2"
+CASCADE = "pvse"  # the annotator whose best candidates ViLT scores
+CASCADE_DEPTH = 40  # the number of these
 LOGIN = "demo"
 REWARD = Decimal("2.50")  # the default wage floor of $15 an hour for the ten minutes that a slow worker may take
 CEILING = Decimal(1_000)
@@ -112,7 +117,8 @@ def make_login() -> str:
     """Create or reset the demo's account; return its new password, which is written to no file or log."""
     user, _ = User.objects.get_or_create(username=LOGIN)
     password = secrets.token_urlsafe(9)
-    user.is_staff = user.is_superuser = True
+    user.is_staff = True
+    user.is_superuser = True
     user.set_password(password)
     user.save()
     user.groups.add(Group.objects.get(name=ADMIN))

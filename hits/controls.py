@@ -173,7 +173,8 @@ def _domain(pool: Pool, sides: Sides, avoided: Avoided) -> _Domain:
         "images": _members(pool.sample, "images") if Direction.IMAGE_TO_CAPTION in pool.directions else [],
         "captions": _members(pool.sample, "captions") if Direction.CAPTION_TO_IMAGE in pool.directions else [],
     }
-    images, captions = list(asked["images"]), list(asked["captions"])
+    images = list(asked["images"])
+    captions = list(asked["captions"])
     if pool.retrievals.exclude(gallery=None).exists():
         direction = Direction.IMAGE_TO_CAPTION if images else Direction.CAPTION_TO_IMAGE
         items = _found(pool, direction)

@@ -18,11 +18,13 @@ JUDGES = (*get_args(Judge), "audit+greedy")
 """What ``--judge`` may say; the last one is an audit that likely matches follow."""
 POLICY = 1
 """Version of the rules by which pairs are chosen; a round keeps it."""
-GUARD_SHARE, GUARD_QUERIES, LARGEST_GUARD = 0.1, 150, 0.5
-"""Of an audit that guards a greedy order: its least share of the queries, about a fifth of what is judged where likely
-matches end near half of the pairs; the queries of each direction that it should have, as smaller guards held less often
-in replays; and the largest share to which it is enlarged for them. A larger one would leave too few pairs to a greedy
-order."""
+GUARD_SHARE = 0.1
+"""Least share of the queries of an audit that guards a greedy order: about a fifth of what is judged where likely
+matches end near half of the pairs."""
+GUARD_QUERIES = 150
+"""Queries of each direction that such an audit should have: smaller guards held less often in replays."""
+LARGEST_GUARD = 0.5
+"""Largest share to which it is enlarged for them; a larger one would leave too few pairs to a greedy order."""
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,8 @@ class PlanRequest:
 
 def plan_pairs(request: PlanRequest) -> Plan:
     """Pack the pairs into HITs and deal controls from the pool's."""
-    design, sharing = request.design, request.sharing
+    design = request.design
+    sharing = request.sharing
     streams = np.random.default_rng(request.seed).spawn(5)
     images, captions = request.pairs.T
     request.progress("filling HITs", 0, None)
@@ -89,9 +90,11 @@ def newest_of(collection: Collection) -> Newest:
 
 def number_collection(collection: Collection, newest: Newest | None = None) -> Sides:
     """Number a collection's images and captions by their keys; those up to the ``newest``, or all."""
-    images, captions = collection.images.all(), collection.captions.all()
+    images = collection.images.all()
+    captions = collection.captions.all()
     if newest:
-        images, captions = images.filter(pk__lte=newest["images"]), captions.filter(pk__lte=newest["captions"])
+        images = images.filter(pk__lte=newest["images"])
+        captions = captions.filter(pk__lte=newest["captions"])
     return Sides(_number(images), _number(captions))
 
 
@@ -101,7 +104,10 @@ def _number(rows: Any) -> Numbering:
 
 
 def _decks(request: PlanRequest, candidates: Items, streams: list[np.random.Generator]) -> dict[str, Deck]:
-    pool, sides, design, avoided = request.pool, request.sides, request.design, request.avoided
+    pool = request.pool
+    sides = request.sides
+    design = request.design
+    avoided = request.avoided
     originals = original_pairs(pool.sample, sides)
     positives = positive_controls(originals, sides, avoided)
     if design.positives and not len(positives):

@@ -108,7 +108,8 @@ def _send(delivery: Delivery) -> tuple[int | None, str]:
     """Return the status of the answer, None without one, and why it is a failure in one line; empty on success."""
     from core.web.public_network import post  # with httpx, which takes a fifth of a second
 
-    body, message = body_of(delivery.notification), str(delivery.notification_id)
+    body = body_of(delivery.notification)
+    message = str(delivery.notification_id)
     at = int(datetime.now(UTC).timestamp())
     headers = {
         "Content-Type": "application/json",

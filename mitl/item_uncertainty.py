@@ -87,7 +87,8 @@ def count_positives(
     inside = np.isin(pairs[:, 0], gallery.image_ids) & np.isin(pairs[:, 1], gallery.caption_ids)
     images = np.searchsorted(gallery.image_ids, pairs[inside, 0])
     captions = np.searchsorted(gallery.caption_ids, pairs[inside, 1])
-    n, m = len(gallery.image_ids), len(gallery.caption_ids)
+    n = len(gallery.image_ids)
+    m = len(gallery.caption_ids)
     return np.bincount(images, minlength=n), np.bincount(captions, minlength=m)
 
 

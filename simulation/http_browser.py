@@ -122,7 +122,8 @@ class Detour(httpx.BaseTransport):
     """Sends requests for the address ``seen`` to ``answers``: workers see a site at another address than programs."""
 
     def __init__(self, seen: str, answers: str) -> None:
-        self._seen, self._answers = httpx.URL(seen), httpx.URL(answers)
+        self._seen = httpx.URL(seen)
+        self._answers = httpx.URL(answers)
         self._transport = make_transport()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:

@@ -168,7 +168,8 @@ def owed_to_simulated(round: Round) -> Decimal:
 
 def earners_of(round: Round) -> list[Earner]:
     """Return what each worker has earned, the highest sums first."""
-    owed, paid = Q(state=Payment.State.OWED), Q(state=Payment.State.PAID)
+    owed = Q(state=Payment.State.OWED)
+    paid = Q(state=Payment.State.PAID)
     rows = (
         Payment.objects.filter(round=round, state__in=Payment.EARNED)
         .order_by()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_UP, Decimal
+from math import ceil
 from statistics import median
 
 import numpy as np
@@ -197,7 +198,7 @@ def _expected(round: Round, pilot: Round | None, minutes: Decimal | None) -> Exp
     measured = (pilot, _timing_of_pilot(round, pilot)) if pilot else pilot_of(round, rehearsed=round.rehearsal)
     if measured is None:
         return Expectation(None)
-    return Expectation(int(-(-measured[1].active // 1)), f"pilot {measured[0]}: {measured[1]}")
+    return Expectation(ceil(measured[1].active), f"pilot {measured[0]}: {measured[1]}")
 
 
 def _timing_of_pilot(round: Round, pilot: Round) -> Timing:

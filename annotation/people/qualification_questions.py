@@ -13,7 +13,8 @@ from corpus.input_files import at, csv_header, csv_rows
 from corpus.models import Collection, Image, Match
 from hits.models import Control, Item
 
-POSITIVE, NEGATIVE = Control.Polarity.POSITIVE.value, Control.Polarity.NEGATIVE.value
+POSITIVE = Control.Polarity.POSITIVE.value
+NEGATIVE = Control.Polarity.NEGATIVE.value
 
 LONGEST_SENTENCE = 1_000
 WRITTEN = {"right": POSITIVE, "wrong": NEGATIVE}

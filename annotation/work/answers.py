@@ -27,7 +27,8 @@ from hits.task_types.task_type import Question
 # out (a), the third describes (c) the quantity (e) in a wrong way. What was written follows after =, percent-encoded.
 REASONS: dict[str, str] = dict(zip("abcdefghijklmn", [*Shortcoming.values, *WrongWay.values], strict=True))
 LETTERS = {reason: letter for letter, reason in REASONS.items()}
-ANSWERS_FIELD, RECEIPT_FIELD = "answers", "receipt"  # of the form that a finished page sends to a platform
+ANSWERS_FIELD = "answers"  # of the form that a finished page sends to a platform
+RECEIPT_FIELD = "receipt"  # of the same form
 WORD = re.compile(r"([0-4])([a-d]?)([e-n]?)(?:=(.*))?")
 NO_PICTURE = 0  # in place of a level: the picture does not load, so the answer is not a vote
 # An enum makes a new list of its values at every call.

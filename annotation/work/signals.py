@@ -176,7 +176,8 @@ def contradicts_itself(first: ArrayLike, second: ArrayLike) -> Evidence | None:
     """Test whether the answers to pairs that were asked twice (n,) switch between yes and no more often than those of
     honest workers, who do so with the probability SWITCHES at most."""
     switched = (np.asarray(first) <= 2) != (np.asarray(second) <= 2)
-    n, k = len(switched), int(switched.sum())
+    n = len(switched)
+    k = int(switched.sum())
     if not k:
         return None
     p = sum(comb(n, more) * SWITCHES**more * (1 - SWITCHES) ** (n - more) for more in range(k, n + 1))
@@ -198,7 +199,8 @@ def _honest(yes: Floats, chance: Floats, seed: int) -> Floats | None:
     if len(yes) < FEWEST or yes.min() == yes.max():
         return None
     logits = np.log(chance / (1 - chance))
-    low, high = -20.0, 20.0
+    low = -20.0
+    high = 20.0
     for _ in range(40):
         shift = (low + high) / 2
         low, high = (shift, high) if logistic(logits + shift).sum() < yes.sum() else (low, shift)

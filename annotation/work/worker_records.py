@@ -149,7 +149,8 @@ def _workers(submitted: QuerySet[Assignment], judgments: QuerySet[Judgment]) -> 
 
 def _money_of(worker: Worker) -> dict[str, tuple[Decimal, Decimal]]:
     """Return the dollars that a worker is owed and was paid, by round name."""
-    owed, paid = Sum("amount", filter=Q(state=Payment.State.OWED)), Sum("amount", filter=Q(state=Payment.State.PAID))
+    owed = Sum("amount", filter=Q(state=Payment.State.OWED))
+    paid = Sum("amount", filter=Q(state=Payment.State.PAID))
     rows = Payment.objects.filter(assignment__worker=worker).order_by().values("round__name")
     return {
         row["round__name"]: (cents(row["owed"] or Decimal(0)), cents(row["paid"] or Decimal(0)))

@@ -61,7 +61,8 @@ class AnnotatorForm(ParametersForm):
     def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         properties = kind_of(kind)
-        self.kind, self.options = kind, properties.options
+        self.kind = kind
+        self.options = properties.options
         if properties.checkpoint == "none":
             del self.fields["source"], self.fields["licence"]
         else:
@@ -122,5 +123,6 @@ def _on_page(name: str, declared: forms.Field) -> forms.Field:
         field: forms.Field = UploadField(suffixes=COMPANIONS, help_text=declared.help_text)
     else:
         field = deepcopy(declared)
-    field.label, field.required = name.replace("_", " ").capitalize(), False
+    field.label = name.replace("_", " ").capitalize()
+    field.required = False
     return field

@@ -121,7 +121,8 @@ def pools(request: HttpRequest) -> HttpResponse:
 @members_only.reads
 def pool(request: HttpRequest, name: str) -> HttpResponse:
     pool = get_object_or_404(related_pools(), name=name)
-    (agreement, directions), place = _figures_of(pool), PairScope(pool)
+    agreement, directions = _figures_of(pool)
+    place = PairScope(pool)
     shown = 0 if are_pairs_secret(pool, request.user) else FIRST_PAIRS
     context = {
         "pool": pool,

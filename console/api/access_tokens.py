@@ -25,9 +25,13 @@ from integrations.models import Token
 
 DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 PREFIX = "cp_"
-IDENTIFIER, SECRET, CHECKSUM = 8, 43, 6
-LENGTH = len(PREFIX) + IDENTIFIER + SECRET + CHECKSUM
-USUAL_DAYS, MOST_DAYS = 90, 365
+IDENTIFIER_LENGTH = 8
+SECRET_LENGTH = 43
+CHECKSUM_LENGTH = 6
+LENGTH = len(PREFIX) + IDENTIFIER_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH
+
+USUAL_DAYS = 90
+MOST_DAYS = 365
 
 
 def make_token(
@@ -48,8 +52,8 @@ def make_token(
     if not 1 <= days <= MOST_DAYS:
         raise CounterpartError(f"Invalid number of days {days}: use 1 to {MOST_DAYS}.")
     places = [_network(network) for network in networks]
-    identifier = _random(IDENTIFIER)
-    secret = _random(SECRET)
+    identifier = _random(IDENTIFIER_LENGTH)
+    secret = _random(SECRET_LENGTH)
     text = PREFIX + identifier + secret
     text += _checksum(text)
     with transaction.atomic():
@@ -81,7 +85,7 @@ def looks_like_token(text: str) -> bool:
         len(text) == LENGTH
         and text.startswith(PREFIX)
         and text.isascii()
-        and _checksum(text[:-CHECKSUM]) == text[-CHECKSUM:]
+        and _checksum(text[:-CHECKSUM_LENGTH]) == text[-CHECKSUM_LENGTH:]
     )
 
 
@@ -89,7 +93,7 @@ def find_token(text: str) -> Token | None:
     """Return the token with this text in any state; None without one."""
     if not looks_like_token(text):
         return None
-    identifier = text[len(PREFIX) : len(PREFIX) + IDENTIFIER]
+    identifier = text[len(PREFIX) : len(PREFIX) + IDENTIFIER_LENGTH]
     token = Token.objects.select_related("owner").filter(identifier=identifier).first()
     digest = hashlib.sha256(text.encode()).hexdigest()
     return token if token and constant_time_compare(token.sha256, digest) else None
@@ -117,7 +121,7 @@ def _checksum(text: str) -> str:
     """Return the CRC-32 of the text in six digits of base 62."""
     left = zlib.crc32(text.encode())
     digits = []
-    for _ in range(CHECKSUM):
+    for _ in range(CHECKSUM_LENGTH):
         left, digit = divmod(left, len(DIGITS))
         digits.append(DIGITS[digit])
     return "".join(reversed(digits))

@@ -16,7 +16,8 @@ from core.web.middleware import GetResponse
 from core.web.throttles import client_address, count
 from integrations.models import Token
 
-WRONG_TOKENS, WRONG_SECONDS = 20, 900
+WRONG_TOKENS = 20
+WRONG_SECONDS = 900
 MINUTE = 60
 
 

@@ -25,13 +25,16 @@ def send_file(request: HttpRequest, file: Path, *, sha256: str, name: str) -> Ht
     Several ranges, an invalid range and a range of another file (``If-Range``) are answered with the whole file.
     Raises Problem for a range beyond its end.
     """
-    etag, size = quote_etag(sha256), file.stat().st_size
+    etag = quote_etag(sha256)
+    size = file.stat().st_size
     response: HttpResponseBase | None = get_conditional_response(request, etag=etag)
     if response is None:
         part = _part(request, etag, size) if request.method == "GET" else None
         response = _content(request, file, size) if part is None else _content_of_part(file, part, size)
         response["Content-Disposition"] = content_disposition_header(True, name)
-    response["ETag"], response["Accept-Ranges"], response["Cache-Control"] = etag, "bytes", "private, no-cache"
+    response["ETag"] = etag
+    response["Accept-Ranges"] = "bytes"
+    response["Cache-Control"] = "private, no-cache"
     return response
 
 

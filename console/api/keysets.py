@@ -11,7 +11,8 @@ from pydantic import create_model
 
 from core.errors import CounterpartError
 
-USUAL, MOST = 50, 1000
+USUAL = 50
+MOST = 1000
 
 
 class Place(Schema):

@@ -134,7 +134,8 @@ def _kind(schema: Described) -> str:
 
 
 def _limits(schema: Described) -> str:
-    least, most = schema.get("minimum"), schema.get("maximum")
+    least = schema.get("minimum")
+    most = schema.get("maximum")
     if least is None and most is None:
         return ""
     if least is None:

@@ -12,8 +12,10 @@ from django.http.response import HttpResponseBase
 from pyarrow import parquet
 
 Format = Literal["json", "jsonl", "parquet"]
-LINES, PARQUET = "application/jsonl", "application/vnd.apache.parquet"
-LINES_A_CHUNK, ROWS_A_GROUP = 1_000, 50_000
+LINES = "application/jsonl"
+PARQUET = "application/vnd.apache.parquet"
+LINES_A_CHUNK = 1_000
+ROWS_A_GROUP = 50_000
 FILES = {
     LINES: {"schema": {"type": "string", "description": "With `format=jsonl`: all rows, one a line."}},
     PARQUET: {"schema": {"type": "string", "format": "binary", "description": "With `format=parquet`: all rows."}},

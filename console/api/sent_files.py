@@ -42,7 +42,9 @@ class _Body:
     closed = False
 
     def __init__(self, request: HttpRequest, sha256: str) -> None:
-        self._request, self._sha256, self._digest = request, sha256, hashlib.sha256()
+        self._request = request
+        self._sha256 = sha256
+        self._digest = hashlib.sha256()
         self.size = 0
 
     def read(self, size: int | None = None) -> bytes:

@@ -35,7 +35,8 @@ def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: P
     try:
         findings = analyse(subject, parameters_of_chart(charted, subject, annotator), progress)
     except CounterpartError as error:
-        trouble = kept["trouble"] = str(error)
+        trouble = str(error)
+        kept["trouble"] = trouble
     else:
         kept["rows"] = plain([dict(row) for row in findings.rows])
         kept["svg"] = chart_bytes(findings.chart, ".svg").decode()

@@ -53,7 +53,8 @@ def panels_of(columns: Sequence[str], figures: Figures, *, one_scale: bool = Fal
 
 def _scale(figures: Sequence[Figure]) -> Scale:
     ends = [end for one in figures for end in (one.value, one.low, one.high) if not isnan(end)]
-    low, high = floor(min(ends, default=0) * STEPS), ceil(max(ends, default=1) * STEPS)
+    low = floor(min(ends, default=0) * STEPS)
+    high = ceil(max(ends, default=1) * STEPS)
     return low / STEPS, max(high, low + 1) / STEPS
 
 

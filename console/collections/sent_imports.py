@@ -16,7 +16,8 @@ from corpus.readers import READERS
 CAPTION_UPLOADS = (*CAPTION_FILES, ".gz", ".zip")
 PICTURE_UPLOADS = (".zip",)
 MATCH_UPLOADS = (".csv", ".json", ".gz")
-IMPORT, MATCHES = ImportParameters.fields(), MatchesParameters.fields()
+IMPORT = ImportParameters.fields()
+MATCHES = MatchesParameters.fields()
 
 
 @dataclass(frozen=True, kw_only=True)

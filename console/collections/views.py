@@ -122,7 +122,8 @@ def matches(request: StaffRequest, name: str) -> HttpResponse:
 def sample(request: StaffRequest, name: str) -> HttpResponse:
     """Draw a sample of queries by number and seed, or make one of lists of ids."""
     collection = get_object_or_404(Collection, name=name)
-    n_images, n_captions = collection.images.gallery().count(), collection.captions.gallery().count()
+    n_images = collection.images.gallery().count()
+    n_captions = collection.captions.gallery().count()
     n_uncaptioned = collection.images.gallery().uncaptioned().count()
     bare = "uncaptioned" in request.GET
     sizes = {

@@ -87,7 +87,8 @@ def _to_assignment(row: Any) -> str:
     return reverse("assignment", args=[row.assignment_id])
 
 
-IN_HIT, OF_WORK = "hit__round", "assignment__hit__round"
+IN_HIT = "hit__round"
+OF_WORK = "assignment__hit__round"
 KINDS = {
     "hits.round": SubjectKind(Round.objects.all(), "round", address=_named("round")),
     "hits.control": SubjectKind(

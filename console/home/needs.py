@@ -87,7 +87,8 @@ def _nearly_approved(round: Round | None) -> list[Need]:
 def _short_of_funds() -> Iterable[Need]:
     for short in shortages():
         environment = market_of(short.channel, short.environment)
-        held, needed = dollars(short.held), dollars(short.needed)
+        held = dollars(short.held)
+        needed = dollars(short.needed)
         text = f"The account on {environment} held {held} at the last check, but {needed} are still to be paid"
         yield Need(text, reverse("rounds"))
 

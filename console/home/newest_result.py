@@ -44,11 +44,13 @@ def newest_result() -> NewestResult | None:
     if version is None:
         return None
     counts = {row["source"]: row for row in version.manifest["sources"]}
-    original, released = counts.get("original", {}), counts.get(version.name, {})
+    original = counts.get("original", {})
+    released = counts.get(version.name, {})
     sides = [_side(name, original[name], released[name]) for name in SIDES if released and original.get(name)]
     before_all = sum(original[name] for name in SIDES) if sides else 0
     times = sum(released[name] for name in SIDES) / before_all if before_all else None
-    values, on_original = _means(version, "value"), _means(version, "original")
+    values = _means(version, "value")
+    on_original = _means(version, "original")
     leader = _leader(values)
     before = _leader(on_original) if on_original.keys() == values.keys() else ""
     return NewestResult(version, times, sides, leader, values.get(leader), before)

@@ -20,8 +20,10 @@ OPEN = Round.objects.filter(published_at__isnull=False, closed_at=None)
 CARDS = 6
 PICTURES = 6
 KEPT_SECONDS = 30  # a round's holds take a dozen queries
-GOOD_CONTROLS, FAIR_CONTROLS = 0.9, 0.75  # shares of right answers
-GOOD_ALPHA, FAIR_ALPHA = 0.8, 0.667  # Krippendorff's bounds for firm and for tentative conclusions
+GOOD_CONTROLS = 0.9  # share of right answers
+FAIR_CONTROLS = 0.75
+GOOD_ALPHA = 0.8  # Krippendorff's bound for firm conclusions
+FAIR_ALPHA = 0.667  # his bound for tentative ones
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,8 @@ def _annotate() -> Way:
 
 
 def _plan() -> Way:
-    collection, annotator = Collection.objects.latest("created_at"), Annotator.objects.latest("created_at")
+    collection = Collection.objects.latest("created_at")
+    annotator = Annotator.objects.latest("created_at")
     command = f"plan_round round-1 --collection {collection} --annotators {annotator} --images 10 --captions 10"
     return command, "Plan a round", f"{reverse('round_plan')}?collection={collection}", LAUNCH
 

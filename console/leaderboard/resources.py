@@ -233,7 +233,8 @@ def register_run(request: ApiRequest, body: RunBody) -> Job:
     name are one run."""
     collection = get_object_or_404(Collection, name=body.collection)
     check_suffix(body.upload, tuple(FORMS))
-    stored, name = stored_upload(body.upload), body.upload.partition("-")[2]
+    stored = stored_upload(body.upload)
+    name = body.upload.partition("-")[2]
     model = check_model(body.model or PurePath(name).stem)
     return start_registration(collection, stored, file_name=name, model=model, by=request.user)
 

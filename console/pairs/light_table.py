@@ -118,7 +118,8 @@ class ShownSide:
 def page_and_sides(request: HttpRequest, form: PairFilter, size_of_all: int) -> tuple[Page, list[ShownSide]]:
     """Return the page of the longest side of a valid filter, and the lines of each side, ``size_of_all`` in all."""
     sides = form.sides()
-    size, most = size_of_all // len(sides), MOST // len(sides)
+    size = size_of_all // len(sides)
+    most = MOST // len(sides)
     # One query a side, where a count would be a second one.
     found = [list(side.pairs[:most]) for side in sides]
     page = page_of(request, max(found, key=len), size=size)

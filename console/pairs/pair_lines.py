@@ -148,7 +148,8 @@ def lines_of(place: PairScope, pairs: Iterable[Pair]) -> list[Line]:
         "image__in": {image for image, _ in pairs},
         "caption__in": {caption for _, caption in pairs},
     }
-    images, captions = Image.objects.in_bulk(lookup["image__in"]), Caption.objects.in_bulk(lookup["caption__in"])
+    images = Image.objects.in_bulk(lookup["image__in"])
+    captions = Caption.objects.in_bulk(lookup["caption__in"])
     lines = {pair: Line(images[pair[0]], captions[pair[1]]) for pair in pairs}
     for image, caption, name, level, n in _votes(place, lookup):
         _line(lines, image, caption).votes_by_round.setdefault(name, []).extend([level] * n)

@@ -73,7 +73,8 @@ def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:
     the pair."""
     group = group_of(image, caption)
     matches = list(Match.objects.filter(image=image, caption=caption).order_by("source"))
-    proposals, verdicts = _proposals(image, caption), _verdicts(image, caption)
+    proposals = _proposals(image, caption)
+    verdicts = _verdicts(image, caption)
     return {
         "image": image,
         "caption": caption,

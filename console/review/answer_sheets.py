@@ -62,7 +62,8 @@ def answers_of(assignment: Assignment) -> list[SheetAnswer]:
     given = [*answers_from([assignment])] or assignment.drafts.exclude(level=NO_PICTURE)
     judgments: dict[int, Judgment | Draft] = {one.item_id: one for one in given}
     reported = set(Report.objects.filter(worker=assignment.worker_id).values_list("item", flat=True))
-    items, task = (pair.item for pair in pairs_of(assignment.hit)), task_type_of(assignment.hit.round)
+    items = (pair.item for pair in pairs_of(assignment.hit))
+    task = task_type_of(assignment.hit.round)
     return [SheetAnswer(item, task, judgments.get(item.pk), item.pk in reported) for item in items]
 
 

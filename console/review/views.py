@@ -36,7 +36,8 @@ REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.St
 def review(request: HttpRequest) -> HttpResponse:
     """Flagged assignments, longest waiting first, but for those that are proposed to be rejected; ``?state=`` shows
     those accepted or excluded, or ``all`` submitted ones, newest first."""
-    chosen, state = request.GET.get("round", ""), request.GET.get("state", "flagged")
+    chosen = request.GET.get("round", "")
+    state = request.GET.get("state", "flagged")
     if chosen:
         get_object_or_404(Round, name=chosen)
     rows = work_to_review() if state == Assignment.State.FLAGGED else Assignment.objects.without_claims()

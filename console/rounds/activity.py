@@ -83,7 +83,8 @@ def activity_of(round: Round) -> dict[str, Arrivals | Speeds | None]:
 
 def arrivals_in(times: NDArray[np.float64], states: NDArray[np.str_]) -> Arrivals:
     """Return the arrivals of work that was submitted at ``times`` (n,), in seconds since 1970, and is in ``states``."""
-    start, end = float(times.min()), float(times.max())
+    start = float(times.min())
+    end = float(times.max())
     step = next((one for one in STEPS if end // one - start // one < MOST_COLUMNS), max(STEPS))
     number = (times // step - start // step).astype(int)
     length = max(int(number.max()) + 1, LEAST_COLUMNS)

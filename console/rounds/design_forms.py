@@ -18,7 +18,8 @@ LEAST_AUDIT = 0.01  # share of the queries, as --audit-share has it
 
 
 def _slider(low: str, high: str, step: str, label: str, help_text: str) -> forms.FloatField:
-    least, most = float(low), float(high)
+    least = float(low)
+    most = float(high)
     widget = _range(low, high, step)
     return forms.FloatField(min_value=least, max_value=most, widget=widget, label=label, help_text=help_text)
 

@@ -53,7 +53,8 @@ def _query_of(form: DesignForm) -> str:
 
 
 def _figures(request: StaffRequest, form: DesignForm) -> dict[str, Any]:
-    source, kept = form.chosen, stored_basis(form.chosen)
+    source = form.chosen
+    kept = stored_basis(form.chosen)
     options = form.options
     command = f"python manage.py plan {source.about} {options.as_options()}"
     context: dict[str, Any] = {"source": source, "kept": kept, "command": command}
@@ -61,7 +62,9 @@ def _figures(request: StaffRequest, form: DesignForm) -> dict[str, Any]:
         return context
     compared = ComparedDesigns(source.round, kept.basis, options)
     chosen = compared.design(form.cleaned_data["share"], form.cleaned_data["spread"])
-    designs, metric, width = compared.designs, options.metric, form.cleaned_data["width"]
+    designs = compared.designs
+    metric = options.metric
+    width = form.cleaned_data["width"]
     best = front_of(designs if chosen in designs else [*designs, chosen], metric)
     context |= {
         "basis": kept.basis,
@@ -91,7 +94,8 @@ def _figures(request: StaffRequest, form: DesignForm) -> dict[str, Any]:
 def _query_for(form: DesignForm, design: AuditDesign) -> str:
     """Return the query of the page with this design chosen."""
     query = QueryDict(_query_of(form), mutable=True)
-    query["share"], query["spread"] = f"{design.share:g}", f"{design.spread:g}"
+    query["share"] = f"{design.share:g}"
+    query["spread"] = f"{design.spread:g}"
     return query.urlencode()
 
 

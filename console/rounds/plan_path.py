@@ -103,7 +103,8 @@ def _at_most(collection: Collection, sizes: Mapping[str, int]) -> Answers:
 
 def gallery_sizes(collection: Collection) -> dict[str, int]:
     """Return how many images and captions can be drawn as queries."""
-    images, captions = collection.images.gallery().captioned(), collection.captions.gallery()
+    images = collection.images.gallery().captioned()
+    captions = collection.captions.gallery()
     return {"images": images.count(), "captions": captions.count()}
 
 

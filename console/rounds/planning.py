@@ -112,7 +112,8 @@ def _walk(request: StaffRequest, way: Way) -> HttpResponse:
         return _shown(request, way, step, checked, checked)
     if chosen := next((one for one in presets() if one.name == go), None):
         named, answers = _preset(chosen, values_of(form))
-        form, step = way.form(initial=named | answers), way.steps[-1] if named["annotators"] else STEPS[2]
+        form = way.form(initial=named | answers)
+        step = way.steps[-1] if named["annotators"] else STEPS[2]
     elif go == "next":
         step = way.steps[min(way.steps.index(step) + 1, len(way.steps) - 1)]
     return HttpResponseRedirect(f"{request.path}{address(step, _pairs(way, form))}")

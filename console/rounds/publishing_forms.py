@@ -71,7 +71,8 @@ class OfferForm(ParametersForm):
         self.fields = {name: field for name, field in self.fields.items() if name not in unused}
         for name in ("title", "description", "keywords"):
             if name in self.fields:
-                self.fields[name].required, self.fields[name].initial = True, getattr(offer_of(round), name)
+                self.fields[name].required = True
+                self.fields[name].initial = getattr(offer_of(round), name)
         if "max_sessions" in self.fields:
             self.fields["max_sessions"].required = False
         self.fields |= TimeParameters.form_fields()

@@ -145,5 +145,7 @@ def counted_rounds() -> QuerySet[Round]:
 def with_states(rounds: Iterable[Round]) -> list[RoundState]:
     """Return rounds with their counts, with a constant number of queries."""
     rows = list(rounds)
-    standing, balances, pauses = standings(rows), balances_of(rows), pauses_of(rows)
+    standing = standings(rows)
+    balances = balances_of(rows)
+    pauses = pauses_of(rows)
     return [RoundState(one, standing[one.pk], balances[one.pk], pauses[one.pk]) for one in rows]

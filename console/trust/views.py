@@ -42,7 +42,8 @@ def _part(request: StaffRequest, name: str, part: str) -> HttpResponse:
     again, unless one failed on the same data; live.js leads on to the first count."""
     found = round_or_404(name)
     state = state_of_part(found)
-    kept, job = stored_part(found, part), jobs_of_part(found, part).first()
+    kept = stored_part(found, part)
+    job = jobs_of_part(found, part).first()
     stopped = job is not None and job.state in (Job.State.FAILED, Job.State.CANCELLED) and job.params["state"] == state
     if not stopped and (kept is None or kept.state != state):
         job = start_part(found, part, by=request.user)

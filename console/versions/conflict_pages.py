@@ -34,7 +34,8 @@ class MergeForm(MergedForm):
     def contents(self) -> Contents:
         """Raises CounterpartError for an invalid merge, and as ``preview`` does."""
         chosen = dict(self.cleaned_data)
-        queries, rounds = chosen.pop("queries"), list(chosen.pop("rounds"))
+        queries = chosen.pop("queries")
+        rounds = list(chosen.pop("rounds"))
         return preview(queries, rounds=rounds, policies=MergeParameters(**chosen).policies())
 
 

@@ -72,7 +72,8 @@ class MergedForm(ParametersForm):
         self.sources = [SourceForm(data, prefix=f"merge-{row}") for row in rows]
         for row, form in zip(rows, self.sources, strict=True):
             field = form.fields["source"]
-            field.choices, field.label = [("", "none"), *known.items()], f"Source {row}"  # type: ignore[attr-defined]
+            field.choices = [("", "none"), *known.items()]  # type: ignore[attr-defined]
+            field.label = f"Source {row}"
             field.initial = Match.ORIGINAL if row == 1 else ""
 
     def offered(self) -> dict[str, forms.Field]:

@@ -179,7 +179,8 @@ def verify_version(request: ApiRequest, name: str) -> Job:
 
 def line_of(version: Version) -> dict[str, Any]:
     """Return a line of the list of versions."""
-    credits, manifest = credits_of(version), version.manifest
+    credits = credits_of(version)
+    manifest = version.manifest
     return {
         "name": version.name,
         "url": reverse("api:version", args=[version.name]),

@@ -53,7 +53,8 @@ def workers(request: HttpRequest) -> HttpResponse:
         n_excluded=count_of(Assignment, "worker", state=Assignment.State.EXCLUDED, has_hit=True),
         last_at=Subquery(submitted.order_by("-submitted_at").values("submitted_at")[:1]),
     )
-    asked, show = request.GET.get("sort", ""), request.GET.get("show", "")
+    asked = request.GET.get("sort", "")
+    show = request.GET.get("show", "")
     sort = asked if asked in SORTS else "first"
     shown = rows.filter(excluded=True) if show == "excluded" else rows
     context = {
@@ -129,7 +130,8 @@ def worker_readmit(request: StaffRequest, pseudonym: str) -> HttpResponse:
 @stewards_only.fills
 def worker_pause(request: StaffRequest, pseudonym: str, name: str) -> HttpResponse:
     """Explain what a pause in a round does; pause the worker once a reason is given."""
-    found, round = _worker_or_404(pseudonym), get_object_or_404(Round, name=name)
+    found = _worker_or_404(pseudonym)
+    round = get_object_or_404(Round, name=name)
     reason = request.POST.get("reason", "")
 
     def act() -> str:
@@ -141,7 +143,8 @@ def worker_pause(request: StaffRequest, pseudonym: str, name: str) -> HttpRespon
 
 @stewards_only.acts
 def worker_resume(request: StaffRequest, pseudonym: str, name: str) -> HttpResponse:
-    found, round = _worker_or_404(pseudonym), get_object_or_404(Round, name=name)
+    found = _worker_or_404(pseudonym)
+    round = get_object_or_404(Round, name=name)
     with refusals_as_messages(request, messages.INFO):
         resume_worker(found, round=round, by=request.user.get_username())
         messages.success(request, f"Worker {found} can take HITs of {round} again.")

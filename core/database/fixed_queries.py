@@ -47,7 +47,8 @@ class FixedQuery(Generic[P, Row]):
         if built.queryset.query.select_for_update and not connection.in_atomic_block:
             raise TransactionManagementError("A row lock outside a transaction would end at once.")
         compiler: Any = copy(built.compiler)
-        compiler.connection, compiler.as_sql = connection, lambda: (built.sql, tuple(parameters))
+        compiler.connection = connection
+        compiler.as_sql = lambda: (built.sql, tuple(parameters))
         rows: Any = built.queryset._iterable_class
         return [*rows(_ReadQuery(compiler))]
 
@@ -79,7 +80,8 @@ class _ReadQuery:
     _known_related_objects: dict[Any, Any] = {}  # noqa: RUF012  never written
 
     def __init__(self, compiler: SQLCompiler) -> None:
-        self.compiler, self.query = compiler, self
+        self.compiler = compiler
+        self.query = self
 
     def get_compiler(self, using: str) -> SQLCompiler:
         return self.compiler

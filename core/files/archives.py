@@ -28,7 +28,8 @@ class ArchiveWriter:
     """Adds files to an archive that is being made. ``scratch`` is a folder that is deleted afterwards."""
 
     def __init__(self, tar: tarfile.TarFile, scratch: Path) -> None:
-        self._tar, self.scratch = tar, scratch
+        self._tar = tar
+        self.scratch = scratch
         self.files: dict[str, dict[str, Any]] = {}
 
     def add(self, name: str, path: Path) -> None:
@@ -125,7 +126,8 @@ def _members(path: Path, tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]
 
 def _member(name: str, size: int) -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
-    member.size, member.mode = size, 0o600
+    member.size = size
+    member.mode = 0o600
     return member
 
 
@@ -133,7 +135,8 @@ class _Hashing:
     """Reads a file and computes its SHA-256 on the way."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._file, self.digest = file, hashlib.sha256()
+        self._file = file
+        self.digest = hashlib.sha256()
 
     def read(self, size: int) -> bytes:
         block = self._file.read(size)

@@ -103,7 +103,8 @@ def read_rows(stored: StoredFile, name: str, rows: NDArray[np.int64] | None = No
 
     Memory holds these rows and one block. Raises CounterpartError as ``read_arrays``, and KeyError for another name.
     """
-    taken, first = [], 0
+    taken = []
+    first = 0
     for block in row_blocks(stored, name):
         last = first + len(block)
         if rows is not None:

@@ -44,7 +44,8 @@ class TimedStream(httpcore.NetworkStream):
     """A connection on which nothing is read or written after a deadline, however slowly the other side goes on."""
 
     def __init__(self, stream: httpcore.NetworkStream, deadline: float) -> None:
-        self._stream, self._deadline = stream, deadline
+        self._stream = stream
+        self._deadline = deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._stream.read(max_bytes, self._left())

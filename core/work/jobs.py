@@ -115,7 +115,8 @@ class JobProgress:
             raise HandedBack
         if step == self._step and monotonic() - self._written < 0.5 and done != total:
             return
-        self._step, self._written = step, monotonic()
+        self._step = step
+        self._written = monotonic()
         live = Job.objects.filter(**self._mine, cancel_requested=False)
         news = {"step": step[:STEP_LENGTH], "done": done, "total": total, "heartbeat_at": clock.now()}
         if not _write_now(lambda: live.update(**news)):

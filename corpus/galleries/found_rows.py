@@ -61,7 +61,8 @@ def check_same_items(collection: Collection, side: str, items: pa.Table) -> dict
     )
     wanted = dict(zip(items["key"].to_pylist(), items[content].to_pylist(), strict=True))
     keys = list(wanted)
-    ids, differing = {}, []
+    ids = {}
+    differing = []
     for start in range(0, len(keys), BATCH):
         for key, pk, known, split in rows.filter(key__in=keys[start : start + BATCH]):
             ids[key] = pk
@@ -145,8 +146,10 @@ def _image_rows(collection: Collection, items: pa.Table, pictures: Mapping[str, 
     ]
     for image in new:
         if picture := pictures.get(image.key):
-            image.file, image.sha256 = picture.file, picture.sha256
-            image.width, image.height = picture.width, picture.height
+            image.file = picture.file
+            image.sha256 = picture.sha256
+            image.width = picture.width
+            image.height = picture.height
     # Another process may make the same rows at the same time: both then use those of the first.
     Image.objects.bulk_create(new, batch_size=BATCH, ignore_conflicts=True)
     return _in_order(check_same_items(collection, IMAGES, items), items), len(new)

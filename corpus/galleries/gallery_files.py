@@ -127,12 +127,14 @@ def _faults_of_keys(keys: pa.StringArray, last: str) -> Iterator[Fault]:
 
 def _faults_of(items: pa.Table, side: str, n_images: int) -> Iterator[Fault]:
     if side == IMAGES:
-        files, checksums = items["file"], items["sha256"]
+        files = items["file"]
+        checksums = items["sha256"]
         named = compute.and_(
             compute.match_substring_regex(files, BELOW_PICTURES),
             compute.invert(compute.match_substring_regex(files, DOTTED)),
         )
-        urls, lengths = compute.match_substring_regex(files, URL), compute.utf8_length(files)
+        urls = compute.match_substring_regex(files, URL)
+        lengths = compute.utf8_length(files)
         known = compute.or_(compute.or_(named, urls), compute.equal(files, ""))
         yield compute.invert(known), f"its file is neither a path below {PICTURES} in the storage nor a URL"
         long = compute.and_(compute.invert(urls), compute.greater(lengths, MAX_FILE_NAME))
@@ -142,7 +144,8 @@ def _faults_of(items: pa.Table, side: str, n_images: int) -> Iterator[Fault]:
         hexadecimal = compute.match_substring_regex(checksums, "^([0-9a-f]{64})?$")
         yield compute.invert(hexadecimal), "its sha256 is not 64 hexadecimal digits in lower case"
     if side == CAPTIONS:
-        texts, places = items["text"], items["image"]
+        texts = items["text"]
+        places = items["image"]
         yield compute.invert(compute.match_substring_regex(texts, VISIBLE)), "it has no text"
         yield compute.greater(compute.utf8_length(texts), MAX_TEXT), f"its text has over {MAX_TEXT:,} characters"
         yield compute.match_substring(texts, "\0"), "its text contains a NUL character"

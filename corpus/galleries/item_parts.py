@@ -102,7 +102,8 @@ def parts_of_rows(collection: Collection, folder: str, rows_a_part: int) -> dict
 def _parts_of(
     images: QuerySet[Image], captions: QuerySet[Caption], folder: str, rows_a_part: int
 ) -> dict[str, list[Part]]:
-    images, captions = images.order_by("pk"), captions.order_by("pk")
+    images = images.order_by("pk")
+    captions = captions.order_by("pk")
     image_ids = np.fromiter(images.values_list("pk", flat=True).iterator(), np.int64)
     rows = {
         IMAGES: images.values_list("key", "file", "sha256").iterator(),

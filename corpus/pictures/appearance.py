@@ -68,7 +68,8 @@ def _in_srgb(picture: Pillow.Image, info: Mapping[Any, Any]) -> Pillow.Image:
     """Return the colours of the picture, without transparency, in sRGB."""
     grey = picture.mode in ("1", "L", "LA")
     colours = picture.convert("L" if grey else "CMYK" if picture.mode == "CMYK" else "RGB")
-    profile, gamma = info.get("icc_profile"), info.get("gamma")
+    profile = info.get("icc_profile")
+    gamma = info.get("gamma")
     if profile:
         converted = _converted(colours, profile)
         return colours.convert("RGB") if converted is None else converted

@@ -45,11 +45,13 @@ def _table(folder: Path) -> Path | None:
 
 
 def _from_table(table: Path, pictures: list[str]) -> Iterator[Record]:
-    file_column, text_column = _column(table, FILE_COLUMNS), _column(table, TEXT_COLUMNS)
+    file_column = _column(table, FILE_COLUMNS)
+    text_column = _column(table, TEXT_COLUMNS)
     places: Counter[str] = Counter()
     without = dict.fromkeys(pictures, "")
     for number, row in csv_rows(table):
-        file_name, text = row[file_column], row[text_column]
+        file_name = row[file_column]
+        text = row[text_column]
         if not text:
             if file_name in without:
                 without[file_name] = row.get("split", "")

@@ -25,7 +25,8 @@ def read_jsonl(path: Path) -> Iterator[Record]:
 
 
 def _record(fields: dict[str, Any], nameless: Counter[str]) -> Record:
-    caption, text = fields["caption_id"], fields["text"]
+    caption = fields["caption_id"]
+    text = fields["text"]
     image = {"image": fields["image_id"], "file_name": fields["file_name"], "split": fields.get("split", "")}
     if caption is None and text is None:
         return bare_image(**image)

@@ -47,7 +47,8 @@ def mark_posted(posting: Posting) -> None:
 def mark_extended(posting: Posting) -> None:
     """Record that the platform lists ``max_assignments`` answer sets and holds the money for the new ones."""
     locked(posting.round)
-    known, wanted = posting.posted_assignments, posting.max_assignments
+    known = posting.posted_assignments
+    wanted = posting.max_assignments
     grown = Posting.objects.filter(pk=posting.pk, posted_assignments=known)
     if known < wanted and grown.update(posted_assignments=wanted):
         record("extended", posting, actor="outbox", max_assignments=wanted)

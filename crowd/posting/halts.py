@@ -27,7 +27,8 @@ UNREAD_FOR = timedelta(minutes=10)  # tried without success, a posting counts as
 def note_state(posting: Posting, listing: Listing) -> None:
     """Store the posting's state on the platform, and notify other programs if it newly stops workers from coming until
     a person acts. To be called in a transaction."""
-    there, before = listing.there, posting.there
+    there = listing.there
+    before = posting.there
     freed = listing.freed - posting.freed if posting.freed is not None else 0
     by_rule = is_paused_itself(there, pending=listing.pending, free=listing.free, freed=freed)
     itself = there is There.PAUSED and (posting.paused_itself if before == There.PAUSED else by_rule)

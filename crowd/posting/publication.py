@@ -236,7 +236,8 @@ def join_link(round: Round) -> str:
 def set_terms(round: Round, *, channel: str, environment: str, offer: Offer) -> None:
     """Set on ``round``, without storing it, the terms that it keeps from its publication on."""
     place = channels.get(channel)
-    round.offer, round.fees = offer.as_json(), place.fees(top_workers=offer.top_workers).as_json()
+    round.offer = offer.as_json()
+    round.fees = place.fees(top_workers=offer.top_workers).as_json()
     round.settles = isinstance(place, Platform)
     round.rehearsal = market_of(channel, environment).rehearsal
 

@@ -182,6 +182,7 @@ def _pay_for_coming(posting: Posting, worker: Worker, session_id: str, **finish:
     try:
         owe(assignment)
     except CeilingError as error:
-        excluded, flagged = Assignment.State.EXCLUDED, Assignment.State.FLAGGED
+        excluded = Assignment.State.EXCLUDED
+        flagged = Assignment.State.FLAGGED
         move(assignment, come_from=excluded, to=flagged, actor="arrivals", problem=f"{NOTHING_LEFT} {error}")
     return assignment

@@ -70,7 +70,8 @@ def advance(visit: Visit, listed: Listed) -> None:
     unchanged = Visit.objects.filter(pk=visit.pk, state=visit.state)
     if not unchanged.update(state=listed.status, decided_at=listed.decided_at):
         return
-    visit.state, visit.decided_at = listed.status, listed.decided_at
+    visit.state = listed.status
+    visit.decided_at = listed.decided_at
     record(f"{listed.status} on the platform", visit.assignment, actor="sync")
     if visit.is_approved and not visit.assignment.is_claim:
         mark_reward_paid(visit.assignment)
@@ -111,7 +112,8 @@ def _submit(assignment: Assignment) -> None:
 
 def _flag_repeated(assignment: Assignment) -> None:
     """Flag work of a worker who has answered this HIT before, for a person to decide. It is stored without a seat."""
-    leased, flagged = Assignment.State.LEASED, Assignment.State.FLAGGED
+    leased = Assignment.State.LEASED
+    flagged = Assignment.State.FLAGGED
     receipt = assignment.receipt_code
     move(assignment, come_from=leased, to=flagged, actor="intake", receipt=receipt, problem=REPEATED)
 

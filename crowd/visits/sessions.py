@@ -62,7 +62,8 @@ def ask_a_person(assignment: Assignment, question: str) -> bool:
         return bool(flagged.update(**asked))
     # Returned or expired work does not hold its seat any more: another worker may have it by now.
     if state not in Assignment.HOLDING:
-        assignment.seat, asked["seat"] = None, None
+        assignment.seat = None
+        asked["seat"] = None
     return move(assignment, come_from=state, to=Assignment.State.FLAGGED, actor="sync", **asked)
 
 

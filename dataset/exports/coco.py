@@ -67,7 +67,8 @@ def _pairs(export: Export, texts: dict[str, str], *, matching: bool) -> Iterator
     for batch in pair_batches(export.version, export.progress):
         wanted = (compute.greater if matching else compute.equal)(batch[COLUMNS[export.labels]], 0)
         for pair in batch.filter(wanted).to_pylist():
-            image, caption = pair.pop("image"), pair.pop("caption")
+            image = pair.pop("image")
+            caption = pair.pop("caption")
             ids = {"id": next(numbers), "image_id": number_or_text(image), "caption_id": number_or_text(caption)}
             # A merged source may name a caption outside the gallery.
             text = texts.get(caption) or export.version.collection.captions.get(key=caption).text

@@ -38,7 +38,8 @@ def write_data_files(export: Export) -> dict[str, Path]:
     pictures. ``query`` is 1 for queries. Raises CounterpartError for pictures that are missing or were changed.
     """
     queries = query_keys(export.version)
-    image_queries, caption_queries = queries[Direction.IMAGE_TO_CAPTION], queries[Direction.CAPTION_TO_IMAGE]
+    image_queries = queries[Direction.IMAGE_TO_CAPTION]
+    caption_queries = queries[Direction.CAPTION_TO_IMAGE]
     captions = ((*row, int(row.key in caption_queries)) for row in gallery_captions(export.version))
     tables = {"pairs": with_ids(pair_batches(export.version, export.progress))}
     if export.version.manifest["rounds"]:

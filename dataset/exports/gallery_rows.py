@@ -79,7 +79,8 @@ def gallery_images(version: Version) -> Iterator[GalleryImage]:
 
 def query_keys(version: Version) -> dict[Direction, set[str]]:
     """Return the keys of the images and of the captions that are queries."""
-    images, captions = version.sample.images, version.sample.captions
+    images = version.sample.images
+    captions = version.sample.captions
     return {
         Direction.IMAGE_TO_CAPTION: set(images.values_list("key", flat=True)) - excluded_keys(version, "image"),
         Direction.CAPTION_TO_IMAGE: set(captions.values_list("key", flat=True)) - excluded_keys(version, "caption"),

@@ -25,7 +25,8 @@ Keys = Mapping[str, int]
 _READ = ("round", "control", "counted", "image", "caption", "level", "shortcoming", "wrong_way")
 _AT_ONCE = 10_000  # proposals
 _SPECIAL = re.compile(r'[",\r\n]')
-_SHORTCOMINGS, _WRONG_WAYS = ("", *Shortcoming.values), ("", *WrongWay.values)
+_SHORTCOMINGS = ("", *Shortcoming.values)
+_WRONG_WAYS = ("", *WrongWay.values)
 # The end of a line for every answer there is, by level, shortcoming and wrong way.
 _ENDS = [f",{level},{one},{other}\n" for level in (0, *Level.values) for one in _SHORTCOMINGS for other in _WRONG_WAYS]
 

@@ -12,7 +12,8 @@ from dataset.outside_judgments.outside_answer import Opening, Reader, opening_of
 from dataset.outside_judgments.released_forms import LONG, RAW
 
 DETECT = "detect"
-LONG_FORM, RAW_FORM = "judgments-long", "judgments-csv"
+LONG_FORM = "judgments-long"
+RAW_FORM = "judgments-csv"
 
 
 READERS: dict[str, Reader] = load(JUDGMENT_READERS)

@@ -25,7 +25,8 @@ from dataset.outside_judgments.outside_answer import (
     time_of,
 )
 
-_STATE, _STATES = "user_state.json", "instance_id_to_label_to_value"
+_STATE = "user_state.json"
+_STATES = "instance_id_to_label_to_value"
 _TABLES = [f"annotated_instances.{suffix}" for suffix in ("jsonl", "json", "csv", "tsv")]
 _VALUED = re.compile(r"select-one|slider|number|scale_\d+")  # labels whose values are the answers
 _REMARKS = {"free_response", "bad_text"}  # labels that are not answers to the question

@@ -201,8 +201,10 @@ def _side_by_side(
     released: Iterable[ReleasedJudgment], stored: Iterable[ReleasedJudgment]
 ) -> Iterator[tuple[ReleasedJudgment | None, ReleasedJudgment | None]]:
     """Join two sorted lists of judgments by round, HIT, answer set and place."""
-    ours, theirs = iter(released), iter(stored)
-    row, now = next(ours, None), next(theirs, None)
+    ours = iter(released)
+    theirs = iter(stored)
+    row = next(ours, None)
+    now = next(theirs, None)
     while row or now:
         if now is None or (row and row[:4] < now[:4]):
             yield row, None
@@ -212,7 +214,8 @@ def _side_by_side(
             now = next(theirs, None)
         else:
             yield row, now
-            row, now = next(ours, None), next(theirs, None)
+            row = next(ours, None)
+            now = next(theirs, None)
 
 
 def _name(row: ReleasedJudgment) -> str:

@@ -182,7 +182,8 @@ def hidden_disagreements(round: Round) -> set[Pair]:
     reviewed = Review.objects.holding(collection)
     left = disputed - set(seen.values_list("image_id", "caption_id"))
     hidden = {pair for pair in left if pair not in reviewed and not _is_excluded(pair, reviewed)}
-    images, captions = {image for image, _ in hidden}, {caption for _, caption in hidden}
+    images = {image for image, _ in hidden}
+    captions = {caption for _, caption in hidden}
     asked = Item.objects.filter(hit__round=round, image__in=images, caption__in=captions)
     return hidden & set(asked.order_by().values_list("image_id", "caption_id"))
 

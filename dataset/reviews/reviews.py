@@ -221,7 +221,8 @@ def _agree(review: Review, by: User, *, closes: bool = True) -> Review:
     if not review.is_settled:
         if review.by_id == by.pk:
             return review
-        review.seconded_by, review.seconded_at = by, clock.now()
+        review.seconded_by = by
+        review.seconded_at = clock.now()
         review.save(update_fields=["seconded_by", "seconded_at"])
         record("review seconded", review, actor=str(by))
         _mark(review)

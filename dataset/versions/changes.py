@@ -124,9 +124,11 @@ def changes_between(before: Version, after: Version) -> Iterator[Change]:
     for version in (before, after):
         if version.manifest.get("form") != FORM:
             raise CounterpartError(f"Version {version} was released by an earlier program and cannot be compared.")
-    a, b = Released(before), Released(after)
+    a = Released(before)
+    b = Released(after)
     for pair in sorted(a.pairs.keys() | b.pairs.keys(), key=pair_order):
-        one, other = a.pairs.get(pair), b.pairs.get(pair)
+        one = a.pairs.get(pair)
+        other = b.pairs.get(pair)
         if _outcome(one) != _outcome(other):
             yield Change(*pair, one, other, _cause(pair, a, b))
 
@@ -140,7 +142,8 @@ def _cause(pair: Pair, a: Released, b: Released) -> Cause:
         return Cause.SAMPLE
     if a.excludes(pair) != b.excludes(pair):
         return Cause.CLEAN_UP
-    before, after = a.pairs.get(pair), b.pairs.get(pair)
+    before = a.pairs.get(pair)
+    after = b.pairs.get(pair)
     if _level(before) == _level(after):
         return _cause_of_policy(pair, a, b)
     if (before.review if before else "") != (after.review if after else ""):
@@ -155,9 +158,11 @@ def _level(row: ReleasedPair | None) -> str:
 def _cause_of_votes(pair: Pair, a: Released, b: Released) -> Cause | None:
     """Return the cause of most votes that only one version counts; None if both count the same."""
     causes: Counter[Cause] = Counter()
-    before, after = a.votes.get(pair, {}), b.votes.get(pair, {})
+    before = a.votes.get(pair, {})
+    after = b.votes.get(pair, {})
     for answers in before.keys() | after.keys():
-        old, new = before.get(answers), after.get(answers)
+        old = before.get(answers)
+        new = after.get(answers)
         if (old.counted if old else 0) == (new.counted if new else 0):
             continue
         if answers[0] not in a.rounds:

@@ -25,10 +25,12 @@ from dataset.models import Version
 from dataset.versions.file_rows import NUMBERS, GalleryRow, ReleasedJudgment, ReleasedPair
 from mitl.models import Direction
 
-PAIRS, JUDGMENTS, REVIEWS, REJECTIONS, GALLERY, MANIFEST = (
-    *("pairs.csv", "judgments.csv", "reviews.csv", "rejections.csv", "gallery.csv"),
-    "manifest.json",
-)
+PAIRS = "pairs.csv"
+JUDGMENTS = "judgments.csv"
+REVIEWS = "reviews.csv"
+REJECTIONS = "rejections.csv"
+GALLERY = "gallery.csv"
+MANIFEST = "manifest.json"
 UNSEALED = "manifest.json.unsealed"
 FORM = 2  # of the files and the manifest; releases before 0.2.0 have none
 Positives = dict[Direction, dict[int, set[int]]]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from PIL import Image as Picture
 from PIL import ImageDraw
 
-WIDTH, HEIGHT = 480, 360
+WIDTH = 480
+HEIGHT = 360
 FINENESS = 2  # pixels drawn per pixel kept, in each direction
 JPEG_QUALITY = 88
 DOT = 3.0  # radius up to which a circle is drawn with fewer corners
@@ -80,7 +81,8 @@ class Canvas:
 
     def gradient(self, top: Colour, bottom: Colour, start: float, end: float) -> None:
         """Fill the band between two heights with a gradient from ``top`` to ``bottom``, lit by ``light``."""
-        top, bottom = self._lit(top), self._lit(bottom)
+        top = self._lit(top)
+        bottom = self._lit(bottom)
         rows = np.linspace(0.0, 1.0, round((end - start) * FINENESS))[:, None]
         column = (np.array(top) * (1 - rows) + np.array(bottom) * rows).round().astype(np.uint8)[:, None, :]
         band = Picture.fromarray(column).resize((WIDTH * FINENESS, len(rows)), Picture.Resampling.NEAREST)
@@ -115,7 +117,8 @@ class Brush:
     def __init__(self, canvas: Canvas, frame: NDArray[np.float64] | None = None, *, glowing: bool = False) -> None:
         self.canvas = canvas
         self._frame = np.eye(3) if frame is None else frame
-        self._turn, self._place = self._frame[:2, :2].T * FINENESS, self._frame[:2, 2] * FINENESS
+        self._turn = self._frame[:2, :2].T * FINENESS
+        self._place = self._frame[:2, 2] * FINENESS
         self._glowing = glowing
 
     def glowing(self, glows: bool = True) -> "Brush":
@@ -128,7 +131,8 @@ class Brush:
 
     def at(self, x: float, y: float, scale: float = 1.0, *, turn: float = 0.0, mirrored: bool = False) -> "Brush":
         """Return a brush whose frame has its origin at (x, y) of this one."""
-        cos, sin = math.cos(math.radians(turn)) * scale, math.sin(math.radians(turn)) * scale
+        cos = math.cos(math.radians(turn)) * scale
+        sin = math.sin(math.radians(turn)) * scale
         mirror = -1 if mirrored else 1
         moved = self._frame @ np.array([(cos * mirror, -sin, x), (sin * mirror, cos, y), (0, 0, 1)])
         return Brush(self.canvas, moved, glowing=self._glowing)

@@ -24,7 +24,8 @@ from hits.models import Round
 from mitl.charts.drawing import COLOURS, INK_SOFT, Spec
 
 HELP = "Workers whose answers follow an annotator's ranking beyond what it says of the pairs' matches."
-FLAGGED, TOO_FEW = "flagged", "too few answers"
+FLAGGED = "flagged"
+TOO_FEW = "too few answers"
 SHOWN = 20  # workers on the terminal
 NOTE = (
     f"Flagged: p, adjusted for the number of workers tested, is at most {LEVEL}; so at most {LEVEL:.0%} of the\n"

@@ -10,8 +10,10 @@ from evaluation.designing.audit_options import AuditOptions, Terms, terms_of
 from evaluation.designing.predictions import Compared, compare_with_real
 from hits.models import Round
 
-SHARES, SPREADS = (0.1, 0.2, 0.3, 0.5), (1, 4)
-GRID_SHARES, GRID_SPREADS = tuple(number / 20 for number in range(1, 20)), (1, 2, 4, 10)
+SHARES = (0.1, 0.2, 0.3, 0.5)
+SPREADS = (1, 4)
+GRID_SHARES = tuple(number / 20 for number in range(1, 20))
+GRID_SPREADS = (1, 2, 4, 10)
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,8 @@ def _sides(wholes: list[WholeQueries], progress: Progress) -> dict[str, Directio
 
 def _pairs_of(pool: Pool) -> tuple[PairCounts, int]:
     """Return the pairs of the pool, and how many an annotator ranks first."""
-    images, captions = Q(image__in=pool.sample.images.all()), Q(caption__in=pool.sample.captions.all())
+    images = Q(image__in=pool.sample.images.all())
+    captions = Q(caption__in=pool.sample.captions.all())
     asking = [images, captions]
     sides = [side if one.value in pool.directions else Q(pk=None) for side, one in zip(asking, Direction, strict=True)]
     proposed = pool.proposals.order_by()

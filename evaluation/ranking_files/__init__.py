@@ -44,5 +44,6 @@ def stream_rankings(
 
 def ids_of(collection: Collection) -> Ids:
     """Return the collection's own ids, with the database ids that they mean."""
-    images, captions = collection.images.gallery(), collection.captions.gallery()
+    images = collection.images.gallery()
+    captions = collection.captions.gallery()
     return Ids(*(Keys(dict(rows.values_list("key", "pk").iterator())) for rows in (images, captions)))

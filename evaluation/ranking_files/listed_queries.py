@@ -43,7 +43,8 @@ def listed_blocks(name: str, lists: Iterable[ListedQuery], ids: Ids) -> Iterator
                 query = queries[np.repeat(np.arange(len(some)), lengths)[np.isnan(scores)][0]]
                 raise CounterpartError(f"{name} has scores that are NaN, for example of the query {query}.")
             order = np.lexsort((-scores, np.repeat(np.arange(len(some)), lengths)))
-            flat, scores = flat[order], scores[order]
+            flat = flat[order]
+            scores = scores[order]
         direction = direction or _direction_of(name, ids, queries, flat)
         query_keys, item_keys = ids.of(direction)
         items, ended = padded(_own(item_keys, flat), lengths)

@@ -146,6 +146,6 @@ def notes_of(board: Board) -> list[str]:
 def _numbers(sides: Mapping[Direction, set[int]]) -> list[str]:
     """``14 images``, ``12 to 14 captions``: the least and the greatest number of queries of each direction."""
     return [
-        f"{min(found):,} to " * (len(found) > 1) + counted(max(found), QUERIES[direction])
+        (f"{min(found):,} to " if len(found) > 1 else "") + counted(max(found), QUERIES[direction])
         for direction, found in sides.items()
     ]

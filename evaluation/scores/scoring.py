@@ -115,7 +115,9 @@ def _scored_on(targets: Sequence[Target], opened: OpenRun, policies: Policies = 
 
 
 def _with_original(scored: list[Scored], original: list[Scored]) -> Scored:
-    (one,), (of_original,) = scored, original  # the default policies leave no interval
+    # The default policies leave no interval.
+    (one,) = scored
+    (of_original,) = original
     return replace(one, original=of_original.figures)
 
 

@@ -48,7 +48,8 @@ def _short_ones_last(packed: Codes, shuffled: Codes) -> Codes:
 
 def _graph(images: Codes, captions: Codes, hits: int) -> NDArray[np.int32]:
     """Return the graph's edges (n, 2): the nodes of images first, those of captions after."""
-    left, right = _nodes(images, hits), _nodes(captions, hits)
+    left = _nodes(images, hits)
+    right = _nodes(captions, hits)
     return np.stack([left, right + left.max() + 1], axis=1).astype(np.int32)
 
 

@@ -18,7 +18,9 @@ class Table:
     """The pairs of one HIT so far."""
 
     def __init__(self, images: list[int], captions: list[int]) -> None:
-        self._images, self._captions = images, captions  # short: searching lists is faster than making sets
+        # Short: searching lists is faster than making sets.
+        self._images = images
+        self._captions = captions
 
     def add(self, image: int, caption: int) -> None:
         self._images.append(image)
@@ -124,7 +126,8 @@ def _deal(
 def _tables(candidates: Items) -> Iterator[tuple[int, Table]]:
     """Yield the number of candidates of each HIT, and a table with them."""
     order = np.argsort(candidates.hits, kind="stable")
-    images, captions = candidates.images[order].tolist(), candidates.captions[order].tolist()
+    images = candidates.images[order].tolist()
+    captions = candidates.captions[order].tolist()
     start = 0
     for size in np.bincount(candidates.hits).tolist():
         yield size, Table(images[start : start + size], captions[start : start + size])

@@ -15,7 +15,8 @@ from hits.packing.designs import Design
 Codes = NDArray[np.int64]
 Sharing = Literal["avoid", "allow"]
 
-POSITIVE, NEGATIVE = "positive", "negative"
+POSITIVE = "positive"
+NEGATIVE = "negative"
 ROLES = ("candidate", POSITIVE, NEGATIVE)  # roles are stored as places in this tuple
 # The hash covers a JSON text of everything except the items, then five numbers for each item; its pair is given as
 # places (from 1) among the keys in the text.
@@ -80,7 +81,8 @@ class Sides:
         """Return rows of (image id, caption id) as distinct rows of codes (n, 2), ascending, without ids that are not
         numbered."""
         pairs = np.fromiter(rows, np.dtype((np.int64, 2)))
-        images, captions = self.images.codes(pairs[:, 0]), self.captions.codes(pairs[:, 1])
+        images = self.images.codes(pairs[:, 0])
+        captions = self.captions.codes(pairs[:, 1])
         cells = (images * len(self.captions) + captions)[(images >= 0) & (captions >= 0)]
         return np.stack(np.divmod(distinct(cells), max(len(self.captions), 1)), axis=1)
 

@@ -68,9 +68,11 @@ class _Sizes:
 
     def pairs(self, depth: int | None) -> int:
         """Pairs of all queries with the first ``depth`` of their lists, or with the whole gallery for None."""
-        first, second = self.gallery_captions, self.gallery_images
+        first = self.gallery_captions
+        second = self.gallery_images
         if depth is not None:
-            first, second = min(depth, first), min(depth, second)
+            first = min(depth, first)
+            second = min(depth, second)
         return self.images * first + self.captions * second
 
     def pooled(self, places: int, directions: Sequence[str]) -> Pooled:
@@ -143,7 +145,8 @@ def _asked(pool: Pool, parameters: PackParameters) -> Pooled:
         pool.proposals.values_list("image_id", "caption_id").distinct().iterator(chunk_size=20_000)
     )
     asked = parameters.judge_design(queries_of(pool)).asked(pool, sides, pairs, parameters.seed or 0)
-    images, captions = np.unique(asked[:, 0], return_counts=True)[1], len(np.unique(asked[:, 1]))
+    images = np.unique(asked[:, 0], return_counts=True)[1]
+    captions = len(np.unique(asked[:, 1]))
     return Pooled(len(asked), lambda: captions, lambda: images, pool.sample.images.count)
 
 

@@ -44,10 +44,8 @@ def _write_controls(packed: Round, plan: Plan, progress: Progress) -> Masked:
     """Write each gold pair that the round has not had before; return the id of every item's control, masked for
     candidates."""
     gold = plan.items.roles > 0
-    images, captions = (
-        plan.sides.images.ids_of(plan.items.images[gold]),
-        plan.sides.captions.ids_of(plan.items.captions[gold]),
-    )
+    images = plan.sides.images.ids_of(plan.items.images[gold])
+    captions = plan.sides.captions.ids_of(plan.items.captions[gold])
     pairs = list(zip(images.tolist(), captions.tolist(), strict=True))
     roles = dict(zip(pairs, plan.items.roles[gold].tolist(), strict=True))
     had = set(packed.controls.values_list("image_id", "caption_id"))

@@ -36,7 +36,8 @@ def pack_top_up(top_up: TopUp, pairs: Iterable[tuple[int, int]], *, newest: Newe
     The last HIT is filled up with controls. The same arguments give the same plan in every database. Raises
     CounterpartError if there are not enough controls.
     """
-    round, number = top_up.round, top_up.number
+    round = top_up.round
+    number = top_up.number
     newest = round.summary.get("newest", newest)
     sides = number_collection(round.pool.collection, newest)
     earlier = Item.objects.filter(hit__round=round).exclude(hit__top_up__number__gte=number)

@@ -20,10 +20,12 @@ from hits.question import Level, Wording
 from hits.task_types.task_type import Pooled, TaskType
 
 CAPTIONS = 10
-ASKED, MOST_TRUE = 5, 3  # images of a HIT that are asked about, and true captions of a control
+ASKED = 5  # images of a HIT that are asked about
+MOST_TRUE = 3  # true captions of a control
 DESIGN = Design("checkbox-6x10", candidates=ASKED * CAPTIONS, positives=1, negatives=CAPTIONS - 1)
 
-YES, NO = ROLES.index(POSITIVE), ROLES.index(NEGATIVE)
+YES = ROLES.index(POSITIVE)
+NO = ROLES.index(NEGATIVE)
 Box = list[tuple[int, int, int]]
 """The image, caption and role of the items of one screen."""
 
@@ -36,7 +38,9 @@ def plan_boxes(request: PlanRequest) -> Plan:
     too, as in the paper. An image is twice in a HIT only where it has more screens than there are HITs, whatever
     the request's ``sharing`` is. The last HIT is filled up with controls.
     """
-    pool, sides, avoided = request.pool, request.sides, request.avoided
+    pool = request.pool
+    sides = request.sides
+    avoided = request.avoided
     streams = np.random.default_rng(request.seed).spawn(4)
     request.progress("filling HITs", 0, None)
     originals = original_pairs(pool.sample, sides)
@@ -115,7 +119,8 @@ class _Controls:
         for image, caption in positives[np.isin(positives[:, 0], unlisted.images)].tolist():
             self._own[image].append(caption)
         self._next = deque(rng.permutation(sorted(self._own)).tolist())
-        self._unlisted, self._rng = unlisted, rng
+        self._unlisted = unlisted
+        self._rng = rng
 
     def deal(self, shown: set[int]) -> Box | None:
         """Return the box of an image that is not ``shown``: one to three of its own captions, and others that no

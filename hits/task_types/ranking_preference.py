@@ -17,7 +17,9 @@ from hits.pair_plans import PlanRequest
 from hits.question import Level, Wording
 from hits.task_types.task_type import TaskType
 
-CAPTIONS, FEWEST, MOST = 40, 5, 8
+CAPTIONS = 40
+FEWEST = 5
+MOST = 8
 SYSTEMS = {
     "A": "only top-1 is wrong",
     "B": "only top-1 is correct",
@@ -26,7 +28,8 @@ SYSTEMS = {
     "E": "all items are wrong",
 }
 QUESTIONS = list(combinations(SYSTEMS, 2))
-LEFT, RIGHT = Level.YES, Level.PARTIALLY_YES  # stored as 1 and 2, although the better side is not a level of a pair
+LEFT = Level.YES  # stored as 1, although the better side is not a level of a pair
+RIGHT = Level.PARTIALLY_YES  # stored as 2
 
 
 def made_rankings(positives: Sequence[int], wrong: Sequence[int]) -> dict[str, list[int]]:
@@ -56,7 +59,9 @@ def plan_preferences(request: PlanRequest) -> Plan:
 
     A wrong image is one of the gallery that no source matches with the caption and no annotator proposes for it.
     """
-    pool, sides, positives = request.pool, request.sides, request.positives
+    pool = request.pool
+    sides = request.sides
+    positives = request.positives
     request.progress("drawing captions", 0, None)
     rng = np.random.default_rng(request.seed)
     is_match = Q(source=positives) & (
@@ -76,7 +81,8 @@ def plan_preferences(request: PlanRequest) -> Plan:
         known[caption].add(image)
     gallery = set(sides.images.codes(list(pool.collection.images.gallery().values_list("pk", flat=True))).tolist())
     rankings = [_rankings(matched[caption], sorted(gallery - known[caption]), rng) for caption in captions]
-    rows, contents = [], []
+    rows = []
+    contents = []
     for hit in range(len(QUESTIONS)):
         for number, caption in enumerate(captions):
             systems = rng.permutation(QUESTIONS[(hit + number) % len(QUESTIONS)]).tolist()

@@ -12,7 +12,8 @@ from corpus.models import Match
 from counterpart_annotators.selection import WEIGHTS
 from mitl.annotators import kinds
 
-CORE_SET, RANDOM = "core-set", "random"
+CORE_SET = "core-set"
+RANDOM = "random"
 SCORES = (*WEIGHTS, CORE_SET, RANDOM)
 
 

@@ -81,7 +81,8 @@ def _annotator(parameters: ActiveParameters, options: Mapping[str, object]) -> A
 
 def _numbers(parameters: ActiveParameters, images: int) -> tuple[int, int]:
     """Return the numbers of images that are paired at the start and in a step. Raises CounterpartError for too few."""
-    start, step = round(images * parameters.start / 100), round(images * parameters.step / 100)
+    start = round(images * parameters.start / 100)
+    step = round(images * parameters.step / 100)
     percent = parameters.start + parameters.steps * parameters.step
     if percent > 100 or start + parameters.steps * step > images:
         raise CounterpartError(

@@ -51,7 +51,8 @@ class KeyedEmbeddings(EmbeddingAnnotator):
     looks_at_pictures = False
 
     def __init__(self, name: str, arrays: Arrays) -> None:
-        self._name, self._arrays = name, arrays
+        self._name = name
+        self._arrays = arrays
         self._rows = {part: _places(arrays[part]) for part in ("image_ids", "caption_ids")}
 
     def encode_images(self, images: Sequence[PlainImage]) -> Embeddings:
@@ -79,7 +80,8 @@ class KeyedLists(ListAnnotator):
     looks_at_pictures = False
 
     def __init__(self, name: str, arrays: Arrays) -> None:
-        self._name, self._arrays = name, arrays
+        self._name = name
+        self._arrays = arrays
 
     def lists_of(
         self, direction: str, queries: Sequence[PlainImage | PlainCaption], items: Sequence[PlainImage | PlainCaption]

@@ -45,7 +45,8 @@ class OverlapScores:
         membership = sparse.csr_array((ones, (self._own, np.arange(len(texts)))), shape=(n_images, len(texts)))
         images = (membership @ captions).tocsr()
         self._own_scores = _scores_without_own(captions, images[self._own])
-        self._captions, self._images = unit_rows(captions), unit_rows(images)
+        self._captions = unit_rows(captions)
+        self._images = unit_rows(images)
 
     def block(self, images: NDArray[np.int64], captions: NDArray[np.int64]) -> NDArray[np.float32]:
         """Score images with captions, both named by their places: (n, m), between 0 and 1."""

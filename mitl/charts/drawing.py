@@ -9,8 +9,12 @@ from core.files.stored_files import whole_file
 
 Spec = dict[str, Any]
 
-INK, INK_SOFT, LINE = "#1d1b18", "#5d5851", "#e0dcd4"
-PALE, STRONG, ON_PALE = "#f1efea", "#3048a8", "#111111"
+INK = "#1d1b18"
+INK_SOFT = "#5d5851"
+LINE = "#e0dcd4"
+PALE = "#f1efea"
+STRONG = "#3048a8"
+ON_PALE = "#111111"
 # Distinguishable with any colour blindness, and by their dashes.
 COLOURS = ["#3048a8", "#ab5800", "#00566b", "#99123f", "#327e4c", "#8f897f", "#7a4fb0", "#1d1b18"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [12, 3], [4, 4], [10, 2, 2, 2, 2, 2]]

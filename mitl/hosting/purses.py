@@ -57,7 +57,8 @@ def settle(request: int, answer: JudgeAnswer | None, tokens: tuple[int, int], co
         ChatPurse.objects.filter(pk=row.purse_id).update(cost=F("cost") + units - row.cost)
         row.chances = answer.probabilities if answer else None
         row.input_tokens, row.output_tokens = tokens
-        row.cost, row.seconds = units, seconds
+        row.cost = units
+        row.seconds = seconds
         row.save()
 
 

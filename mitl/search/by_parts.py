@@ -75,7 +75,8 @@ def checked_opening(
     search: Search, annotator: Annotator, *, engine: str, shards: int | None, by: User | None = None
 ) -> Callable[[], Job]:
     """Check a search as ``open_retrieval`` does, and return what opens its job."""
-    gallery, device = search.gallery, search.device
+    gallery = search.gallery
+    device = search.device
     search = replace(search, device="cpu").checked()  # the workers' device, not that of this process
     with errors_of(annotator):
         _check(annotator, shards)
@@ -136,7 +137,8 @@ def retrieve_by_parts(
     search = search.checked()
     if stored := find_retrieval(search, annotator):
         return stored
-    started, rows = perf_counter(), _rows_a_part(search.gallery, shards)
+    started = perf_counter()
+    rows = _rows_a_part(search.gallery, shards)
     folder = _folder_of(search, annotator, rows)
     remove_abandoned(SEARCHES)
     with errors_of(annotator):
@@ -202,7 +204,8 @@ class _Search:
 
     def encoded(self, folder: str, side: str, items: list[Part]) -> list[Part]:
         """Encode items part by part, as a plan of this folder."""
-        encoder, threads = encoder_of(self.annotator), encoding_threads()
+        encoder = encoder_of(self.annotator)
+        threads = encoding_threads()
         units: list[Unit] = [Encode(encoder, side, part, self.search.device, threads) for part in items]
         results = self.results(folder, f"encoding parts of {side}", units)
         return [
@@ -214,7 +217,8 @@ class _Search:
 
         No rows are on a side beyond them: the queries are encoded apart.
         """
-        gallery, asking = self.search.gallery, ASKING[direction]
+        gallery = self.search.gallery
+        asking = ASKING[direction]
         if gallery.listed and gallery.sample:
             items = parts_of_queries(gallery.sample, f"{self.folder}/items", self.rows)
             return self.encoded(f"{self.folder}/encode-queries-{asking}", asking, items[asking])
@@ -235,7 +239,8 @@ class _Search:
 
         near = groupby(items, key=lambda part: part.first // self.rows)
         groups = [tuple(items)] if len(queries) > 1 else [tuple(group) for _, group in near]
-        k, device = self.search.depth, self.search.device
+        k = self.search.depth
+        device = self.search.device
         units: list[Unit] = [Scan(block, group, k, device) for block in queries for group in groups]
         results = self.results(f"{self.folder}/scan-{direction.value}", f"scanning parts, {direction.value}", units)
 
@@ -296,7 +301,8 @@ def _arrays_of(
         taken = reduce(np.union1d, (block.places[block.places >= 0] for block in blocks()), np.empty(0, np.int64))
         ids = rows_of(gallery.listed, ASKED[direction], taken, actor=actor, progress=progress)
     else:
-        taken, ids = None, gallery.ids_of_items(direction)
+        taken = None
+        ids = gallery.ids_of_items(direction)
 
     def ids_of(places: Places) -> Places:
         found = places if taken is None else np.searchsorted(taken, places)

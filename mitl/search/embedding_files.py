@@ -100,7 +100,8 @@ def _header(path: Path, first: int) -> _File:
         offset = file.tell()
     if dtype.kind not in "iuf" or len(shape) not in (2, 3) or by_columns or not all(shape[1:]):
         raise ValueError(f"it holds {dtype} of shape {shape}, and not numbers of shape (n, D) or (n, K, D) row by row")
-    claimed, there = math.prod(shape) * dtype.itemsize, path.stat().st_size - offset
+    claimed = math.prod(shape) * dtype.itemsize
+    there = path.stat().st_size - offset
     if claimed != there:
         raise ValueError(f"it claims {claimed:,} bytes and has {there:,}")
     return _File(path, first, shape[0], shape[1:], dtype, offset)

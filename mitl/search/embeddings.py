@@ -85,7 +85,8 @@ def topk_of_blocks(
     """Search scores that are computed in blocks, from the places of images and of captions in the gallery."""
     from counterpart_topk import bidirectional_topk_of_scores, topk_of_scores
 
-    images, captions = np.arange(len(gallery.image_ids)), np.arange(len(gallery.caption_ids))
+    images = np.arange(len(gallery.image_ids))
+    captions = np.arange(len(gallery.caption_ids))
     if gallery.asks_all:
         both = bidirectional_topk_of_scores(
             lambda rows, columns: block(images[rows], captions[columns]),

@@ -94,7 +94,9 @@ def measure_pace(scoring: Scoring) -> Pace:
 def _timed(scoring: Scoring) -> Pace:
     scoring.score(*_some_batch(scoring, 0))
     most = max(FEWEST_TIMED, len(scoring.pairs) // scoring.batch_size)
-    pairs, seconds, batches = 0, 0.0, 0
+    pairs = 0
+    seconds = 0.0
+    batches = 0
     while batches < FEWEST_TIMED or (seconds < TIMED_FOR and batches < most):
         batches += 1
         images, captions = _some_batch(scoring, batches)

@@ -74,7 +74,8 @@ def flat_topk(queries: NDArray, items: NDArray, k: int, device: str = "cpu") -> 
     from counterpart_topk.ranking import Candidates, rank_candidates
     from counterpart_topk.sides import fit_together, open_side
 
-    asking, asked = open_side(queries, "queries"), open_side(items, "items")
+    asking = open_side(queries, "queries")
+    asked = open_side(items, "items")
     fit_together(asking, asked)
     depth = min(k + SPARE, len(asked), len(asked) if device == "cpu" else LONGEST)
     rows, columns = (side.values.astype(np.float32, copy=False) for side in (asking, asked))

@@ -141,7 +141,8 @@ def open_gallery(
 
 def check_searchable(collection: Collection) -> None:
     """Raise CounterpartError for a collection whose gallery has no images or no captions."""
-    images, captions = _images(collection), _captions(collection)
+    images = _images(collection)
+    captions = _captions(collection)
     if images.exists() and captions.exists():
         return
     if images.exists() and not collection.captions.exists():

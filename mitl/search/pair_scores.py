@@ -207,7 +207,8 @@ class BestSoFar:
         order = np.lexsort((-scores, rows))
         starts = np.searchsorted(rows[order], np.arange(len(touched)))
         kept = order[starts[:, None] + np.arange(k)]
-        self._items[touched], self._scores[touched] = items[kept], scores[kept]
+        self._items[touched] = items[kept]
+        self._scores[touched] = scores[kept]
 
 
 def _rank_lists(scoring: Scoring, lists: BothLists, depth: int, progress: Progress) -> BothFound:

@@ -210,7 +210,8 @@ def _matched_first(
     left_out = np.concatenate([matched[0] < 0, again], axis=1)
     kept = np.argsort(left_out, axis=1, kind="stable")[:, :depth]
     items, scores = (np.concatenate(both, axis=1) for both in zip(matched, by_score, strict=True))
-    items, scores = np.take_along_axis(items, kept, 1), np.take_along_axis(scores, kept, 1)
+    items = np.take_along_axis(items, kept, 1)
+    scores = np.take_along_axis(scores, kept, 1)
     _lower_after(scores, np.minimum((matched[0] >= 0).sum(1), depth))
     return items, scores
 

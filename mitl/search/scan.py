@@ -35,7 +35,8 @@ def scan(
     depth = min(k, len(items))
     places, scores = topk_of_products(queries, items, depth, device=device, progress=progress)
     ranking = empty_ranking(len(queries), k)
-    ranking.places[:, :depth], ranking.scores[:, :depth] = places + part.first, scores
+    ranking.places[:, :depth] = places + part.first
+    ranking.scores[:, :depth] = scores
     return ranking
 
 
@@ -52,7 +53,8 @@ def merge(one: Ranking, other: Ranking) -> Ranking:
 def packed(ranking: Ranking) -> NDArray:
     """Return a ranking as one array of ENTRY (Q, k), to be stored."""
     entries = np.empty(ranking.places.shape, ENTRY)
-    entries["place"], entries["score"] = ranking.places, ranking.scores
+    entries["place"] = ranking.places
+    entries["score"] = ranking.scores
     return entries
 
 

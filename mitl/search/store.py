@@ -95,7 +95,8 @@ def newest_retrieval(annotator: Annotator, gallery: SearchGallery, depth: int) -
 
 
 def _fingerprint_now(retrieval: Retrieval, annotator: Annotator, gallery: SearchGallery) -> str:
-    first, depth = retrieval.cascade, retrieval.cascade_depth
+    first = retrieval.cascade
+    depth = retrieval.cascade_depth
     return fingerprint(annotator, gallery, Cascade(first, depth) if first and depth else None, retrieval.rerank)
 
 

@@ -159,7 +159,8 @@ class _FirstPlaces:
     """R@1 of one direction under several re-rankings."""
 
     def __init__(self, blocks: Blocks, positives: NDArray[np.int64], memory: int) -> None:
-        self._blocks, self._memory = blocks, memory
+        self._blocks = blocks
+        self._memory = memory
         self._rows = np.unique(positives[:, 0])
         self._right = positives[:, 0] * blocks.shape[1] + positives[:, 1]
         self._corrected: tuple[Steps, Blocks] = ((), blocks)

@@ -13,7 +13,8 @@ from counterpart_annotators.training.learners import TrainingSet
 from mitl.hosting.plain_rows import plain_captions, plain_images
 from mitl.search.tuning import SPLIT
 
-BEST_GRADE, WORST_POSITIVE_GRADE = 1, 2
+BEST_GRADE = 1
+WORST_POSITIVE_GRADE = 2
 LESSER_WEIGHT = 0.5  # ECCV Caption, eq. E.4
 HELD_OUT = 0.1
 FEWEST_HELD_OUT = 2

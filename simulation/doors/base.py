@@ -58,7 +58,8 @@ class OwnDoor:
     """A door to our own site, where work is graded and reviewed as soon as it is submitted."""
 
     def __init__(self, round: Round, reviewer: Reviewer) -> None:
-        self._round, self._reviewer = round, reviewer
+        self._round = round
+        self._reviewer = reviewer
         self._outcomes: Counter[str] = Counter()
         self._flagged: list[int] = []
 

@@ -22,7 +22,8 @@ class RehearsalDoor:
     true levels."""
 
     def __init__(self, round: Round, seen: Mapping[int, Sequence[Seen]], *, excluded: float | None) -> None:
-        self._seen, self._excluded = seen, excluded
+        self._seen = seen
+        self._excluded = excluded
         self._passing = task_type_of(round).passing
         seats = Seat.objects.filter(round=round).order_by("hit__number", "number").values_list("hit_id", flat=True)
         self._open = list(seats)

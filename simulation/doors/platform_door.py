@@ -85,10 +85,14 @@ class PlatformDoor:
     def __init__(
         self, round: Round, site: Site, profile: Profile, reviewer: Reviewer, *, seed: int, progress: Progress
     ) -> None:
-        self.round, self.profile = round, profile
+        self.round = round
+        self.profile = profile
         self.counts: Counter[str] = Counter()
         self.taken: set[str] = set()  # the platform's ids of the assignments that it took
-        self._site, self._reviewer, self._seed, self._progress = site, reviewer, seed, progress
+        self._site = site
+        self._reviewer = reviewer
+        self._seed = seed
+        self._progress = progress
         self._visitors: dict[str, Visitor] = {}
         self._had: dict[int, set[int]] = {}
         self._hits = round.hits.count()

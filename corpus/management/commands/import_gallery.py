@@ -25,7 +25,8 @@ class Command(ActCommand):
         wanted = asdict(parameters) | {"collection": Collection.objects.named(parameters.collection)}
         gallery = import_gallery(wanted.pop("name"), **wanted, progress=progress)
         if not options["json"]:
-            images, captions = counted(gallery.n_images, "image"), counted(gallery.n_captions, "caption")
+            images = counted(gallery.n_images, "image")
+            captions = counted(gallery.n_captions, "caption")
             return f"{gallery}: {images} and {captions} to search for queries of {gallery.collection}."
         return {
             "gallery": gallery.name,

@@ -22,7 +22,8 @@ class Command(ActCommand):
     def act(self, progress: TerminalBar, *, parameters: SampleParameters, **options: Any) -> str | dict[str, Any]:
         wanted = asdict(parameters) | {"collection": Collection.objects.named(parameters.collection)}
         sample = sample_queries(**wanted)
-        images, captions = sample.images.count(), sample.captions.count()
+        images = sample.images.count()
+        captions = sample.captions.count()
         if not options["json"]:
             return f"{sample}: {counted(images, 'image')} and {counted(captions, 'caption')} of {sample.collection}."
         return {"sample": sample.name, "images": images, "captions": captions, "seed": sample.seed}

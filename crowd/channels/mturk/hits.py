@@ -51,8 +51,10 @@ def publish(client: Any, posting: Posting, *, token: str) -> None:
         posting.excludes = answered_type(client, posting)
         posting.terms_id = _hit_type_of(client, posting.round, excludes=posting.excludes)
         hit = _posted_before(client, posting, token) or _post(client, posting, token)
-    posting.external_id, posting.status = hit["HITId"], hit["HITStatus"]
-    posting.posted_at, posting.expires_at = hit["CreationTime"], hit["Expiration"]
+    posting.external_id = hit["HITId"]
+    posting.status = hit["HITStatus"]
+    posting.posted_at = hit["CreationTime"]
+    posting.expires_at = hit["Expiration"]
 
 
 def extend(client: Any, posting: Posting, *, token: str) -> None:

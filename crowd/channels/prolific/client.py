@@ -158,7 +158,8 @@ def environment_of(name: str) -> Environment:
         raise invalid(f"Prolific's {name} is disabled. To enable it, add it to PROLIFIC_ENVIRONMENTS.")
     if name == "emulator":
         return _emulator()
-    token, workspace = env.str("PROLIFIC_TOKEN", ""), env.str("PROLIFIC_WORKSPACE", "")
+    token = env.str("PROLIFIC_TOKEN", "")
+    workspace = env.str("PROLIFIC_WORKSPACE", "")
     if not (token and workspace):
         raise invalid("Prolific's live environment needs PROLIFIC_TOKEN and PROLIFIC_WORKSPACE.")
     return Environment(name, API, SITE, token, workspace)

@@ -73,7 +73,8 @@ def publish(client: Client, posting: Posting, *, token: str) -> None:
         study = client.post(f"studies/{study['id']}/transition/", {"action": "PUBLISH"})
     if study["status"] in ("UNPUBLISHED", "PUBLISHING", "SCHEDULED"):
         raise ProlificError(f"Prolific lists the study as {study['status']}; it is read again.", reached=True)
-    posting.external_id, posting.status = study["id"], study["status"]
+    posting.external_id = study["id"]
+    posting.status = study["status"]
     posting.posted_at = parse_datetime(study.get("published_at") or "") or clock.now()
 
 

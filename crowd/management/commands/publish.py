@@ -37,7 +37,8 @@ class Command(ActCommand):
     def act(self, progress: TerminalBar, *, parameters: PublishParameters, **options: Any) -> str:
         before = Round.objects.named(parameters.round)
         time = TimeParameters.from_options(options)
-        channel, environment = parameters.channel, parameters.environment
+        channel = parameters.channel
+        environment = parameters.environment
         if channels.get(channel).spends(environment) and not parameters.yes_spend_money:
             raise CounterpartError(f"Publishing on {channel} {environment} spends real money: pass --yes-spend-money.")
         was_open = before.state == "open"

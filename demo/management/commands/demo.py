@@ -47,7 +47,8 @@ class StepLines:
     """A line a step, as the demo takes minutes and a log shows no bar."""
 
     def __init__(self, out: OutputWrapper) -> None:
-        self._out, self._step = out, ""
+        self._out = out
+        self._step = ""
 
     def __call__(self, step: str, done: int, total: int | None) -> None:
         if step != self._step:

@@ -33,7 +33,8 @@ class LearnedEmbedding(EmbeddingAnnotator):
     """Embeds with trained weights."""
 
     def __init__(self, options: Mapping[str, object], arrays: Arrays) -> None:
-        self._pictures, self._longest = str(options["image"]), LONGEST_PHRASE[str(options["text"])]
+        self._pictures = str(options["image"])
+        self._longest = LONGEST_PHRASE[str(options["text"])]
         self._arrays = arrays
         self._places = {str(word): place for place, word in enumerate(arrays["words"])}
 
@@ -96,7 +97,8 @@ def _read_images(examples: TrainingSet, plan: TrainingPlan, progress: Progress) 
     learned = extractor.learn(pictures, plan.seed)
     views = [pictures, pictures[:, :, ::-1]] if extractor.mirrors else [pictures]
     features = np.stack([extractor.of(np.ascontiguousarray(view), learned) for view in views])
-    mean, spread = features.mean((0, 1)), features.std((0, 1))
+    mean = features.mean((0, 1))
+    spread = features.std((0, 1))
     scale = spread + 1e-3 * spread.mean() + 1e-6
     return (features - mean) / scale, learned | {"image_mean": mean, "image_scale": scale}
 

@@ -14,7 +14,8 @@ from torch.nn import functional
 from counterpart_annotators.base import Arrays
 from counterpart_annotators.plain import PlainImage
 
-WIDTH, HEIGHT = 96, 72
+WIDTH = 96
+HEIGHT = 72
 CHUNK = 64
 
 Pictures = NDArray[np.uint8]
@@ -120,7 +121,10 @@ class Histogram:
     """Colours and edge directions in a grid of cells: square roots of counts."""
 
     mirrors = False
-    hues, saturations, values, directions = 12, 3, 4, 8
+    hues = 12
+    saturations = 3
+    values = 4
+    directions = 8
 
     def learn(self, pictures: Pictures, seed: int) -> Arrays:
         """Return nothing; nothing is learned."""

@@ -17,8 +17,8 @@ from counterpart_annotators.training.learners import Trained, TrainingPlan, Trai
 from mitl.annotators import load, open_cache
 from mitl.models import Annotator
 
-TOWARDS, AWAY = (0.0, 0.25, 0.5, 1.0, 2.0), (0.0, 0.25, 0.5)
-"""Shares that are tried: of the mean of the matches, and of the mean of the rejected items."""
+TOWARDS = (0.0, 0.25, 0.5, 1.0, 2.0)  # shares of the mean of the matches that are tried
+AWAY = (0.0, 0.25, 0.5)  # shares of the mean of the rejected items
 FOLDS = 5
 FEWEST = 10
 """Matches, and rejected pairs, from which the shares are chosen; with fewer they are the ``USUAL`` ones."""
@@ -62,7 +62,8 @@ class Feedback(EmbeddingAnnotator):
     def _moved(
         self, side: str, embeddings: Embeddings, rows: Sequence[PlainImage] | Sequence[PlainCaption]
     ) -> Embeddings:
-        moves, still = self._moves[side], np.zeros(embeddings.shape[-1], np.float32)
+        moves = self._moves[side]
+        still = np.zeros(embeddings.shape[-1], np.float32)
         moved = np.stack([moves.get(row.key, still) for row in rows])
         return embeddings + (moved if embeddings.ndim == 2 else moved[:, None])
 

@@ -27,7 +27,8 @@ class Command(ActCommand):
         parser.add_argument("file", type=Path, metavar="FILE", help="file to write, .json; it must not exist")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        number, path = options["retrieval"], options["file"]
+        number = options["retrieval"]
+        path = options["file"]
         if path.suffix != ".json":
             raise CounterpartError(f"Rankings are written as .json, not {path.name!r}; change the suffix.")
         if path.exists():

@@ -78,7 +78,8 @@ class _Actors:
         """Have every unit run that has no result yet, at most AHEAD an actor at a time."""
         import ray
 
-        todo, done = iter(plan.missing()), len(plan.results())
+        todo = iter(plan.missing())
+        done = len(plan.results())
         self._actors = self._actors or _started(plan, lambda: report(done))
         waiting: dict[Any, Any] = {}
         for actor in self._actors * AHEAD:
@@ -88,7 +89,8 @@ class _Actors:
             ready, _ = ray.wait(list(waiting), timeout=PAUSE)
             for run in ready:
                 _check_done(run)
-                actor, done = waiting.pop(run), done + 1
+                actor = waiting.pop(run)
+                done += 1
                 waiting |= {actor.run.remote(plan.folder, number): actor for number in islice(todo, 1)}
         report(done)
 

@@ -185,7 +185,8 @@ class PairScorer(OpenAnnotator, ABC):
         from counterpart_topk.hubness.score_blocks import Computed
 
         scores = self.over(images, captions)
-        rows, columns = np.arange(len(images)), np.arange(len(captions))
+        rows = np.arange(len(images))
+        columns = np.arange(len(captions))
         return Computed((len(images), len(captions)), lambda r, c: scores.block(rows[r], columns[c]))
 
 

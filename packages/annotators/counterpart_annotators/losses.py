@@ -93,7 +93,8 @@ def diagonal_of(square: Tensor) -> Tensor:
     return torch.eye(len(square), dtype=torch.bool, device=square.device)
 
 
-SCALE, THRESHOLD = 30.0, 0.3
+SCALE = 30.0
+THRESHOLD = 0.3
 BASES = {"sum": triplet_sum, "max": triplet_max}
 
 

@@ -7,8 +7,10 @@ from PIL import ImageOps
 
 from counterpart_metrics.errors import CounterpartError
 
-TO_CAPTIONS, TO_IMAGES = "i2t", "t2i"
-"""The directions of a search: an image looks for captions, a caption for images."""
+TO_CAPTIONS = "i2t"
+"""The direction of a search in which an image looks for captions."""
+TO_IMAGES = "t2i"
+"""The direction of a search in which a caption looks for images."""
 
 
 @dataclass(frozen=True)

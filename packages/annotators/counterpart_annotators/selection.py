@@ -56,7 +56,9 @@ def hard_negative_scores(
     drawn = _drawn(len(known), mini_batch, seed)
     if not 1 <= top_k < len(drawn):
         raise ValueError(f"Invalid top_k {top_k}: with {len(drawn)} pairs, use 1 to {len(drawn) - 1}.")
-    images, known, words = _unit(images), _unit(known[drawn]), _unit(words[drawn])
+    images = _unit(images)
+    known = _unit(known[drawn])
+    words = _unit(words[drawn])
     scores = np.zeros(len(images))
     for start in range(0, len(words), BLOCK):
         some = words[start : start + BLOCK]

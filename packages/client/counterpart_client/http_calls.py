@@ -18,7 +18,8 @@ from pydantic import BaseModel
 Answer = TypeVar("Answer", bound=BaseModel)
 API = "/api/v1"
 TRIES = 6
-FIRST_WAIT, LONGEST_WAIT = 0.5, 90.0  # seconds
+FIRST_WAIT = 0.5  # seconds
+LONGEST_WAIT = 90.0  # seconds
 BUSY = (429, 502, 503, 504)
 A_PAGE = 200  # rows
 BLOCK = 1 << 20  # bytes in memory

@@ -60,7 +60,8 @@ class Program:
 
     def _make(self, options: Mapping[str, Any]) -> Server:
         own = {name: options[name] for name in self.own}
-        balance, journal = str(options["balance"]), options["journal"]
+        balance = str(options["balance"])
+        journal = options["journal"]
         world = self.world(seed=_seed_for(options), balance=balance, journal=journal, **own)
         may_control = is_own if options["open_controls"] else is_local
         return self.emulator(world, host=options["host"], port=options["port"], may_control=may_control)

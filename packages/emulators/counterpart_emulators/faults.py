@@ -54,7 +54,8 @@ def read_fault(given: Mapping[str, Any], kinds: Mapping[str, FaultKind]) -> Faul
     kind = given.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
         raise InputError(f"Unknown kind of fault {kind!r}; choose one of: {', '.join(kinds)}.")
-    own, operations = kinds[kind].settings, kinds[kind].operations
+    own = kinds[kind].settings
+    operations = kinds[kind].operations
     values = {name: value for name, value in given.items() if name not in ("kind", "operation")}
     check_settings(f"A {kind} fault", values, {**TRIGGERS, **own})
     if "nth" in given and "probability" in given:

@@ -50,7 +50,8 @@ class MarketServer(Server, Generic[World]):
         self.plan = FaultPlan(self.kinds, self.world.clock.now)
         self.may_control = may_control
         self.pages = Pages(self.folder, name=self.name, currency=self.currency())
-        readers, acts = self.controls.readers(self.world), self.controls.acts(self.world)
+        readers = self.controls.readers(self.world)
+        acts = self.controls.acts(self.world)
         controls = Controls(
             self.world,
             self.plan,

@@ -139,7 +139,8 @@ class Marketplace(Generic[State]):
 
     def _repeat(self, entry: dict[str, Any]) -> None:
         """Repeat an act of the journal at its instant."""
-        name, arguments = entry["act"], unpack(entry)
+        name = entry["act"]
+        arguments = unpack(entry)
         if name == "clock":
             offset = timedelta(seconds=arguments["offset"])
             self.clock.restore(offset=offset, stopped_at=arguments["stopped_at"])

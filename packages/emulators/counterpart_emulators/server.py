@@ -31,7 +31,8 @@ class Server:
         self.routes = Map(rules)
         self._server = _served(host, port, Request.application(self._answer))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(POLL,), daemon=True, name="emulator")
-        self.host, self.port = host, self._server.port
+        self.host = host
+        self.port = self._server.port
         self.url = f"http://{host}:{self.port}"
 
     def __enter__(self) -> Self:

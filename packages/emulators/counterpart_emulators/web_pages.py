@@ -59,7 +59,8 @@ def moment(instant: datetime | None) -> str:
 
 def span(length: timedelta) -> str:
     """Write a length of time in its two largest units: ``1 hour 30 minutes``."""
-    left, words = int(length.total_seconds()), list[str]()
+    left = int(length.total_seconds())
+    words = list[str]()
     for unit, seconds in UNITS:
         count, left = divmod(left, seconds)
         if count:

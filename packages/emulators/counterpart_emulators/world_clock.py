@@ -35,4 +35,5 @@ class Clock:
 
     def restore(self, *, offset: timedelta, stopped_at: datetime | None) -> None:
         """Set the clock to what a journal recorded."""
-        self.offset, self.stopped_at = offset, stopped_at
+        self.offset = offset
+        self.stopped_at = stopped_at

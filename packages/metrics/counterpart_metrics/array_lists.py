@@ -46,7 +46,8 @@ def _array_blocks(
     parts = {part: f"{direction}_{part}" for part in ("queries", "items", "scores")}
     if parts["items"] not in held:
         raise CounterpartError(f"{name} has {parts['queries']} but no {parts['items']}. Write both.")
-    queries, items = arrays[parts["queries"]], arrays[parts["items"]]
+    queries = arrays[parts["queries"]]
+    items = arrays[parts["items"]]
     scores = arrays[parts["scores"]] if parts["scores"] in held else None
     if queries.ndim != 1 or items.ndim != 2 or len(items) != len(queries):
         raise CounterpartError(

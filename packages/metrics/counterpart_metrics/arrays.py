@@ -66,11 +66,14 @@ class Qrels:
         ``every``: the queries, where some have no pair. Raises ValueError for a pair that occurs twice, a negative
         item and a gain outside 0..1.
         """
-        asking, items = np.asarray(queries, np.int64), np.asarray(items, np.int64)
+        asking = np.asarray(queries, np.int64)
+        items = np.asarray(items, np.int64)
         weights = np.ones(len(items)) if gains is None else np.asarray(gains, np.float64)
         distinct = np.unique(asking if every is None else np.asarray(every, np.int64))
         order = np.lexsort((items, asking))
-        asking, items, weights = asking[order], items[order], weights[order]
+        asking = asking[order]
+        items = items[order]
+        weights = weights[order]
         if len(items) and items.min() < 0:
             raise ValueError(f"{(items < 0).sum()} items are negative. Use ids from 0.")
         if ((weights < 0) | (weights > 1)).any():
@@ -169,7 +172,8 @@ class Rankings:
             )
         if len(np.unique(rows)) < len(rows) or len(np.unique(columns)) < len(columns):
             raise ValueError("Some ids of the queries or items repeat.")
-        by_id, by_column = np.argsort(rows), np.argsort(columns)
+        by_id = np.argsort(rows)
+        by_column = np.argsort(columns)
         columns = columns[by_column].astype(np.int32 if columns.max(initial=0) < 2**31 else np.int64)
         ranked = np.empty(scores.shape, columns.dtype)
         for place, row in enumerate(by_id):

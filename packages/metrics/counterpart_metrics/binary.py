@@ -49,7 +49,8 @@ def average_precision_at_r(found: Found) -> Floats:
     size = found.qrels.positives
     ranks, rows = _matches_within(found, size)
     order = np.lexsort((ranks, rows))
-    ranks, rows = ranks[order], rows[order]
+    ranks = ranks[order]
+    rows = rows[order]
     nth = np.arange(1, len(rows) + 1) - np.searchsorted(rows, rows)
     return _defined(found, np.bincount(rows, nth / ranks, minlength=len(size)) / np.maximum(size, 1))
 
@@ -232,7 +233,8 @@ def _found_in_all(rankings: Mapping[Any, Sequence[Any]], positives: Mapping[Any,
     if all(isinstance(next(iter(items)), int | np.integer) for items in (positives, *positives.values())):
         return find(rankings, Qrels.of(positives))
     numbers: dict[Hashable, int] = {}  # labels of another kind are numbered first
-    lists, wanted = {}, {}
+    lists = {}
+    wanted = {}
     for place, (query, items) in enumerate(positives.items()):
         lists[place] = [numbers.setdefault(item, len(numbers)) for item in rankings[query]]
         wanted[place] = {numbers.setdefault(item, len(numbers)) for item in items}

@@ -4,14 +4,18 @@ import numpy as np
 from numba import njit
 
 # States of an item: a byte each, so that the table of all ids stays in the processor's cache. Larger ones are marks.
-OUTSIDE, COUNTED, JUDGED, FIRST_MARK = np.uint8(0), np.uint8(1), np.uint8(2), np.uint8(3)
+OUTSIDE = np.uint8(0)
+COUNTED = np.uint8(1)
+JUDGED = np.uint8(2)
+FIRST_MARK = np.uint8(3)
 MARKS = 253
 
 
 @njit(cache=True, nogil=True)
 def scan(items, row_of, starts, judged, states):
     """As ``judged_ranks.scan``. Items that a query has seen get its mark in ``states``."""
-    ranks, lengths = np.zeros(len(judged), np.int64), np.zeros(len(row_of), np.int64)
+    ranks = np.zeros(len(judged), np.int64)
+    lengths = np.zeros(len(row_of), np.int64)
     places = np.empty(len(states), np.int32)
     for query in range(len(row_of)):
         if row_of[query] < 0:
@@ -34,7 +38,8 @@ def _mark(span, judged, states, places):
     wanted = 0
     for place in span:
         if states[judged[place]] != OUTSIDE:
-            states[judged[place]], places[judged[place]] = JUDGED, place
+            states[judged[place]] = JUDGED
+            places[judged[place]] = place
             wanted += 1
     return wanted
 

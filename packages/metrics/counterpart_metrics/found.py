@@ -143,9 +143,12 @@ class _Search:
     """Looks for judged items in ever longer heads of lists."""
 
     def __init__(self, lists: Lists, qrels: Qrels, gallery: ArrayLike | None, depth: int | None) -> None:
-        self.qrels, self._gallery, self._depth = qrels, gallery, depth or np.inf
+        self.qrels = qrels
+        self._gallery = gallery
+        self._depth = depth or np.inf
         self._ends = np.array([len(lists.get(query, ())) for query in qrels.queries.tolist()], np.int64)
-        self.ranks, self.lengths = np.zeros(len(qrels.items), np.int64), self._ends.copy()
+        self.ranks = np.zeros(len(qrels.items), np.int64)
+        self.lengths = self._ends.copy()
         self._left = np.ones(len(self._ends), np.bool_)
 
     @property

@@ -25,7 +25,9 @@ def graded_hit_rate(found: Found, k: int) -> Floats:
 
 def graded_precision_at_r(found: Found) -> Floats:
     """Graded R-Precision: the gains among the first R items, by the gains of all R matches."""
-    rows, gains, size = found.qrels.rows, found.qrels.gains, found.qrels.positives
+    rows = found.qrels.rows
+    gains = found.qrels.gains
+    size = found.qrels.positives
     within = found.qrels.matches & (found.ranks > 0) & (found.ranks <= size[rows])
     return _shares(
         np.bincount(rows[within], gains[within], minlength=len(size)),
@@ -77,7 +79,8 @@ METRICS: Mapping[str, Metric] = {
 
 def _ideal(found: Found) -> tuple[Floats, Integers]:
     """The gains of all matches by query, largest first, and where each query's begin (Q,)."""
-    rows, gains = found.qrels.rows[found.qrels.matches], found.qrels.gains[found.qrels.matches]
+    rows = found.qrels.rows[found.qrels.matches]
+    gains = found.qrels.gains[found.qrels.matches]
     best = gains[np.lexsort((-gains, rows))]
     return best, np.searchsorted(rows, np.arange(len(found.qrels.queries)))
 

@@ -69,7 +69,8 @@ class JsonScan:
     """Checks JSON in parts, before a parser builds objects from it."""
 
     def __init__(self) -> None:
-        self._text, self._depth = b"", 0  # the beginning of a text that has not ended, and the brackets that are open
+        self._text = b""  # the beginning of a text that has not ended
+        self._depth = 0  # brackets that are open
         self._run = 0  # bytes of a number or of blanks that has not ended
 
     def add(self, part: bytes) -> None:

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from counterpart_metrics.arrays import Integers
 
-HEAD, DEEPER = 64, 8  # places of a list that are read first, and the factor by which the next look is deeper
+HEAD = 64  # places of a list that are read first
+DEEPER = 8  # the factor by which the next look is deeper
 
 
 def scan(
@@ -22,7 +23,8 @@ def scan(
         starts, judged: (Q + 1,) and (E,), the judged items of each query.
         states: by item, 1 in the gallery, 0 elsewhere.
     """
-    ranks, lengths = np.zeros(len(judged), np.int64), np.zeros(len(row_of), np.int64)
+    ranks = np.zeros(len(judged), np.int64)
+    lengths = np.zeros(len(row_of), np.int64)
     counted = states.view(np.bool_)
     whole = bool(counted.all())
     depth = items.shape[1]
@@ -49,5 +51,6 @@ def scan(
             if complete or read == depth:
                 break
             read = min(read * DEEPER, depth)
-        ranks[span], lengths[query] = found, last
+        ranks[span] = found
+        lengths[query] = last
     return ranks, lengths, -1

@@ -119,10 +119,12 @@ def _find_all(names: Sequence[str], direction: str, rankings: Rankings | Lists) 
 
 
 def _joined(qrels: Qrels, folds: Sequence[Found]) -> Found:
-    ranks, lengths = np.zeros(len(qrels.items), np.int64), np.zeros(len(qrels.queries), np.int64)
+    ranks = np.zeros(len(qrels.items), np.int64)
+    lengths = np.zeros(len(qrels.queries), np.int64)
     for found in folds:
         mine = np.isin(qrels.queries, found.qrels.queries)
-        ranks[mine[qrels.rows]], lengths[mine] = found.ranks, found.lengths
+        ranks[mine[qrels.rows]] = found.ranks
+        lengths[mine] = found.lengths
     return Found(qrels, ranks, lengths)
 
 

@@ -80,7 +80,8 @@ def _sorted(rankings: Rankings, key: NDArray, scores: NDArray | None = None) -> 
     scores = rankings.scores if scores is None else scores
     if np.isnan(scores[rankings.items != NO_ITEM]).any():
         raise ValueError("Some scores are not numbers (NaN).")
-    items, new = np.empty_like(rankings.items), np.empty_like(rankings.scores)
+    items = np.empty_like(rankings.items)
+    new = np.empty_like(rankings.scores)
     rows = max(1, BLOCK // max(1, rankings.items.shape[1]))
     for at in range(0, len(items), rows):
         part = slice(at, at + rows)

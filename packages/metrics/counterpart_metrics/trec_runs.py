@@ -85,7 +85,8 @@ def _run_blocks(name: str, ids: Ids, lines: _Lines, fixed: str) -> Iterator[Bloc
     # Best first; equal scores keep the order of their lines.
     order = np.lexsort((-lines.scores, codes))
     lengths = np.bincount(codes, minlength=len(queries))
-    (rows, ended), (row_scores, _) = padded(lines.items[order], lengths), padded(lines.scores[order], lengths)
+    rows, ended = padded(lines.items[order], lengths)
+    row_scores, _ = padded(lines.scores[order], lengths)
     chosen = {fixed: np.ones(len(queries), bool)} if fixed else _directions_of(name, ids, queries, rows, ended)
     for direction, mine in chosen.items():
         if mine.any():
@@ -95,13 +96,15 @@ def _run_blocks(name: str, ids: Ids, lines: _Lines, fixed: str) -> Iterator[Bloc
 def _directions_of(name: str, ids: Ids, queries: NDArray, items: NDArray, ended: Mask) -> dict[str, Mask]:
     """Return the queries of each direction: those that, with all of their items that are known, are ids of its two
     sides. Other queries are left out where the gallery is not known as a whole."""
-    asked, listed = [], []
+    asked = []
+    listed = []
     for direction in DIRECTIONS:
         query_keys, item_keys = ids.of(direction)
         asked.append(query_keys.knows(queries))
         listed.append(item_keys.knows(items) & ~ended)
     known = listed[0] | listed[1]
-    i2t, t2i = fits = [is_query & (of_side | ~known).all(1) for is_query, of_side in zip(asked, listed, strict=True)]
+    fits = [is_query & (of_side | ~known).all(1) for is_query, of_side in zip(asked, listed, strict=True)]
+    i2t, t2i = fits
     # A list that fits neither direction, of a query that could be of both, is that of an image and that of a caption.
     if (unclear := asked[0] & asked[1] & (i2t == t2i)).any():
         raise CounterpartError(

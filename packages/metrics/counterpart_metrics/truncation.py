@@ -48,7 +48,8 @@ def _continued(found: Found, mask: Mask) -> Found:
     more = np.flatnonzero((found.ranks == 0) & mask)
     rows = found.qrels.rows[more]
     order = np.lexsort((-found.qrels.gains[more], rows))
-    more, rows = more[order], rows[order]
+    more = more[order]
+    rows = rows[order]
     ranks = found.ranks.copy()
     ranks[more] = found.lengths[rows] + 1 + np.arange(len(rows)) - np.searchsorted(rows, rows)
     return Found(found.qrels, ranks, found.lengths + np.bincount(rows, minlength=len(found.lengths)))

@@ -220,7 +220,8 @@ def _alphas(coincidences: Values, values: Values, level: Scale) -> Values:
 
 def _coded(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
     """Return the place of each label in the list of labels, the third array; -1 where it is missing."""
-    first, second = np.asarray(a), np.asarray(b)
+    first = np.asarray(a)
+    second = np.asarray(b)
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(f"Labels must be two lists of equal length, not {first.shape} and {second.shape}.")
     both = np.concatenate([first, second])
@@ -240,7 +241,8 @@ def _kappas(tables: Values, labels: NDArray[Any], weights: Weights) -> Values:
     else:
         raise ValueError(f"Unknown weights {weights!r}: use None, linear or quadratic.")
     observed = (tables * distances).sum((1, 2))
-    rows, columns = tables.sum(2), tables.sum(1)
+    rows = tables.sum(2)
+    columns = tables.sum(1)
     expected = np.einsum("ni,nj,ij->n", rows, columns, distances)
     varies = ((rows > 0).sum(1) > 1) & ((columns > 0).sum(1) > 1)
     with np.errstate(invalid="ignore", divide="ignore"):

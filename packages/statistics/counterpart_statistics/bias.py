@@ -37,7 +37,8 @@ def model_bias(scores_subset: Scores, scores_all: Scores) -> float:
         scores_subset = list(scores_subset.values())
     elif isinstance(scores_subset, Mapping) or isinstance(scores_all, Mapping):
         raise ValueError("One set of scores is by name, the other by place. Pass both in the same form.")
-    subset, everything = np.asarray(scores_subset, float), np.asarray(scores_all, float)
+    subset = np.asarray(scores_subset, float)
+    everything = np.asarray(scores_all, float)
     if subset.shape != everything.shape or subset.ndim != 1 or not len(subset):
         raise ValueError(f"Bias compares one score an annotator; the shapes are {subset.shape} and {everything.shape}.")
     return float(np.abs(subset - everything).mean())

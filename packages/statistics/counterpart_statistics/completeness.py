@@ -211,7 +211,8 @@ class Beyond(NamedTuple):
 def expected_matches(ranks: ArrayLike, gains: ArrayLike) -> Floats:
     """Return (n,) the gain of each judged pair and, by a logistic regression on the ranks that learns from the judged
     pairs that are listed, the chance of each other pair to be a match. Arguments as of ``estimate_by_parts``."""
-    positions, known = np.asarray(ranks, float), np.asarray(gains, float)
+    positions = np.asarray(ranks, float)
+    known = np.asarray(gains, float)
     learned = ~np.isnan(known) & (positions > 0).any(axis=1)
     return np.where(np.isnan(known), _chances(_features(positions), known, learned), known)
 

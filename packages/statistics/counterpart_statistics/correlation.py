@@ -64,7 +64,8 @@ def correlations(scores: ArrayLike, coefficient: Callable[[ArrayLike, ArrayLike]
 
 
 def _paired(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
-    first, second = np.asarray(a, float), np.asarray(b, float)
+    first = np.asarray(a, float)
+    second = np.asarray(b, float)
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(f"Scores must be two lists of equal length, not {first.shape} and {second.shape}.")
     kept = ~(np.isnan(first) | np.isnan(second))

@@ -17,6 +17,7 @@ the time it finds 78%, 26% and 10% after three HITs, and 100%, 74% and 58% after
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,9 @@ def expected_answers(features: ArrayLike, yes: ArrayLike, workers: ArrayLike, *,
         yes: (N,) 1 or 0, NaN for answers from which nothing is to be learned.
         workers: (N,). Folds are by worker, so that no prediction for a worker is learned from their own answers.
     """
-    table, labels, who = np.asarray(features, np.float64), np.asarray(yes, np.float64), np.asarray(workers)
+    table = np.asarray(features, np.float64)
+    labels = np.asarray(yes, np.float64)
+    who = np.asarray(workers)
     if table.ndim != 2 or not len(table) == len(labels) == len(who):
         raise ValueError(f"Features {table.shape}, answers {labels.shape} and workers {who.shape} must agree in N.")
     distinct, own = np.unique(who, return_inverse=True)
@@ -155,8 +158,11 @@ def find_followers(
         signals: (S, N), higher for likelier matches.
         fewest: answers that a test needs.
     """
-    said, who, asked = np.asarray(yes, np.float64), np.asarray(workers), np.asarray(queries)
-    expected, table = np.asarray(probabilities, np.float64), np.asarray(signals, np.float64)
+    said = np.asarray(yes, np.float64)
+    who = np.asarray(workers)
+    asked = np.asarray(queries)
+    expected = np.asarray(probabilities, np.float64)
+    table = np.asarray(signals, np.float64)
     _check(said, who, asked, expected, table)
     known = ~np.isnan(expected)
     tau = _shared_shift(said[known], expected[known], who[known], asked[known])
@@ -222,7 +228,7 @@ def _tested(one: Followed, yes: Floats, signals: Floats, honest: _Honest, draws:
 
     p = p_of([first])
     if p <= MORE_BELOW:
-        p = p_of(honest.draw(PART, rng) for _ in range(-(-draws // PART)))
+        p = p_of(honest.draw(PART, rng) for _ in range(ceil(draws / PART)))
     return replace(
         one,
         signal=int(ratios.signal[best]),
@@ -243,8 +249,10 @@ def _shared_shift(yes: Floats, expected: Floats, workers: NDArray[Any], queries:
         return 0.0
     _, group, sizes = np.unique([workers, queries], axis=1, return_inverse=True, return_counts=True)
     place = group.ravel(), _places(group.ravel())
-    labels, chance = np.full((len(sizes), sizes.max()), np.nan), np.full((len(sizes), sizes.max()), 0.5)
-    labels[place], chance[place] = yes, expected
+    labels = np.full((len(sizes), sizes.max()), np.nan)
+    chance = np.full((len(sizes), sizes.max()), 0.5)
+    labels[place] = yes
+    chance[place] = expected
     return query_effect(chance, labels, sizes > 1)
 
 

@@ -62,7 +62,8 @@ def learn_from_controls(votes: ControlVotes, *, every: ControlVotes | None = Non
     (1 - confidence) / 2 of the highest: where no vote says yes, that is Clopper and Pearson's. Intervals of the errors
     are Clopper and Pearson's, with 0 as lower end: any yes may be right. Without votes the rate is NaN, from 0 to 1.
     """
-    yes, of = np.asarray(votes.yes, np.int64), np.asarray(votes.votes, np.int64)
+    yes = np.asarray(votes.yes, np.int64)
+    of = np.asarray(votes.votes, np.int64)
     if not len(of):
         return Learned(Estimate(np.nan, 0, 1), *(Estimate(0, 0, 1) for _ in range(2)))
     if (of < 1).any() or (yes < 0).any() or (yes > of).any() or not 0 <= votes.missed <= votes.known:
@@ -110,7 +111,8 @@ class _Model(NamedTuple):
 
     def at(self, rate: float) -> tuple[float, float, float]:
         """Return the log-likelihood at a rate, and the errors that suit it best, by expectation maximisation."""
-        said, votes = self.yes * self.numbers, self.votes * self.numbers
+        said = self.yes * self.numbers
+        votes = self.votes * self.numbers
         wrong_yes = float((said.sum() + 0.5) / (votes.sum() + 1))
         wrong_no = (self.missed + 0.5) / (self.known + 1)
         for _ in range(ITERATIONS):

@@ -93,10 +93,13 @@ def _taus(lists, last):  # type: ignore[no-untyped-def]
 def _tau(one, other, last):  # type: ignore[no-untyped-def]
     """tau-b of two lists: concordant minus discordant pairs over the mean count of pairs untied in each."""
     x, y = _ranks(one, other, last)
-    agreement, untied_x, untied_y = 0, 0, 0
+    agreement = 0
+    untied_x = 0
+    untied_y = 0
     for i in range(len(x)):
         for j in range(i):
-            by_x, by_y = np.sign(x[i] - x[j]), np.sign(y[i] - y[j])
+            by_x = np.sign(x[i] - x[j])
+            by_y = np.sign(y[i] - y[j])
             agreement += by_x * by_y
             untied_x += by_x != 0
             untied_y += by_y != 0
@@ -109,16 +112,19 @@ def _tau(one, other, last):  # type: ignore[no-untyped-def]
 def _ranks(one, other, last):  # type: ignore[no-untyped-def]
     """The ranks that the items of either list (or of both) have in each of the two."""
     k = len(one)
-    x, y = np.empty(2 * k, np.int64), np.empty(2 * k, np.int64)
+    x = np.empty(2 * k, np.int64)
+    y = np.empty(2 * k, np.int64)
     n = 0
     for rank in range(k):
         place = _place(other, one[rank])
         if one[rank] != 0 and (last or place < k):
-            x[n], y[n] = rank, place
+            x[n] = rank
+            y[n] = place
             n += 1
     for rank in range(k):
         if last and other[rank] != 0 and _place(one, other[rank]) == k:
-            x[n], y[n] = k, rank
+            x[n] = k
+            y[n] = rank
             n += 1
     return x[:n], y[:n]
 

@@ -119,7 +119,8 @@ def _refuted_up_to(
         gains = np.minimum(bets, bold) * (table - np.clip(to_come, 1e-12, 1.0))
         refuted = (np.cumsum(np.log1p(gains), axis=0) >= wanted).any(axis=0)
         refuted |= (to_come < -1e-9).any(axis=0)  # the values seen have a greater sum already
-        low, high = np.where(refuted, means, low), np.where(refuted, high, means)
+        low = np.where(refuted, means, low)
+        high = np.where(refuted, high, means)
     return low
 
 

@@ -119,7 +119,8 @@ def look_at(packed: Packed, values: Floats, hits: int, *, alpha: float = 0.05, m
     # Each statement may err with its share of alpha, so that all are right with probability 1 - alpha.
     least, most = _totals(sums[first] - sums[second], apart, hits, packed.n_full, alpha / len(pairs))
     shift = base[first] - base[second]
-    least, most = least + shift, most + shift
+    least = least + shift
+    most = most + shift
     ahead = np.zeros((len(sums), len(sums)), np.int64)
     equal = np.eye(len(sums), dtype=bool)
     ahead[first, second] = (least > CLOSE).astype(int) - (most < -CLOSE)

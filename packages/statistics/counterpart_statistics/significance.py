@@ -123,7 +123,8 @@ def randomisation_pvalues(differences: ArrayLike, *, samples: int = 10_000, seed
 
 def _paired(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
     """Return both without the queries that are NaN in either."""
-    first, second = np.asarray(a, float), np.asarray(b, float)
+    first = np.asarray(a, float)
+    second = np.asarray(b, float)
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(f"Paired values must be two lists of equal length, not {first.shape} and {second.shape}.")
     kept = ~(np.isnan(first) | np.isnan(second))

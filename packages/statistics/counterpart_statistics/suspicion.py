@@ -16,13 +16,17 @@ class Watch:
     """Gathers signs over the blocks of one file, in any order of blocks."""
 
     def __init__(self) -> None:
-        self._lists = self._equal = 0
-        self._neighbours = self._rising = self._falling = 0
+        self._lists = 0
+        self._equal = 0
+        self._neighbours = 0
+        self._rising = 0
+        self._falling = 0
         self._sums = [0, 0]
 
     def add(self, side: int, rankings: Rankings) -> None:
         """Take the lists of some queries; ``side`` numbers the direction."""
-        items, scores = rankings.items, rankings.scores
+        items = rankings.items
+        scores = rankings.scores
         both = items[:, 1:] >= 0
         self._neighbours += int(both.sum())
         self._rising += int((both & (items[:, 1:] > items[:, :-1])).sum())

@@ -65,7 +65,8 @@ def filtered(overlap: ArrayLike, people: ArrayLike, thresholds: ArrayLike, *, go
 
 
 def _paired(overlap: ArrayLike, people: ArrayLike) -> tuple[Floats, Floats]:
-    ours, theirs = np.asarray(overlap, float), np.asarray(people, float)
+    ours = np.asarray(overlap, float)
+    theirs = np.asarray(people, float)
     if ours.ndim != 1 or ours.shape != theirs.shape or not len(ours):
         raise ValueError(f"Scores must be two lists of the same pairs, not {ours.shape} and {theirs.shape}.")
     known = ~(np.isnan(ours) | np.isnan(theirs))

@@ -50,11 +50,13 @@ def vote_errors(controls: WorkersControls, yes: ArrayLike, votes: ArrayLike) -> 
         controls: of all submitted sets.
         yes: (n,) how many votes call each candidate a match, of ``votes`` (n,).
     """
-    said, of = np.asarray(yes, np.float64), np.asarray(votes, np.float64)
+    said = np.asarray(yes, np.float64)
+    of = np.asarray(votes, np.float64)
     several = of > 1
     if several.sum() >= FEWEST_PAIRS:
         return _by_differences(said[several], of[several])
-    wrong, asked = np.asarray(controls.wrong, np.float64), np.asarray(controls.asked, np.float64)
+    wrong = np.asarray(controls.wrong, np.float64)
+    asked = np.asarray(controls.asked, np.float64)
     counted = np.asarray(controls.counted, np.float64)
     return Wrong(*(_by_controls(wrong[:, side], asked[:, side], counted) for side in range(2)))
 

@@ -83,5 +83,6 @@ def match_posterior(probability: ArrayLike, yes: ArrayLike, no: ArrayLike, found
     >>> match_posterior([0.5, 0.5, 0.02], [1, 1, 1], [0, 1, 0], 0.9, 0.9).round(2).tolist()
     [0.9, 0.5, 0.16]
     """
-    for_yes, for_no = np.log(found / (1 - refused)), np.log((1 - found) / refused)
+    for_yes = np.log(found / (1 - refused))
+    for_no = np.log((1 - found) / refused)
     return np.asarray(expit(logit(probability) + np.multiply(yes, for_yes) + np.multiply(no, for_no)))

@@ -45,7 +45,8 @@ class AcceleratedPass:
 
         Lost are the queries with too many candidates. Raises TooManyCandidatesError where those are many.
         """
-        rows, columns = _Uploaded(self.rows, self.device), _Uploaded(self.columns, self.device)
+        rows = _Uploaded(self.rows, self.device)
+        columns = _Uploaded(self.columns, self.device)
         of_rows = _Way(rows, columns, k)
         of_columns = _Way(columns, rows, k) if both else None
         ways = [way for way in (of_rows, of_columns) if way]
@@ -85,7 +86,8 @@ class _Uploaded:
     """A side on the device: a small one stays there, of a large one a part at a time."""
 
     def __init__(self, side: Side, device: str) -> None:
-        self.side, self._device = side, device
+        self.side = side
+        self._device = device
         # No entry exceeds one, and a power of two changes no digit.
         self._scale = 2.0 ** -np.ceil(np.log2(side.lengths.max()))
         self._whole = self._upload(slice(0, len(side))) if len(side) <= PANEL else None
@@ -94,7 +96,8 @@ class _Uploaded:
         return self._whole[rows] if self._whole else self._upload(rows)
 
     def _upload(self, rows: slice) -> _Vectors:
-        halves, losses = [], []
+        halves = []
+        losses = []
         for part in slices(rows.stop, SENT, start=rows.start):
             vectors = torch.from_numpy(writable(self.side.take(part)))
             if self._device != "cpu":
@@ -110,8 +113,10 @@ class _Best:
     """Finds the items on the device that may be among the ``k`` best of queries there."""
 
     def __init__(self, items: _Vectors, k: int) -> None:
-        self._n, self._k = len(items), min(k, len(items))
-        self._longest, self._most_lost = items.lengths.max(), items.losses.max()
+        self._n = len(items)
+        self._k = min(k, len(items))
+        self._longest = items.lengths.max()
+        self._most_lost = items.losses.max()
         self._halves = torch.nn.functional.pad(items.halves, (0, 0, 0, -len(items) % ALIGNED))
 
     def height(self, n: int) -> int:
@@ -123,7 +128,8 @@ class _Best:
     def candidates(self, queries: _Vectors) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.bool_]]:
         """Return how many candidates each query has (n,), their places, query after query, and which queries are lost,
         having too many."""
-        n, width = len(queries), len(self._halves)
+        n = len(queries)
+        width = len(self._halves)
         with whole_operands():
             scores = queries.halves @ self._halves.T
         scores[:, self._n :] = -torch.inf
@@ -133,7 +139,9 @@ class _Best:
         least = self._least(few if few.shape[1] >= 4 * self._k else scores, queries)
         query, group = (largest >= least[:, None]).nonzero(as_tuple=True)
         lost = torch.bincount(query, minlength=n) > 8 * self._k + CROWDED
-        query, group = query[~lost[query]], group[~lost[query]]
+        kept = ~lost[query]
+        query = query[kept]
+        group = group[kept]
         places = group[:, None] + torch.arange(0, width, width // GROUP, device=group.device)
         taken = scores[query[:, None], places] >= least[query, None]
         counts = torch.bincount(query[:, None].expand_as(places)[taken], minlength=n)
@@ -154,13 +162,16 @@ class _Way:
     """One direction of a search: the lists that are ``found``, and the queries that are ``lost``."""
 
     def __init__(self, queries: _Uploaded, items: _Uploaded, k: int) -> None:
-        self._queries, self._items, self._k = queries, items, k
+        self._queries = queries
+        self._items = items
+        self._k = k
         self.found = empty_ranking(len(queries.side), k)
         self.lost = np.zeros(len(queries.side), np.bool_)
 
     def candidates(self) -> Iterator[tuple[slice, Candidates, float]]:
         """Yield the candidates of a strip of queries in a panel of items, and the share of all products so far."""
-        n, n_items = len(self._queries.side), len(self._items.side)
+        n = len(self._queries.side)
+        n_items = len(self._items.side)
         for panel in slices(n_items, PANEL):
             best = _Best(self._items.part(panel), self._k)
             for strip in slices(n, best.height(n)):

@@ -117,7 +117,8 @@ def seed(buffers, kth_scores):
 @njit(cache=True, nogil=True)
 def thin(query, buffers):
     """Raise a query's threshold as far as its candidates allow, drop those below it, and return how many are left."""
-    count, entries = buffers.counts[query], buffers.entries[query]
+    count = buffers.counts[query]
+    entries = buffers.entries[query]
     if count <= buffers.k:
         return count
     if buffers.strict:
@@ -138,7 +139,8 @@ def thin(query, buffers):
 
 @njit(cache=True, nogil=True)
 def _scan_row(keys, query, first_column, rows, flags, hits):
-    entries, count = rows.entries[query], rows.counts[query]
+    entries = rows.entries[query]
+    count = rows.counts[query]
     threshold = rows.thresholds[query]
     for first in range(0, len(keys), STRIPE):
         part = keys[first : first + STRIPE]
@@ -156,7 +158,8 @@ def _scan_row(keys, query, first_column, rows, flags, hits):
 
 @njit(cache=True, nogil=True)
 def _scan_stripe(tile, first, stop, at, first_row, columns):
-    thresholds, counts = columns.thresholds[at + first : at + stop], columns.counts[at + first : at + stop]
+    thresholds = columns.thresholds[at + first : at + stop]
+    counts = columns.counts[at + first : at + stop]
     entries = columns.entries[at + first : at + stop]
     size = columns.entries.shape[1]
     flags = np.zeros(STRIPE, np.bool_)
@@ -237,7 +240,8 @@ def _lanes(k):
 def _kth_best(keys, k):
     """Find the k-th largest of some keys by bisection, as ``_kth_key`` does."""
     kind = keys.dtype.type
-    low, high = np.int64(np.iinfo(keys.dtype).min), np.int64(np.iinfo(keys.dtype).max)
+    low = np.int64(np.iinfo(keys.dtype).min)
+    high = np.int64(np.iinfo(keys.dtype).max)
     while low < high:
         middle = (low + high + 1) >> 1
         count = np.int32(0)

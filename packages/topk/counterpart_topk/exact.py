@@ -70,7 +70,8 @@ def bidirectional_topk(
         ValueError: for wrong shapes or dtypes, NaN or infinite entries, zero vectors, k out of range, a device that
             torch does not find, or memory that is not a number of bytes.
     """
-    images, captions = _an_array(images, "images"), _an_array(captions, "captions")
+    images = _an_array(images, "images")
+    captions = _an_array(captions, "captions")
     check_k(k, min(len(images), len(captions)))
     several = _several(images), _several(captions)
     sides = open_side(_flat(images), "images"), open_side(_flat(captions), "captions")
@@ -97,10 +98,12 @@ def topk_of_products(
 
     Returns indices and scores, each (N, k). Raises ValueError as ``bidirectional_topk`` does.
     """
-    queries, items = _an_array(queries, "queries"), _an_array(items, "items")
+    queries = _an_array(queries, "queries")
+    items = _an_array(items, "items")
     check_k(k, len(items))
     several = _several(queries), _several(items)
-    rows, columns = open_side(_flat(queries), "queries"), open_side(_flat(items), "items")
+    rows = open_side(_flat(queries), "queries")
+    columns = open_side(_flat(items), "items")
     fit_together(rows, columns)
     passes = _passes(device)
     depth = min(k * max(several), len(columns))
@@ -164,10 +167,12 @@ class _Search:
 
     def both_ways(self, rows: Side, columns: Side) -> tuple[Ranking, Ranking, str]:
         """Rank columns for rows and rows for columns, each distinct vector once; and return the precision used."""
-        row_groups, column_groups = group_equals(rows), group_equals(columns)
+        row_groups = group_equals(rows)
+        column_groups = group_equals(columns)
         if row_groups is None and column_groups is None:
             return self._distinct_both_ways(rows, columns)
-        row_groups, column_groups = row_groups or all_different(len(rows)), column_groups or all_different(len(columns))
+        row_groups = row_groups or all_different(len(rows))
+        column_groups = column_groups or all_different(len(columns))
         firsts = rows.only(row_groups.firsts), columns.only(column_groups.firsts)
         by_row, by_column, precision = self._distinct_both_ways(*firsts)
         return spread(by_row, row_groups, column_groups), spread(by_column, column_groups, row_groups), precision
@@ -238,12 +243,14 @@ def _of_items(found: Ranking, queries_each: int, items_each: int, k: int) -> Ran
         scores = found.scores[flat].reshape(places.shape)
         places = np.where(places == NOWHERE, FAR, places // items_each)
         best_first = np.lexsort((-scores, places))
-        places, scores = np.take_along_axis(places, best_first, 1), np.take_along_axis(scores, best_first, 1)
+        places = np.take_along_axis(places, best_first, 1)
+        scores = np.take_along_axis(scores, best_first, 1)
         again = np.zeros(places.shape, bool)
         again[:, 1:] = places[:, 1:] == places[:, :-1]
         scores = np.where(again | (places == FAR), -np.inf, scores)
         best = np.lexsort((places, -scores))[:, :k]
-        places, scores = np.take_along_axis(places, best, 1), np.take_along_axis(scores, best, 1)
+        places = np.take_along_axis(places, best, 1)
+        scores = np.take_along_axis(scores, best, 1)
         ranked.places[part, : places.shape[1]] = np.where(scores == -np.inf, NOWHERE, places)
         ranked.scores[part, : places.shape[1]] = scores
     return ranked

@@ -52,7 +52,8 @@ class TorchProducts:
     awake for a while and slow the scan down."""
 
     def __init__(self, kind: torch.dtype, bits: torch.dtype) -> None:
-        self._kind, self._bits = kind, bits
+        self._kind = kind
+        self._bits = bits
         self._out = torch.empty(0, dtype=kind)
 
     def operand(self, embeddings: NDArray) -> torch.Tensor:

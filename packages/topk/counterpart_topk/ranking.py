@@ -24,7 +24,8 @@ class Ranking:
 
     def put(self, rows: slice | NDArray[np.int64], other: "Ranking") -> None:
         """Replace the lists of some queries."""
-        self.places[rows], self.scores[rows] = other.places, other.scores
+        self.places[rows] = other.places
+        self.scores[rows] = other.scores
 
 
 def empty_ranking(n: int, k: int) -> Ranking:
@@ -109,7 +110,8 @@ def _settle(buffers, queries, query_index, first, items, item_index, places, sco
 @njit(cache=True, nogil=True)
 def _settle_one(query, buffers, vector, items, item_index, places, scores):
     count = thin(query, buffers)
-    found, exact = np.empty(count, np.int64), np.empty(count, np.float64)
+    found = np.empty(count, np.int64)
+    exact = np.empty(count, np.float64)
     for number in range(count):
         found[number] = (buffers.entries[query, number] & 0xFFFFFFFF) ^ 0xFFFFFFFF
         item = item_index[found[number]] if len(item_index) else found[number]
@@ -127,7 +129,8 @@ def _settle_final(buffers, places, scores):
 @njit(cache=True, nogil=True)
 def _settle_final_one(query, buffers, places, scores):
     count = thin(query, buffers)
-    found, bits = np.empty(count, np.int64), np.empty(count, np.int32)
+    found = np.empty(count, np.int64)
+    bits = np.empty(count, np.int32)
     for number in range(count):
         key = np.int32(buffers.entries[query, number] >> 32)
         bits[number] = key ^ ((key >> 31) & 0x7FFFFFFF)
@@ -158,8 +161,10 @@ def insert(place, score, places, scores):
         at -= 1
     if at < len(places):
         for move in range(len(places) - 1, at, -1):
-            places[move], scores[move] = places[move - 1], scores[move - 1]
-        places[at], scores[at] = place, score
+            places[move] = places[move - 1]
+            scores[move] = scores[move - 1]
+        places[at] = place
+        scores[at] = score
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

@@ -97,7 +97,8 @@ class Groups:
 
 def group_equals(side: Side) -> Groups | None:
     """Group equal vectors if this at least halves the side; None otherwise."""
-    n, sample = len(side), 16 * isqrt(len(side))
+    n = len(side)
+    sample = 16 * isqrt(len(side))
     # Of a side that is halved, 128 rows of the sample or more equal another; hardly ever less than half as many do.
     if n > sample:
         drawn = side.hashes[np.random.default_rng(0).choice(n, sample, replace=False, shuffle=False)]
@@ -156,7 +157,8 @@ def _measure(values, words, lengths, bfloat16_losses, float32_losses, hashes):
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _lengths(vector):
-    single, bits = np.empty(len(vector), np.float32), np.empty(len(vector), np.uint32)
+    single = np.empty(len(vector), np.float32)
+    bits = np.empty(len(vector), np.uint32)
     for place in range(len(vector)):
         single[place] = vector[place]
     bits[:] = single.view(np.uint32)
@@ -165,7 +167,9 @@ def _lengths(vector):
             0xFFFF0000
         )
     rounded = bits.view(np.float32)
-    length, bfloat16_loss, float32_loss = 0.0, 0.0, 0.0
+    length = 0.0
+    bfloat16_loss = 0.0
+    float32_loss = 0.0
     for place in range(len(vector)):
         value = np.float64(vector[place])
         length += value * value

@@ -89,7 +89,8 @@ class _Shape:
 
     @classmethod
     def within(cls, memory: int, tiles: Tiles, k: int) -> "_Shape":
-        (n_rows, n_columns), (tallest, widest) = tiles.shape, tiles.largest
+        n_rows, n_columns = tiles.shape
+        tallest, widest = tiles.largest
         a_vector = tiles.bytes_a_vector + 8 * buffer_size(k) + 32
         panel = max(1, min(n_columns, widest, memory // 4 // a_vector))
         tile = max(1, min(n_rows, tallest, memory // 4 // (8 * panel)))
@@ -100,7 +101,10 @@ class _Passing:
     """Passes strips over all panels, one after the other."""
 
     def __init__(self, tiles: Tiles, k: int, shape: _Shape, both: bool, found: Sweep) -> None:
-        self._tiles, self._k, self._both, self._found = tiles, k, both, found
+        self._tiles = tiles
+        self._k = k
+        self._both = both
+        self._found = found
         self.shape = shape
         self.too_many = False
         self._row_margins, self._column_margins = tiles.margins()
@@ -172,7 +176,8 @@ def _begun(n_rows: int, n_columns: int, k: int, store: Store | None) -> tuple[Sw
 
 def _keep(found: Sweep, strip: slice, store: Store) -> None:
     """Keep a strip, and only then the columns after it: they refer to the rows of all kept strips."""
-    rows, columns = found.by_row, found.by_column
+    rows = found.by_row
+    columns = found.by_column
     store.save(f"rows-{strip.start}", places=rows.places[strip], scores=rows.scores[strip], lost=found.lost_rows[strip])
     store.save(
         "columns",

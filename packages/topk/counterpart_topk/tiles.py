@@ -93,9 +93,13 @@ class ProductTiles:
     largest = IN_CACHE
 
     def __init__(self, rows: Side, columns: Side, products: Products) -> None:
-        self._rows, self._columns, self._products = rows, columns, products
+        self._rows = rows
+        self._columns = columns
+        self._products = products
         self.shape = len(rows), len(columns)
-        self.precision, self.key_type, self.relative = products.name, products.key_type, products.relative
+        self.precision = products.name
+        self.key_type = products.key_type
+        self.relative = products.relative
         self.bytes_a_vector = 12 * rows.dimensions  # a copy, and the operand
 
     def margins(self) -> tuple[Margins, Margins]:
@@ -129,7 +133,8 @@ class ScoreTiles:
     bytes_a_vector = 0
 
     def __init__(self, score: Score, shape: tuple[int, int]) -> None:
-        self._score, self.shape = score, shape
+        self._score = score
+        self.shape = shape
 
     def margins(self) -> tuple[Margins, Margins]:
         return np.zeros(self.shape[0]), np.zeros(self.shape[1])
@@ -172,7 +177,8 @@ class CentredTiles(ProductTiles):
         super().__init__(rows, columns, Float32Products())
         self.precision = "centred float32"
         self.bytes_a_vector = 32 * rows.dimensions  # with copies in float64
-        self._row_mean, self._column_mean = _mean(rows), _mean(columns)
+        self._row_mean = _mean(rows)
+        self._column_mean = _mean(columns)
         self.shift = float(self._row_mean @ self._column_mean)
 
     def margins(self) -> tuple[Margins, Margins]:

@@ -49,7 +49,8 @@ class TagRank:
 
     def __init__(self, known: Positions, omegas: NDArray[np.float64]) -> None:
         """``omegas`` (2,): the normalisation terms of the absolute and of the relative kernel."""
-        self._known, self._omegas = known, omegas
+        self._known = known
+        self._omegas = omegas
 
     @classmethod
     def learn(cls, training: Documents, n_words: int) -> "TagRank":
@@ -120,9 +121,12 @@ def _share_after(ids, position, known):
 @njit(cache=True)
 def _distances(left, s, right, t):
     """Both chi-square distances of sentences s and t: their words are merged; a word of only one adds its rank."""
-    absolute = relative = 0.0
-    a, b = left.sentences[s], right.sentences[t]
-    a_stop, b_stop = left.sentences[s + 1], right.sentences[t + 1]
+    absolute = 0.0
+    relative = 0.0
+    a = left.sentences[s]
+    b = right.sentences[t]
+    a_stop = left.sentences[s + 1]
+    b_stop = right.sentences[t + 1]
     while a < a_stop or b < b_stop:
         if b == b_stop or (a < a_stop and left.ids[a] < right.ids[b]):
             absolute += left.absolute[a]
@@ -147,7 +151,8 @@ def _chi_square(x, y):
 
 @njit(cache=True)
 def _means(sentences, some):
-    absolute = relative = 0.0
+    absolute = 0.0
+    relative = 0.0
     for s in some:
         for t in some:
             distances = _distances(sentences, s, sentences, t)

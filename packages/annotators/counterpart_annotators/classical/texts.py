@@ -64,7 +64,8 @@ class Text:
 
     def __init__(self, kind: str, arrays: Arrays) -> None:
         """``arrays`` are what ``learn_text`` returned for this ``kind``."""
-        self._places, self._weights = _places(arrays["words"].tolist()), arrays["word_weights"]
+        self._places = _places(arrays["words"].tolist())
+        self._weights = arrays["word_weights"]
         self._only_first = kind == "bow1"
         self.kernel = _kernel(kind, arrays)
 

@@ -22,8 +22,10 @@ from counterpart_annotators.classical.documents import Documents, Numbers, norma
 Similarity = NDArray[np.float32]
 FEWEST = 5  # occurrences that the distributional similarity needs, and a noun in alignments
 FEWEST_VERBS = 25
-NOUN_SHARE, VERB_SHARE = 0.5, 0.25
-LEAST_COMPANY, LEAST_ALIGNED = 0.01, 0.05  # smaller similarities count as 0
+NOUN_SHARE = 0.5
+VERB_SHARE = 0.25
+LEAST_COMPANY = 0.01  # smaller similarities count as 0
+LEAST_ALIGNED = 0.05  # smaller ones count as 0
 ROUNDS = 5  # of expectation and maximisation
 
 
@@ -91,7 +93,9 @@ def _alignable(training: Documents, n_words: int) -> tuple[Numbers, Numbers, Num
     """Return all candidate alignments of words in two captions: source words, target words, and the number of the
     target's occurrence. Source ``n_words`` is the empty word."""
     nothing = np.empty(0, dtype=np.int64)
-    sources, targets, tokens = [nothing], [nothing], [nothing]
+    sources = [nothing]
+    targets = [nothing]
+    tokens = [nothing]
     started = 0
     for source, target in _caption_pairs(training):
         candidates = np.append(source, n_words)
@@ -167,7 +171,8 @@ class TrigramKernel:
     def __init__(self, weights: NDArray[np.float64], similarity: NDArray[np.float32]) -> None:
         """``weights`` (V,): the square root of each word's lambda. ``similarity`` (n, n): of the words below n to each
         other; all others are similar only to themselves."""
-        self._weights, self._similarity = weights, similarity
+        self._weights = weights
+        self._similarity = similarity
 
     def read(self, documents: Documents) -> ReadSequences:
         """Return the documents as ``compare`` takes them."""
@@ -202,7 +207,8 @@ def _match(a, b, weights, similarity):
 
 @njit(cache=True)
 def _fill(matches, left, s, right, t, weights, similarity):
-    start, other_start = left.sentences[s], right.sentences[t]
+    start = left.sentences[s]
+    other_start = right.sentences[t]
     for i in range(left.sentences[s + 1] - start):
         for j in range(right.sentences[t + 1] - other_start):
             matches[i, j] = _match(left.words[start + i], right.words[other_start + j], weights, similarity)
@@ -263,7 +269,8 @@ def _longest(sequences):
 @njit(cache=True, parallel=True)
 def _sums(left, right, weights, similarity):
     sums = np.empty((len(left.documents) - 1, len(right.documents) - 1))
-    rows, columns = _longest(left), _longest(right)
+    rows = _longest(left)
+    columns = _longest(right)
     for i in prange(sums.shape[0]):
         matches = np.empty((rows, columns))
         middles = np.empty(columns)

@@ -21,7 +21,8 @@ Signatures = NDArray[np.float32]
 SIGMAS = 1.0, 3.0  # across and along an edge, in pixels: the finest scale of Varma and Zisserman's filters
 ANGLES = 6
 REACH = 8  # pixels from a filter's centre to its rim
-STRIDE, BIN = 8, 4.0  # pixels between SIFT descriptors, and the side of each of their 4 x 4 cells
+STRIDE = 8  # pixels between SIFT descriptors
+BIN = 4.0  # pixels of a side of each of their 4 x 4 cells
 SIZE_OF_BIN = 2 / 3  # OpenCV's cells are 1.5 times a keypoint's size
 
 
@@ -86,7 +87,8 @@ def _filters() -> list[Values]:
 
 
 WORDS = {"colour": 128, "texture": 256, "sift": 256}
-PICTURES, POINTS = 200, 1000  # visual words are learned from this many pictures, and points of each
+PICTURES = 200  # that visual words are learned from
+POINTS = 1000  # of each of these pictures
 ROUNDS = 20  # of k-means
 LEVELS = {"histogram": 1, "pyramid": 3}
 BLOCK = 8192  # points that are assigned to words at a time

@@ -27,7 +27,9 @@ from counterpart_annotators.training.loop import fit, repeatable
 from counterpart_metrics.errors import CounterpartError
 
 State = dict[str, Tensor]
-CONFIGURATION, TOKENISER, PREPARATION = "configuration", "tokeniser", "preparation"
+CONFIGURATION = "configuration"
+TOKENISER = "tokeniser"
+PREPARATION = "preparation"
 # Entries of configuration files for other uses: here tensors have 32 bits and nothing is compressed.
 _IGNORED_ENTRIES = ("dtype", "torch_dtype", "attn_implementation", "_attn_implementation", "quantization_config")
 # Buffers that older files contain as tensors.
@@ -250,7 +252,8 @@ def describe_towers(settings: Settings, pieces: int) -> dict[str, str]:
         layers, width, heads = (settings[f"{prefix}{part}"] for part in ("layers", "width", "heads"))
         return f"{layers} layers, width {width}, {heads} heads"
 
-    side, patch = settings["picture"], settings["patch"]
+    side = settings["picture"]
+    patch = settings["patch"]
     return {
         "picture tower": f"{described('image')}, patches of {patch} x {patch} in {side} x {side}",
         "caption tower": f"{described('text')}, {pieces:,} pieces, {settings['context']} of a caption",

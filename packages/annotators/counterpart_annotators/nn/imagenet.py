@@ -33,7 +33,9 @@ class KeptPictures(Generic[Decoded]):
         self, read: Callable[[PlainImage], Decoded], size: Callable[[Decoded], int], limit: int = CACHE_BYTES
     ) -> None:
         """``read`` decodes an image, ``size`` returns the bytes of the result."""
-        self._read, self._size, self._room = read, size, limit
+        self._read = read
+        self._size = size
+        self._room = limit
         self._kept: dict[str, Decoded] = {}
         self._lock = Lock()
 
@@ -56,7 +58,8 @@ Box = tuple[int, int, int, int]
 
 MEAN = np.array((0.485, 0.456, 0.406), np.float32)
 DEVIATION = np.array((0.229, 0.224, 0.225), np.float32)
-SIDE, SHORTER_SIDE = 224, 256
+SIDE = 224
+SHORTER_SIDE = 256
 SMALLEST_CROP = 0.08
 CROP_RATIOS = (3 / 4, 4 / 3)
 ERASED_SHARES = (0.02, 0.33)
@@ -72,13 +75,15 @@ def evaluation_view(picture: Pillow.Image, side: int = SIDE, shorter: int | None
     """
     shorter = shorter or round(side * SHORTER_SIDE / SIDE)
     width, height = picture.size
-    across, down = shorter, shorter
+    across = shorter
+    down = shorter
     if width <= height:
         down = int(shorter * height / width)
     else:
         across = int(shorter * width / height)
     small = picture.resize((across, down), Pillow.Resampling.BILINEAR)
-    left, top = round((across - side) / 2), round((down - side) / 2)
+    left = round((across - side) / 2)
+    top = round((down - side) / 2)
     return _normalised(small.crop((left, top, left + side, top + side)))
 
 
@@ -110,7 +115,9 @@ class TrainingViews:
     ) -> None:
         """``smallest_crop`` is the smallest share of a picture in a view; ``erasing`` the probability of an erased
         rectangle."""
-        self._side, self._smallest_crop, self._erasing = side, smallest_crop, erasing
+        self._side = side
+        self._smallest_crop = smallest_crop
+        self._erasing = erasing
         self._pictures = KeptPictures(
             lambda image: image.open(), lambda picture: picture.width * picture.height * 3, limit
         )
@@ -143,7 +150,8 @@ def _crop(width: int, height: int, smallest: float, rng: np.random.Generator) ->
     ratio = min(max(width / height, CROP_RATIOS[0]), CROP_RATIOS[1])
     across = min(width, round(height * ratio))
     down = min(height, round(width / ratio))
-    left, top = (width - across) // 2, (height - down) // 2
+    left = (width - across) // 2
+    top = (height - down) // 2
     return left, top, left + across, top + down
 
 
@@ -157,7 +165,8 @@ def _rectangle(
         across = round(np.sqrt(area * ratio))
         down = round(np.sqrt(area / ratio))
         if 0 < across <= width and 0 < down <= height:
-            left, top = int(rng.integers(width - across + 1)), int(rng.integers(height - down + 1))
+            left = int(rng.integers(width - across + 1))
+            top = int(rng.integers(height - down + 1))
             return left, top, left + across, top + down
     return None
 

@@ -39,7 +39,8 @@ class JointEncoder(CrossEncoder):
 
     def __init__(self, model: Model, pairing: Pairing, batch_size: int) -> None:
         self.batch_size = batch_size
-        self._model, self._pairing = model, pairing
+        self._model = model
+        self._pairing = pairing
 
     def ready(self, images: Sequence[PlainImage], captions: Sequence[PlainCaption]) -> "PairsOfGallery":
         """Prepare to score pairs of a gallery."""
@@ -52,8 +53,10 @@ class PairsOfGallery(JointScores):
     def __init__(
         self, model: Model, pairing: Pairing, images: Sequence[PlainImage], captions: Sequence[PlainCaption]
     ) -> None:
-        self._model, self._pairing = model, pairing
-        self._images, self._captions = images, captions
+        self._model = model
+        self._pairing = pairing
+        self._images = images
+        self._captions = captions
         self._last: dict[int, Tensor] = {}
         self._ids: dict[int, list[int]] = {}
 
@@ -91,8 +94,10 @@ class PairsLearner:
 
     def __init__(self, model: Model, pairing: Pairing, plan: TrainingPlan) -> None:
         self.network = model.network
-        self._model, self._pairing = model, pairing
-        self._negatives, self._batch_size = int(plan.settings["negatives"]), int(plan.settings["batch_size"])
+        self._model = model
+        self._pairing = pairing
+        self._negatives = int(plan.settings["negatives"])
+        self._batch_size = int(plan.settings["batch_size"])
         self._pictures = TrainingViews(model.preparation, float(plan.settings["smallest_crop"]))
 
     def annotator(self) -> JointEncoder:

@@ -189,7 +189,8 @@ STAGES = ((64, 2), (128, 2), (256, 4), (512, 4), (512, 4))
 class VGG19(nn.Module):
     """VGG-19 without its last layer: pictures (B, 3, 224, 224) to vectors (B, 4096), rectified."""
 
-    side, channels = 224, 4096
+    side = 224
+    channels = 4096
 
     def __init__(self) -> None:
         super().__init__()

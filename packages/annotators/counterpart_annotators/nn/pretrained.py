@@ -19,7 +19,9 @@ from counterpart_annotators.options import Settings
 from counterpart_metrics.errors import CounterpartError, counted, some_of
 from counterpart_metrics.json_gate import read_json
 
-WHOLE, INDEX, OLD = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
+WHOLE = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+OLD = "pytorch_model.bin"
 
 
 class _Published(NamedTuple):

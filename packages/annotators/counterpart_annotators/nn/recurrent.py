@@ -79,8 +79,11 @@ class Embedder(EmbeddingAnnotator):
         spelled: Callable[[str], str] = str,
     ) -> None:
         self.looks_at_pictures = source.looks_at_pictures
-        self._network, self._vocabulary, self._source = network, vocabulary, source
-        self._device, self._spelled = device, spelled
+        self._network = network
+        self._vocabulary = vocabulary
+        self._source = source
+        self._device = device
+        self._spelled = spelled
 
     def encode_images(self, images: Sequence[PlainImage]) -> Embeddings:
         """Return (N, D) or (N, K, D). Raises CounterpartError for an image without a readable picture."""
@@ -112,9 +115,13 @@ class RecurrentLearner(Generic[Network]):
         *,
         spelled: Callable[[str], str] = str,
     ) -> None:
-        self.network = self._network = network
+        self.network = network
+        self._network = network
         self.loss_name = plan.loss
-        self._vocabulary, self._source, self._device, self._spelled = vocabulary, source, plan.device, spelled
+        self._vocabulary = vocabulary
+        self._source = source
+        self._device = plan.device
+        self._spelled = spelled
 
     def loss(self, batch: Batch) -> Tensor:
         """Return the batch's loss. Random views follow torch's generator, which training saves and restores."""
@@ -239,7 +246,8 @@ def prepare(trunk: nn.Module | None, words: nn.Module, plan: TrainingPlan) -> No
     Raises CounterpartError for a trunk that would be frozen untrained, and weights that are missing or do not fit.
     """
     trunk = trunk or nn.Identity()
-    source, frozen = str(plan.settings["trunk_from"]), str(plan.settings["frozen"])
+    source = str(plan.settings["trunk_from"])
+    frozen = str(plan.settings["frozen"])
     if source:
         _load_trunk(trunk, source, plan)
     elif "trunk" in frozen and trunk.state_dict():

@@ -24,7 +24,8 @@ from counterpart_annotators.plain import PlainImage
 from counterpart_annotators.progress import Progress, silent, tracked
 from counterpart_metrics.errors import CounterpartError, counted, some_of
 
-FEATURES, IDS = "_ims.npy", "_ids.txt"
+FEATURES = "_ims.npy"
+IDS = "_ids.txt"
 DIGEST = 16  # bytes
 REGIONS = ("regions", "channels")
 

@@ -18,9 +18,15 @@ from torch import Tensor
 from counterpart_metrics.errors import CounterpartError
 from counterpart_metrics.json_gate import read_json
 
-START, END = "<|startoftext|>", "<|endoftext|>"
+START = "<|startoftext|>"
+END = "<|endoftext|>"
 WORD_END = "</w>"
-PAD, UNKNOWN, CLASS, SEPARATOR, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+PAD = "[PAD]"
+UNKNOWN = "[UNK]"
+CLASS = "[CLS]"
+SEPARATOR = "[SEP]"
+MASK = "[MASK]"
+SPECIAL = (PAD, UNKNOWN, CLASS, SEPARATOR, MASK)
 CONTINUES = "##"
 # Words, single digits, other characters but white space; English endings separate (Radford et al. 2021).
 CLIP_WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"

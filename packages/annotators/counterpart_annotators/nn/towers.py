@@ -65,7 +65,8 @@ class TowersLearner:
 
     def __init__(self, model: Model, loss: str, smallest_crop: float) -> None:
         self.network: Any = model.network
-        self._model, self._loss = model, loss
+        self._model = model
+        self._loss = loss
         self._pictures = TrainingViews(model.preparation, smallest_crop)
 
     def annotator(self) -> TwoTowers:

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
 
-SPECIALS = PAD, START, END, UNKNOWN = "<pad>", "<start>", "<end>", "<unk>"
+PAD = "<pad>"
+START = "<start>"
+END = "<end>"
+UNKNOWN = "<unk>"
+SPECIALS = (PAD, START, END, UNKNOWN)
 CACHED = 2**15  # captions whose tokens are cached: training reads them in every epoch
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 

@@ -139,12 +139,14 @@ class Batches:
     """
 
     def __init__(self, examples: TrainingSet, size: int) -> None:
-        self._examples, self._size = examples, size
+        self._examples = examples
+        self._size = size
 
     def of_epoch(self, seed: int, number: int) -> Iterator[Batch]:
         """Yield the batches of the epoch of this number; the same seed and number give the same ones."""
         rng = np.random.default_rng([seed, number])
-        pairs, weights = self._examples.pairs, self._examples.weights
+        pairs = self._examples.pairs
+        weights = self._examples.weights
         drawn = pairs[rng.permutation(np.flatnonzero(rng.random(len(weights)) < weights / weights.max()))]
         any_fit = next(disjoint(drawn, self._size), None) is not None
         if not any_fit:

@@ -114,7 +114,10 @@ class _Run:
     """A training in progress: its finished epochs and the best weights so far."""
 
     def __init__(self, learner: Learner, examples: TrainingSet, plan: TrainingPlan, schedule: Schedule) -> None:
-        self._learner, self._examples, self._plan, self._schedule = learner, examples, plan, schedule
+        self._learner = learner
+        self._examples = examples
+        self._plan = plan
+        self._schedule = schedule
         self._batches = Batches(examples, schedule.batch)
         learner.network.to(plan.device)
         self._learned = [parameter for parameter in learner.network.parameters() if parameter.requires_grad]

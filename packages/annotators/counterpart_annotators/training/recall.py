@@ -11,7 +11,8 @@ from counterpart_topk.hubness.score_blocks import Blocks, Transposed, best_place
 
 DEPTHS = (1, 5, 10)
 RSUM = "rsum"
-FEW_PAIRS, FEW_ITEMS = 100, 16
+FEW_PAIRS = 100
+FEW_ITEMS = 16
 
 Recalls = dict[str, float]
 

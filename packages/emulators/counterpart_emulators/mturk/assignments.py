@@ -58,7 +58,8 @@ def reject_assignment(state: State, params: dict[str, Any]) -> dict[str, Any]:
     check_limits(params)
     assignment = find_assignment(state, params["AssignmentId"])
     _require_submitted(assignment)
-    assignment.status, assignment.rejected_at = "Rejected", state.now
+    assignment.status = "Rejected"
+    assignment.rejected_at = state.now
     assignment.feedback = params["RequesterFeedback"]
     state.workers[assignment.worker_id].rejected += 1
     release(state, assignment.hit, 1)
@@ -69,7 +70,8 @@ def reject_assignment(state: State, params: dict[str, Any]) -> dict[str, Any]:
 def send_bonus(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """Pay a worker a bonus for work that they submitted."""
     check_limits(params)
-    token, amount = params.get("UniqueRequestToken"), read_amount(params["BonusAmount"])
+    token = params.get("UniqueRequestToken")
+    amount = read_amount(params["BonusAmount"])
     if token is not None and state.made_with("bonus", token):
         raise already_processed(token)
     assignment = find_assignment(state, params["AssignmentId"])
@@ -92,7 +94,8 @@ def send_bonus(state: State, params: dict[str, Any]) -> dict[str, Any]:
 
 def list_bonus_payments(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """List the bonuses paid for a HIT or for an assignment, oldest first."""
-    hit_id, assignment_id = params.get("HITId"), params.get("AssignmentId")
+    hit_id = params.get("HITId")
+    assignment_id = params.get("AssignmentId")
     if (hit_id is None) == (assignment_id is None):
         raise invalid_parameter("Specify either a HITId or an AssignmentId.")
     if hit_id:
@@ -130,7 +133,8 @@ def _shown(assignment: Assignment) -> dict[str, Any]:
 
 def _is_reversible(state: State, assignment: Assignment) -> bool:
     """Whether rejected work can still be approved: for 30 days from submission, while its HIT is kept."""
-    submitted, is_kept = assignment.submitted_at, assignment.hit.status != "Disposed"
+    submitted = assignment.submitted_at
+    is_kept = assignment.hit.status != "Disposed"
     is_young = submitted is not None and state.now <= submitted + REVERSIBLE_FOR
     return assignment.status == "Rejected" and is_kept and is_young
 

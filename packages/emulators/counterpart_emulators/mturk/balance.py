@@ -29,7 +29,11 @@ def rounded_fee(amount: Decimal, rate: Decimal) -> Decimal:
 def assignment_fee(state: State, hit_type: HITType, *, max_assignments: int) -> Decimal:
     """Return the fee for one assignment: the rates are added, then rounded once; premium fees are added to that."""
     required = {requirement["QualificationTypeId"] for requirement in hit_type.requirements}
-    rate = BASE_RATE + TEN_OR_MORE_RATE * (max_assignments >= 10) + MASTERS_RATE * bool(required & MASTERS)
+    rate = BASE_RATE
+    if max_assignments >= 10:
+        rate += TEN_OR_MORE_RATE
+    if required & MASTERS:
+        rate += MASTERS_RATE
     premium = sum((state.premium_fees[id] for id in required & state.premium_fees.keys()), ZERO)
     return rounded_fee(hit_type.reward, rate) + premium
 

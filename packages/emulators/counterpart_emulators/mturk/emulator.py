@@ -31,12 +31,16 @@ CONTENT_TYPE = "application/x-amz-json-1.1"
 class Emulator(MarketServer[World]):
     """MTurk served over HTTP. ``faults`` make the faults of the plan happen to calls, ``work`` to workers."""
 
-    name, folder, kinds, example = "MTurk", Path(__file__).parent, KINDS, EXAMPLE
+    name = "MTurk"
+    folder = Path(__file__).parent
+    kinds = KINDS
+    example = EXAMPLE
     controls: ClassVar = control_panel
     new_world = World
 
     def own_rules(self) -> Iterator[Rule]:
-        self.faults, self.work = CallFaults(self.world, self.plan), Work(self.world, self.plan)
+        self.faults = CallFaults(self.world, self.plan)
+        self.work = Work(self.world, self.plan)
         yield Rule("/", methods=["POST"], endpoint=self._answer_call)
         yield from WorkerVisit.rules(
             VIEWS, lambda request: WorkerVisit(self.world, self.work, self.pages, request, self.may_control(request))

@@ -60,14 +60,16 @@ def list_hits(state: State, params: dict[str, Any]) -> dict[str, Any]:
 
 def list_reviewable_hits(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """List the HITs that wait for review, newest first: Reviewable ones unless Reviewing ones are asked for."""
-    status, type_id = params.get("Status", "Reviewable"), params.get("HITTypeId")
+    status = params.get("Status", "Reviewable")
+    type_id = params.get("HITTypeId")
     rows = [hit for hit in state.hits.values() if hit.status == status and type_id in (None, hit.type.id)]
     return page(state, params, "HITs", rows, shown_hit, listing="reviewable", newest_first=True)
 
 
 def update_review_status(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """Move a HIT between Reviewable and Reviewing."""
-    hit, revert = find_hit(state, params["HITId"]), params.get("Revert", False)
+    hit = find_hit(state, params["HITId"])
+    revert = params.get("Revert", False)
     needed = "Reviewing" if revert else "Reviewable"
     if hit.status != needed:
         raise wrong_hit_state(hit.status, needed)
@@ -89,7 +91,8 @@ def delete_hit(state: State, params: dict[str, Any]) -> dict[str, Any]:
 def create_additional_assignments(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """Add places to a HIT. They cannot be removed again."""
     check_limits(params)
-    hit, count = find_hit(state, params["HITId"]), params["NumberOfAdditionalAssignments"]
+    hit = find_hit(state, params["HITId"])
+    count = params["NumberOfAdditionalAssignments"]
     token = params.get("UniqueRequestToken")
     if token is not None and state.made_with("extension", token):
         raise already_processed(token)
@@ -104,7 +107,8 @@ def create_additional_assignments(state: State, params: dict[str, Any]) -> dict[
 
 def update_expiration(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """Move the expiry of a HIT: to now, by any past instant, or to a later instant than it is."""
-    hit, until = find_hit(state, params["HITId"]), params["ExpireAt"]
+    hit = find_hit(state, params["HITId"])
+    until = params["ExpireAt"]
     _require_kept(hit)
     if until < state.now:
         if not hit.expired:
@@ -180,7 +184,8 @@ def _registered(state: State, params: dict[str, Any]) -> HITType:
     """Return the HIT type with these values, registered now if it is new."""
     hit_type = _wanted(state, params)
     if hit_type.id not in state.hit_types:
-        hit_type.id, hit_type.group_id = state.mint("HIT type"), state.mint("HIT group")
+        hit_type.id = state.mint("HIT type")
+        hit_type.group_id = state.mint("HIT group")
         state.hit_types[hit_type.id] = hit_type
     return hit_type
 

@@ -24,7 +24,8 @@ def status_of(hit: HIT, *, free: int, pending: int, expired: bool) -> HITStatus:
 def refresh(state: State, hit: HIT) -> None:
     """Derive the status of a HIT again after a change."""
     pending = hit.count("Accepted")
-    before, hit.status = hit.status, status_of(hit, free=hit.free, pending=pending, expired=hit.expired)
+    before = hit.status
+    hit.status = status_of(hit, free=hit.free, pending=pending, expired=hit.expired)
     if hit.status == "Assignable":
         hit.reviewing = False
     if hit.status == "Reviewable" and before not in ("Reviewable", "Reviewing"):
@@ -35,14 +36,16 @@ def refresh(state: State, hit: HIT) -> None:
 def approve(state: State, assignment: Assignment, *, feedback: str | None = None) -> None:
     """Approve submitted work and pay for it from what is on hold."""
     spend(state, assignment.hit, assignment.id)
-    assignment.status, assignment.approved_at = "Approved", state.now
+    assignment.status = "Approved"
+    assignment.approved_at = state.now
     assignment.feedback = feedback if feedback is not None else assignment.feedback
     state.workers[assignment.worker_id].approved += 1
 
 
 def give_up(state: State, assignment: Assignment, status: Literal["Returned", "Abandoned"]) -> None:
     """End accepted work that was not submitted: its place is free again, or refunded where the HIT has expired."""
-    assignment.status, assignment.ended_at = status, state.now
+    assignment.status = status
+    assignment.ended_at = state.now
     if assignment.hit.expired:
         release(state, assignment.hit, 1)
     refresh(state, assignment.hit)
@@ -59,7 +62,8 @@ def reopen(state: State, hit: HIT, until: datetime) -> None:
     """Let a HIT be accepted until a later instant. Raises InsufficientFunds where its places were refunded."""
     if hit.expired:
         hold(state, hit, hit.free)
-    hit.expired, hit.expires_at = False, until
+    hit.expired = False
+    hit.expires_at = until
     state.schedule(until, "expire", hit.id)
     refresh(state, hit)
 

@@ -50,7 +50,8 @@ def get_qualification_type(state: State, params: dict[str, Any]) -> dict[str, An
 
 def list_qualification_types(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """List the requester's types, oldest first; ``Query`` searches names, descriptions and keywords."""
-    query, requestable = params.get("Query", "").lower(), params["MustBeRequestable"]
+    query = params.get("Query", "").lower()
+    requestable = params["MustBeRequestable"]
     rows = [
         type
         for type in state.qualification_types.values()
@@ -88,7 +89,8 @@ def reject_qualification_request(state: State, params: dict[str, Any]) -> dict[s
 
 def associate_qualification(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """Give a worker a qualification, requested or not, and notify them unless that is turned off."""
-    type, worker_id = _find_type(state, params["QualificationTypeId"]), _known_worker(state, params["WorkerId"])
+    type = _find_type(state, params["QualificationTypeId"])
+    worker_id = _known_worker(state, params["WorkerId"])
     _grant(state, type.id, worker_id, params.get("IntegerValue", 1))
     if params.get("SendNotification", True):
         state.write_to(worker_id, f"You were given the qualification {type.name}", type.description)
@@ -117,12 +119,14 @@ def request_qualification(state: State, *, type_id: str, worker_id: str) -> dict
 
     Returns Status, Granted or Pending, and IntegerValue where granted. Raises Refusal.
     """
-    worker, type = find_worker(state, worker_id), state.qualification_types.get(type_id)
+    worker = find_worker(state, worker_id)
+    type = state.qualification_types.get(type_id)
     if type is None or not type.active:
         raise Refusal(f"You cannot request the qualification {type_id}: it does not exist or is inactive.")
     if reason := _why_not(state, type, worker):
         raise Refusal(reason)
-    id, serial = state.mint("qualification request"), state.count("qualification request serial")
+    id = state.mint("qualification request")
+    serial = state.count("qualification request serial")
     request = QualificationRequest(id, serial, type.id, worker.id, state.now, open=not type.auto_granted)
     state.requests[id] = request
     if request.open:
@@ -183,7 +187,8 @@ def _known_worker(state: State, worker_id: str) -> str:
 
 def _granted(state: State, params: dict[str, Any]) -> Qualification:
     """Return the qualification that a call names by type and worker. Raises TurkError where it is not granted."""
-    type, worker_id = _find_type(state, params["QualificationTypeId"]), _known_worker(state, params["WorkerId"])
+    type = _find_type(state, params["QualificationTypeId"])
+    worker_id = _known_worker(state, params["WorkerId"])
     held = state.qualifications.get((type.id, worker_id))
     if held is None:
         raise does_not_exist("Qualification", f"{type.id} of worker {worker_id}")

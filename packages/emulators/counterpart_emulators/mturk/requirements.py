@@ -20,7 +20,9 @@ SYSTEM_NAMES = {
     APPROVAL_RATE: "HIT approval rate (%)",
 }
 
-MOST_REQUIREMENTS, MOST_INTEGERS, MOST_LOCALES = 10, 15, 30
+MOST_REQUIREMENTS = 10
+MOST_INTEGERS = 15
+MOST_LOCALES = 30
 
 COMPARISONS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "LessThan": ("below", operator.lt),
@@ -53,7 +55,8 @@ def check_requirements(state: State, requirements: list[dict[str, Any]]) -> None
 
 def meets(state: State, worker: Worker, requirement: dict[str, Any]) -> bool:
     """Whether a worker meets one requirement. A worker without a value meets only DoesNotExist."""
-    comparator, has = requirement["Comparator"], _value_of(state, worker, requirement["QualificationTypeId"])
+    comparator = requirement["Comparator"]
+    has = _value_of(state, worker, requirement["QualificationTypeId"])
     if comparator in PRESENCE:
         return (has is not None) == (comparator == "Exists")
     if has is None or has is True:
@@ -80,7 +83,8 @@ def guarded(requirement: dict[str, Any]) -> str:
 
 def in_words(state: State, requirement: dict[str, Any]) -> str:
     """Describe a requirement for the worker's page: ``HIT approval rate (%) at least 95``."""
-    id, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
+    id = requirement["QualificationTypeId"]
+    comparator = requirement["Comparator"]
     custom = state.qualification_types.get(id)
     name = custom.name if custom else SYSTEM_NAMES.get(id, id)
     if comparator in PRESENCE:
@@ -93,7 +97,8 @@ def in_words(state: State, requirement: dict[str, Any]) -> str:
 def _check_values(requirement: dict[str, Any]) -> None:
     """The comparator decides how many values it takes; only the location compares with locales."""
     comparator = requirement["Comparator"]
-    integers, locales = requirement.get("IntegerValues", []), requirement.get("LocaleValues", [])
+    integers = requirement.get("IntegerValues", [])
+    locales = requirement.get("LocaleValues", [])
     if comparator in PRESENCE:
         _require(not integers and not locales, "Comparator", comparator)
     elif requirement["QualificationTypeId"] == LOCALE:

@@ -188,7 +188,8 @@ class State(MarketState):
 
     def mint(self, kind: str, *, prefix: str = "3", length: int = 30) -> str:
         """Return an unused id of a kind that looks like the marketplace's own."""
-        number, characters = self.draw(f"id of {kind}"), []
+        number = self.draw(f"id of {kind}")
+        characters = []
         for _ in range(length - len(prefix)):
             number, digit = divmod(number, len(ALPHABET))
             characters.append(ALPHABET[digit])

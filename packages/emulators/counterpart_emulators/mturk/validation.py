@@ -71,7 +71,8 @@ def read_request(operation: OperationModel, body: Any) -> dict[str, Any]:
 
 def write_response(operation: OperationModel, result: dict[str, Any]) -> dict[str, Any]:
     """Return a result as it is sent: instants as epoch seconds, no nulls. Raises MisfitError for an invalid result."""
-    shape, body = operation.output_shape, _plain(result)
+    shape = operation.output_shape
+    body = _plain(result)
     faults: list[str] = list(_unknown(shape, body, "")) if shape else []
     try:
         _read(shape, body, "", faults)

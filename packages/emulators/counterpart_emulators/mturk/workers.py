@@ -53,7 +53,8 @@ def register_worker(
 
 def accept(state: State, *, hit_id: str, worker_id: str) -> dict[str, Any]:
     """Take a place of a HIT. Returns AssignmentId, HITId and Deadline; raises Refusal."""
-    worker, hit = find_worker(state, worker_id), _open_hit(state, hit_id)
+    worker = find_worker(state, worker_id)
+    hit = _open_hit(state, hit_id)
     if reason := why_not(state, hit, worker):
         raise Refusal(reason)
     assignment = Assignment(
@@ -84,7 +85,8 @@ def submit(
     own = {name: value for name, value in fields.items() if name != "assignmentId"}
     if not own and answer is None:
         raise Refusal("The form has no field but assignmentId; a task must send at least one field of its own.")
-    assignment.status, assignment.submitted_at = "Submitted", state.now
+    assignment.status = "Submitted"
+    assignment.submitted_at = state.now
     assignment.auto_approval_at = state.now + assignment.hit.type.auto_approval_delay
     assignment.answer = answers_document(own) if answer is None else answer
     state.schedule(assignment.auto_approval_at, "approve", assignment.id)
@@ -107,7 +109,8 @@ def set_reissue(state: State, *, policy: Reissue) -> dict[str, Any]:
 
 def open_groups(state: State, worker_id: str) -> list[dict[str, Any]]:
     """Return the groups of HITs that a worker may see and has not done, newest first."""
-    worker, groups = find_worker(state, worker_id), dict[str, list[HIT]]()
+    worker = find_worker(state, worker_id)
+    groups = dict[str, list[HIT]]()
     for hit in state.hits.values():
         if hit.status == "Assignable" and not _has_done(hit, worker):
             groups.setdefault(hit.type.id, []).append(hit)
@@ -121,7 +124,8 @@ def open_groups(state: State, worker_id: str) -> list[dict[str, Any]]:
 
 def preview(state: State, hit_id: str, worker_id: str) -> dict[str, Any]:
     """Return a HIT as it is shown before it is accepted. Raises Refusal where that is not allowed."""
-    hit, worker = _open_hit(state, hit_id), find_worker(state, worker_id)
+    hit = _open_hit(state, hit_id)
+    worker = find_worker(state, worker_id)
     if not may(state, worker, hit.type.requirements, "Preview"):
         raise Refusal("Your qualifications do not allow you to preview this HIT.")
     reason = why_not(state, hit, worker)
@@ -130,7 +134,8 @@ def preview(state: State, hit_id: str, worker_id: str) -> dict[str, Any]:
 
 def work(state: State, assignment_id: str, worker_id: str) -> dict[str, Any]:
     """Return an accepted HIT with its assignment, as its worker sees it. Raises Refusal where it is not theirs."""
-    worker, assignment = find_worker(state, worker_id), state.assignments.get(assignment_id)
+    worker = find_worker(state, worker_id)
+    assignment = state.assignments.get(assignment_id)
     if assignment is None or assignment.worker_id != worker_id:
         raise Refusal(f"You have no assignment {assignment_id}.")
     return _task(state, assignment.hit, worker) | _shown(assignment)

@@ -71,7 +71,8 @@ class World(Marketplace[State]):
         journal: Path | None = None,
         clock: Clock | None = None,
     ) -> None:
-        state, settings = State(seed=seed, sandbox=sandbox), {"seed": seed, "sandbox": sandbox}
+        state = State(seed=seed, sandbox=sandbox)
+        settings = {"seed": seed, "sandbox": sandbox}
         super().__init__(state, settings, balance=balance, journal=journal, clock=clock)
 
     def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:

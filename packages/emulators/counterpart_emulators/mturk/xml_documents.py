@@ -56,7 +56,8 @@ def read_question(document: str) -> Question:
         raise not_emulated(f"{name}: not emulated; use an ExternalQuestion instead.")
     if (namespace, name) != (EXTERNAL_QUESTION, "ExternalQuestion"):
         raise xml_parse_error(f"Cannot find the declaration of element '{name}' in namespace '{namespace}'.")
-    url, height = _text_of(root, "ExternalURL"), _text_of(root, "FrameHeight")
+    url = _text_of(root, "ExternalURL")
+    height = _text_of(root, "FrameHeight")
     if wrong := _wrong(url, height):
         raise wrong
     return Question(url, int(height))

@@ -17,7 +17,8 @@ def create_bonuses(state: State, *, study_id: str, csv_bonuses: str) -> dict[str
     """Set up bonuses from lines such as ``ID,1.50``: the id of a submission or a participant of the study."""
     study = find_study(state, study_id)
     lines = [line.strip() for line in csv_bonuses.splitlines() if line.strip()]
-    amounts, unknown = list[tuple[str, Decimal]](), list[str]()
+    amounts = list[tuple[str, Decimal]]()
+    unknown = list[str]()
     for line in lines:
         id, _, text = (part.strip() for part in line.partition(","))
         if submission_id := _submission_of(study, id):

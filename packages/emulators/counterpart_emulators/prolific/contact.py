@@ -29,7 +29,8 @@ def send_messages(state: State, *, ids: Some[str], body: Text, study_id: str) ->
 
 def list_messages(state: State, query: Mapping[str, str]) -> list[dict[str, Any]]:
     """List messages with one person, or since an instant, newest first."""
-    user_id, since = query.get("user_id"), state.now - KEPT_FOR
+    user_id = query.get("user_id")
+    since = state.now - KEPT_FOR
     if text := query.get("created_after"):
         try:
             since = max(since, datetime.fromisoformat(text))

@@ -63,7 +63,8 @@ class Courier:
     def _send(self, event: Event, target: str, form: str) -> bool:
         """Send an event and return whether it was received."""
         with self._world.looking() as state:
-            secrets, timestamp = [each["value"] for each in state.secrets], str(int(state.now.timestamp()))
+            secrets = [each["value"] for each in state.secrets]
+            timestamp = str(int(state.now.timestamp()))
         body = event.body.encode()
         secret = secrets[-2] if form == "old secret" and len(secrets) > 1 else secrets[-1]
         signed = signature(secret, timestamp, b"other" if form == "bad" else body)

@@ -22,7 +22,10 @@ SIGNS = {"USD": "$", "GBP": "£"}
 class Emulator(MarketServer[World]):
     """Prolific served over HTTP."""
 
-    name, folder, kinds, example = "Prolific", Path(__file__).parent, KINDS, EXAMPLE
+    name = "Prolific"
+    folder = Path(__file__).parent
+    kinds = KINDS
+    example = EXAMPLE
     controls: ClassVar = control_panel
     new_world = World
     token = TOKEN

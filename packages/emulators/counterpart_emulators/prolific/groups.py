@@ -71,7 +71,8 @@ def remove_members(state: State, *, group_id: str, participant_ids: list[str]) -
 
 
 def _meets(state: State, study_filter: dict[str, Any], participant: Participant) -> bool:
-    kind, wanted = study_filter["filter_id"], {*(study_filter["selected_values"] or [])}
+    kind = study_filter["filter_id"]
+    wanted = {*(study_filter["selected_values"] or [])}
     if kind == "approval_rate":
         bounds = study_filter["selected_range"]
         upper = 100 if bounds["upper"] is None else bounds["upper"]

@@ -102,7 +102,8 @@ def confirm_subscription(state: State, *, subscription_id: str, secret: str) -> 
     hook = find(state.subscriptions, subscription_id, "Subscription")
     if secret != hook.confirmation:
         raise invalid("secret", "This is not the secret of the X-Hook-Secret header.")
-    hook.confirmed = hook.enabled = True
+    hook.confirmed = True
+    hook.enabled = True
     return _shown(state, hook)
 
 
@@ -111,7 +112,8 @@ def change_subscription(state: State, *, subscription_id: str, is_enabled: bool)
     hook = find(state.subscriptions, subscription_id, "Subscription")
     if is_enabled and not hook.confirmed:
         raise invalid("is_enabled", "Confirm the subscription first.")
-    hook.enabled, hook.failing_since = is_enabled, None
+    hook.enabled = is_enabled
+    hook.failing_since = None
     return _shown(state, hook)
 
 

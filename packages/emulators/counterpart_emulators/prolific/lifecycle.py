@@ -45,7 +45,8 @@ def _end_of(study: Study) -> StudyStatus:
 
 def set_status(state: State, submission: Submission, status: SubmissionStatus) -> None:
     """Change a submission's status with all that follows for its study: places, money on hold, announcements."""
-    study, took = submission.study, bool(submission.history) and submission.status in TAKING
+    study = submission.study
+    took = bool(submission.history) and submission.status in TAKING
     is_withdrawn = submission.status == "AWAITING REVIEW" and status in ("REJECTED", "RETURNED")
     submission.status = status
     submission.history.append((state.now, status))
@@ -102,7 +103,8 @@ def complete(state: State, submission: Submission, code: str, *, actor: str = "p
     actions: list[dict[str, Any]] = next(
         (each["actions"] for each in codes if each["code"] == code and each["actor"] == actor), []
     )
-    submission.entered_code, submission.completed_at = code, state.now
+    submission.entered_code = code
+    submission.completed_at = state.now
     by_name = {action["action"]: action for action in actions}
     if screened := by_name.get("FIXED_SCREEN_OUT_PAYMENT"):
         _screen_out(state, submission, screened)

@@ -29,9 +29,12 @@ class Operation:
         return self.schema or schema_of(self.do, path=self.path)
 
 
-STUDY, SUBMISSION = "studies/<study_id>/", "submissions/<submission_id>/"
-PROJECTS, MEMBERS = "workspaces/<workspace_id>/projects/", "participant-groups/<group_id>/participants/"
-HOOKS, HOOK = "hooks/subscriptions/", "hooks/subscriptions/<subscription_id>/"
+STUDY = "studies/<study_id>/"
+SUBMISSION = "submissions/<submission_id>/"
+PROJECTS = "workspaces/<workspace_id>/projects/"
+MEMBERS = "participant-groups/<group_id>/participants/"
+HOOKS = "hooks/subscriptions/"
+HOOK = "hooks/subscriptions/<subscription_id>/"
 
 OPERATIONS: Mapping[str, Operation] = {
     "show_account": Operation("GET", "users/me/", wallet.show_account),

@@ -24,13 +24,15 @@ def register_participant(
     if not 0 <= approval_rate <= 100 or device not in DEVICES:
         raise Refusal(f"A participant has an approval rate of 0 to 100 per cent and a device: {', '.join(DEVICES)}.")
     participant = state.participants.setdefault(id, Participant(id))
-    participant.approval_rate, participant.device = approval_rate, device
+    participant.approval_rate = approval_rate
+    participant.device = device
     return {"participant_id": id}
 
 
 def reserve(state: State, *, study_id: str, participant_id: str) -> dict[str, Any]:
     """Take a place of a study for ten minutes. Returns submission_id; raises Refusal."""
-    participant, study = find_participant(state, participant_id), state.studies.get(study_id)
+    participant = find_participant(state, participant_id)
+    study = state.studies.get(study_id)
     if study is None or study.status == "UNPUBLISHED":
         raise Refusal("This study does not exist.")
     if reason := why_not(state, study, participant):

@@ -71,7 +71,8 @@ def complete(visit: ParticipantVisit, submission_id: str) -> Response:
 
 def complete_by_link(visit: ParticipantVisit) -> Response:
     """Complete the participant's open submission, when a study sends them back with its code."""
-    participant_id, code = visit.require_person(), visit.request.args.get("cc", "")
+    participant_id = visit.require_person()
+    code = visit.request.args.get("cc", "")
     submission_id = visit.world.look(lambda state: participants.awaited(state, participant_id).id)
     visit.acts.complete(submission_id, participant_id, code)
     return go(f"/submissions/{submission_id}/", done="completed")

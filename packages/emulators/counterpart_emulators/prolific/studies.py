@@ -78,7 +78,8 @@ def change_study(state: State, *, study_id: str, **change: Any) -> dict[str, Any
     if study.status in DRAFT:
         terms = read_body(NewStudy, {**study.terms, "project": study.project_id, **change})
         project_id = terms.pop("project")
-        study.terms, study.project_id = _checked(state, terms, project_id), project_id
+        study.terms = _checked(state, terms, project_id)
+        study.project_id = project_id
         return _shown(state, study)
     if fixed := sorted(change.keys() - {*AFTER_PUBLICATION}):
         raise ProlificError({name: ["This field cannot be changed after publication."] for name in fixed})

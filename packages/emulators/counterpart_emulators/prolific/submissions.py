@@ -92,7 +92,8 @@ def approve_in_bulk(
     if submission_ids is not None:
         chosen = [find(state.submissions, id, "Submission") for id in submission_ids]
     else:
-        study, wanted = find_study(state, str(study_id)), {*(participant_ids or [])}
+        study = find_study(state, str(study_id))
+        wanted = {*(participant_ids or [])}
         chosen = [each for each in study.submissions if each.participant_id in wanted]
     for submission in chosen:
         state.schedule(state.now + BULK_AFTER, "approve in bulk", submission.id)
@@ -139,7 +140,8 @@ def _shown(submission: Submission) -> dict[str, Any]:
 
 
 def _row(submission: Submission) -> dict[str, Any]:
-    started, completed = submission.started_at, submission.completed_at
+    started = submission.started_at
+    completed = submission.completed_at
     same = [each for each in submission.study.submissions if each.participant_id == submission.participant_id]
     return {
         "id": submission.id,

@@ -27,8 +27,11 @@ from counterpart_statistics.aggregation.votes import Batch, Floats, Votes
 
 SHRINKAGE = 5
 """Votes of the crowd's quality that every worker is given on each side beforehand."""
-RIGHT, WRONG = 4, 1  # votes that the crowd is given on each side beforehand
-ALIKE_ITERATIONS, ITERATIONS, TOLERANCE = 2_000, 50, 1e-4
+RIGHT = 4  # right votes that the crowd is given on each side beforehand
+WRONG = 1  # wrong ones
+ALIKE_ITERATIONS = 2_000
+ITERATIONS = 50
+TOLERANCE = 1e-4
 _SPREAD = 1.0  # of the logarithm of the temperature about 0 beforehand
 _HOTTEST = 20.0
 DIGITS = 6
@@ -65,7 +68,8 @@ def certainty_of(votes: Votes, match: Collection[int] = (1, 2)) -> Certainty:
     rates = _shrunk(counts, crowd)
     for _ in range(ITERATIONS):
         counts = sides.learn(sides.evidence(rates), prior)
-        before, rates = rates, _shrunk(counts, crowd)
+        before = rates
+        rates = _shrunk(counts, crowd)
         if np.abs(rates - before).max(initial=0) < TOLERANCE:
             break
     temperature = sides.temperature(counts, crowd)
@@ -87,7 +91,8 @@ class _Sides:
     def _known(self) -> Floats:
         """By kind: 1 for a match, 0 for none, NaN if either is possible."""
         kinds = self.votes.kinds
-        no_other, no_match = ~kinds[:, ~self.is_match].any(axis=1), ~kinds[:, self.is_match].any(axis=1)
+        no_other = ~kinds[:, ~self.is_match].any(axis=1)
+        no_match = ~kinds[:, self.is_match].any(axis=1)
         return np.where(no_other == no_match, np.nan, no_other)
 
     def _of(self, batch: Batch) -> Floats:
@@ -145,8 +150,10 @@ class _Sides:
         for batch in self.votes.batches():
             known = self._of(batch)
             which = ~np.isnan(known)[batch.items]
-            workers, items = batch.workers[which], batch.items[which]
-            yes, match = self.is_match[batch.labels[which]], known[items]
+            workers = batch.workers[which]
+            items = batch.items[which]
+            yes = self.is_match[batch.labels[which]]
+            match = known[items]
             own = np.stack([[match * yes, (1 - match) * ~yes], [match, 1 - match]])
             for_yes, for_no = _log_odds(*_shrunk(counts[:, :, workers] - own, crowd))
             added = np.bincount(items, weights=np.where(yes, for_yes, for_no), minlength=len(known)).astype(float)
@@ -162,7 +169,8 @@ def _shrunk(counts: Floats, crowd: Floats) -> Floats:
 
 def _log_odds(found: ArrayLike, refused: ArrayLike) -> tuple[Floats, Floats]:
     """Return what a yes and a no add to the logarithm of the odds of a match."""
-    hits, rejects = np.asarray(found), np.asarray(refused)
+    hits = np.asarray(found)
+    rejects = np.asarray(refused)
     return np.log(hits / (1 - rejects)), np.log((1 - hits) / rejects)
 
 
@@ -171,14 +179,16 @@ def _alike(tallies: pd.DataFrame) -> tuple[float, float, float]:
     by expectation maximisation. ``tallies`` are those of ``_Sides.tallies``."""
     side, yes, no, items = tallies[["side", "yes", "no", "items"]].to_numpy(float).T
     unknown = np.isnan(side)
-    prior, rates = 0.5, np.full(2, RIGHT / (RIGHT + WRONG))
+    prior = 0.5
+    rates = np.full(2, RIGHT / (RIGHT + WRONG))
     match = np.where(unknown, prior, side)
     for number in range(ALIKE_ITERATIONS):
         # The first rates are those that the controls alone teach.
         weight = items * ~unknown if number == 0 else items
         right = np.array([(weight * match) @ yes, (weight * (1 - match)) @ no])
         voted = np.array([(weight * match) @ (yes + no), (weight * (1 - match)) @ (yes + no)])
-        before, rates = rates, (right + RIGHT) / (voted + RIGHT + WRONG)
+        before = rates
+        rates = (right + RIGHT) / (voted + RIGHT + WRONG)
         for_yes, for_no = _log_odds(*rates)
         match = np.where(unknown, expit(logit(prior) + yes * for_yes + no * for_no), side)
         prior = float((items[unknown] @ match[unknown] + 1) / (items[unknown].sum() + 2))

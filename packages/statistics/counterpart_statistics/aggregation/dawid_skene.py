@@ -6,7 +6,8 @@ import pandas as pd
 from counterpart_statistics.aggregation.fit import Fit
 from counterpart_statistics.aggregation.votes import Floats, Votes
 
-ITERATIONS, TOLERANCE = 300, 1e-7
+ITERATIONS = 300
+TOLERANCE = 1e-7
 # Right answers that every worker starts with at each level. With 0, levels that only workers of few votes chose stay
 # undetermined; a large number would hide that a worker is bad.
 TRUST = 0.1

@@ -8,8 +8,8 @@ from counterpart_statistics.aggregation.fit import Fit
 from counterpart_statistics.aggregation.votes import Codes, Floats, Votes
 
 ITERATIONS = 50
-# Priors, in votes: of answering right on purpose and not, and of each answer where not.
-KNOWN, USUAL = 0.5, 10.0
+KNOWN = 0.5  # prior votes of answering right on purpose, and of not
+USUAL = 10.0  # prior votes of each answer where not
 _NOISE = 1.5  # the largest parameter of a start is this much above the smallest, 1, before they are normalised
 
 
@@ -22,7 +22,8 @@ def mace(votes: Votes, *, seed: int = 0, iterations: int = ITERATIONS) -> Fit:
     """
     workers, levels = _by_first_vote(votes)
     shape = votes.given.shape
-    competence, habits = np.ones(shape[0]), np.zeros(shape)
+    competence = np.ones(shape[0])
+    habits = np.zeros(shape)
     knows, usual = _drawn(len(workers), len(levels), seed)
     prior = np.ones((len(votes.kinds), shape[1]))
     prior[0] = np.isin(np.arange(shape[1]), levels)

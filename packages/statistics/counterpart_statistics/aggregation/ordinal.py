@@ -9,10 +9,16 @@ import scipy
 from counterpart_statistics.aggregation.fit import Fit
 from counterpart_statistics.aggregation.votes import Codes, Floats, Votes
 
-ITERATIONS, TOLERANCE = 300, 1e-7
+ITERATIONS = 300
+TOLERANCE = 1e-7
+
 # Priors, in levels: a worker's bias is about 0, the logarithm of their noise about that of half a level.
-BIAS_SD, NOISE, LOG_NOISE_SD = 0.25, 0.5, 0.25
-LAPSES, LOOKS = 1, 9  # votes without and with a look that every worker is given beforehand
+BIAS_SD = 0.25
+NOISE = 0.5
+LOG_NOISE_SD = 0.25
+
+LAPSES = 1  # votes without a look that every worker is given beforehand
+LOOKS = 9  # votes with a look
 PSEUDO_COUNT = 1  # items more at each level, so that none is ruled out
 _LONGEST_STEP = 0.5
 _LEAST = 1e-12

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def sort_votes(
 
     Raises ValueError for a worker who labelled an item twice.
     """
-    parts = _divided(chunks, parts=max(1, -(-total // PART)), codes=codes)
+    parts = _divided(chunks, parts=max(1, ceil(total / PART)), codes=codes)
     items = SpooledRows(ITEM)
     cells = SpooledRows(np.int32)  # of the workers as they are numbered in the chunks
     bounds = [(0, 0)]
@@ -49,7 +50,9 @@ def sort_votes(
         digests.add(votes, np.repeat(np.arange(len(items), len(items) + len(found)), counts))
         bounds += [(len(items) + item, len(cells) + vote) for item, vote in _batch_ends(counts)]
         rows = np.zeros(len(found), ITEM)
-        rows["code"], rows["votes"], rows["kind"] = found, counts, kind_of(found)
+        rows["code"] = found
+        rows["votes"] = counts
+        rows["kind"] = kind_of(found)
         items.append(rows)
         cells.append(votes["worker"] * len(levels) + votes["label"])
     if digests.repeated:
@@ -160,7 +163,8 @@ def read_votes(
     items, item_names = pd.factorize(labels["item"], sort=True)
     workers, worker_names = pd.factorize(labels["worker"], sort=True)
     votes = np.zeros(len(labels), VOTE)
-    votes["code"], votes["worker"] = items, workers
+    votes["code"] = items
+    votes["worker"] = workers
     votes["label"] = np.searchsorted(np.array(scale), labels["label"].to_numpy())
     kinds, kind_by_item = _kinds(pd.Index(item_names), scale, gold or {})
     return sort_votes(

@@ -143,7 +143,9 @@ class Width:
 
 def model_estimates(whole: WholeQueries, metrics: Sequence[str] = USUAL, level: float = 0.95) -> list[ModelEstimate]:
     """Return the score of each model and metric."""
-    queries, audited, drawn = whole.queries, whole.audited, whole.drawn
+    queries = whole.queries
+    audited = whole.audited
+    drawn = whole.drawn
     judged = (queries.asked & audited[:, None]).sum() / max(queries.asked.sum(), 1)
     return [
         ModelEstimate(
@@ -167,7 +169,8 @@ def _estimated(whole: WholeQueries, metric: Floats, proxy: Floats, lowest: float
     miss verdicts, the interval holds whatever these will be."""
     audited = whole.audited
     found = estimate(metric, proxy, audited, audited.mean(), level=level, estimand=whole.estimand)
-    low, high = found.low, found.high
+    low = found.low
+    high = found.high
     if (whole.drawn & ~audited).any():
         low, high = worst_interval(metric, proxy, whole.drawn, audited, lowest=lowest, level=level)
     # Of a few queries, the sum of both stages may be outside the bounds.
@@ -180,10 +183,12 @@ def model_differences(
 ) -> list[ModelDifference]:
     """Return the differences of models that follow each other, best first."""
     found = []
-    names, audited = whole.queries.models, whole.audited
+    names = whole.queries.models
+    audited = whole.audited
     for metric in metrics:
         number = METRICS.index(metric)
-        values, proxy = whole.metrics[number], whole.proxy[number]
+        values = whole.metrics[number]
+        proxy = whole.proxy[number]
         scores = [estimate(values[model], proxy[model], audited, audited.mean()).value for model in range(len(names))]
         for better, worse in pairwise(np.argsort(np.negative(scores), kind="stable").tolist()):
             difference = _estimated(whole, values[better] - values[worse], proxy[better] - proxy[worse], -1.0, level)
@@ -195,7 +200,8 @@ def interval_widths(first: WholeQueries, models: Sequence[ModelEstimate], drawn:
     """Yield the width of each model's interval, and that after all ``drawn`` queries by the law of audits (formula
     7)."""
     audited = first.audited
-    n, queries = int(audited.sum()), len(audited)
+    n = int(audited.sum())
+    queries = len(audited)
     student, later = (float(scipy.stats.t.ppf((1 + level) / 2, count - 1)) for count in (n, drawn))
     for one in models:
         cell = METRICS.index(one.metric), first.queries.models.index(one.model)

@@ -139,7 +139,8 @@ class PlanBasis:
 
 def _side_of(stored: dict[str, Any]) -> DirectionBasis:
     one = stored["outlook"]
-    widths, quality = np.array(one["widths"]), np.array(one["quality"])
+    widths = np.array(one["widths"])
+    quality = np.array(one["quality"])
     outlook = Outlook(one["queries"], one["pairs"], Matches(**one["matches"]), widths, quality)
     return DirectionBasis(
         stored["yes"], outlook, tuple((share, found) for share, found in stored["curve"]), stored["no_curve"]
@@ -169,7 +170,8 @@ def simulated(
 def side_of(whole: WholeQueries) -> DirectionBasis:
     pilot = _pilot(whole, whole.queries.asked)
     queries = len(whole.queries.keys)
-    curve, no_curve = list[tuple[float, float]](), ""
+    curve = list[tuple[float, float]]()
+    no_curve = ""
     if not len(pilot.rest):
         no_curve = "The pilot holds all pairs: there are no further matches to expect."
     else:

@@ -73,7 +73,8 @@ def judges_among(whole: WholeQueries, metric: str, kinds: Mapping[str, str]) -> 
     is_match = queries.gains[queries.asked] > 0
     found = []
     for number in wanted:
-        name, scores = names[number], queries.scores[number]
+        name = names[number]
+        scores = queries.scores[number]
         without = _quality(audit, (name,))[row] if len(names) > 1 else np.full(len(with_all), np.nan)
         asked = scores[queries.asked]
         found.append(
@@ -96,7 +97,8 @@ def judges_among(whole: WholeQueries, metric: str, kinds: Mapping[str, str]) -> 
 
 def _audited_alone(whole: WholeQueries) -> WholeQueries:
     """Return the audited queries: the others have no label to learn from or to compare with, and cost time."""
-    rows, queries = whole.audited, whole.queries
+    rows = whole.audited
+    queries = whole.queries
     kept = replace(
         queries,
         ranks=queries.ranks[:, rows],

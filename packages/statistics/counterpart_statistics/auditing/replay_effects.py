@@ -89,7 +89,8 @@ def scores_of(
 ) -> Iterator[ModelScores]:
     """Yield the score of each model and metric by all verdicts and by those that are known."""
     for truth, one in zip(full, known, strict=True):
-        true, counting = _counted(truth), _counted(one)
+        true = _counted(truth)
+        counting = _counted(one)
         estimates = model_estimates(one, metrics) if estimated else []
         by_name = {(found.model, found.metric): found for found in estimates}
         for metric in metrics:
@@ -121,7 +122,8 @@ def figures(scores: ArrayLike, full: ArrayLike) -> tuple[float, float, float]:
     >>> figures([0.25, 0.5, 0.0], [0.5, 0.75, 0.25])
     (1.0, 0.25, 0.0)
     """
-    one, other = np.asarray(scores, float), np.asarray(full, float)
+    one = np.asarray(scores, float)
+    other = np.asarray(full, float)
     return tau_b(one, other), model_bias(one, other), model_bias(one - one.mean(), other - other.mean())
 
 

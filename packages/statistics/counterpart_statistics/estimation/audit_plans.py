@@ -219,7 +219,9 @@ def front(costs: ArrayLike, widths: ArrayLike) -> NDArray[np.bool_]:
     >>> front([1, 2, 2, 3], [0.5, 0.4, 0.3, 0.3]).tolist()
     [True, False, True, False]
     """
-    prices, sizes = np.asarray(costs, np.float64), np.asarray(widths, np.float64)
-    cheaper, narrower = prices[:, None] <= prices, sizes[:, None] <= sizes
+    prices = np.asarray(costs, np.float64)
+    sizes = np.asarray(widths, np.float64)
+    cheaper = prices[:, None] <= prices
+    narrower = sizes[:, None] <= sizes
     better = (prices[:, None] < prices) | (sizes[:, None] < sizes)
     return np.asarray(~(cheaper & narrower & better).any(axis=0))

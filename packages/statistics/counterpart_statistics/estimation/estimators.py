@@ -149,7 +149,8 @@ class _Audit:
 
     @classmethod
     def of(cls, metric: ArrayLike, proxy: ArrayLike, audited: ArrayLike, inclusion: ArrayLike) -> "_Audit":
-        values, guesses = np.asarray(metric, np.float64), np.asarray(proxy, np.float64)
+        values = np.asarray(metric, np.float64)
+        guesses = np.asarray(proxy, np.float64)
         whole = np.asarray(audited, bool)
         if not values.shape == guesses.shape == whole.shape or values.ndim != 1:
             raise ValueError(

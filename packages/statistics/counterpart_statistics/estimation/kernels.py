@@ -57,7 +57,8 @@ def expectations(ranks, order, drawn, unknown, thresholds):
         asked = np.flatnonzero(unknown[query])
         counts = [(np.sum(gains > 0), np.sum(gains == 1)) for gains in drawn[query]]
         for model in range(models):
-            places, by_rank = ranks[model, query], order[model, query]
+            places = ranks[model, query]
+            by_rank = order[model, query]
             for draw in range(draws):
                 gains = drawn[query, draw]
                 metrics_of_list(gains, places, by_rank, *counts[draw], values[draw])

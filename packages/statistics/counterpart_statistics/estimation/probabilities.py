@@ -163,7 +163,8 @@ def given_labels(probabilities: ArrayLike, labels: ArrayLike, tau: float) -> Flo
         labels: (Q, J), 1 for a match, 0 for none, NaN for a pair without a label.
         tau: spread of the shift, from ``query_effect``.
     """
-    p, known = np.array(probabilities, np.float64), np.asarray(labels, np.float64)
+    p = np.array(probabilities, np.float64)
+    known = np.asarray(labels, np.float64)
     rows = ~np.isnan(known).all(axis=1)
     shifted = shift_logits(np.clip(p[rows, :, None], 1e-9, 1 - 1e-9), tau, tau * NODES)
     label = known[rows, :, None]
@@ -187,7 +188,8 @@ def given_item_labels(probabilities: ArrayLike, labels: ArrayLike, items: ArrayL
         labels: (P,), 1 for a match, 0 for none, NaN for a pair without a label.
         items: (P,) the item of each pair.
     """
-    p, known = np.array(probabilities, np.float64), np.asarray(labels, np.float64)
+    p = np.array(probabilities, np.float64)
+    known = np.asarray(labels, np.float64)
     distinct, item = np.unique(np.asarray(items), return_inverse=True)
     seen = ~np.isnan(known)
     off = np.bincount(item[seen], known[seen] - p[seen], len(distinct))

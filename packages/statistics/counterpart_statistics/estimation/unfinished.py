@@ -35,10 +35,12 @@ def worst_interval(
     inside = np.asarray(drawn, bool)
     missing = inside & ~np.asarray(known, bool)
     guess = np.asarray(proxy, np.float64)
-    n, queries = int(inside.sum()), len(inside)
+    n = int(inside.sum())
+    queries = len(inside)
     if n < 2:
         raise ValueError(f"{n} queries were drawn. An interval needs at least 2.")
-    half, k = (highest - lowest) / 2, int(missing.sum())
+    half = (highest - lowest) / 2
+    k = int(missing.sum())
     values = np.where(missing, lowest + half, np.where(inside, np.asarray(metric, np.float64), 0.0))
 
     centred = np.where(inside, guess - guess[inside].mean(), 0.0)

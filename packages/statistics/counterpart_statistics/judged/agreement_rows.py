@@ -105,7 +105,8 @@ def _compared(
     reference: Reference, of: str, both: pd.DataFrame, scale: Scale, bootstrap: Bootstrap
 ) -> Iterator[dict[str, Any]]:
     units = both.groupby(PAIR).ngroup().to_numpy()
-    level, label = both["level"].to_numpy(), both["label"].to_numpy()
+    level = both["level"].to_numpy()
+    label = both["label"].to_numpy()
     match = label == 1 if reference.binary else np.isin(label, MATCH)
     sizes = {"pairs": int(units.max()) + 1, "judgments": len(both)}
     drawn = {"units": units, **vars(bootstrap)}

@@ -25,7 +25,9 @@ def what_annotators_say(pooled: Iterable[PooledQueries], pairs: Ids) -> Annotato
     """Read the features and signals of pairs in each direction. A pair that both ask has the better rank and score, and
     the first direction's query."""
     query = np.full(len(pairs), -1)
-    features, ranks, scores = [], [], []
+    features = []
+    ranks = []
+    scores = []
     names: list[str] = []
     before = 0
     for queries in pooled:

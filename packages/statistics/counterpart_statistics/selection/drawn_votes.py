@@ -27,7 +27,8 @@ def deciding(wholes: Wholes, votes: pd.DataFrame, verdicts: pd.DataFrame, kept: 
     keys = votes.drop_duplicates("code").set_index(PAIR)["code"]
     codes = keys.loc[pd.MultiIndex.from_frame(verdicts[PAIR])].to_numpy()
     order = np.argsort(codes)
-    codes, levels = codes[order], verdicts["level"].to_numpy(float)[order]
+    codes = codes[order]
+    levels = verdicts["level"].to_numpy(float)[order]
     found = []
     for one in wholes:
         queries = one.queries

@@ -31,7 +31,9 @@ def padded_queries(
     """
     asking, answering = PAIR if direction == "i2t" else PAIR[::-1]
     pairs = table[table[asking].isin(queries["id"])].sort_values([asking, answering])
-    ids, query, item = queries["id"].to_numpy(np.int64), pairs[asking].to_numpy(), pairs[answering].to_numpy()
+    ids = queries["id"].to_numpy(np.int64)
+    query = pairs[asking].to_numpy()
+    item = pairs[answering].to_numpy()
     rows = np.searchsorted(ids, query)
     sizes = np.bincount(rows, minlength=len(ids))
     places = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -48,7 +50,8 @@ def padded_queries(
             scores[number, rows[listed], places[listed]] = listed_scores[name][rows[listed], found[listed] - 1]
     codes = np.zeros(shape, np.int64)
     codes[rows, places] = pair_codes(pairs["image"], pairs["caption"])
-    levels, known = np.full(shape, float(len(GAINS))), np.zeros(shape)
+    levels = np.full(shape, float(len(GAINS)))
+    known = np.zeros(shape)
     levels[rows, places] = pairs["level"]
     known[rows, places] = pairs["known"]
     depth = max(scores.shape[1] for scores in listed_scores.values())

@@ -176,7 +176,8 @@ class WholeQueries:
         Both are known in audited queries and in others alike, so that the order treats them alike (docs/estimation.md,
         formula 12). Of what was judged but not opened, only the spread of what the pairs of a query share is learned.
         """
-        asked, p = self.queries.asked, self._thresholds[..., 0]
+        asked = self.queries.asked
+        p = self._thresholds[..., 0]
         opened = self._labels(self.opened)
         known = self._labels(self.opened | self.audited[:, None])
         tau = query_effect(p, known, ~np.isnan(known).all(axis=1))

@@ -46,7 +46,8 @@ def selection_steps(
     ``stop_recall`` only says which queries are closed on the way.
     """
     drawn = [whole.queries.codes[whole.queries.asked & whole.drawn[:, None]] for whole in wholes]
-    judged, opened = np.unique(np.concatenate(drawn)), NO_PAIRS
+    judged = np.unique(np.concatenate(drawn))
+    opened = NO_PAIRS
     step = Step(judged, knowing(wholes, judged), stop_recall)
     yield step
     for size in sizes:

@@ -149,7 +149,9 @@ class LogInvertedSoftmax:
         if leave_one_out and of.shape[0] < 2:
             raise ValueError("The inverted softmax without the query itself needs at least two queries.")
         self.shape = of.shape
-        self._of, self._beta, self._leave_one_out = of, beta, leave_one_out
+        self._of = of
+        self._beta = beta
+        self._leave_one_out = leave_one_out
         self._largest = np.full(of.shape[1], -np.inf)
         self._largest_row = np.zeros(of.shape[1], dtype=np.int64)
         self._rest = np.full(of.shape[1], -np.inf)
@@ -180,7 +182,8 @@ class LogInvertedSoftmax:
         largest = np.take_along_axis(terms, row[None], 0)[0]
         np.put_along_axis(terms, row[None], -np.inf, 0)
         rest = _log_sum(terms)
-        known, known_row = self._largest[columns], self._largest_row[columns]
+        known = self._largest[columns]
+        known_row = self._largest_row[columns]
         smaller = np.minimum(largest, known)
         self._rest[columns] = np.logaddexp(np.logaddexp(self._rest[columns], rest), smaller)
         self._largest_row[columns] = np.where(largest > known, row + first_row, known_row)
@@ -197,13 +200,15 @@ class Csls:
             raise ValueError(f"CSLS needs k between 1 and {min(n, m)}, the smaller of queries and items, not {k}.")
         self.shape = of.shape
         self._of = of
-        by_row, by_column = Best(n, k), Best(m, k)
+        by_row = Best(n, k)
+        by_column = Best(m, k)
         for rows, columns in tiles(of, memory):
             block = read(of, rows, columns)
             by_row.offer(block, rows, columns)
             by_column.offer(block.T, columns, rows)
             progress("averaging neighbourhoods", rows.stop, n)
-        self.row_means, self.column_means = by_row.lists()[1].mean(1), by_column.lists()[1].mean(1)
+        self.row_means = by_row.lists()[1].mean(1)
+        self.column_means = by_column.lists()[1].mean(1)
 
     def block(self, rows: slice, columns: slice) -> Scores:
         scores = 2 * read(self._of, rows, columns).astype(np.float64)

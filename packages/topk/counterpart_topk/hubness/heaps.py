@@ -37,9 +37,11 @@ def _push(items, scores, size, item, score):  # type: ignore[no-untyped-def]
     at = size
     while at > 0 and _is_worse(score, item, scores[(at - 1) // 2], items[(at - 1) // 2]):
         above = (at - 1) // 2
-        items[at], scores[at] = items[above], scores[above]
+        items[at] = items[above]
+        scores[at] = scores[above]
         at = above
-    items[at], scores[at] = item, score
+    items[at] = item
+    scores[at] = score
 
 
 @njit(cache=True)
@@ -52,9 +54,11 @@ def _sink(items, scores, size, item, score):  # type: ignore[no-untyped-def]
             below += 1
         if not _is_worse(scores[below], items[below], score, item):
             break
-        items[at], scores[at] = items[below], scores[below]
+        items[at] = items[below]
+        scores[at] = scores[below]
         at = below
-    items[at], scores[at] = item, score
+    items[at] = item
+    scores[at] = score
 
 
 @njit(parallel=True, cache=True)
@@ -62,8 +66,10 @@ def settle(items, scores, sizes):  # type: ignore[no-untyped-def]
     """Sort every heap in place, best first."""
     for q in prange(len(sizes)):
         for last in range(sizes[q] - 1, 0, -1):
-            item, score = items[q, last], scores[q, last]
-            items[q, last], scores[q, last] = items[q, 0], scores[q, 0]
+            item = items[q, last]
+            score = scores[q, last]
+            items[q, last] = items[q, 0]
+            scores[q, last] = scores[q, 0]
             _sink(items[q], scores[q], last, item, score)
 
 
@@ -88,7 +94,9 @@ def walk(  # type: ignore[no-untyped-def]
         walker = walkers[top]
         item = items[top, at[top]]
         if item >= 0 and items_left[item] > 0:
-            pairs[done, 0], pairs[done, 1], scores[done] = walker, item, best[top, at[top]]
+            pairs[done, 0] = walker
+            pairs[done, 1] = item
+            scores[done] = best[top, at[top]]
             walkers_left[walker] -= 1
             items_left[item] -= 1
             done += 1
@@ -120,7 +128,8 @@ def _sift(heap, size, start, items, best, at, by_rows):  # type: ignore[no-untyp
 @njit(cache=True)
 def _comes_first(one, other, items, best, at, by_rows):  # type: ignore[no-untyped-def]
     """Whether one walker's place is before another's: the higher score, then the lower row, then the lower column."""
-    x, y = min(at[one], items.shape[1] - 1), min(at[other], items.shape[1] - 1)
+    x = min(at[one], items.shape[1] - 1)
+    y = min(at[other], items.shape[1] - 1)
     if best[one, x] != best[other, y]:
         return best[one, x] > best[other, y]
     if by_rows or items[one, x] == items[other, y]:

@@ -58,7 +58,8 @@ class Products:
     """
 
     def __init__(self, queries: ArrayLike, items: ArrayLike) -> None:
-        self._queries, self._items = np.asarray(queries), np.asarray(items)
+        self._queries = np.asarray(queries)
+        self._items = np.asarray(items)
         sides = self._queries.shape, self._items.shape
         if any(len(side) != 2 or 0 in side for side in sides) or sides[0][1] != sides[1][1]:
             raise ValueError(f"Embeddings must be (N, D) and (M, D), not {sides[0]} and {sides[1]}.")

@@ -86,7 +86,8 @@ def _configuration(sizes: Settings, pieces: int) -> dict[str, Any]:
 
 
 def _sizes(configured: Any) -> dict[str, int]:
-    picture, text = configured.vision_config, configured.text_config
+    picture = configured.vision_config
+    text = configured.text_config
     return {
         **patch_sizes(picture),
         **tower_sizes(picture, "image_"),

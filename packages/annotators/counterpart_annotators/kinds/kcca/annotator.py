@@ -36,7 +36,8 @@ from counterpart_metrics.errors import CounterpartError
 
 PIVOTS = "pivot"  # the captions that others are compared with
 REGULARISATIONS = (0.1, 0.5, 1.0, 5.0)
-FEWEST_DIMENSIONS, N_DIMENSIONS = 10, 46
+FEWEST_DIMENSIONS = 10
+N_DIMENSIONS = 46
 DEPTHS = (1, 5, 10)
 SIDES = ("image", "text")
 
@@ -48,8 +49,10 @@ class Spaces:
 
     def __init__(self, settings: Settings, arrays: Arrays) -> None:
         """``arrays`` are those of ``train``."""
-        self._pictures, self._text = PictureReader(settings, arrays), Text(str(settings["text"]), arrays)
-        self._power, self._arrays = int(settings["power"]), arrays
+        self._pictures = PictureReader(settings, arrays)
+        self._text = Text(str(settings["text"]), arrays)
+        self._power = int(settings["power"])
+        self._arrays = arrays
         self._pivots = self._text.kernel.read(Documents.from_arrays(arrays, PIVOTS))
 
     @property
@@ -78,7 +81,8 @@ class CorrelatedSpace(EmbeddingAnnotator):
     """One setting (section 3.2.2): unit rows, so that inner products are cosines."""
 
     def __init__(self, settings: Settings, arrays: Arrays) -> None:
-        self._spaces, self._dim = Spaces(settings, arrays), int(settings["dim"])
+        self._spaces = Spaces(settings, arrays)
+        self._dim = int(settings["dim"])
 
     def encode_images(self, images: Sequence[PlainImage]) -> Embeddings:
         """Return (N, dim), or fewer columns if the kernels have fewer. Raises CounterpartError for unreadable
@@ -94,7 +98,8 @@ class FusedSpaces(ListAnnotator):
     """Several settings; the score at place r, from 0, among N items is (N - r) / N."""
 
     def __init__(self, settings: Settings, arrays: Arrays) -> None:
-        self._spaces, self._arrays = Spaces(settings, arrays), arrays
+        self._spaces = Spaces(settings, arrays)
+        self._arrays = arrays
 
     def lists_of(
         self, direction: str, queries: Sequence[PlainImage | PlainCaption], items: Sequence[PlainImage | PlainCaption]
@@ -204,7 +209,8 @@ def dimensions(most: int) -> list[int]:
 def recalls_of(scores: NDArray[np.float32], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return R@1, R@5 and R@10 (3,) of the queries (rows) with a positive item; ties count against it."""
     asking = positive.any(axis=1)
-    scores, positive = scores[asking], positive[asking]
+    scores = scores[asking]
+    positive = positive[asking]
     best = np.where(positive, scores, -np.inf).max(axis=1, keepdims=True)
     ahead = ((scores >= best) & ~positive).sum(axis=1)
     return np.array([(ahead < depth).mean() for depth in DEPTHS])
@@ -223,7 +229,8 @@ def best_of(recalls: NDArray[np.float64], models: int) -> list[int]:
 def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     """Describe the system for the annotator's page."""
     n_images, width = arrays["pivot_signatures"].shape
-    n_words, n_texts = len(arrays["words"]), len(arrays["text_triangle"])
+    n_words = len(arrays["words"])
+    n_texts = len(arrays["text_triangle"])
     merged = f", {settings['models']} rankings merged by Borda counts" if settings["models"] != 1 else ""
     return {
         "picture kernel": f"{settings['image']} of {width:,} numbers, power {settings['power']}, {n_images:,} pivots",

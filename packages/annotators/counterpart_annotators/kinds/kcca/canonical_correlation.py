@@ -88,7 +88,8 @@ def correlate(x: Matrix, y: Matrix, regularisation: float) -> tuple[Projection, 
     if len(x) < 2:
         raise CounterpartError(f"Correlations need at least 2 pairs of an image and its captions, not {len(x)}.")
     means = x.mean(axis=0), y.mean(axis=0)
-    x, y = x - means[0], y - means[1]
+    x = x - means[0]
+    y = y - means[1]
     x_root, y_root = (linalg.cholesky(side.T @ side + regularisation * np.eye(side.shape[1])) for side in (x, y))
     whitened = linalg.solve_triangular(x_root, x.T @ y, trans="T")
     whitened = linalg.solve_triangular(y_root, whitened.T, trans="T").T

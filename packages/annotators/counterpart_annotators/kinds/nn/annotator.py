@@ -39,7 +39,8 @@ class PictureReader:
 
     def __init__(self, settings: Settings, arrays: Arrays) -> None:
         """``arrays`` contain ``colour_words``, ``texture_words`` and ``sift_words``."""
-        self._longest, self._levels = int(settings["picture"]), LEVELS[str(settings["image"])]
+        self._longest = int(settings["picture"])
+        self._levels = LEVELS[str(settings["image"])]
         self._words = {feature: arrays[f"{feature}_words"] for feature in WORDS}
 
     def read(self, images: Sequence[PlainImage], progress: Progress = silent) -> Signatures:
@@ -84,7 +85,8 @@ class NearestNeighbours(ListAnnotator):
 
     def __init__(self, settings: Settings, arrays: Arrays) -> None:
         """``arrays`` are those of ``train``."""
-        self._pictures, self._text = PictureReader(settings, arrays), Text(str(settings["text"]), arrays)
+        self._pictures = PictureReader(settings, arrays)
+        self._text = Text(str(settings["text"]), arrays)
         self._signatures = arrays["signatures"]
         self._documents = Documents.from_arrays(arrays, CAPTIONS)
 

@@ -50,7 +50,8 @@ class ProbabilisticEmbedder(Embedder, ComparingAnnotator):
     def __init__(self, network: PCME, vocabulary: Vocabulary, source: Source, device: str, settings: Settings) -> None:
         super().__init__(network, vocabulary, source, device)
         self._scored_by = sum_of_products if settings["score"] == "matmul" else network.criterion
-        self._samples, self._seed = int(settings["samples"]), int(settings["samples_seed"])
+        self._samples = int(settings["samples"])
+        self._seed = int(settings["samples_seed"])
 
     def encode_images(self, images: Sequence[PlainImage]) -> Embeddings:
         """Return samples (N, K, D). Raises CounterpartError for an image without a readable picture."""
@@ -90,7 +91,8 @@ class ProbabilisticEmbedder(Embedder, ComparingAnnotator):
 
 def open_annotator(stored: StoredAnnotator, device: str) -> ProbabilisticEmbedder:
     """Load the annotator."""
-    arrays, settings = stored.arrays, stored.options
+    arrays = stored.arrays
+    settings = stored.options
     words = recurrent.stored_words(arrays)
     network = recurrent.restore(lambda: build(settings, len(words)), arrays, stored.name, device)
     return ProbabilisticEmbedder(network, words, Pictures(settings), device, settings)

@@ -84,17 +84,21 @@ def distances(images: Tensor, captions: Tensor) -> Tensor:
 
     By a matrix product, whose rounding errors the square root enlarges for distances near 0, where a match is certain.
     """
-    (n, k, _), m = images.shape, len(captions)
-    rows, columns = images.flatten(0, 1), captions.flatten(0, 1)
+    n, k, _ = images.shape
+    m = len(captions)
+    rows = images.flatten(0, 1)
+    columns = captions.flatten(0, 1)
     squared = torch.addmm(columns.square().sum(1), rows, columns.T, alpha=-2) + rows.square().sum(1)[:, None]
     return (squared.clamp(min=0) + EPSILON).sqrt().view(n, k, m, k).transpose(1, 2)
 
 
 def exact_distances(images: Tensor, captions: Tensor) -> Tensor:
     """Return the same without those rounding errors, for training."""
-    (b, k, _), n = images.shape, len(captions)
+    b, k, _ = images.shape
+    n = len(captions)
     # Broadcasting all differences of the published batch would take gigabytes, and their gradient as much again.
-    rows, columns = images.flatten(0, 1), captions.flatten(0, 1)
+    rows = images.flatten(0, 1)
+    columns = captions.flatten(0, 1)
     apart = torch.cdist(rows, columns, compute_mode="donot_use_mm_for_euclid_dist")
     return (apart.square() + EPSILON).sqrt().view(b, k, n, -1).transpose(1, 2)
 

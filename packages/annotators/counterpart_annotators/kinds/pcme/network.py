@@ -62,7 +62,8 @@ class PCME(TwoEncoders):
 def build(settings: Settings, words: int) -> PCME:
     """Return the network of these settings and number of words, with initial weights."""
     trunk = TRUNKS[str(settings["trunk"])]
-    embed, first = int(settings["embed"]), float(settings["log_sigma"])
+    embed = int(settings["embed"])
+    first = float(settings["log_sigma"])
     return PCME(
         ImageEncoder(ResNet(trunk), trunk.channels, embed, first),
         TextEncoder(words, int(settings["word"]), embed, first),

@@ -31,7 +31,8 @@ from counterpart_metrics.errors import CounterpartError
 
 def open_annotator(stored: StoredAnnotator, device: str) -> Embedder:
     """Load the annotator."""
-    arrays, settings = stored.arrays, stored.options
+    arrays = stored.arrays
+    settings = stored.options
     words = recurrent.stored_words(arrays)
     network = recurrent.restore(lambda: build(settings, len(words)), arrays, stored.name, device)
     return Embedder(network, words, Pictures(settings), device)
@@ -92,7 +93,8 @@ class PVSELearner(RecurrentLearner[PVSE]):
 def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     """Describe the network for the annotator's page."""
     words, each = arrays["network.txt_enc.embed.weight"].shape
-    embed, k = int(settings["embed"]), int(settings["embeddings"])
+    embed = int(settings["embed"])
+    k = int(settings["embeddings"])
     trunk = str(settings["trunk"])
     side = ceil(int(settings["picture"]) / 32)
     return {

@@ -10,7 +10,8 @@ from counterpart_annotators.losses import violations
 
 MARGIN = 0.1
 BANDWIDTH = 0.5
-DIVERSITY, MMD = 0.1, 0.01  # weights
+DIVERSITY = 0.1  # weight of the diversity loss
+MMD = 0.01  # weight of the maximum mean discrepancy
 
 
 @dataclass(frozen=True)

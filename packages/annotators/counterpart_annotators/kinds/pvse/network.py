@@ -69,7 +69,8 @@ class PVSE(TwoEncoders):
 def build(settings: Settings, words: int) -> PVSE:
     """Return the network of these settings and number of words, with initial weights."""
     trunk = TRUNKS[str(settings["trunk"])]
-    embed, heads = int(settings["embed"]), int(settings["embeddings"])
+    embed = int(settings["embed"])
+    heads = int(settings["embeddings"])
     return PVSE(
         ImageEncoder(ResNet(trunk), trunk.channels, embed, heads),
         TextEncoder(words, int(settings["word"]), embed, heads, reading=cast(Reading, settings["reading"])),

@@ -24,7 +24,8 @@ def _configuration(sizes: Settings, pieces: int) -> dict[str, Any]:
 
 
 def _sizes(configured: Any) -> dict[str, int]:
-    picture, text = configured.vision_config, configured.text_config
+    picture = configured.vision_config
+    text = configured.text_config
     words = {"context": text.max_position_embeddings, "pieces": text.vocab_size}
     return {**patch_sizes(picture), **tower_sizes(picture), **words}
 

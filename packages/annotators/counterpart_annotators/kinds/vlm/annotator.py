@@ -27,7 +27,9 @@ class ChatJudge(CrossEncoder):
 
     def __init__(self, service: Service, ledger: Ledger, longest_side: int) -> None:
         """Pictures are sent with at most ``longest_side`` pixels a side."""
-        self._service, self._ledger, self._longest = service, ledger, longest_side
+        self._service = service
+        self._ledger = ledger
+        self._longest = longest_side
         self._asker = Asker(service, ledger)
         self.batch_size = service.parallel
 
@@ -48,8 +50,12 @@ class ChatScores(JointScores):
         images: Sequence[PlainImage],
         captions: Sequence[PlainCaption],
     ) -> None:
-        self._service, self._asker, self._ledger, self._longest = service, asker, ledger, longest_side
-        self._images, self._captions = images, captions
+        self._service = service
+        self._asker = asker
+        self._ledger = ledger
+        self._longest = longest_side
+        self._images = images
+        self._captions = captions
         self._last: tuple[PlainImage, bytes] | None = None
 
     def pairs(self, images: NDArray[np.int64], captions: NDArray[np.int64]) -> NDArray[np.float32]:

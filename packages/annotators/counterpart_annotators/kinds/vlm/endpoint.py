@@ -104,7 +104,8 @@ def _retry_after(header: str) -> float | None:
 
 
 MOST_INVALID = 2  # invalid answers to one question
-FIRST_WAIT, MOST_WAIT = 1.0, 60.0  # seconds between retries, if the endpoint names none
+FIRST_WAIT = 1.0  # seconds before the first retry, if the endpoint names none
+MOST_WAIT = 60.0  # seconds before a later one
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,8 @@ class Asker:
     """Asks one service. ``sleep`` replaces the waiting between retries, in tests."""
 
     def __init__(self, service: Service, ledger: Ledger, sleep: Callable[[float], None] | None = None) -> None:
-        self._service, self._ledger = service, ledger
+        self._service = service
+        self._ledger = ledger
         self._stop = Event()
         self._sleep = sleep or tenacity.sleep_using_event(self._stop)
         self._pacer = Pacer(service.per_minute, sleep=self._sleep)
@@ -178,7 +180,8 @@ class Asker:
 
     def _paid(self, question: JudgeQuestion) -> JudgeAnswer:
         """Send a question once. Its cost is in the ledger whatever the result."""
-        service, logprobs = self._service, self._logprobs
+        service = self._service
+        logprobs = self._logprobs
         if self._stop.is_set():
             raise TemporaryError("another question failed")
         most = service.prices.most(question.caption)

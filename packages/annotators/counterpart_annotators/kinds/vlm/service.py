@@ -87,8 +87,10 @@ class Pacer:
     ) -> None:
         """``per_minute`` 0 means no limit."""
         self._gap = 60 / per_minute if per_minute else 0.0
-        self._clock, self._sleep = clock, sleep
-        self._lock, self._next = Lock(), clock()
+        self._clock = clock
+        self._sleep = sleep
+        self._lock = Lock()
+        self._next = clock()
 
     def wait(self) -> None:
         """Return when the next request may start."""

@@ -33,7 +33,8 @@ from counterpart_annotators.training.loop import repeatable
 from counterpart_metrics.errors import CounterpartError
 
 CNN = "img_enc.cnn."
-ROWS, COLUMNS = 16, 1024  # of a block of order scores
+ROWS = 16  # of a block of order scores
+COLUMNS = 1024  # of such a block
 OLD_CLASSIFIER = {"classifier.1.": "classifier.0.", "classifier.4.": "classifier.3."}
 
 
@@ -51,7 +52,8 @@ class OrderEmbedder(Embedder, ComparingAnnotator):
 
 def open_annotator(stored: StoredAnnotator, device: str) -> Embedder:
     """Load the annotator."""
-    arrays, settings = stored.arrays, stored.options
+    arrays = stored.arrays
+    settings = stored.options
     words = recurrent.stored_words(arrays)
     length = arrays["network.img_enc.fc.weight"].shape[1]
     network = recurrent.restore(lambda: build(settings, len(words), length), arrays, stored.name, device)
@@ -78,7 +80,8 @@ def decided_by(published: Published, path: Path) -> dict[str, Value]:
 
     Raises CounterpartError for absolute values without the order score, or the score without them.
     """
-    tensors, options = published.tensors, published.options
+    tensors = published.tensors
+    options = published.options
     order = options.get("measure") == "order"
     if "use_abs" in options and bool(options["use_abs"]) != order:
         raise CounterpartError(

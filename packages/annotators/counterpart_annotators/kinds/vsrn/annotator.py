@@ -31,7 +31,8 @@ UNPUBLISHED = ("no_imgnorm", "use_abs")  # modes that no published weights were 
 
 def open_annotator(stored: StoredAnnotator, device: str) -> Embedder:
     """Load the annotator. Raises CounterpartError where its folder of regions is missing."""
-    arrays, settings = stored.arrays, stored.options
+    arrays = stored.arrays
+    settings = stored.options
     words = recurrent.stored_words(arrays)
     source = _source(settings, arrays)
     network = recurrent.restore(lambda: build(settings, len(words), _channels(source)), arrays, stored.name, device)

@@ -13,7 +13,8 @@ from counterpart_annotators.options import Settings
 Variant = Literal["coco", "f30k"]
 BLOCKS = 4
 GRID = 6  # cells per side that replace 36 regions
-LONGEST, END = 60, 2  # tokens of a caption that is generated, <start> and <end> included; the id of <end>
+LONGEST = 60  # tokens of a caption that is generated, <start> and <end> included
+END = 2  # the id of <end>
 
 
 class RegionReader(nn.Module):

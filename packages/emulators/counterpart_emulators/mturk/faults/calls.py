@@ -93,7 +93,8 @@ def _hit_as_of(hit: HIT, then: datetime) -> Fields:
     taken = sum(each.accepted_at <= then and not _by(each.ended_at, then) for each in hit.assignments)
     submitted = sum(_by(each.submitted_at, then) for each in hit.assignments)
     decided = sum(_by(each.approved_at, then) or _by(each.rejected_at, then) for each in hit.assignments)
-    free, pending = hit.max_assignments - taken, taken - submitted
+    free = hit.max_assignments - taken
+    pending = taken - submitted
     counters = {
         "NumberOfAssignmentsPending": pending,
         "NumberOfAssignmentsAvailable": free,

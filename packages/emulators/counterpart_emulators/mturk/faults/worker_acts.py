@@ -25,7 +25,8 @@ def _with_prologue(fields: Fields, prologue: str) -> str:
 def _repeated(fields: Fields) -> str:
     """Return the answers with the first field a second time, with another value."""
     name = next(iter(fields))
-    first, second = answers_document(fields), answers_document({name: f"{fields[name]} again"})
+    first = answers_document(fields)
+    second = answers_document({name: f"{fields[name]} again"})
     answer = second[second.index("\n  <Answer>") : second.index("\n</QuestionFormAnswers>")]
     return first.replace("\n</QuestionFormAnswers>", f"{answer}\n</QuestionFormAnswers>")
 
