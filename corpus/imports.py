@@ -128,13 +128,7 @@ def import_pictures(
     return _store(collection.name, comparison, files, actor, progress)
 
 
-def _store(
-    name: str,
-    found: _Comparison,
-    files: Mapping[str, Path],
-    actor: str,
-    progress: Progress,
-) -> ImportSummary:
+def _store(name: str, found: _Comparison, files: Mapping[str, Path], actor: str, progress: Progress) -> ImportSummary:
     known = _known_pictures(name)
     with pictures_stored(name, files, known=known, progress=progress) as pictures:
         _check_same_pictures(pictures, known)

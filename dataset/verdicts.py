@@ -15,15 +15,7 @@ from core.errors import CounterpartError
 from core.events import record
 from core.files.stored_files import remove_file
 from core.progress import Progress, silent
-from counterpart_statistics.aggregation import (
-    POSITIVE,
-    Concluded,
-    Method,
-    Ties,
-    certainty_of,
-    conclusions,
-    fit_votes,
-)
+from counterpart_statistics.aggregation import POSITIVE, Concluded, Method, Ties, certainty_of, conclusions, fit_votes
 from counterpart_statistics.aggregation.fit import describe_workers
 from dataset.judged.answer_tables import votes_of
 from dataset.judged.coded_votes import PairCodes, read_round

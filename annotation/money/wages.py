@@ -116,11 +116,7 @@ def slow_seconds(round: Round) -> int:
 
 
 def check_wage(
-    round: Round,
-    *,
-    pilot: Round | None = None,
-    expected_minutes: Decimal | None = None,
-    below_floor: bool = False,
+    round: Round, *, pilot: Round | None = None, expected_minutes: Decimal | None = None, below_floor: bool = False
 ) -> Expectation:
     """Return how long a HIT of the round will take: as stated, or as measured in ``pilot`` or the latest similar round.
 

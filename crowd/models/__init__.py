@@ -1,15 +1,7 @@
 """Postings on platforms, the visits of their workers, and the calls that are made to platforms."""
 
 from crowd.models.calls import Hint, Message, Outbox
-from crowd.models.postings import (
-    AccountBalance,
-    Audit,
-    Posting,
-    Sync,
-    Visit,
-    VisitQuerySet,
-    visits_to_posting,
-)
+from crowd.models.postings import AccountBalance, Audit, Posting, Sync, Visit, VisitQuerySet, visits_to_posting
 
 __all__ = [
     "AccountBalance",

@@ -9,13 +9,7 @@ import numpy as np
 from core.progress import Progress, silent, tracked
 from core.seeds import SeedField
 from core.text import counted
-from counterpart_statistics.completeness import (
-    Beyond,
-    Parts,
-    capture_estimates,
-    enough_random_pairs,
-    estimate_by_parts,
-)
+from counterpart_statistics.completeness import Beyond, Parts, capture_estimates, enough_random_pairs, estimate_by_parts
 from counterpart_statistics.judged.control_votes import VotesOnControls, votes_on_controls
 from counterpart_statistics.judged.judged_lists import JudgedLists, ListedPairs
 from counterpart_statistics.random_pairs import Estimate, Learned

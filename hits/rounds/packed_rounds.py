@@ -29,12 +29,7 @@ from mitl.models import Pool
 
 
 def pack_round(
-    name: str,
-    pool: Pool,
-    parameters: PackParameters,
-    *,
-    actor: str = "command",
-    progress: Progress = silent,
+    name: str, pool: Pool, parameters: PackParameters, *, actor: str = "command", progress: Progress = silent
 ) -> Round:
     """Pack the pool's distinct pairs into a draft round of ``ceil(pairs / candidates)`` HITs.
 

@@ -13,14 +13,7 @@ from core.parameters import POSITIONAL, Option, Parameters, ShareField, choices
 from core.seeds import SeedField
 from core.text import MAX_NAME, NameField
 from counterpart_statistics.audits import STOP_RECALL
-from hits.judge_designs import (
-    GUARD_QUERIES,
-    GUARD_SHARE,
-    JUDGES,
-    LARGEST_GUARD,
-    JudgeDesign,
-    guard_share,
-)
+from hits.judge_designs import GUARD_QUERIES, GUARD_SHARE, JUDGES, LARGEST_GUARD, JudgeDesign, guard_share
 from hits.packing.designs import DEFAULT, DESIGNS, Design, load_design, parse_design
 from hits.packing.plan import Sharing
 from hits.prices import cents

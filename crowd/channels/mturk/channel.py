@@ -12,14 +12,7 @@ from annotation.models import Exclusion, Payment, Rejection
 from crowd.channels.base import Arrival, Bonus, ChannelError, ListedPosting, Listing
 from crowd.channels.marketplaces import foreign_address, id_on, only_value
 from crowd.channels.mturk import hits, payments, qualifications
-from crowd.channels.mturk.client import (
-    DESCRIPTIONS,
-    NAMES,
-    TurkError,
-    channel_errors,
-    client_for,
-    environment_of,
-)
+from crowd.channels.mturk.client import DESCRIPTIONS, NAMES, TurkError, channel_errors, client_for, environment_of
 from crowd.models import Message, Posting
 from hits.prices import FeeSchedule
 
