@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from console.annotators.uploaded_embeddings import check_covered
 from console.uploads import Files, upload_job
-from core.errors import CounterpartError
+from core.errors import CounterpartError, some_of
 from core.files.zip_files import unpack
 from core.models import Job
 from core.progress import Progress
@@ -19,6 +18,7 @@ from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from hits.models import Round
 from mitl import registration
 from mitl.annotators import kind_of
+from mitl.annotators.files import adopt
 from mitl.registration import Origin
 
 JUDGMENT_FILES = (".csv", ".tsv", ".json", ".jsonl")
@@ -105,7 +105,7 @@ def add_annotator(job: Job, files: Files, progress: JobProgress) -> str:
     if checkpoint and checkpoint.suffix.lower() == ".zip":
         checkpoint = unpack(checkpoint, checkpoint.parent / "unpacked", suffixes=CHECKPOINT_FILES, progress=progress)
     if checkpoint and "collection" in params:
-        check_covered(Collection.objects.named(params["collection"]), checkpoint)
+        _check_covered(Collection.objects.named(params["collection"]), checkpoint)
     annotator = registration.add_annotator(
         params["name"],
         kind=params["kind"],
@@ -118,6 +118,23 @@ def add_annotator(job: Job, files: Files, progress: JobProgress) -> str:
     if kind_of(annotator.kind).learns and not annotator.checkpoint:
         return f"Annotator {annotator} is added. Train it next."
     return f"Annotator {annotator} is added. It can search: plan a round with it."
+
+
+def _check_covered(collection: Collection, path: Path) -> None:
+    """Raise CounterpartError for an invalid file, or embeddings without some images or captions of the gallery.
+
+    Lists are compared with a sample later, when it is searched.
+    """
+    arrays = adopt(path, {}).arrays
+    for what, rows in (("image", collection.images), ("caption", collection.captions)):
+        if f"{what}_ids" not in arrays:
+            return
+        known = set(arrays[f"{what}_ids"].tolist())
+        if missing := [key for key in rows.gallery().values_list("key", flat=True) if key not in known]:
+            raise CounterpartError(
+                f"{path.name} has no embedding of {len(missing)} {what}s of {collection}: {some_of(missing)}. "
+                "Embed the whole gallery, with the collection's own ids."
+            )
 
 
 def _captions(path: Path, format: str, progress: Progress) -> Path:

@@ -20,7 +20,6 @@ class IntegrationsConfig(AppConfig):
         from core.models import Job
         from core.work.authority import asked_again
         from core.work.jobs import ended
-        from integrations.asked_tokens import lost_token
         from integrations.notifications import notify
 
         def notify_of_end(job: Job, **_: Any) -> None:
@@ -28,3 +27,18 @@ class IntegrationsConfig(AppConfig):
 
         asked_again.connect(lost_token, dispatch_uid="ask for tokens of jobs")
         ended.connect(notify_of_end, dispatch_uid="notify of ended jobs", weak=False)
+
+
+def lost_token(job: Any, **_: Any) -> str:
+    """Return why the token of the job does not allow it any more; empty if it does, or if a person started the job."""
+    from integrations.models import Token
+
+    if "token" not in job.asked:
+        return ""
+    token = Token.objects.filter(pk=job.asked["token"]).first()
+    if token is None:
+        return "The token that asked for this was removed"
+    if token.state != "valid":
+        return f"The token {token} is {token.state}"
+    scope = job.asked["scope"]
+    return "" if scope is None or scope in token.scopes else f"The token {token} no longer has the scope {scope}"

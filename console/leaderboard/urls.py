@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from console.leaderboard import benchmarks, views
+from console.leaderboard import views
 
 urlpatterns = [
     path("collections/<slug:name>/leaderboard/", views.leaderboard, name="leaderboard"),
     path("collections/<slug:name>/leaderboard/register/", views.run_register, name="run_register"),
-    path("benchmarks/", benchmarks.benchmarks, name="benchmarks"),
-    path("benchmarks/<uuid:job_id>/", benchmarks.benchmark, name="benchmark"),
+    path("benchmarks/", views.benchmarks, name="benchmarks"),
+    path("benchmarks/<uuid:job_id>/", views.benchmark, name="benchmark"),
     path("runs/<int:run_id>/", views.run, name="run"),
     path("runs/<int:run_id>/score/", views.run_score, name="run_score"),
     path("scores/", views.scores, name="scores"),

@@ -1,16 +1,20 @@
-"""The leaderboard of a collection: models on a version, how their ranks and scores move, and registering rankings."""
+"""The leaderboard of a collection: models on a version, how their ranks and scores move, and registering rankings. And
+the named benchmarks: measuring rankings or a search on them, and the figures."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from console.charts.whiskers import Panel, panels_of
+from console.leaderboard.benchmark_boards import measure_rankings, stored_boards
 from console.leaderboard.round_boards import boards_of_round, estimates_of_run
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
-from console.uploads import LARGEST_UPLOAD, store_upload
-from console.versions.forms import RankingsForm
+from console.uploads import LARGEST_UPLOAD, start_with_uploads, store_upload
+from console.versions.forms import BenchmarkForm, RankingsForm
+from core.models import Job
 from core.web.middleware import takes_uploads
 from corpus.models import Collection
 from counterpart_metrics import SCORED
@@ -79,6 +83,29 @@ def run_score(request: StaffRequest, run_id: int) -> HttpResponse:
     """Start a job that scores the run on every version of its collection again."""
     found = get_object_or_404(Run.objects.select_related("collection"), pk=run_id)
     return redirect("job", start_scoring_run(found, by=request.user).pk)
+
+
+@takes_uploads(2 * LARGEST_UPLOAD)
+@researchers_only.fills
+def benchmarks(request: StaffRequest) -> HttpResponse:
+    """Upload rankings or choose a search, and the benchmarks; a job measures them. Lists what was measured before."""
+    form = BenchmarkForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        title = f"Measure on {', '.join(form.cleaned_data['benchmarks'])}"
+        task = measure_rankings.name
+        return redirect("job", start_with_uploads(title, task, form.params(), form.uploads(), by=request.user).pk)
+    measured = Job.objects.filter(task=measure_rankings.name, state=Job.State.DONE)
+    context = {"form": form, "rows": page_of(request, measured)}
+    return render(request, "console/leaderboard/benchmarks.html", context, status=422 if form.errors else 200)
+
+
+@members_only.reads
+def benchmark(request: HttpRequest, job_id: UUID) -> HttpResponse:
+    """The figures that a job has measured."""
+    found = get_object_or_404(Job.objects.select_related("created_by"), pk=job_id, task=measure_rankings.name)
+    boards = stored_boards(found)
+    notes = next(iter(boards.values())).rows[0].notes if boards else []
+    return render(request, "console/leaderboard/benchmark.html", {"job": found, "boards": boards, "notes": notes})
 
 
 def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> HttpResponse:

@@ -11,11 +11,12 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from console.charts.plots import state_of
-from console.trust.effect_figures import effect_figures
 from console.trust.estimate_figures import estimate_figures
 from core import clock
+from core.errors import CounterpartError
 from core.files.stored_files import read_json, write_json
 from core.progress import Progress
+from evaluation.live_effect import EffectParameters, measure_effect
 from hits.models import Round
 
 
@@ -26,6 +27,17 @@ class TrustPart:
     title: str
     template: str
     figures: Callable[..., dict[str, Any]]
+
+
+def effect_figures(round_: Round, *, progress: Progress) -> dict[str, Any]:
+    """Return the effect with a row for each model at the last look, or the ``trouble`` why it is missing."""
+    try:
+        effect = measure_effect(round_, EffectParameters(looks=10), progress=progress)
+    except CounterpartError as error:
+        return {"trouble": str(error)}
+    unpooled = dict(zip(effect.models, effect.unpooled.tolist(), strict=True))
+    scores = effect.last.scores if effect.last else []
+    return {"effect": effect, "rows": [row | {"unpooled": unpooled[row["model"]]} for row in scores]}
 
 
 PARTS = {

@@ -11,9 +11,8 @@ from annotation.models import Assignment, Exclusion, Payment, Rejection
 from annotation.money.wages import fair_reward
 from crowd.channels.base import Arrival, Bonus, ChannelError, ListedPosting, Listing, Outcome
 from crowd.channels.marketplaces import foreign_address, id_on, only_value
-from crowd.channels.prolific import groups, hooks, money, payments, studies, submissions
+from crowd.channels.prolific import hooks, money, payments, studies, submissions, workspaces
 from crowd.channels.prolific.client import DESCRIPTIONS, NAMES, ProlificError, client_for, environment_of
-from crowd.channels.prolific.workspaces import workspace_of
 from crowd.models import Message, Posting, Visit
 from crowd.study_states import There
 from hits.models import Round
@@ -52,7 +51,7 @@ class ProlificChannel:
     def ask_fees(self, environment: str, round: Round, places: int) -> FeeSchedule:
         client = client_for(environment)
         minutes = studies.minutes_of(round)
-        money.funds(client, workspace_of(client))  # refuses another currency
+        money.funds(client, workspaces.workspace_of(client))  # refuses another currency
         least = fair_reward(minutes * 60, money.LEAST_HOURLY)
         if round.reward < least:
             raise ChannelError(
@@ -64,7 +63,7 @@ class ProlificChannel:
 
     def funds(self, environment: str) -> Decimal:
         client = client_for(environment)
-        return money.funds(client, workspace_of(client))
+        return money.funds(client, workspaces.workspace_of(client))
 
     def arrival(self, environment: str, fields: Mapping[str, Sequence[str]]) -> Arrival:
         """Read PROLIFIC_PID, STUDY_ID and SESSION_ID, which is the submission's id.
@@ -171,10 +170,10 @@ class ProlificChannel:
             is_first = False
 
     def exclude(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
-        groups.exclude(client_for(environment), id_on(self.label, exclusion.worker, environment))
+        workspaces.exclude(client_for(environment), id_on(self.label, exclusion.worker, environment))
 
     def readmit(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
-        groups.readmit(client_for(environment), id_on(self.label, exclusion.worker, environment))
+        workspaces.readmit(client_for(environment), id_on(self.label, exclusion.worker, environment))
 
 
 def _last_study(message: Message, environment: str) -> str:

@@ -11,9 +11,8 @@ from django.utils.dateparse import parse_datetime
 from core import clock
 from crowd.channels.base import ChannelError, ListedPosting, Outcome
 from crowd.channels.prolific.client import Client, ProlificError
-from crowd.channels.prolific.groups import exclusion_group
 from crowd.channels.prolific.money import check_currency, longest_minutes, major, minor
-from crowd.channels.prolific.workspaces import project_of
+from crowd.channels.prolific.workspaces import exclusion_group, project_of
 from crowd.models import Posting
 from crowd.offers import Offer, offer_of
 from crowd.study_states import There

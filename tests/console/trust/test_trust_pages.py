@@ -90,7 +90,7 @@ def test_a_settled_round_offers_to_close_it_to_those_who_may_and_shows_ties(memb
     ahead = np.array([[0, 1, 1], [-1, 0, 0], [-1, 0, 0]])
     look = replace(effect.last.look, scores=np.array([0.6, 0.5, 0.5]), ahead=ahead, equal=ahead == 0)
     tied = replace(effect, looks=(replace(effect.last, look=look, is_settled=True),))
-    monkeypatch.setattr("console.trust.effect_figures.measure_effect", lambda *_, **__: tied)
+    monkeypatch.setattr("console.trust.round_parts.measure_effect", lambda *_, **__: tied)
     Round.objects.filter(pk=round.pk).update(closed_at=timezone.now())
     shown = page(member, "round_effect", "round-1")
     assert "with ties: b = c." in shown
