@@ -53,7 +53,9 @@ def make_demo_collection(
     another collection has, and for an invalid size or seed.
     """
     check_name(name)
-    _check_size(images, seed)
+    if not FEWEST <= images <= MOST:
+        raise CounterpartError(f"Invalid number of images {images}: use {FEWEST} to {MOST}.")
+    check_seed(seed)
     drawn = {"images": images, "seed": seed, "lessons": lessons}
     existing = Collection.objects.filter(name=name).first()
     if existing is not None:
@@ -63,7 +65,8 @@ def make_demo_collection(
         store_picture(name, plate.key, f"{plate.key}.jpg", draw_scene(plate.scene, np.random.default_rng([seed, 3, n])))
         for n, plate in enumerate(tracked(plates, "Drawing pictures", progress, total=images, every=20))
     ]
-    levels = _test_levels(plates)
+    test = [plate for plate in plates if plate.split == "test"]
+    levels = grades([meaning for plate in test for meaning in plate.meanings], [plate.scene for plate in test])
     with transaction.atomic():
         collection, is_new = Collection.objects.get_or_create(
             name=name, defaults={"description": DESCRIPTION, "drawn": drawn}
@@ -75,12 +78,6 @@ def make_demo_collection(
         _write_truth(collection, plates, levels, rows, captions, progress)
         record("drawn", collection, actor="demo_collection", **drawn)
     return collection
-
-
-def _check_size(images: int, seed: int) -> None:
-    if not FEWEST <= images <= MOST:
-        raise CounterpartError(f"Invalid number of images {images}: use {FEWEST} to {MOST}.")
-    check_seed(seed)
 
 
 def _same(collection: Collection, wanted: dict[str, int | bool]) -> Collection:
@@ -165,12 +162,6 @@ def _write_captions(collection: Collection, plates: list[Plate], images: list[Im
         batch_size=BATCH,
     )
     return captions
-
-
-def _test_levels(plates: list[Plate]) -> Levels:
-    """Grade all captions of the test split for all its pictures: (captions, pictures)."""
-    test = [plate for plate in plates if plate.split == "test"]
-    return grades([meaning for plate in test for meaning in plate.meanings], [plate.scene for plate in test])
 
 
 def _write_truth(

@@ -23,8 +23,9 @@ def actor_of(worker: Worker) -> str:
 def worker_for(*, channel: str, environment: str = "", external_id: str) -> Worker:
     """Return the worker with this id on the platform; a new one with a new pseudonym if it was never seen."""
     platform_id = {"channel": channel, "environment": environment, "external_id": external_id}
-    if known := _known(platform_id):
-        return known
+    known = WorkerIdentity.objects.select_related("worker").filter(**platform_id).first()
+    if known:
+        return known.worker
     try:
         with transaction.atomic():
             worker = Worker.objects.create()
@@ -52,11 +53,6 @@ def renew_links(worker: Worker, *, by: str) -> None:
 def locked(worker_id: int) -> Worker:
     """Read the worker and make other transactions about them wait; to be called inside a transaction."""
     return Worker.objects.select_for_update(no_key=True).get(pk=worker_id)
-
-
-def _known(platform_id: dict[str, str]) -> Worker | None:
-    identity = WorkerIdentity.objects.select_related("worker").filter(**platform_id).first()
-    return identity.worker if identity else None
 
 
 def exclude(worker: Worker, *, reason: str, by: str) -> Exclusion:

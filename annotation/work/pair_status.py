@@ -86,17 +86,12 @@ def _reasons(round: Round, hits: list[HIT], n: dict[str, int], disputed: bool, e
         )
     if n["open"]:
         yield f"Waiting for a worker: {n['open']} of {n['wanted']} votes."
-        yield from _blocks(round, hits)
+        facts = facts_of(round, hits=[hit.pk for hit in hits])
+        yield from (str(one) for one in holds_of(facts) if one.kind in OF_OPEN_SEATS)
         if excluded:
             yield f"A review excluded the {excluded}: votes are still stored, but the pair leaves the dataset."
     elif disputed and round.top_up and not (n["leased"] or n["waiting"]):
         yield from _why_disputed(round, n["wanted"], excluded)
-
-
-def _blocks(round: Round, hits: list[HIT]) -> Iterator[str]:
-    """Say what keeps workers from the open seats of the HITs."""
-    facts = facts_of(round, hits=[hit.pk for hit in hits])
-    yield from (str(one) for one in holds_of(facts) if one.kind in OF_OPEN_SEATS)
 
 
 def _why_disputed(round: Round, seats: int, excluded: str) -> Iterator[str]:

@@ -140,7 +140,8 @@ def store_answers(
     if code is None:
         return None
     drafts.delete()
-    answers, again = _split(answers, items)
+    again = [one for one in answers if items[one.item_id].repeat_of_id is not None]
+    answers = [one for one in answers if items[one.item_id].repeat_of_id is None]
     if again:
         assignment.repeats = [[one.item_id, items[one.item_id].repeat_of_id, one.level] for one in again]
         assignment.save(update_fields=["repeats"])
@@ -167,12 +168,6 @@ def store_answers(
     doubted = any(item.control and item.control.state == SUSPECTED for item in items.values())
     transaction.on_commit(lambda: _grade_committed(assignment, item_answers, doubted=doubted), robust=True)
     return code
-
-
-def _split(answers: Sequence[Answer], items: Mapping[int, Item]) -> tuple[list[Answer], list[Answer]]:
-    """Return the answers that are judgments, and those to pairs that were asked about again."""
-    first = [one for one in answers if items[one.item_id].repeat_of_id is None]
-    return first, [one for one in answers if items[one.item_id].repeat_of_id is not None]
 
 
 def _earlier_receipt(assignment: Assignment) -> Receipt | None:

@@ -23,7 +23,7 @@ from dataset.models import Version
 from evaluation.auditing.estimate_boards import audits_of
 from evaluation.jobs import start_registration, start_scoring_run
 from evaluation.models import Run
-from evaluation.scores.boards import Board, notes_of
+from evaluation.scores.boards import notes_of
 from evaluation.scores.leaderboard import board_of, board_of_run, caution_of
 from evaluation.scores.moves import Figures, averages_of, history_of
 from hits.models import Round
@@ -124,7 +124,7 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "estimated": round,
         "evaluate": f"python manage.py evaluate --version {version or 'VERSION'} --rankings FILE",
         "board": board,
-        "scores": _scores(board) if board else [],
+        "scores": panels_of(board.metrics, averages_of(board)) if board and len(board.rows) > 1 else [],
         "notes": notes_of(board) if board else [],
         "caution": caution_of(version) if version else "",
         "audits_in": [one for one in audits if one.pk in released],
@@ -167,11 +167,6 @@ def _versions_in(collection: Collection, figures: Figures) -> list[str]:
     scored = {version for one in figures.values() for version in one}
     names = collection.versions.order_by("released_at").values_list("name", flat=True)
     return [name for name in names if name in scored]
-
-
-def _scores(board: Board) -> list[Panel]:
-    """Draw the averages of all metrics, each on a scale of its own (figure 4)."""
-    return panels_of(board.metrics, averages_of(board)) if len(board.rows) > 1 else []
 
 
 def _history(versions: Sequence[str], figures: Figures) -> list[Panel]:

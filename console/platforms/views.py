@@ -100,16 +100,12 @@ def audit_repair(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("job", job.pk)
 
 
-def _chosen_round(request: HttpRequest) -> str:
-    """Return the name of the round that the address names; empty for all rounds."""
-    chosen = request.GET.get("round", "")
-    return get_object_or_404(Round, name=chosen).name if chosen else ""
-
-
 @members_only.reads
 def calls(request: HttpRequest) -> HttpResponse:
     """Failed and waiting platform calls, failed ones first; ``?round=`` shows only one round's."""
-    chosen = _chosen_round(request)
+    chosen = request.GET.get("round", "")
+    if chosen:
+        get_object_or_404(Round, name=chosen)
     rows = Outbox.objects.exclude(state=Outbox.State.DONE).select_related("round").order_by("state", "created_at")
     page = page_of(request, rows.filter(round__name=chosen) if chosen else rows)
     context = {"rows": page, "lines": calls_of(page), "things": "calls", "round": chosen}

@@ -162,13 +162,14 @@ def rejections(request: HttpRequest) -> HttpResponse:
     rows = Rejection.objects.select_related(*work, "by", "appeal")
     page = page_of(request, rows.filter(**SHOWN.get(show, {})).order_by("-id"))
     asked = Appeal.objects.filter(rejection=None, answered_at=None)
+    counts = {name: Rejection.objects.filter(**only).count() for name, only in SHOWN.items()}
     context = {
         "rows": page,
         "things": "rejections",
         "lines": [RejectionSheet(row) for row in page],
         "asked": asked.select_related(*work) if show != "proposed" else (),
         "show": show,
-        "counts": _counts(),
+        "counts": counts | {"appealed": Appeal.objects.filter(answered_at=None).count()},
     }
     return render(request, "console/review/rejections.html", context)
 
@@ -227,8 +228,3 @@ def _done(request: StaffRequest, found: Rejection | Appeal, act: Callable[[], ob
 
 def _rejection_or_404(rejection_id: int) -> Rejection:
     return get_object_or_404(Rejection.objects.select_related("assignment__hit__round"), pk=rejection_id)
-
-
-def _counts() -> dict[str, int]:
-    counts = {name: Rejection.objects.filter(**only).count() for name, only in SHOWN.items()}
-    return counts | {"appealed": Appeal.objects.filter(answered_at=None).count()}

@@ -4,7 +4,6 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.work.judgments import votes_in
-from console.charts.inline_bars import Segment
 from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only, researchers_only
@@ -42,6 +41,7 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(
         Version.objects.select_related("collection", "sample", "released_by", "publication"), name=name
     )
+    by_level = found.manifest["counts"].get("judged_by_level", {})
     context = {
         "version": found,
         "answer": VersionAnswer.model_validate(describe_version(found)),
@@ -52,16 +52,10 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
         "export": ExportForm(),
         "downloads": downloads_of(found),
         "mixed_tasks": mixed_tasks_of(found),
-        "levels": _levels_of(found),
+        "levels": level_bar({int(level): n for level, n in by_level.items()}, {one.value: one.brief for one in Level}),
         "others": Version.objects.filter(collection=found.collection).exclude(pk=found.pk),
     }
     return render(request, "console/versions/version.html", context)
-
-
-def _levels_of(version: Version) -> list[Segment]:
-    """Return the judged pairs by level, as a bar."""
-    counts = version.manifest["counts"].get("judged_by_level", {})
-    return level_bar({int(level): pairs for level, pairs in counts.items()}, {one.value: one.brief for one in Level})
 
 
 @researchers_only.acts

@@ -65,7 +65,8 @@ def release(parameters: ReleaseParameters, *, released_by: User | None = None, p
     captions = [line.strip() for _number, line in lines(excluded)] if excluded else ()
     version = _unreleased(parameters.version, collection, sample, released_by)
     with _alone(version), tempfile.TemporaryDirectory() as temporary:
-        merged = _sizes(collection, policies)
+        sources = [term.source for term in policies.merge if term.source != Match.ORIGINAL]
+        merged = {source: collection.matches.filter(source=source).count() for source in sources}
         reviews = review_rows(collection, exclude_captions=captions)
         rejections = rejections_of(rounds)
         contents, files, errors = _render(version, rounds, reviews, rejections, policies, Path(temporary), progress)
@@ -210,12 +211,6 @@ def _alone(version: Version) -> Iterator[None]:
         raise CounterpartError(f"A version {version} is being released already. Wait for it, or choose another name.")
     with held(version.folder):
         yield
-
-
-def _sizes(collection: Collection, policies: Policies) -> dict[str, int]:
-    """Return how many matches each merged source has."""
-    sources = [term.source for term in policies.merge if term.source != Match.ORIGINAL]
-    return {source: Match.objects.filter(collection=collection, source=source).count() for source in sources}
 
 
 def _enter(

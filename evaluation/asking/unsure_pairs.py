@@ -1,7 +1,5 @@
 """Pairs of a greedy round of which votes and probability leave unsure whether they match, and further votes on them."""
 
-from collections.abc import Mapping
-
 import numpy as np
 from django.db.models import Count, Q
 
@@ -32,7 +30,8 @@ def ask_about_unsure(round: Round, *, actor: str) -> int:
 def unsure_pairs(round: Round) -> set[Pair]:
     """Return the judged pairs (ids of image and caption) whose votes leave unsure whether they match, by what either
     of a pair's queries says of it. The probabilities before the votes are learned from labels of other images alone."""
-    votes = _votes(round)
+    by_pair = votes_in(round).values_list("image", "caption").annotate(**BY_LEVEL)
+    votes = {(image, caption): (one + two, three + four) for image, caption, one, two, three, four in by_pair}
     found, refused = accuracy_of(round)
     unsure = set()
     for whole in whole_queries(round):
@@ -56,9 +55,3 @@ def accuracy_of(round: Round) -> tuple[float, float]:
     n_positive, found = counts.get(Control.Polarity.POSITIVE, (0, 0))
     n_negative, taken = counts.get(Control.Polarity.NEGATIVE, (0, 0))
     return (found + 1) / (n_positive + 2), (n_negative - taken + 1) / (n_negative + 2)
-
-
-def _votes(round: Round) -> Mapping[Pair, tuple[int, int]]:
-    """Return the numbers of votes for a match and against one, of each judged pair."""
-    by_pair = votes_in(round).values_list("image", "caption").annotate(**BY_LEVEL)
-    return {(image, caption): (one + two, three + four) for image, caption, one, two, three, four in by_pair}

@@ -13,7 +13,7 @@ from evaluation.models import Run
 from evaluation.scores.boards import Board, Cell, Column, Row
 from evaluation.scores.model_rankings import registered_runs
 from hits.models import Round
-from mitl.models import Direction, Pool
+from mitl.models import Direction
 
 NOT_ASKED = "has first items that the round did not ask; they count as no match."
 
@@ -47,7 +47,8 @@ def audits_of(collection: Collection) -> list[Round]:
 
 def boards_of(round: Round, estimates: RoundEstimates, by: str) -> list[EstimateBoard]:
     """Return a board for each direction that was estimated, the models by their value in the metric ``by``."""
-    runs = _runs_of(round.pool)
+    of_lists = Run.objects.filter(retrieval__in=round.pool.retrievals.all()).order_by("pk")
+    runs = registered_runs(round.pool) | {run.model: run for run in of_lists}
     return [
         _board(direction, found, [one for one in estimates.differences if one.direction == direction], by, runs)
         for direction in Direction
@@ -114,9 +115,3 @@ def _cell(one: ModelEstimate, best: float, open_orders: set[tuple[str, str]]) ->
         estimand=value.estimand,
         is_open=(one.model, one.metric) in open_orders,
     )
-
-
-def _runs_of(pool: Pool) -> dict[str, Run]:
-    """Return the registered runs whose rankings are estimated, by model."""
-    of_lists = Run.objects.filter(retrieval__in=pool.retrievals.all()).order_by("pk")
-    return registered_runs(pool) | {run.model: run for run in of_lists}

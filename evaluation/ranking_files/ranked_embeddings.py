@@ -12,7 +12,7 @@ from counterpart_metrics import Rankings, ranking_blocks
 from counterpart_metrics.array_lists import opened_npz, read_npz
 from counterpart_metrics.arrays import NO_ITEM
 from counterpart_metrics.ids import Ids, Keys
-from counterpart_metrics.needed_lists import EVERYTHING, Needed, Needs
+from counterpart_metrics.needed_lists import EVERYTHING, Needs
 from counterpart_metrics.ranking_blocks import Block
 from mitl.annotators.files import EMBEDDING_PARTS, adopt
 from mitl.models import Direction
@@ -38,7 +38,9 @@ def _from_embeddings(path: Path, name: str, ids: Ids, needs: Needs) -> Iterator[
     sides = (images, arrays["images"]), (captions, arrays["captions"])
     for direction, needed in needs.items():
         (asking, queries), (listed, items) = sides if direction == Direction.IMAGE_TO_CAPTION else sides[::-1]
-        chosen = _rows_of(asking, needed)
+        chosen = np.argsort(asking)
+        if needed.queries is not None:
+            chosen = chosen[np.isin(asking[chosen], needed.queries)]
         depth = min(needed.depth, len(listed))
         rows = max(1, ranking_blocks.SIZE // depth)
         for start in range(0, len(chosen), rows):
@@ -46,12 +48,6 @@ def _from_embeddings(path: Path, name: str, ids: Ids, needs: Needs) -> Iterator[
             places, scores = topk_of_products(queries[some], items, depth)
             found = np.where(places < 0, NO_ITEM, listed[places])
             yield Block(direction, Rankings(asking[some].astype(np.int64), found, scores.astype(np.float64)))
-
-
-def _rows_of(asking: NDArray[np.integer], needed: Needed) -> NDArray[np.intp]:
-    """Return the rows of the queries that are needed, in the order of their numbers."""
-    order = np.argsort(asking)
-    return order if needed.queries is None else order[np.isin(asking[order], needed.queries)]
 
 
 def _numbers_of(name: str, side: str, keys: Keys, given: NDArray) -> NDArray[np.integer]:

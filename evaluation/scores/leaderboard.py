@@ -61,7 +61,7 @@ def board_from(scored: Iterable[Scored], *, estimand: str = "", compare: bool = 
                 for column, figure in figures[one.model].items()
             },
             one.run,
-            _notes(one),
+            [cut.note(direction) for direction, cut in one.truncated.items()],
         )
         for one in models
     ]
@@ -153,10 +153,6 @@ def _marks(
         pvalues = randomisation_pvalues(np.stack(list(differences.values()), 1))
         marks |= {model: (False, bool(p >= LEVEL)) for model, p in zip(differences, pvalues, strict=True)}
     return marks
-
-
-def _notes(scored: Scored) -> list[str]:
-    return [cut.note(direction) for direction, cut in scored.truncated.items()]
 
 
 def _place(row: Row, first: Column | None) -> tuple[float, str]:

@@ -180,7 +180,9 @@ def _open_retrieval(collection: Collection, name: str, retrieval: Retrieval) -> 
 
 
 def _register(run: Run) -> Run:
-    if copies := _copies_of(run.collection, run.model, run.digest):
+    # Under its own name a model may come again, with longer lists.
+    alike = Run.objects.filter(collection=run.collection, digest=run.digest).exclude(model=run.model)
+    if copies := sorted(set(alike.values_list("model", flat=True))):
         run.marks[Run.Mark.COPY.value] = some_of(copies)
     fields = ("file", "file_name", "retrieval", "digest", "marks", "registered_by")
     found, created = Run.objects.update_or_create(
@@ -210,12 +212,6 @@ def _looked_over(opened: OpenRun, needs: Needs) -> Iterator[Block]:
     }
     run.digest = watch.digest
     run.marks = {mark.value: "" for mark, is_set in signs.items() if is_set}
-
-
-def _copies_of(collection: Collection, model: str, digest: str) -> list[str]:
-    """Other models with the same lists. Under its own name a model may come again, with longer lists."""
-    alike = Run.objects.filter(collection=collection, digest=digest).exclude(model=model)
-    return sorted(set(alike.values_list("model", flat=True)))
 
 
 def original_target(

@@ -21,7 +21,8 @@ def write_hits(
     numbers = np.arange(first, first + plan.n_hits)
     added: Columns = {"top_up_id": top_up} if top_up else {}
     insert_rows(HIT, {"round_id": packed.pk, "number": numbers, **added}, step="writing HITs", progress=progress)
-    hit_ids = _ids(packed.hits.filter(number__gte=first))
+    inserted = packed.hits.filter(number__gte=first).order_by("pk")
+    hit_ids = np.fromiter(inserted.values_list("pk", flat=True), np.int64)
     controls = _write_controls(packed, plan, progress)
     _write_items(plan, hit_ids, controls, progress)
     if plan.design.repeats:
@@ -33,11 +34,6 @@ def write_hits(
         "state": Seat.State.OPEN.value,
     }
     insert_rows(Seat, columns, step="writing seats", progress=progress)
-
-
-def _ids(rows: Any) -> Codes:
-    """Return the ids of rows just inserted, in the order of their insertion."""
-    return np.fromiter(rows.order_by("pk").values_list("pk", flat=True), np.int64)
 
 
 def _write_controls(packed: Round, plan: Plan, progress: Progress) -> Masked:

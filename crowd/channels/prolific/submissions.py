@@ -1,6 +1,6 @@
 """Submissions on Prolific: confirm a session, list, approve and reject. Every call may be made twice."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.utils.dateparse import parse_datetime
@@ -116,7 +116,7 @@ def _may_decide(client: Client, assignment: Assignment, *, done: str) -> bool:
 
 def _listed(row: dict[str, Any], declined: str) -> Listed:
     state = STATES.get(row["status"], Visit.State.UNCONFIRMED)
-    completed = _instant(row.get("completed_at"))
+    completed = parse_datetime(row.get("completed_at") or "")
     return Listed(
         external_id=row["id"],
         worker_id=row["participant_id"],
@@ -127,7 +127,3 @@ def _listed(row: dict[str, Any], declined: str) -> Listed:
         content="",
         has_declined=row.get("study_code") == declined,
     )
-
-
-def _instant(text: str | None) -> datetime | None:
-    return parse_datetime(text) if text else None

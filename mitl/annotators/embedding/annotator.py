@@ -83,7 +83,9 @@ def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trai
     with repeatable(plan.seed):
         features, image_side = _read_images(examples, plan, progress)
         weighted, text_side = _read_captions(examples, LONGEST_PHRASE[str(plan.settings["text"])])
-        image_map, bias, text_map = _regression(features, weighted, _known(examples), int(plan.settings["dim"]))
+        shape = (len(examples.images), len(examples.captions))
+        known = sparse.csr_array((examples.weights, examples.pairs.T), shape=shape)
+        image_map, bias, text_map = _regression(features, weighted, known, int(plan.settings["dim"]))
     maps = {"image_map": image_map, "image_bias": bias, "text_map": text_map}
     arrays = image_side | text_side | maps
     split = examples.validation
@@ -132,17 +134,13 @@ def _read_captions(examples: TrainingSet, longest: int) -> tuple[sparse.csr_arra
     return unit_rows(counts), {"words": np.array(list(places)), "word_weights": weights}
 
 
-def _known(examples: TrainingSet) -> sparse.csr_array:
-    """Return the weights of the pairs as a matrix."""
-    return sparse.csr_array((examples.weights, examples.pairs.T), shape=(len(examples.images), len(examples.captions)))
-
-
 def _regression(
     features: Floats, texts: sparse.csr_array, known: sparse.csr_array, dim: int
 ) -> tuple[Floats, Floats, Floats]:
     """Return the image map (F, d), its bias (d,), and the text map (V, d); d is smaller for very few captions."""
     text_map = _main_directions(texts, min(dim, min(texts.shape) - 1))
-    wanted = _mean_weights(known) @ (texts @ text_map)
+    mean_weights = (sparse.diags_array(1 / known.sum(axis=1)) @ known).tocsr()
+    wanted = mean_weights @ (texts @ text_map)
     bias = wanted.mean(0)
     views, _, width = features.shape
     image_map = _ridge(features.reshape(-1, width), np.tile(wanted - bias, (views, 1)))
@@ -168,11 +166,6 @@ def _main_directions(texts: sparse.csr_array, k: int) -> Floats:
     squared = sparse.linalg.LinearOperator((width, width), matvec=lambda v: texts.T @ (texts @ v), dtype=np.float32)
     start = np.random.default_rng(0).normal(size=width).astype(np.float32)
     return np.ascontiguousarray(sparse.linalg.eigsh(squared, k=k, v0=start, rng=np.random.default_rng(0))[1])
-
-
-def _mean_weights(known: sparse.csr_array) -> sparse.csr_array:
-    """Divide each row by its sum."""
-    return (sparse.diags_array(1 / known.sum(axis=1)) @ known).tocsr()
 
 
 def _check_weights(options: Mapping[str, object], arrays: Arrays) -> None:
