@@ -137,13 +137,13 @@ def _check_covered(collection: Collection, path: Path) -> None:
             )
 
 
-def _captions(path: Path, format: str, progress: Progress) -> Path:
+def _captions(path: Path, format_name: str, progress: Progress) -> Path:
     """Return what the reader of the format reads: the file, what is in its zip, or the unpacked folder."""
     if path.suffix.lower() != ".zip":
         return path
-    suffixes = (*PICTURES, ".csv", ".txt") if format == "folder" else CAPTION_FILES
+    suffixes = (*PICTURES, ".csv", ".txt") if format_name == "folder" else CAPTION_FILES
     folder = unpack(path, path.parent / "unpacked", suffixes=suffixes, progress=progress)
-    if format == "folder":
+    if format_name == "folder":
         return folder
     found = [file for file in folder.rglob("*") if file.is_file()]
     if len(found) != 1:

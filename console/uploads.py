@@ -67,12 +67,12 @@ def upload_id(sha256: str, name: str) -> str:
     return f"{sha256}-{plain or 'file'}"
 
 
-def stored_upload(id: str) -> StoredFile:
+def stored_upload(upload: str) -> StoredFile:
     """Return the file that a program sent. Raises CounterpartError if it was never sent or is removed."""
-    path = f"{FOLDER}/{id}"
-    if not ID.fullmatch(id) or not default_storage.exists(path):
+    path = f"{FOLDER}/{upload}"
+    if not ID.fullmatch(upload) or not default_storage.exists(path):
         raise CounterpartError(
-            f"Unknown upload {id!r}. Send the file to /uploads; it is kept until a job has read it, or for a day."
+            f"Unknown upload {upload!r}. Send the file to /uploads; it is kept until a job has read it, or for a day."
         )
     return upload_at(path)
 
@@ -83,7 +83,9 @@ def start_with_sent(title: str, task: str, params: Mapping[str, Any], sent: Mapp
     Raises CounterpartError as ``stored_upload`` does.
     """
     described = {
-        name: {"name": id.partition("-")[2], "path": stored_upload(id).path} for name, id in sent.items() if id
+        name: {"name": upload.partition("-")[2], "path": stored_upload(upload).path}
+        for name, upload in sent.items()
+        if upload
     }
     return open_once(title, task, {**params, "files": described}, lock=by, by=by)
 

@@ -24,9 +24,9 @@ def derived_seed(seed: int, number: int) -> int:
     return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
-def add_seed(parser: CommandParser, help: str = "random seed", *, default: int = 0) -> None:
+def add_seed(parser: CommandParser, help_text: str = "random seed", *, default: int = 0) -> None:
     """Add the option ``--seed`` to a command."""
-    parser.add_argument("--seed", type=int, default=default, metavar="S", help=f"{help} (default {default})")
+    parser.add_argument("--seed", type=int, default=default, metavar="S", help=f"{help_text} (default {default})")
 
 
 class SeedField(forms.IntegerField):

@@ -204,9 +204,9 @@ def _check_conflicts(thing: str, what: str, keys: list[str]) -> None:
         )
 
 
-def _check_new(found: _Comparison, path: Path, format: str, collection: Collection | None, append: bool) -> None:
+def _check_new(found: _Comparison, path: Path, format_name: str, collection: Collection | None, append: bool) -> None:
     if not found.images:
-        raise CounterpartError(f"{path.name} contains no captions and no images. Is its format {format}?")
+        raise CounterpartError(f"{path.name} contains no captions and no images. Is its format {format_name}?")
     for thing, new in (("caption", list(found.new_captions)), ("image", found.new_images)):
         if collection and not append and new:
             are = counted(len(new), f"{thing} of {path.name} is", f"{thing}s of {path.name} are")

@@ -29,15 +29,15 @@ API = "/api/v1"
 AT_ONCE = 1000  # numbered together
 
 
-def notify(type: str, path: str, **data: Any) -> Notification:
+def notify(kind: str, path: str, **data: Any) -> Notification:
     """Notify webhooks of a change of the thing that the API has at ``path``: its ``id``, names and counts, as plain
     JSON. Call it in the transaction of the change.
 
     Never pass answers, platform ids of workers, labels of controls, or what one worker earned.
     """
-    found = Notification.objects.create(type=type, data={**data, "url": f"{settings.SITE_URL}{API}{path}"})
+    found = Notification.objects.create(type=kind, data={**data, "url": f"{settings.SITE_URL}{API}{path}"})
     listening = Webhook.objects.filter(off_since=None, owner__is_active=True)
-    send_to([webhook for webhook in listening if type in webhook.types], found)
+    send_to([webhook for webhook in listening if kind in webhook.types], found)
     return found
 
 

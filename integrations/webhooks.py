@@ -42,13 +42,13 @@ def add_webhook(owner: User, *, url: str, types: Sequence[str]) -> Webhook:
     check_url(url)
     if not types:
         raise CounterpartError("No type of notification is chosen. Choose at least one.")
-    if unknown := [type for type in types if type not in TYPES]:
+    if unknown := [kind for kind in types if kind not in TYPES]:
         raise CounterpartError(f"{counted(len(unknown), 'unknown type')}: {some_of(unknown)}.")
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=owner.pk)
         if owner.webhooks.count() >= MOST:
             raise CounterpartError(f"You have {MOST} webhooks, the most that one account may have. Remove one first.")
-        chosen = [type for type in TYPES if type in types]
+        chosen = [kind for kind in TYPES if kind in types]
         webhook = Webhook.objects.create(owner=owner, url=url, types=chosen)
         record("webhook added", webhook, actor=owner.get_username(), name=webhook.host, types=", ".join(chosen))
     return webhook

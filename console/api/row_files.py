@@ -23,9 +23,9 @@ FILES = {
 """The description of what a list answers as a file."""
 
 
-def as_file(rows: Iterable[dict[str, Any]], columns: pa.Schema, format: Format, name: str) -> HttpResponseBase:
+def as_file(rows: Iterable[dict[str, Any]], columns: pa.Schema, format_name: Format, name: str) -> HttpResponseBase:
     """Return the rows, whose values are JSON's, as a download."""
-    if format == "parquet":
+    if format_name == "parquet":
         return _parquet(iter(rows), columns, name)
     answer = StreamingHttpResponse(_lines(iter(rows)), content_type=LINES)
     answer["Content-Disposition"] = f'attachment; filename="{name}.jsonl"'

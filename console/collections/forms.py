@@ -32,16 +32,16 @@ class ImportForm(ParametersForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        format = cast(forms.ChoiceField, self.fields["format"])
-        format.required = False
-        format.choices = [("", "choose the format"), *choices(*READERS)]
+        field = cast(forms.ChoiceField, self.fields["format"])
+        field.required = False
+        field.choices = [("", "choose the format"), *choices(*READERS)]
 
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or {}
         if self.errors:
             return chosen
         names = {field: getattr(chosen[field], "name", "") for field in ("captions", "images")}
-        trouble = import_trouble(chosen["collection"], format=chosen["format"], append=chosen["append"], **names)
+        trouble = import_trouble(chosen["collection"], format_name=chosen["format"], append=chosen["append"], **names)
         if trouble:
             self.add_error(*trouble)
         return chosen

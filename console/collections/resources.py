@@ -172,8 +172,8 @@ def import_collection(request: ApiRequest, collection: str, parameters: SentImpo
     sent = {field: params.pop(field) for field in ("captions", "images")}
     check_suffix(sent["captions"], CAPTION_UPLOADS)
     check_suffix(sent["images"], PICTURE_UPLOADS)
-    names = {field: id.partition("-")[2] for field, id in sent.items()}
-    if trouble := import_trouble(collection, format=parameters.format, append=parameters.append, **names):
+    names = {field: upload.partition("-")[2] for field, upload in sent.items()}
+    if trouble := import_trouble(collection, format_name=parameters.format, append=parameters.append, **names):
         raise CounterpartError(trouble[1])
     title = f"Import {collection}"
     return start_with_sent(title, upload_jobs.import_collection.name, params, sent, by=request.user)

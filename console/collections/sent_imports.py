@@ -51,7 +51,9 @@ class SentMatches(Parameters):
     skip_unknown: Annotated[bool, MATCHES["skip_unknown"]] = False
 
 
-def import_trouble(collection: str, *, format: str, append: bool, captions: str, images: str) -> tuple[str, str] | None:
+def import_trouble(
+    collection: str, *, format_name: str, append: bool, captions: str, images: str
+) -> tuple[str, str] | None:
     """Return the first invalid parameter of an import and the reason; None for a valid import.
 
     ``captions`` and ``images`` are the names of the files, or empty.
@@ -59,16 +61,16 @@ def import_trouble(collection: str, *, format: str, append: bool, captions: str,
     exists = Collection.objects.filter(name=collection).exists()
     if not captions and not images:
         return "captions", "Choose a file of captions, or a zip file of pictures, or both."
-    if not captions and not exists and format != "folder":
+    if not captions and not exists and format_name != "folder":
         return "captions", (
             f"Collection {collection} does not exist yet: add its captions, or choose the format folder for pictures "
             "without captions."
         )
-    if captions and not format:
+    if captions and not format_name:
         return "format", f"Choose the format of the captions: {', '.join(READERS)}."
     if captions and append and not exists:
         return "append", f"Collection {collection} does not exist: leave out append, or correct the name."
-    if captions and format == "folder" and not captions.lower().endswith(".zip"):
+    if captions and format_name == "folder" and not captions.lower().endswith(".zip"):
         return "captions", "Pack the folder as one zip file."
     return None
 

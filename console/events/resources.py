@@ -15,6 +15,7 @@ from integrations.notifications import TYPES, number_new
 
 resources = Resources("Events")
 Type = Annotated[str, Field(max_length=30, description=f"one of {', '.join(TYPES)}; empty: all")]
+ASKED = Query("", alias="type")
 
 
 class EventAnswer(Schema):
@@ -31,11 +32,11 @@ Events = part_schema("Events", EventAnswer, "A part of the list of events, the o
 
 
 @resources.reads("/events", "events:read", Events)
-def events(request: ApiRequest, place: Query[Place], type: Type = "") -> dict[str, Any]:
+def events(request: ApiRequest, place: Query[Place], kind: Type = ASKED) -> dict[str, Any]:
     """List what happened in the last thirty days, the oldest first. To go on later, send the `place` of the last event
     as `after`: none is left out."""
-    if type and type not in TYPES:
-        raise CounterpartError(f"Unknown type {type!r}. Use one of {', '.join(TYPES)}.")
+    if kind and kind not in TYPES:
+        raise CounterpartError(f"Unknown type {kind!r}. Use one of {', '.join(TYPES)}.")
     number_new()
     rows = Notification.objects.exclude(place=None)
-    return part_of(rows.filter(type=type) if type else rows, place, key="place")
+    return part_of(rows.filter(type=kind) if kind else rows, place, key="place")

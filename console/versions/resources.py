@@ -179,7 +179,7 @@ def verify_version(request: ApiRequest, name: str) -> Job:
 
 def line_of(version: Version) -> dict[str, Any]:
     """Return a line of the list of versions."""
-    credits = credits_of(version)
+    attribution = credits_of(version)
     manifest = version.manifest
     return {
         "name": version.name,
@@ -189,8 +189,8 @@ def line_of(version: Version) -> dict[str, Any]:
         "rounds": sorted(one.name for one in version.rounds.all()),
         "released_at": version.released_at,
         "software": manifest.get("software", ""),
-        "title": credits.get("title", ""),
-        "doi_or_url": credits.get("url", ""),
+        "title": attribution.get("title", ""),
+        "doi_or_url": attribution.get("url", ""),
         "licence": manifest.get("licence", ""),
         "counts": manifest.get("counts", {}),
     }

@@ -106,9 +106,9 @@ def send_delivery(request: ApiRequest, id: UUID, delivery: int) -> Delivery:
     return Delivery.objects.select_related("notification").get(pk=found.pk)
 
 
-def _own(request: ApiRequest, id: UUID, *, on: bool = False) -> Webhook:
+def _own(request: ApiRequest, webhook_id: UUID, *, on: bool = False) -> Webhook:
     """Return a webhook of the token's owner. Raises Http404 for another one; with ``on``, refuses one that is off."""
-    found = get_object_or_404(request.user.webhooks, pk=id)
+    found = get_object_or_404(request.user.webhooks, pk=webhook_id)
     if on and found.off_since:
         raise Problem(409, acts.OFF)
     return found

@@ -12,8 +12,8 @@ Reader = Callable[[Path], Iterator[Record]]
 READERS: dict[str, Reader] = load(COLLECTION_READERS)
 
 
-def reader_of(format: str) -> Reader:
+def reader_of(format_name: str) -> Reader:
     """Return the reader of a format. Raises CounterpartError that lists the known formats."""
-    if format not in READERS:
-        raise CounterpartError(f"Unknown format {format!r}: use one of {', '.join(READERS)}.")
-    return READERS[format]
+    if format_name not in READERS:
+        raise CounterpartError(f"Unknown format {format_name!r}: use one of {', '.join(READERS)}.")
+    return READERS[format_name]

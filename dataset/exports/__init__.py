@@ -88,11 +88,11 @@ def _folder(out: Path) -> Iterator[None]:
         raise
 
 
-def _foreign_labels(format: str, labels: str) -> str:
-    taken = FORMATS[format].labels
+def _foreign_labels(format_name: str, labels: str) -> str:
+    taken = FORMATS[format_name].labels
     if not taken:
-        return f"{format} has strict, lenient and graded labels as columns, or none. Leave out --labels {labels}."
-    return f"{format} has no room for {labels} labels: use {' or '.join(taken)}."
+        return f"{format_name} has strict, lenient and graded labels as columns, or none. Leave out --labels {labels}."
+    return f"{format_name} has no room for {labels} labels: use {' or '.join(taken)}."
 
 
 def _files(folder: Path) -> list[Path]:

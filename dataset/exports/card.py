@@ -29,7 +29,7 @@ SCORER = (
 def card(version: Version, files: Mapping[str, Path]) -> str:
     """Return the card as Markdown. ``files``: the current path of each file of the export, by its name in it."""
     manifest = version.manifest
-    credits = credits_of(version)
+    attribution = credits_of(version)
     columns = {name: columns_of(path) for name, path in files.items()}
     return "\n".join(
         [
@@ -38,7 +38,7 @@ def card(version: Version, files: Mapping[str, Path]) -> str:
             f"Version {version.name}: judged matches between images and captions of the collection "
             f"{manifest['collection']}, released with {manifest['software']}.",
             "",
-            *([credits["description"], ""] if "description" in credits else []),
+            *([attribution["description"], ""] if "description" in attribution else []),
             f"**{statements.simulated_votes(version)}**",
             "",
             "| | |",

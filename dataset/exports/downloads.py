@@ -55,12 +55,10 @@ def choices() -> dict[str, ExportChoice]:
     """Return what can be downloaded, by its name."""
     plain = {
         name if labels is None else f"{name}_{labels}": ExportChoice(name, labels)
-        for name, format in FORMATS.items()
-        for labels in (format.labels or (None,))
+        for name, one in FORMATS.items()
+        for labels in (one.labels or (None,))
     }
-    pictured = {
-        f"{name}_pictures": ExportChoice(name, pictures=True) for name, format in FORMATS.items() if format.pictures
-    }
+    pictured = {f"{name}_pictures": ExportChoice(name, pictures=True) for name, one in FORMATS.items() if one.pictures}
     return plain | pictured
 
 

@@ -41,7 +41,7 @@ Fields = tuple[Sequence[str], Sequence[str]]
 
 
 def read_outside(
-    round: Round, path: Path, wanted: JudgmentParameters, format: str, opening: Opening, progress: Progress
+    round: Round, path: Path, wanted: JudgmentParameters, format_name: str, opening: Opening, progress: Progress
 ) -> tuple[pd.DataFrame, int]:
     """Return a row for each judgment of another tool's file, and the number of answers that were skipped.
 
@@ -50,15 +50,15 @@ def read_outside(
     collection's, tasks without them, several questions, and answers that are not a level.
     """
     name = path.name
-    if format == "potato" and not wanted.items:
+    if format_name == "potato" and not wanted.items:
         raise CounterpartError(f"{name} names items by id alone. Add the project's data file with --items.")
-    if wanted.items and format != "potato":
-        raise CounterpartError(f"--items is for Potato, and {name} is a file of {format}. Leave it out.")
-    rows, skipped = _judged(name, lambda: READERS[format].read(path, opening), wanted, progress)
+    if wanted.items and format_name != "potato":
+        raise CounterpartError(f"--items is for Potato, and {name} is a file of {format_name}. Leave it out.")
+    rows, skipped = _judged(name, lambda: READERS[format_name].read(path, opening), wanted, progress)
     collection = round.pool.collection
     rows["image"] = rows["image"].map(image_keys(collection, rows["image"].unique().tolist()))
     rows["caption"] = rows["caption"].map(caption_keys(collection, rows["caption"].unique().tolist()))
-    rows["worker"] = rows["worker"].map(pseudonyms_of(rows["worker"].unique().tolist(), tool=format, round=round))
+    rows["worker"] = rows["worker"].map(pseudonyms_of(rows["worker"].unique().tolist(), tool=format_name, round=round))
     rows["at"] = pd.to_datetime(rows["at"].where(rows["at"].notna(), clock.now()), utc=True)
     return rows.assign(assignment=1, shortcoming="", wrong_way="", counted=1, active_seconds=np.nan), skipped
 

@@ -106,13 +106,13 @@ def _imported_into(round: Round) -> int:
 def _placed(round: Round, path: Path, wanted: JudgmentParameters, progress: Progress) -> tuple[pd.DataFrame, int]:
     """Return the judgments of the file with the round's items, and the number of answers without a level."""
     opening = opening_of(path)
-    format = format_of(path, opening, wanted.format)
+    format_name = format_of(path, opening, wanted.format)
     items = items_of(round)
-    if format == LONG_FORM:
+    if format_name == LONG_FORM:
         return at_items(read_long(path, round=wanted.from_round, default=round.name), items), 0
-    if format == RAW_FORM:
+    if format_name == RAW_FORM:
         return at_candidates(read_raw(path), items), 0
-    rows, skipped = read_outside(round, path, wanted, format, opening, progress)
+    rows, skipped = read_outside(round, path, wanted, format_name, opening, progress)
     return at_first_items(rows, items), skipped
 
 

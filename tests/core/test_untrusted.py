@@ -23,8 +23,8 @@ VALUES = st.recursive(
 
 
 @given(VALUES, st.booleans())
-def test_json_reads_as_it_was_written(value, ascii):
-    text = json.dumps(value, ensure_ascii=ascii)
+def test_json_reads_as_it_was_written(value, in_ascii):
+    text = json.dumps(value, ensure_ascii=in_ascii)
     assert read_json(text) == read_json(text.encode()) == json.loads(text)
 
 

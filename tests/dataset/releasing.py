@@ -23,7 +23,7 @@ I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
 
 
 def release_version(
-    name: str, *, collection: Collection, sample: Sample, rounds=(), credits=None, exclude_captions=(), **options: Any
+    name: str, *, collection: Collection, sample: Sample, rounds=(), about=None, exclude_captions=(), **options: Any
 ) -> Version:
     """Release what is given as rows; keys of captions to exclude are given in a file."""
     with NamedTemporaryFile("w", suffix=".txt") as file:
@@ -35,7 +35,7 @@ def release_version(
             queries=sample.name,
             rounds=tuple(one.name for one in rounds),
             exclude_captions=Path(file.name) if exclude_captions else None,
-            **vars(credits or Credits()),
+            **vars(about or Credits()),
             **options,
         )
         return release_described(parameters)

@@ -40,9 +40,9 @@ pytestmark = pytest.mark.django_db
 SITE = "http://127.0.0.1:8000/api/v1"
 
 
-def data_of(type: str) -> list[dict[str, object]]:
+def data_of(kind: str) -> list[dict[str, object]]:
     """The data of the notifications of a type."""
-    return [one.data for one in Notification.objects.filter(type=type).order_by("at")]
+    return [one.data for one in Notification.objects.filter(type=kind).order_by("at")]
 
 
 def fill(made: Round, seats: int) -> None:
@@ -135,24 +135,24 @@ def test_every_type_has_its_act():
     assert list(ACTS) == list(TYPES)
 
 
-@pytest.mark.parametrize("type", ACTS)
-def test_each_change_is_notified_once_with_its_address(type, tmp_path):
-    act = ACTS[type](tmp_path)
-    assert data_of(type) == []
+@pytest.mark.parametrize("kind", ACTS)
+def test_each_change_is_notified_once_with_its_address(kind, tmp_path):
+    act = ACTS[kind](tmp_path)
+    assert data_of(kind) == []
     act()
-    (data,) = data_of(type)
+    (data,) = data_of(kind)
     assert data["id"]
     assert str(data["url"]).startswith(f"{SITE}/")
     assert resolve(urlsplit(data["url"]).path).url_name  # raises where no call has it
 
 
-@pytest.mark.parametrize("type", ACTS)
-def test_a_change_that_is_rolled_back_is_not_notified(type, tmp_path):
-    act = ACTS[type](tmp_path)
+@pytest.mark.parametrize("kind", ACTS)
+def test_a_change_that_is_rolled_back_is_not_notified(kind, tmp_path):
+    act = ACTS[kind](tmp_path)
     with taken_back():
         act()
-        assert len(data_of(type)) == 1
-    assert data_of(type) == []
+        assert len(data_of(kind)) == 1
+    assert data_of(kind) == []
 
 
 def test_a_job_is_notified_by_its_task_and_not_by_its_title():

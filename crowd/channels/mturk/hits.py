@@ -168,7 +168,7 @@ def _hit_type_of(client: Any, round: Round, *, excludes: str = "") -> str:
         AutoApprovalDelayInSeconds=offer.auto_approval_days * 24 * 60 * 60,
         QualificationRequirements=[
             *_demands(offer, round.environment),
-            *(_requirement(id, "DoesNotExist", guard="DiscoverPreviewAndAccept") for id in hidden_from),
+            *(_requirement(type_id, "DoesNotExist", guard="DiscoverPreviewAndAccept") for type_id in hidden_from),
         ],
     )
     return str(registered["HITTypeId"])

@@ -15,7 +15,7 @@ class Command(ActCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("version", help="name of the version")
-        holds = "; ".join(f"{name}: {format.holds}" for name, format in FORMATS.items())
+        holds = "; ".join(f"{name}: {one.holds}" for name, one in FORMATS.items())
         parser.add_argument("--format", choices=FORMATS, required=True, help=holds)
         parser.add_argument(
             "--labels",

@@ -116,7 +116,7 @@ class Controls:
         yield from (rule("POST", path, act(path)) for path in self._acts)
         yield rule("POST", "faults", lambda request: _json(self._add_fault(_sent(request))))
         yield rule("DELETE", "faults", lambda request: _json(self._clear_faults()))
-        yield rule("DELETE", "faults/<id>", lambda request, id: _json(self._clear_faults(id)))
+        yield rule("DELETE", "faults/<fault_id>", lambda request, fault_id: _json(self._clear_faults(fault_id)))
         yield rule("GET", "journal", self._journal)
         yield rule("GET", "", lambda request: self._page(done=DONE.get(request.args.get("done", ""), "")))
         yield rule("POST", f"page/<any({', '.join(DONE)}):button>", self._press)

@@ -75,5 +75,5 @@ def _served(host: str, port: int, application: Any) -> BaseWSGIServer:
 class _QuietHandler(WSGIRequestHandler):
     """Does not print requests: a rehearsal makes thousands, and some carry worker ids."""
 
-    def log(self, type: str, message: str, *args: Any) -> None:
+    def log(self, level: str, message: str, *args: Any) -> None:
         log.debug(message, *args)

@@ -68,9 +68,9 @@ def test_a_version_lists_its_files_and_their_addresses_lead_to_them(caller, site
 
 def test_a_version_names_its_authors_but_not_the_contact(releaser, site):
     done = Round.objects.get(name="done")
-    credits = {"title": "Zoo", "authors": "Ada <0000-0001-5000-0007>", "url": "10.5281/zenodo.7", "contact": "a@b.org"}
+    about = {"title": "Zoo", "authors": "Ada <0000-0001-5000-0007>", "url": "10.5281/zenodo.7", "contact": "a@b.org"}
     body = {"version": "v2", "collection": site.collection.name, "queries": done.pool.sample.name, "rounds": ["done"]}
-    job = releaser.post("/versions", body | credits).json()
+    job = releaser.post("/versions", body | about).json()
     release_job(job["id"])
     answer = releaser.get("/versions/v2")
     assert answer.json()["authors"] == [{"name": "Ada", "orcid": "0000-0001-5000-0007"}]

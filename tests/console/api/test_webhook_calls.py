@@ -129,8 +129,8 @@ def test_events_are_listed_the_oldest_first_and_gone_on_with_by_place(caller):
 
 
 def test_events_of_one_type_are_asked_for_and_an_unknown_one_is_refused(caller):
-    for type in TYPES:
-        notify(type, "/rounds/zebra", id="zebra")
+    for kind in TYPES:
+        notify(kind, "/rounds/zebra", id="zebra")
     assert [one["type"] for one in caller.get("/events?type=run.scored").json()["results"]] == ["run.scored"]
     assert len(caller.get("/events").json()["results"]) == len(TYPES)
     assert "'run'" in caller.get("/events?type=run").json()["detail"]

@@ -46,10 +46,10 @@ def round():
 
 @pytest.fixture
 def release(round):
-    def act(name="v1", credits=CREDITS):
+    def act(name="v1", about=CREDITS):
         sample = sample_of(round)
         return release_version(
-            name, collection=sample.collection, sample=sample, rounds=[round], partial=True, credits=credits
+            name, collection=sample.collection, sample=sample, rounds=[round], partial=True, about=about
         )
 
     return act
@@ -226,7 +226,7 @@ def test_coco_names_authors_address_and_version(release, out):
 
 def test_a_citation_in_own_words_is_used_as_it_is(release, out):
     cited = "Lovelace and Turing. Zoo matches: a dataset. 2026."
-    export_version(release(credits=Credits(citation=cited)), format="croissant", out=out)
+    export_version(release(about=Credits(citation=cited)), format="croissant", out=out)
     assert f"\n    {cited}\n" in (out / "v1_about/README.md").read_text()
     assert json.loads((out / "croissant.json").read_text())["citeAs"] == cited
 

@@ -45,7 +45,7 @@ def judged(lasting):
 def released(judged):
     sample = sample_of(judged)
     return release_version(
-        "v1", collection=sample.collection, sample=sample, rounds=[judged], credits=Credits(licence="CC-BY-4.0")
+        "v1", collection=sample.collection, sample=sample, rounds=[judged], about=Credits(licence="CC-BY-4.0")
     )
 
 

@@ -62,9 +62,9 @@ pytestmark = pytest.mark.django_db
 
 
 def test_the_command_takes_them(round):
-    credits = {"title": "Zoo matches", "authors": ADA, "description": "Animals.", "url": "10.5281/zenodo.7"}
-    credits |= {"contact": "ada@example.org", "licence": "CC-BY-4.0", "citation": "Lovelace, Zoo matches."}
-    call_command(*RELEASE, **credits)
+    about = {"title": "Zoo matches", "authors": ADA, "description": "Animals.", "url": "10.5281/zenodo.7"}
+    about |= {"contact": "ada@example.org", "licence": "CC-BY-4.0", "citation": "Lovelace, Zoo matches."}
+    call_command(*RELEASE, **about)
     version = Version.objects.get()
     assert {check.name for check in verify_version(version) if check.passed} >= {"files", "contents"}
     assert version.manifest["licence"] == "CC-BY-4.0"

@@ -20,14 +20,14 @@ def create_qualification_type(state: State, params: dict[str, Any]) -> dict[str,
         raise not_emulated(f"{', '.join(unsupported)}: not emulated; create a type without a test instead.")
     if "AutoGrantedValue" in params and not params.get("AutoGranted", False):
         raise invalid_parameter("An AutoGrantedValue needs AutoGranted.")
-    if any(type.name == params["Name"] for type in state.qualification_types.values()):
+    if any(kind.name == params["Name"] for kind in state.qualification_types.values()):
         raise TurkError(
             "You have already created a QualificationType with this name. A QualificationType's name must be unique "
             "among all of the QualificationTypes created by the same user.",
             turk_code="QualificationTypeAlreadyExists",
         )
     delay = params.get("RetryDelayInSeconds")
-    type = QualificationType(
+    kind = QualificationType(
         id=state.mint("qualification type"),
         serial=state.count("qualification type serial"),
         created_at=state.now,
@@ -39,8 +39,8 @@ def create_qualification_type(state: State, params: dict[str, Any]) -> dict[str,
         auto_granted=params.get("AutoGranted", False),
         auto_granted_value=params.get("AutoGrantedValue", 1),
     )
-    state.qualification_types[type.id] = type
-    return {"QualificationType": _shown_type(type)}
+    state.qualification_types[kind.id] = kind
+    return {"QualificationType": _shown_type(kind)}
 
 
 def get_qualification_type(state: State, params: dict[str, Any]) -> dict[str, Any]:
@@ -53,9 +53,9 @@ def list_qualification_types(state: State, params: dict[str, Any]) -> dict[str, 
     query = params.get("Query", "").lower()
     requestable = params["MustBeRequestable"]
     rows = [
-        type
-        for type in state.qualification_types.values()
-        if query in f"{type.name} {type.description} {type.keywords or ''}".lower() and (type.active or not requestable)
+        kind
+        for kind in state.qualification_types.values()
+        if query in f"{kind.name} {kind.description} {kind.keywords or ''}".lower() and (kind.active or not requestable)
     ]
     return page(state, params, "QualificationTypes", rows, _shown_type)
 
@@ -89,11 +89,11 @@ def reject_qualification_request(state: State, params: dict[str, Any]) -> dict[s
 
 def associate_qualification(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """Give a worker a qualification, requested or not, and notify them unless that is turned off."""
-    type = _find_type(state, params["QualificationTypeId"])
+    kind = _find_type(state, params["QualificationTypeId"])
     worker_id = _known_worker(state, params["WorkerId"])
-    _grant(state, type.id, worker_id, params.get("IntegerValue", 1))
+    _grant(state, kind.id, worker_id, params.get("IntegerValue", 1))
     if params.get("SendNotification", True):
-        state.write_to(worker_id, f"You were given the qualification {type.name}", type.description)
+        state.write_to(worker_id, f"You were given the qualification {kind.name}", kind.description)
     return {}
 
 
@@ -120,36 +120,36 @@ def request_qualification(state: State, *, type_id: str, worker_id: str) -> dict
     Returns Status, Granted or Pending, and IntegerValue where granted. Raises Refusal.
     """
     worker = find_worker(state, worker_id)
-    type = state.qualification_types.get(type_id)
-    if type is None or not type.active:
+    kind = state.qualification_types.get(type_id)
+    if kind is None or not kind.active:
         raise Refusal(f"You cannot request the qualification {type_id}: it does not exist or is inactive.")
-    if reason := _why_not(state, type, worker):
+    if reason := _why_not(state, kind, worker):
         raise Refusal(reason)
     id = state.mint("qualification request")
     serial = state.count("qualification request serial")
-    request = QualificationRequest(id, serial, type.id, worker.id, state.now, open=not type.auto_granted)
+    request = QualificationRequest(id, serial, kind.id, worker.id, state.now, open=not kind.auto_granted)
     state.requests[id] = request
     if request.open:
         return {"Status": "Pending"}
-    _grant(state, type.id, worker.id, type.auto_granted_value)
-    return {"Status": "Granted", "IntegerValue": type.auto_granted_value}
+    _grant(state, kind.id, worker.id, kind.auto_granted_value)
+    return {"Status": "Granted", "IntegerValue": kind.auto_granted_value}
 
 
 def requestable(state: State, worker_id: str) -> list[dict[str, Any]]:
     """Return every qualification type that a worker can request; ``why_not`` is "" where they may do so now."""
     worker = find_worker(state, worker_id)
     offered = []
-    for type in (each for each in state.qualification_types.values() if each.active):
-        held = state.qualifications.get((type.id, worker.id))
+    for kind in (each for each in state.qualification_types.values() if each.active):
+        held = state.qualifications.get((kind.id, worker.id))
         is_granted = held is not None and not held.revoked
         offered.append(
             {
-                "type_id": type.id,
-                "name": type.name,
-                "description": type.description,
+                "type_id": kind.id,
+                "name": kind.name,
+                "description": kind.description,
                 "value": held.value if held and is_granted else None,
                 "is_granted": is_granted,
-                "why_not": _why_not(state, type, worker),
+                "why_not": _why_not(state, kind, worker),
             }
         )
     return offered
@@ -187,11 +187,11 @@ def _known_worker(state: State, worker_id: str) -> str:
 
 def _granted(state: State, params: dict[str, Any]) -> Qualification:
     """Return the qualification that a call names by type and worker. Raises TurkError where it is not granted."""
-    type = _find_type(state, params["QualificationTypeId"])
+    kind = _find_type(state, params["QualificationTypeId"])
     worker_id = _known_worker(state, params["WorkerId"])
-    held = state.qualifications.get((type.id, worker_id))
+    held = state.qualifications.get((kind.id, worker_id))
     if held is None:
-        raise does_not_exist("Qualification", f"{type.id} of worker {worker_id}")
+        raise does_not_exist("Qualification", f"{kind.id} of worker {worker_id}")
     if held.revoked:
         raise TurkError("This operation can be called with a status of: Granted", turk_code="InvalidQualificationState")
     return held

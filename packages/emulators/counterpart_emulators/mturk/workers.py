@@ -116,9 +116,9 @@ def open_groups(state: State, worker_id: str) -> list[dict[str, Any]]:
             groups.setdefault(hit.type.id, []).append(hit)
     seen = ((hits[0].type, hits) for hits in groups.values())
     return [
-        _group(state, worker, type, hits)
-        for type, hits in sorted(seen, key=lambda group: -group[1][-1].serial)
-        if may(state, worker, type.requirements, "Discover")
+        _group(state, worker, hit_type, hits)
+        for hit_type, hits in sorted(seen, key=lambda group: -group[1][-1].serial)
+        if may(state, worker, hit_type.requirements, "Discover")
     ]
 
 

@@ -131,7 +131,7 @@ def show_cost(state: State, query: Query, *, study_id: str) -> dict[str, Any]:
         sums["rewards"] = {name: amount * study.places for name, amount in parts.items()}
 
     def shown(parts: Mapping[str, Decimal]) -> dict[str, Any]:
-        return {name: {"amount": wallet.minor(sum), "currency": state.currency} for name, sum in parts.items()}
+        return {name: {"amount": wallet.minor(amount), "currency": state.currency} for name, amount in parts.items()}
 
     return {name: shown(parts) for name, parts in sums.items()} | {"_links": {}}
 

@@ -79,7 +79,7 @@ def test_a_journal_begins_where_it_ended_with_its_own_seed(run, tmp_path):
             client_of(printed).list_qualification_types(MustBeRequestable=True)["QualificationTypes"]
         ),
     )
-    assert (line_of(first, "Seed"), [type["Name"] for type in found]) == (line_of(again, "Seed"), ["n"])
+    assert (line_of(first, "Seed"), [one["Name"] for one in found]) == (line_of(again, "Seed"), ["n"])
 
 
 def test_the_default_seed_is_random(run):

@@ -49,7 +49,7 @@ def test_types_are_found_by_words_and_by_whether_they_can_be_asked_for(mturk, cr
 
     def names(**asked):
         listed = mturk.list_qualification_types(**{"MustBeRequestable": False} | asked)["QualificationTypes"]
-        return [type["Name"] for type in listed]
+        return [one["Name"] for one in listed]
 
     assert names() == ["First", "Second"]
     assert names(MustBeRequestable=True) == ["First"]

@@ -18,9 +18,9 @@ def failed(reply: httpx.Response | Exception) -> ProlificError:
     return caught.value
 
 
-def page(*ids: str, next: str | None = None, count: int | None = None) -> httpx.Response:
+def page(*ids: str, following: str | None = None, count: int | None = None) -> httpx.Response:
     rows = [{"id": one} for one in ids]
-    links = {"next": {"href": next}}
+    links = {"next": {"href": following}}
     return httpx.Response(200, json={"results": rows, "_links": links, "meta": {"count": count or len(ids)}})
 
 
@@ -99,24 +99,24 @@ def test_after_a_full_page_without_links_the_next_number_is_asked_for(end):
 
 
 def test_a_list_with_missing_rows_is_read_again_later():
-    there = client_with(page("a", "b", next=f"{API}/next", count=3), page("b", count=3))
+    there = client_with(page("a", "b", following=f"{API}/next", count=3), page("b", count=3))
     with pytest.raises(ProlificError, match="changed while it was read") as caught:
         there.rows("studies/")
     assert not caught.value.permanent
 
 
 def test_a_page_past_the_end_is_the_end_and_another_error_is_not():
-    assert len(client_with(page("a", next=f"{API}/next"), httpx.Response(404)).rows("studies/")) == 1
+    assert len(client_with(page("a", following=f"{API}/next"), httpx.Response(404)).rows("studies/")) == 1
     with pytest.raises(ProlificError, match="500"):
-        client_with(page("a", next=f"{API}/next"), httpx.Response(500)).rows("studies/")
+        client_with(page("a", following=f"{API}/next"), httpx.Response(500)).rows("studies/")
 
 
 @pytest.mark.parametrize(
-    "next", ["https://elsewhere.test/api/v1/studies/", f"{API}.elsewhere.test/", "//elsewhere.test/"]
+    "following", ["https://elsewhere.test/api/v1/studies/", f"{API}.elsewhere.test/", "//elsewhere.test/"]
 )
-def test_the_token_follows_no_link_to_another_site(next):
+def test_the_token_follows_no_link_to_another_site(following):
     with pytest.raises(ProlificError, match="at another site"):
-        client_with(page("a", next=next)).rows("studies/")
+        client_with(page("a", following=following)).rows("studies/")
 
 
 def test_a_study_without_its_id_is_not_listed_as_prolific_would_list_the_whole_account():
