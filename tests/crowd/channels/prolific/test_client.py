@@ -83,7 +83,7 @@ def test_a_call_without_funds_waits_for_money():
 
 
 def test_next_links_are_followed_and_a_row_on_two_pages_counts_once():
-    there = client_with(page("a", "b", next=f"{API}/api/v1/studies/?offset=2", count=3), page("b", "c", count=3))
+    there = client_with(page("a", "b", following=f"{API}/api/v1/studies/?offset=2", count=3), page("b", "c", count=3))
     assert [row["id"] for row in there.rows("studies/")] == ["a", "b", "c"]
 
 
