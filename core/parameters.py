@@ -239,6 +239,8 @@ def clean(name: str, field: forms.Field, value: Any) -> Any:
     except ValidationError as error:
         shown = repr(value if len(value) <= 60 else f"{value[:59]}…") if isinstance(value, str) else value
         reason = error.messages[0]
+        if reason.startswith(("Invalid ", "Unknown ")):  # names what is wrong itself
+            raise CounterpartError(reason) from error
         raise CounterpartError(f"Invalid {name.replace('_', ' ')} {shown}: {reason[0].lower()}{reason[1:]}") from error
 
 

@@ -12,7 +12,7 @@ def pareto_chart(
     designs: Sequence[AuditDesign], best: Sequence[AuditDesign], chosen: AuditDesign, metric: str, *, width: float
 ) -> Spec:
     """Draw cost against width: a dot for each design, a line through the ``best``, a cross at the chosen one, a line at
-    the wished width."""
+    the target width."""
 
     def place(one: AuditDesign) -> dict[str, float]:
         return {"cost": float(one.cost), "width": one.widest(metric)}

@@ -42,7 +42,7 @@ class SourceField(forms.ChoiceField):
 
 
 class DesignForm(forms.Form):
-    """The source of the plan, one design, and the wished width."""
+    """The source of the plan, one design, and the target width."""
 
     source = SourceField(label="Plan from", help_text="A judged round as the pilot, or a pool without judgments.")
     match_rate = _slider("0.05", "0.95", "0.05", "Share of matches", "Of a pool: pairs that match.")
@@ -51,7 +51,7 @@ class DesignForm(forms.Form):
     )
     share = _slider("0.05", "1", "0.05", "Judgments", "Share of those of a round that asks all pairs.")
     spread = _slider("1", "10", "1", "Queries", "Times those of the pilot; their rankings are free.")
-    width = _slider("0.01", "0.5", "0.01", "Wished width", "Of the widest 95% interval.")
+    width = _slider("0.01", "0.5", "0.01", "Target width", "Of the widest 95% interval.")
     reward = DollarField(
         max_digits=8,
         widget=_range("0.05", "10", "0.05"),

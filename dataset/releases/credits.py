@@ -62,7 +62,7 @@ def _author(text: str) -> Author:
         raise ValidationError(f"{text!r} is not an author; write “Ada Lovelace <0000-0001-5000-0007>; Alan Turing”.")
     orcid = (found["orcid"] or "").removeprefix(ORCID)
     if orcid and not _ORCID.fullmatch(orcid):
-        raise ValidationError(f"Invalid ORCID iD {orcid!r} of {found['name']}: write it as in 0000-0001-5000-0007.")
+        raise ValidationError(f"The ORCID iD {orcid!r} of {found['name']} is not of the form 0000-0001-5000-0007.")
     if orcid and orcid[-1] != orcid_check_digit(orcid[:-1].replace("-", "")):
         raise ValidationError(f"The ORCID iD {orcid} of {found['name']} has a wrong check digit; copy it again.")
     return Author(found["name"], orcid)

@@ -18,7 +18,7 @@ from hits.rounds.round_parameters import DollarField
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions(Parameters):
-    """Which designs are compared, what is wished of them, and what is stated where nothing was judged."""
+    """Which designs are compared, what they should reach, and what is stated where nothing was judged."""
 
     metric: Annotated[
         str,
@@ -30,7 +30,7 @@ class AuditOptions(Parameters):
             required=False,
             min_value=0.001,
             max_value=1,
-            help_text="wished width of the widest interval: also name the cheapest design that reaches it",
+            help_text="target width of the widest interval: also name the cheapest design that reaches it",
         ),
         Option(metavar="W"),
     ] = None

@@ -42,9 +42,9 @@ class ComparedDesigns:
 
     @cached_property
     def cheapest(self) -> AuditDesign | None:
-        """The cheapest design whose intervals are all as narrow as wished; None without one or a wish."""
-        wished = self.options.width or 0
-        narrow = [one for one in self.designs if one.widest(self.options.metric) <= wished]
+        """The cheapest design whose intervals are all as narrow as the target; None without one or a target."""
+        target = self.options.width or 0
+        narrow = [one for one in self.designs if one.widest(self.options.metric) <= target]
         return min(narrow, key=lambda one: one.cost, default=None)
 
     @property

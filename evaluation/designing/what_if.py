@@ -102,7 +102,7 @@ class Replayed:
 def what_if(
     finished: FinishedRound, given: WhatIfParameters, *, progress: Progress = silent
 ) -> dict[str, tuple[Replayed, ...]]:
-    """Return the replays of the wished policy, or of each. A policy that draws nothing is replayed once.
+    """Return the replays of the chosen policy, or of each. A policy that draws nothing is replayed once.
 
     Batches of likely matches are chosen by majority, as in a real round; ``given.aggregation`` decides what is scored.
     Raises CounterpartError for more votes than the round has, and an audit of fewer than two queries.

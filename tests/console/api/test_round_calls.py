@@ -62,7 +62,7 @@ def test_a_plan_becomes_a_job_that_packs_the_round(caller, site, commit):
         ({"annotators": ["none"]}, "1 annotator is unknown: none"),
         ({"reward": "-1"}, "Invalid reward"),
         ({"speed": 3}, "1 unknown parameter: speed"),
-        ({"design": "/etc/passwd"}, "Invalid design"),
+        ({"design": "/etc/passwd"}, "Unknown design '/etc/passwd'"),
         ({"round": None}, "Invalid round None: send text."),
         ({"annotators": "overlap"}, "Invalid annotators 'overlap': send a list."),
         ({"images": True}, "Invalid images True: send a whole number."),

@@ -46,7 +46,7 @@ def test_an_existing_sample_replaces_a_new_one():
         ({"reasons": "no"}, "Invalid reasons 'no'"),
         ({"reward": "a lot"}, "Invalid reward 'a lot'"),
         ({"reward": "-1"}, "Invalid reward '-1'"),
-        ({"design": "/etc/passwd"}, "unknown design '/etc/passwd': .*repeat-18"),
+        ({"design": "/etc/passwd"}, "^Unknown design '/etc/passwd': .*repeat-18"),
         ({"design": {"name": "x"}}, "JSON object of exactly"),
         ({"round": "two words"}, "Invalid round 'two words'"),
         ({"round": "r" * 73}, "at most 72 characters"),
