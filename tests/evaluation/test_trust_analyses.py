@@ -16,7 +16,7 @@ from dataset.judged.released_tables import numbered_answers
 from dataset.models import Version
 from evaluation.analyses.completeness_analysis import _doubt, measure_completeness
 from evaluation.judged_versions import judged_lists
-from hits.models import Control
+from hits.models import Control, Round
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
 from tests.dataset.releasing import release_version
@@ -33,10 +33,24 @@ def few_samples(monkeypatch):
     monkeypatch.setattr("evaluation.analyses.completeness_analysis.SAMPLES", 20)
 
 
+@pytest.fixture(scope="module")
+def judged(lasting) -> Round:
+    return judge_all(known_round())
+
+
+@pytest.fixture(scope="module")
+def released_once(judged) -> int:
+    return released(judged, "v1").pk
+
+
 @pytest.fixture
-def version() -> Version:
-    made = judge_all(known_round())
-    return release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made])
+def version(released_once) -> Version:
+    return Version.objects.get(pk=released_once)
+
+
+def released(made: Round, name: str) -> Version:
+    pool = made.pool
+    return release_version(name, collection=pool.collection, sample=pool.sample, rounds=[made], partial=True)
 
 
 def lists_of(name: str, direction: Direction) -> dict[int, list[int]]:
@@ -155,14 +169,9 @@ def test_where_pairs_have_one_vote_matches_among_pairs_without_judgments_are_not
     assert parts["judged"]["low"] < parts["judged"]["value"] <= parts["judged"]["high"]
 
 
-def released(made) -> Version:
-    return release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made], partial=True)
-
-
-def test_votes_that_do_not_count_are_not_in_the_estimate_but_may_be_matches():
-    made = judge_all(known_round())
+def test_votes_that_do_not_count_are_not_in_the_estimate_but_may_be_matches(judged):
     negatives = Judgment.objects.filter(item__control__polarity=Control.Polarity.NEGATIVE)
-    found, yes_sayer, *_ = made.controls.filter(polarity=Control.Polarity.NEGATIVE, items__isnull=False).distinct()
+    found, yes_sayer, *_ = judged.controls.filter(polarity=Control.Polarity.NEGATIVE, items__isnull=False).distinct()
     # Two fail their random pair and do not count; one of them fails the known match as well, and so says nothing.
     for control in (found, yes_sayer):
         said = negatives.filter(item__control=control)
@@ -172,7 +181,7 @@ def test_votes_that_do_not_count_are_not_in_the_estimate_but_may_be_matches():
     careless = Assignment.objects.filter(judgments__in=negatives.filter(item__control=yes_sayer))
     positives.filter(assignment__in=careless).update(level=4)
     counting = negatives.filter(assignment__state="accepted")
-    votes = votes_on_controls(numbered_answers(released(made)))
+    votes = votes_on_controls(numbered_answers(released(judged, "v2")))
     assert sum(votes.counted.yes) == 0
     assert sum(votes.counted.votes) == counting.count()
     assert sum(votes.every.yes) == negatives.filter(item__control=found).exclude(assignment__in=careless).count()
@@ -184,15 +193,14 @@ def test_votes_that_do_not_count_are_not_in_the_estimate_but_may_be_matches():
     assert learned.rate.high > learn_from_controls(votes.counted).rate.high
 
 
-def test_a_random_pair_that_was_retired_as_a_control_is_one_that_matches():
-    made = judge_all(known_round())
-    control = made.controls.filter(polarity=Control.Polarity.NEGATIVE, items__isnull=False).first()
+def test_a_random_pair_that_was_retired_as_a_control_is_one_that_matches(judged):
+    control = judged.controls.filter(polarity=Control.Polarity.NEGATIVE, items__isnull=False).first()
     Judgment.objects.filter(item__control=control).update(level=2)
-    made.controls.filter(pk=control.pk).update(state=Control.State.RETIRED)
-    positive = made.controls.filter(polarity=Control.Polarity.POSITIVE, items__isnull=False).first()
+    judged.controls.filter(pk=control.pk).update(state=Control.State.RETIRED)
+    positive = judged.controls.filter(polarity=Control.Polarity.POSITIVE, items__isnull=False).first()
     Judgment.objects.filter(item__control=positive).update(level=4)
-    made.controls.filter(pk=positive.pk).update(state=Control.State.RETIRED)
-    votes = votes_on_controls(numbered_answers(released(made))).counted
+    judged.controls.filter(pk=positive.pk).update(state=Control.State.RETIRED)
+    votes = votes_on_controls(numbered_answers(released(judged, "v2"))).counted
     assert sum(votes.yes) == Judgment.objects.filter(item__control=control).count()
     assert votes.missed == 0  # a known match that was retired is none
 
@@ -207,10 +215,10 @@ def test_bad_input_is_refused(version):
 
 
 def test_what_would_make_an_estimate_one_depends_on_what_is_wide():
-    def doubt(votes, *, listed=0.0, rate=0.2, outside=1_000):
-        beyond = Beyond(outside, Estimate(0.0, 0.0, rate), probed=outside)
+    def doubt(votes, *, listed=0.0, probed=1_000):
+        outer = Estimate(0.0, 0.0, 200.0)
+        beyond = Beyond(1_000, Estimate(0.0, 0.0, 0.2), probed=probed)
         parts = Parts(50, *[Estimate(50.0, 50.0, 50.0), Estimate(listed, 0, 2 * listed)], *[NEVER] * 2)
-        outer = Estimate(0.0, 0.0, outside * rate)
         ends = zip(parts.judged, parts.listed, outer, strict=True)
         return _doubt(
             parts._replace(outside=outer, total=Estimate(*map(sum, ends))),
@@ -220,6 +228,7 @@ def test_what_would_make_an_estimate_one_depends_on_what_is_wide():
 
     # Up to 5% of 1,000 pairs may be 50 matches: ln(40) / 0.0504 = 73 pairs without a yes, 20 doubled twice.
     assert "About 80 random pairs" in doubt(ControlVotes([0] * 20, [1] * 20, 0, 50))
-    assert "Pack with --replication 3" in doubt(ControlVotes([1] * 5 + [0] * 15, [1] * 20, 0, 50))
-    assert "Pool with a larger --top-k" in doubt(ControlVotes([1] * 5 + [0] * 15, [1] * 20, 0, 50), listed=100.0)
+    unsure = ControlVotes([1] * 5 + [0] * 15, [1] * 20, 0, 50)
+    assert "Pack with --replication 3" in doubt(unsure, probed=40)
+    assert "Pool with a larger --top-k" in doubt(unsure, probed=40, listed=100.0)
     assert "Pack with negative controls" in doubt(ControlVotes([], [], 0, 50))

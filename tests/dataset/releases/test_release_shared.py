@@ -11,6 +11,7 @@ from corpus.matches import import_matches
 from corpus.models import Collection
 from corpus.samples import sample_queries
 from dataset.models import Review, Version
+from dataset.releases import release_leases
 from dataset.reviews.cases import queue_of
 from dataset.reviews.cleanup import suggest_clean_up
 from dataset.reviews.reviews import Conclusion, conclude
@@ -18,6 +19,12 @@ from dataset.versions.version_files import load_positives
 from tests.dataset.releasing import release_version
 
 pytestmark = [pytest.mark.shared, pytest.mark.slow, pytest.mark.django_db]
+
+
+@pytest.fixture(autouse=True)
+def lease_of_an_hour(monkeypatch):
+    """On SQLite, whoever renews a lease waits for the transaction of the test, and each release for them."""
+    monkeypatch.setattr(release_leases, "SECONDS", 3600)
 
 
 @pytest.fixture
