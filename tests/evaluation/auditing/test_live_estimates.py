@@ -1,5 +1,6 @@
 """Live estimates: an audit at looks that were fixed in advance, while its HITs arrive and after it was closed."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -18,7 +19,7 @@ from evaluation.auditing.live_estimates import LiveParameters, measure_live
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from evaluation.auditing.whole_queries import whole_queries
 from evaluation.round_looks import look_sizes
-from hits.models import Round, Seat
+from hits.models import HIT, Round, Seat
 from tests.evaluation.analysing import analyse, figures_of, table_of
 from tests.evaluation.worlds import AUDIT, SMALL, START, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
@@ -30,43 +31,42 @@ PAID = AUDIT | {"reward": "0.50"}
 
 
 @pytest.fixture(scope="module")
-def packed(lasting) -> int:
-    return published(pack("audit", known_pool(), **PAID)).pk
+def packed(lasting) -> Round:
+    return published(pack("audit", known_pool(), **PAID))
 
 
 @pytest.fixture
 def audit(packed) -> Round:
-    return Round.objects.get(pk=packed)
+    """An open audit whose HITs are not judged."""
+    return Round.objects.get(pk=packed.pk)
 
 
-def arrive_until(made: Round, reached) -> int:
-    """Let HITs be judged one by one until the live estimates are as wished; return how many it took."""
-    for minutes, hit in enumerate(made.hits.order_by("number")):
+@pytest.fixture(scope="module")
+def judged(packed) -> Round:
+    return judge_all(published(pack("finished", packed.pool, **PAID)))
+
+
+@pytest.fixture
+def finished(judged) -> Round:
+    """The same audit with all HITs judged."""
+    return Round.objects.get(pk=judged.pk)
+
+
+def judge_in_order(hits: Sequence[HIT]) -> None:
+    for minutes, hit in enumerate(hits):
         judge(hit, minutes=minutes)
-        try:
-            if reached(measure_live(made, TWO)):
-                return minutes + 1
-        except CounterpartError:
-            continue
-    raise AssertionError("The audit was finished before.")
 
 
-def each_has_a_look(live) -> bool:
-    return all(side.looks for side in live.directions)
-
-
-def test_one_look_at_a_finished_audit_is_its_estimate(audit):
-    judge_all(audit)
-    whole = estimate_round(audit)
-    live = measure_live(audit, LiveParameters(looks=1))
+def test_one_look_at_a_finished_audit_is_its_estimate(finished):
+    whole = estimate_round(finished)
+    live = measure_live(finished, LiveParameters(looks=1))
     assert live.is_finished
     assert tuple(one for side in live.directions for one in side.last.models) == whole.models
     assert tuple(one for side in live.directions for one in side.last.differences) == whole.differences
 
 
-def test_a_look_is_the_estimate_of_an_audit_of_its_first_queries(audit):
-    judge_all(audit)
-    live = measure_live(audit, TWO)
+def test_a_look_is_the_estimate_of_an_audit_of_its_first_queries(finished):
+    live = measure_live(finished, TWO)
     for side in live.directions:
         assert side.planned == tuple(look.queries for look in side.looks) == (4, 7)
         assert [look.share for look in side.looks] == pytest.approx([4 / 7, 1])
@@ -74,55 +74,53 @@ def test_a_look_is_the_estimate_of_an_audit_of_its_first_queries(audit):
             assert {one.estimate.n_audited for one in look.models} == {look.queries}
             assert {one.missing for one in look.models} == {0}
     # The shorter audit, which the same seed draws, at the confidence of one of two looks.
-    shorter = judge_all(published(pack("short", audit.pool, **PAID | {"audit_share": 4 / 14})))
+    shorter = judge_all(published(pack("short", finished.pool, **PAID | {"audit_share": 4 / 14})))
     values = {
         (one.model, one.metric, one.direction): one.estimate
         for one in estimate_round(shorter, EstimateParameters(confidence=0.975)).models
     }
     for one in (one for side in live.directions for one in side.looks[0].models):
-        assert one.estimate == replace(values[one.model, one.metric, one.direction], estimand="pool of audit")
+        assert one.estimate == replace(values[one.model, one.metric, one.direction], estimand="pool of finished")
 
 
 def test_looks_come_as_hits_arrive_and_those_that_were_reached_stay_as_they_were(audit):
-    seen = []
-    judge(audit.hits.get(number=1))
-    with pytest.raises(CounterpartError, match="judged whole of 7 that the audit drew"):
+    first, *others, before_last, last = audit.hits.order_by("number")
+    judge(first)
+    with pytest.raises(CounterpartError, match="judged whole of 7"):
         measure_live(audit, TWO)
-    for minutes, hit in enumerate(audit.hits.filter(number__gt=1).order_by("number"), 1):
+    judge_in_order(others)
+    seen = []
+    for minutes, hit in enumerate((before_last, last), 60):
         judge(hit, minutes=minutes)
-        try:
-            live = measure_live(audit, TWO)
-        except CounterpartError:
-            continue
+        live = measure_live(audit, TWO)
         looks = [look for side in live.directions for look in side.looks]
+        assert len(looks) > len(seen)
         assert all(look in looks for look in seen)
         seen = looks
     assert len(seen) == 4
     assert live.is_finished
 
 
-def test_a_query_that_is_finished_before_an_earlier_one_waits(audit):
-    judge_all(audit)
-    first = audit.hits.order_by("number").first()
+def test_a_query_that_is_finished_before_an_earlier_one_waits(finished):
+    first = finished.hits.order_by("number").first()
     Assignment.objects.filter(hit=first).update(state="excluded")
     Seat.objects.filter(hit=first).update(state="open")
-    missing = {one.direction: int((one.drawn & ~one.audited).sum()) for one in whole_queries(audit)}
-    live = measure_live(audit, TWO)
+    missing = {one.direction: int((one.drawn & ~one.audited).sum()) for one in whole_queries(finished)}
+    live = measure_live(finished, TWO)
     for side in live.directions:
         assert side.counting + side.waiting + missing[side.direction] == side.units
         assert all(look.queries <= side.counting for look in side.looks)
     assert any(side.waiting for side in live.directions)
 
 
-def test_a_look_says_when_it_was_reached_and_what_was_spent_until_then(audit):
-    judge_all(audit)
+def test_a_look_says_when_it_was_reached_and_what_was_spent_until_then(finished):
     for done in Assignment.objects.all():
         owe(done)
-    live = measure_live(audit, TWO)
+    live = measure_live(finished, TWO)
     last = max((side.last for side in live.directions), key=lambda look: look.at)
-    hits = audit.hits.count()
+    hits = finished.hits.count()
     assert (last.hits, last.answer_sets) == (hits, hits)
-    assert last.dollars == audit.seat_cost * hits
+    assert last.dollars == finished.seat_cost * hits
     for side in live.directions:
         times = [look.at for look in side.looks]
         assert times == sorted(times)
@@ -133,12 +131,13 @@ def test_a_look_says_when_it_was_reached_and_what_was_spent_until_then(audit):
 
 
 def test_stopping_saves_the_answer_sets_that_are_not_begun_and_gives_up_width(audit):
-    done = arrive_until(audit, each_has_a_look)
-    left = audit.hits.count() - done
+    judge_in_order(audit.hits.order_by("number")[: audit.hits.count() - 1])
+    live = measure_live(audit, TWO)
+    assert (live.saving.hits, live.saving.answer_sets, live.saving.dollars) == (1, 1, audit.seat_cost)
     Seat.objects.filter(pk=Seat.objects.filter(round=audit, state="open").first().pk).update(state="taken")
     live = measure_live(audit, TWO)
-    assert (live.saving.hits, live.saving.answer_sets) == (left - 1, left - 1)
-    assert live.saving.dollars == audit.seat_cost * (left - 1)
+    assert (live.saving.hits, live.saving.answer_sets, live.saving.dollars) == (0, 0, 0)
+    assert all(side.looks for side in live.directions)
     for side in live.directions:
         for width, one in zip(side.last.widths, side.last.models, strict=True):
             assert width.now == one.estimate.high - one.estimate.low
@@ -150,27 +149,26 @@ def test_stopping_saves_the_answer_sets_that_are_not_begun_and_gives_up_width(au
     assert closed.directions == live.directions
 
 
-def test_a_finished_audit_gives_up_nothing(audit):
-    judge_all(audit)
-    live = measure_live(audit, TWO)
+def test_a_finished_audit_gives_up_nothing(finished):
+    live = measure_live(finished, TWO)
     assert live.saving.answer_sets == 0
     assert all(width.now == width.finished for side in live.directions for width in side.last.widths)
 
 
-def test_looks_that_are_known_are_not_estimated_again_until_a_verdict_changes(audit, monkeypatch):
-    judge_all(audit)
-    live = measure_live(audit, TWO)
+def test_looks_that_are_known_are_not_estimated_again_until_a_verdict_changes(finished, monkeypatch):
+    live = measure_live(finished, TWO)
     asked = []
     monkeypatch.setattr(
-        "evaluation.auditing.live_estimates.model_estimates", lambda *args: asked.append(args) or model_estimates(*args)
+        "evaluation.auditing.live_estimates.model_estimates",
+        lambda *args: asked.append(args) or model_estimates(*args),
     )
-    assert measure_live(audit, TWO, known=live.looks) == live
+    assert measure_live(finished, TWO, known=live.looks) == live
     assert not asked
-    last = audit.hits.order_by("number").last()
+    last = finished.hits.order_by("number").last()
     Judgment.objects.filter(item__hit=last, item__control=None).update(level=1)
-    measure_live(audit, TWO, known=live.looks)
+    measure_live(finished, TWO, known=live.looks)
     assert {len(whole.drawn.nonzero()[0]) for whole, *_ in asked} == {7}  # the look at four queries stays
-    measure_live(audit, LiveParameters(metric=("mAP@R",), looks=2, confidence=0.9), known=live.looks)
+    measure_live(finished, LiveParameters(metric=("mAP@R",), looks=2, confidence=0.9), known=live.looks)
     assert len(asked) > 4
 
 
@@ -199,7 +197,7 @@ def test_rounds_that_are_no_audits_and_rounds_without_answers_are_refused(audit)
 
 
 def test_the_command_prints_the_looks_and_what_stopping_saves_and_gives_up(audit, tmp_path):
-    arrive_until(audit, each_has_a_look)
+    judge_in_order(audit.hits.order_by("number")[: audit.hits.count() - 1])
     printed = analyse("live", "audit", "--metric", "mAP@R", "--looks", "2", "--csv", str(tmp_path / "l.csv"))
     assert "of 7 drawn queries" in printed
     assert "Fewer than 60 queries" in printed
@@ -213,9 +211,8 @@ def test_the_command_prints_the_looks_and_what_stopping_saves_and_gives_up(audit
         analyse("live", "audit", "--metric", "nDCG")
 
 
-def test_the_chart_has_a_panel_for_each_metric_and_direction(audit, tmp_path):
-    judge_all(audit)
-    analyse("live", "audit", "--looks", "1", "--plot", str(tmp_path / "l.svg"))
+def test_the_chart_has_a_panel_for_each_metric_and_direction(finished, tmp_path):
+    analyse("live", "finished", "--looks", "1", "--plot", str(tmp_path / "l.svg"))
     drawing = (tmp_path / "l.svg").read_text()
     for panel in ("mAP@R, image → captions", "R@1, caption → images"):
         assert panel in drawing
