@@ -32,6 +32,8 @@ SQLITE_ALONE = (
     "tests/hits/test_judge_designs.py",
     "tests/hits/test_known_controls.py",
     "tests/mitl/",
+    "tests/project/test_readme.py",
+    "tests/project/test_slow_clients.py",
     "tests/project/test_wrong_commands.py",
 )
 # What reads or writes as nothing else does, below the places above.

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from shutil import copy
 
 import psycopg2
 import redis
@@ -26,11 +27,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--report", type=Path, help="write the figures into this Markdown file")
     parser.add_argument("--keep", type=Path, help="folder for logs and database (default: a temporary one)")
+    parser.add_argument("--migrated", type=Path, help="an empty SQLite database to begin with")
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         folder.mkdir(parents=True, exist_ok=True)
         machine = Machine(stack.enter_context(own_disk(folder / "var")))
+        if options.migrated:
+            copy(options.migrated, folder / "var/counterpart.sqlite3")
         environment = stack.enter_context(environment_for(options.engine, folder, machine))
         os.environ |= environment | {"PGAPPNAME": SPARED}
         sys.exit(kill_and_check(folder, {**os.environ, "PGAPPNAME": "site"}, machine, options))

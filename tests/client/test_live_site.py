@@ -98,6 +98,7 @@ def test_the_wheel_alone_works_in_an_empty_environment(live_server, token, tmp_p
     venv.create(tmp_path / "empty", with_pip=False)
     python = tmp_path / "empty/bin/python"
     (wheel,) = tmp_path.glob("counterpart_client-*.whl")
+    assert any(name.endswith("licenses/LICENSE") for name in zipfile.ZipFile(wheel).namelist())
     subprocess.run([*pip, "--python", python, "install", wheel], check=True)
     answer = subprocess.run([python, "-I", "-c", PROGRAM, live_server.url, token], capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr

@@ -13,9 +13,13 @@ from tests.mitl.searches import retrieve
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture(scope="module")
+def demo(lasting):
+    return make_demo_collection("demo", images=300)
+
+
 @pytest.mark.parametrize(("image", "text"), [("patches", "words"), ("histogram", "phrases")])
-def test_a_learned_annotator_names_fitting_captions_far_above_chance(db, image, text):
-    demo = make_demo_collection("demo", images=300)
+def test_a_learned_annotator_names_fitting_captions_far_above_chance(db, demo, image, text):
     add_annotator("eyes", kind="embedding", options={"image": image, "text": text})
     eyes = train_annotator("eyes", collection=demo)
     lists = load_lists(retrieve(demo, annotators=[eyes], depth=5)[0])[Direction.IMAGE_TO_CAPTION]

@@ -4,18 +4,15 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 from pathlib import Path
 from time import monotonic, sleep
-from urllib.request import urlopen
 
 import pytest
 
 from core.errors import CounterpartError
 from demo import local_site
 from demo.local_site import free_port
-from tests.ports import reserved_port
+from tests.ports import answers, reserved_port, running
 
 SERVE = "import django; django.setup(); from demo.local_site import serve; serve({port}, 'http://127.0.0.1:{port}')"
 
@@ -27,15 +24,8 @@ def test_a_taken_port_is_passed_over_and_an_error_names_the_tried_ones(monkeypat
         monkeypatch.setattr(local_site, "FIRST_PORT", taken.getsockname()[1])
         assert free_port() > local_site.FIRST_PORT
         monkeypatch.setattr(local_site, "PORTS_TRIED", 1)
-        with pytest.raises(CounterpartError, match=f"All 1 ports from {local_site.FIRST_PORT}"):
+        with pytest.raises(CounterpartError, match=str(local_site.FIRST_PORT)):
             free_port()
-
-
-def answers(url: str) -> bool:
-    try:
-        return urlopen(url, timeout=10).status == 200
-    except OSError:
-        return False
 
 
 def await_true(condition, seconds: float = 90) -> bool:
@@ -48,8 +38,8 @@ def await_true(condition, seconds: float = 90) -> bool:
 
 
 @pytest.fixture
-def site(tmp_path, django_db_setup, migrated):
-    """The address of a site served from an empty database of its own, and its process."""
+def site(tmp_path, db, migrated):
+    """The port of a site served from an empty database of its own, and its process."""
     shutil.copy(migrated, tmp_path / "counterpart.sqlite3")
     environment = {
         "PATH": os.environ["PATH"],
@@ -57,10 +47,11 @@ def site(tmp_path, django_db_setup, migrated):
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
     root = Path(__file__).resolve().parents[2]
-    with reserved_port() as port:
-        process = subprocess.Popen([sys.executable, "-c", SERVE.format(port=port)], env=environment, cwd=root)
-        yield f"http://127.0.0.1:{port}/login/", process
-        process.kill()
+    with (
+        reserved_port() as port,
+        running(["-c", SERVE.format(port=port)], port, env=environment, cwd=root) as process,
+    ):
+        yield port, process
 
 
 def processes_of(folder: Path) -> list[str]:
@@ -76,10 +67,9 @@ def processes_of(folder: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_site_and_worker_come_and_go_together(site, tmp_path):
-    url, process = site
-    assert await_true(lambda: answers(url))
+    port, process = site
     assert await_true(lambda: processes_of(tmp_path))
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=30) == 0
     assert await_true(lambda: not processes_of(tmp_path))
-    assert not answers(url)
+    assert not answers(port)
