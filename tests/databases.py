@@ -39,7 +39,6 @@ SQLITE_ALONE = (
 # What reads or writes as nothing else does, below the places above.
 BOTH = (
     "tests/annotation/judging/test_judging_pages.py",
-    "tests/annotation/judging/test_judging_throttles.py",
     "tests/annotation/task_types/test_caption_work.py",
     "tests/console/api/test_access_tokens.py",
     "tests/console/api/test_idempotency.py",

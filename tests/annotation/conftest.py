@@ -3,9 +3,11 @@
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.models import Assignment
+from annotation.models import Assignment, Rejection
+from annotation.review.decisions import reject
 from hits.models import Round
 from tests.annotation.answering import leased
+from tests.annotation.money.moneyed import WORDS, flagged, pooled
 from tests.factories import make_collection, make_round
 from tests.hits.boxes import pack_boxes
 from tests.hits.captions import pack_captions
@@ -18,8 +20,9 @@ def made(db) -> Round:
 
 
 @pytest.fixture
-def assignment(made) -> Assignment:
-    return leased(made)
+def asking(db) -> Round:
+    """The same, with reasons."""
+    return make_round(reasons=True)
 
 
 @pytest.fixture
@@ -44,6 +47,17 @@ def caption_round(db) -> Round:
 def box_round(db) -> Round:
     """One HIT of six pictures with ten sentences each, wanted three times."""
     return pack_boxes()
+
+
+@pytest.fixture
+def assignment(made) -> Assignment:
+    return leased(made)
+
+
+@pytest.fixture
+def rejection(person) -> Rejection:
+    """The work of a round of the house's pool, rejected by ``person``."""
+    return reject(flagged(pooled()), **WORDS, by=person)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.judging.links import worker_token
-from annotation.models import Appeal, Rejection
+from annotation.models import Appeal
 from annotation.money.payments import owe_bonus
 from annotation.review import decisions
 from annotation.review.appeals import answer_appeal
@@ -17,11 +17,6 @@ from hits.models import Round
 from tests.annotation.answering import home_of, lost
 from tests.annotation.money.moneyed import WORDS, accepted, begin, flagged, pooled
 from tests.factories import make_worker
-
-
-@pytest.fixture
-def rejection(person) -> Rejection:
-    return reject(flagged(pooled()), **WORDS, by=person)
 
 
 def page_of(client, rejection):

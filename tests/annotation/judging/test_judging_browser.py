@@ -1,23 +1,23 @@
+import re
+
 import pytest
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
-from annotation.models import Appeal, Assignment, Judgment, Report
+from annotation.models import Admission, Appeal, Assignment, Judgment, Report, Worker
+from annotation.people.qualification_tests import QualificationPlan, make_test
+from annotation.people.receipts import completion_code
 from annotation.work.leases import expire_leases, lease_seat
+from annotation.work.submissions import submit_answers
 from corpus.models import Caption
 from hits.models import Round
-from tests.annotation.answering import shown
-from tests.annotation.judging.browsing import at, join, saved, stored, submit, tab_to, take
-from tests.browser import accessible, barriers_in_light_and_dark, press
+from tests.annotation.answering import address, home_of, levels_by_place, right_answers, shown
+from tests.annotation.judging.browsing import at, join, saved, send, stored, submit, tab_to, take
+from tests.annotation.task_types.rounds import open_round
+from tests.browser import accessible, barriers_in_light_and_dark, go_offline, press
 from tests.factories import make_round, make_worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture
-def asking() -> Round:
-    """The same, with reasons."""
-    return make_round(reasons=True)
 
 
 def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page, full_asking):
@@ -142,3 +142,274 @@ def test_axe_finds_nothing_on_the_judging_page(page, asking):
     page.keyboard.press("Escape")
     page.get_by_role("button", name="All answers").click()
     accessible(page)
+
+
+# The report of a pair: by keyboard, offline, without a script, on a small screen
+
+REPORT = "Report a problem with this pair"
+THANKS = "You reported this pair: the picture is missing"
+
+
+def pair(page: Page) -> Locator:
+    """The pair on the screen."""
+    return page.locator(".pair:visible")
+
+
+def reported() -> list[tuple[str, str]]:
+    return list(Report.objects.values_list("problem", "note"))
+
+
+def test_a_pair_is_reported_and_answered_with_the_keyboard_alone(page, made):
+    take(page, made)
+    press(page, "1")
+    at(page, "2 of 4")
+    press(page, "r")
+    expect(pair(page).get_by_label("What is wrong?")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    page.keyboard.type("1 dog, 2 frames?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#pair-2 p.reported")).to_contain_text(THANKS)
+    at(page, "2 of 4")
+    saved(page)
+    press(page, "234")
+    at(page, "All answers")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/receipt/")
+    assert reported() == [("picture", "1 dog, 2 frames?")]
+    assert Report.objects.get().image == shown(Assignment.objects.get())[1].image
+    assert levels_by_place(Judgment.objects.all()) == {1: 1, 2: 2, 3: 3, 4: 4}
+
+
+def test_escape_puts_the_report_away_and_nothing_is_sent_without_a_choice(page, made):
+    take(page, made)
+    press(page, "r")
+    pair(page).get_by_role("button", name="Send the report").click()
+    expect(pair(page).get_by_label("What is wrong?")).to_be_focused()
+    expect(page.locator("#announce")).to_have_text(re.compile("Choose"))
+    page.keyboard.press("Escape")
+    expect(page.locator("#pair-1 summary")).to_be_focused()
+    expect(pair(page).get_by_label("What is wrong?")).not_to_be_visible()
+    press(page, "1")
+    at(page, "2 of 4")
+    saved(page)
+    assert reported() == []
+
+
+def send_report(page: Page) -> None:
+    pair(page).get_by_text(REPORT).click()
+    pair(page).get_by_label("What is wrong?").select_option("picture")
+    pair(page).get_by_role("button", name="Send the report").click()
+
+
+def test_a_report_made_offline_is_kept_and_sent_when_the_page_opens_again(page, made):
+    take(page, made)
+    go_offline(page)
+    press(page, "1")
+    send_report(page)
+    expect(page.locator("#saved")).to_have_text("offline: 1 answer, 1 report kept on this device")
+    again = page.context.new_page()
+    page.close()
+    again.context.set_offline(False)
+    again.goto(address("task", Assignment.objects.get()))
+    expect(again.locator("#pair-2 .reported")).to_contain_text(THANKS)
+    saved(again)
+    assert reported() == [("picture", "")]
+
+
+def test_a_report_that_was_not_sent_goes_with_the_answers(page, made):
+    take(page, made)
+    page.route("**/report/", lambda route: route.fulfill(status=503, body="busy"))
+    send_report(page)
+    expect(page.locator("#saved")).to_have_text("not saved: 1 report kept on this device")
+    press(page, "1234")
+    submit(page)
+    assert reported() == [("picture", "")]
+
+
+def test_the_report_is_accessible_and_fits_a_phone(phone, made):
+    take(phone, made)
+    pair(phone).get_by_text(REPORT).click()
+    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    accessible(phone)
+    phone.emulate_media(color_scheme="dark")
+    accessible(phone)
+    pair(phone).get_by_label("What is wrong?").select_option("offensive")
+    pair(phone).get_by_role("button", name="Send the report").click()
+    expect(phone.locator("#pair-1 .reported")).to_be_visible()
+    accessible(phone)
+
+
+# Keys on keyboards of other layouts, number pads and input methods, as Chromium sends them
+
+# Of each layout: the key for an answer, as its row of digits prints it without Shift, and that for U, undo.
+LAYOUTS = {
+    "American": (("4", "Digit4"), ("u", "KeyU")),
+    "French": (("'", "Digit4"), ("u", "KeyU")),
+    "Czech": (("č", "Digit4"), ("u", "KeyU")),
+    "Dvorak": (("4", "Digit4"), ("u", "KeyF")),
+    "Russian": (("4", "Digit4"), ("г", "KeyU")),
+    "Hebrew": (("4", "Digit4"), ("ו", "KeyU")),
+    "Arabic": (("٤", "Digit4"), ("ع", "KeyU")),
+    "number pad": (("4", "Numpad4"), ("U", "KeyU")),
+    "number pad without NumLock": (("ArrowLeft", "Numpad4"), ("u", "KeyU")),
+}
+
+
+def test_a_key_acts_by_what_it_prints_or_by_its_place(page, made):
+    take(page, made)
+    for answer, undo in LAYOUTS.values():
+        send(page, *answer)
+        at(page, "2 of 4")
+        expect(page.locator("#pair-1 input[value='4']")).to_be_checked()
+        send(page, *undo)
+        at(page, "1 of 4")
+        expect(page.locator("#pair-1 input[value='4']")).not_to_be_checked()
+
+
+def test_the_help_opens_by_the_question_mark_of_a_french_keyboard_and_its_letters_are_its_own(page, made):
+    take(page, made)
+    press(page, "1")
+    send(page, "a", "KeyQ")  # where an American keyboard has Q
+    send(page, "w", "KeyZ")  # where it has the key that enlarges
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    send(page, "?", "KeyM", shiftKey=True)
+    expect(page.locator("#help")).to_be_visible()
+
+
+NOT_MEANT = {
+    "composing": {"isComposing": True},
+    "of an input method": {"keyCode": 229},
+    "held down": {"repeat": True},
+    "Ctrl": {"ctrlKey": True},
+    "Alt": {"altKey": True},
+    "Meta": {"metaKey": True},
+    "AltGr": {"modifierAltGraph": True, "key": "²"},
+    "Shift, by its place": {"shiftKey": True, "key": '"'},
+}
+
+
+def test_a_key_that_is_not_meant_for_the_page_answers_nothing(page, made):
+    take(page, made)
+    for change in NOT_MEANT.values():
+        send(page, **{"key": "2", "code": "Digit2", **change})
+    expect(page.locator("#pair-1 .level input:checked")).to_have_count(0)
+    at(page, "1 of 4")
+
+
+def test_enter_that_takes_a_candidate_sends_no_report_and_the_next_one_does(page, made):
+    take(page, made)
+    press(page, "r")
+    page.keyboard.press("ArrowDown")
+    page.locator("#pair-1").get_by_role("textbox").fill("にほん")
+    for composing in ({"isComposing": True}, {"keyCode": 229}):
+        send(page, "Enter", "Enter", **composing)
+    at(page, "1 of 4")
+    expect(page.locator("#pair-1 p.reported")).to_be_hidden()
+    page.locator("#pair-1").get_by_role("textbox").fill("日本")
+    page.keyboard.press("Enter")
+    expect(page.locator("#pair-1 p.reported")).to_be_visible()
+    saved(page)
+    assert Report.objects.get().note == "日本"
+
+
+def test_enter_that_takes_a_candidate_leaves_a_written_sentence_alone(page, db):
+    take(page, open_round("caption"))
+    place = page.locator("#place").inner_text()
+    page.locator("textarea.written:visible").fill("Een hond rent over het gras.")
+    send(page, "Enter", "Enter", isComposing=True)
+    send(page, "1", "Digit1")
+    at(page, place)
+    expect(page.locator("textarea.written:visible")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#place")).not_to_have_text(place)
+
+
+# A limited round: practice, the test, the one HIT, the code
+
+
+@pytest.fixture
+def limited() -> Round:
+    """A round with one place, one HIT a worker and a test of three pairs."""
+    limited = make_round(hits=3)
+    test = make_test("first", collection=limited.pool.collection, plan=QualificationPlan(2, 1, 3), actor="x")
+    Admission.objects.create(round=limited, capacity=1, per_worker=1, test=test)
+    limited.refresh_from_db()
+    return limited
+
+
+def keys_for(made: Round, *, rightly: bool = True) -> str:
+    polarities = made.admission.test.items.values_list("polarity", flat=True)
+    return "".join("1" if (polarity == "positive") == rightly else "4" for polarity in polarities)
+
+
+def go_to_test(page: Page, made: Round) -> None:
+    page.goto(f"/judge/join/{made.join_key}/")
+    accessible(page)
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Agree and start").click()
+    page.get_by_role("link", name="Take the test").click()
+
+
+def try_test(page: Page, made: Round, **how: bool) -> None:
+    expect(page.locator("#place")).to_have_text("1 of 3")
+    press(page, keys_for(made, **how))
+    page.get_by_role("button", name="Submit 3 answers").click()
+
+
+def test_a_worker_fails_passes_judges_their_one_hit_and_gets_a_code(page, limited, open_page):
+    go_to_test(page, limited)
+    accessible(page)
+    try_test(page, limited, rightly=False)
+    expect(page.get_by_text("0 of 3 were right")).to_be_visible()
+    accessible(page)
+    page.get_by_role("link", name="Try again").click()
+    try_test(page, limited)
+    accessible(page)
+    page.get_by_role("button", name="Judge a HIT").click()
+    page.wait_for_url(re.compile("/task/"))
+    press(page, "1111")
+    page.get_by_role("button", name="Submit 4 answers").click()
+    code = completion_code(limited, Worker.objects.get())
+    expect(page.get_by_text(code)).to_be_visible()
+    accessible(page)
+    page.get_by_role("link", name="All your HITs").click()
+    expect(page.get_by_text(code)).to_be_visible()
+    accessible(page)
+    page.goto("/judge/me/forged/")
+    accessible(page)
+    late = open_page()
+    late.goto(f"/judge/join/{limited.join_key}/")
+    expect(late.get_by_role("heading", name="This round is full")).to_be_visible()
+
+
+def test_practice_says_after_each_answer_whether_it_is_right_and_why(page):
+    made = make_round()
+    practice = make_test("easy", collection=made.pool.collection, plan=QualificationPlan(1, 1, 2), actor="x")
+    Admission.objects.create(round=made, practice=practice)
+    page.goto(home_of(make_worker(), made))
+    page.get_by_role("link", name="Practise with 2 questions").click()
+    for place, polarity in practice.items.values_list("place", "polarity"):
+        expect(page.locator("#place")).to_have_text(f"{place} of 2")
+        marks = ("✓", "✗") if polarity == "positive" else ("✗", "✓")
+        for key, mark in zip("13", marks, strict=True):
+            press(page, key)
+            expect(page.locator(f"#pair-{place} .why")).to_contain_text(mark)
+        expect(page.locator("#announce")).to_contain_text("Mostly NO")
+        expect(page.locator("#next")).to_be_focused()
+        accessible(page)
+        page.keyboard.press("Enter")
+    expect(page.locator("#place")).to_have_text("All answers")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="1 of 2 right")).to_be_visible()
+    accessible(page)
+
+
+def test_on_a_phone_the_pay_of_submitted_work_is_in_sight(page, transactional_db):
+    made = make_round()
+    assignment = lease_seat(made, worker=make_worker())
+    submit_answers(assignment, answers=right_answers(assignment), active_seconds=60)
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(home_of(assignment.worker, made))
+    expect(page.get_by_text("$0.65 once checked")).to_be_visible()
+    assert page.locator(".scroll").evaluate("table => table.scrollWidth <= table.clientWidth")

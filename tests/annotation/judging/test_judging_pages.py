@@ -189,9 +189,6 @@ def test_a_receipt_that_is_not_yet_there_leads_to_the_hit(stranger, assignment):
     assert stranger.get(link + "receipt/").url.split(":")[0] == link.split(":")[0]
 
 
-# Drafts
-
-
 def test_a_draft_is_saved_by_place(stranger, assignment):
     response = stranger.post(address("draft", assignment), {"place": "2", "level-2": "4"})
     assert response.json() == {"saved": True}

@@ -50,9 +50,6 @@ def answers(made: Round, *, rightly: bool = True, number: int = 1) -> dict[str, 
     }
 
 
-# Places
-
-
 def test_consent_takes_a_place_and_a_full_round_takes_no_other_worker(stranger, three_hits, client):
     limit(three_hits, capacity=1)
     assert consent(stranger, three_hits).status_code == 302
@@ -60,13 +57,6 @@ def test_consent_takes_a_place_and_a_full_round_takes_no_other_worker(stranger, 
     assert (refused.status_code, "This round is full" in refused.text) == (410, True)
     assert client.get(join_page(three_hits)).status_code == 410
     assert Worker.objects.count() == Participant.objects.count() == 1
-
-
-def test_who_has_a_place_comes_back_in(stranger, three_hits):
-    limit(three_hits, capacity=1)
-    consent(stranger, three_hits)
-    assert "Continue as" in stranger.get(join_page(three_hits)).text
-    assert stranger.post(join_page(three_hits), {"again": "yes"}).url.startswith("/judge/me/")
 
 
 def test_who_is_known_from_another_round_needs_a_place_in_this_one(stranger, three_hits):
@@ -77,9 +67,6 @@ def test_who_is_known_from_another_round_needs_a_place_in_this_one(stranger, thr
     full = limit(make_round(three_hits.pool.collection, "full"), capacity=1)
     join_round(full, make_worker())
     assert stranger.post(join_page(full), {"again": "yes"}).status_code == 410
-
-
-# What is left
 
 
 def test_after_the_last_hit_there_is_a_code_and_no_button(stranger, three_hits):
@@ -117,9 +104,6 @@ def test_who_submitted_nothing_gets_no_code(stranger, three_hits):
     worker = make_worker()
     Round.objects.update(closed_at=timezone.now())
     assert "completion code" not in stranger.get(home_of(worker, three_hits)).text
-
-
-# Tests
 
 
 def test_taking_a_hit_leads_to_the_test_first(stranger, tested):
@@ -166,9 +150,6 @@ def test_an_odd_form_is_shown_again_with_what_was_chosen_and_costs_no_try(strang
         response = stranger.post(page, answers(tested) | change)
         assert (response.status_code, TestAttempt.objects.count()) == (422, 0)
     assert response.text.count(" checked") == 2
-
-
-# Exclusion
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ STEPS = 45
 
 
 class Walk:
-    """A round and the acts that may befall it; ``step`` does one of them, drawn by lot."""
+    """A round; ``step`` does one of the acts below, drawn by lot."""
 
     def __init__(self, made, platform, people, seed):
         self.made, self.platform, self.people, self.lot = made, platform, people, random.Random(seed)
@@ -55,134 +55,110 @@ class Walk:
         return self.lot.choice(self.people)
 
 
-def take(walk):
-    begin(walk.made)
+class Acts(Walk):
+    """What may befall a round."""
+
+    def take(self):
+        begin(self.made)
+
+    def hand_in(self):
+        submit(self.made)
+
+    def hand_in_well(self):
+        accepted(self.made)
+
+    def hand_in_badly(self):
+        flagged(self.made)
+
+    def accept_again(self):
+        if work := self.one(self.work):
+            accept(work)
+
+    def exclude_and_pay(self):
+        if work := self.one(self.work):
+            decide(work, votes_count=False, paid=True, reason="careless", by=self.person)
+
+    def count_and_pay(self):
+        if work := self.one(self.work):
+            decide(work, votes_count=True, paid=True, reason="right", by=self.person)
+
+    def refuse(self):
+        if work := self.one(self.work):
+            decide(work, **UNPAID, reason="All the same.", by=self.person)
+
+    def agree(self):
+        if rejection := self.one(Rejection.objects.filter(assignment__hit__round=self.made)):
+            second(rejection, by=self.person)
+
+    def give_up(self):
+        if rejection := self.one(Rejection.objects.filter(assignment__hit__round=self.made)):
+            drop_proposal(rejection, by=self.person)
+
+    def take_back(self):
+        if work := self.one(self.work.filter(state="excluded")):
+            withdraw(work, actor="robin")
+
+    def give_a_bonus(self):
+        if work := self.one(self.work):
+            reason = self.lot.choice(["Thank you.", "For the outage."])
+            owe_bonus(work, amount=Decimal(self.lot.choice(["0.01", "0.33", "2.00"])), reason=reason, actor="robin")
+
+    def pay_by_hand(self):
+        if payment := self.one(Payment.objects.filter(round=self.made)):
+            mark_paid(payment, actor="robin"), mark_paid(payment, actor="robin")
+
+    def come_back(self):
+        if work := self.one(self.work.filter(outside_key="")):
+            return_assignment(work, actor="robin")
+
+    def run_out(self):
+        if work := self.one(self.work.filter(state="leased", outside_key="")):
+            Assignment.objects.filter(pk=work.pk).update(deadline="2026-01-01T00:00Z")
+            expire_leases()
+
+    def heal(self):
+        free_orphaned_seats()
+
+    def change_ceiling(self):
+        set_ceiling(self.made, Decimal(self.lot.choice(["3.00", "5.00", "9.99", "500.00"])), actor="robin")
+
+    def post(self):
+        post_open_seats(self.made)
+
+    def call(self):
+        Outbox.objects.update(due_at="2026-01-01T00:00Z")
+        if self.lot.random() < 0.5:
+            self.platform.failures.append(ChannelError("no", permanent=self.lot.random() < 0.3))
+        deliver_due(self.made)
+        self.platform.failures.clear()
+
+    def call_again(self):
+        if row := self.one(Outbox.objects.filter(state="failed")):
+            send_again(row, actor="robin")
+
+    def approve_there(self):
+        undecided = Visit.objects.filter(posting__round=self.made, state="submitted")
+        if visit := self.one(undecided):
+            undecided.filter(pk=visit.pk).update(state="approved")
+            mark_reward_paid(visit.assignment)
+
+    def refuse_there(self):
+        if visit := self.one(Visit.objects.filter(posting__round=self.made, state="submitted")):
+            mark_rejected(visit), mark_rejected(visit)
+
+    def end_there(self):
+        if posting := self.one(Posting.objects.filter(hit__round=self.made, state="live", settled_at=None)):
+            with transaction.atomic():
+                mark_closed(posting)
+                mark_over(posting, unused=posting.unused)
+            post_open_seats(self.made)
+
+    def close(self):
+        if self.lot.random() < 0.1:
+            close_round(self.made, actor="robin")
 
 
-def hand_in(walk):
-    submit(walk.made)
-
-
-def hand_in_well(walk):
-    accepted(walk.made)
-
-
-def hand_in_badly(walk):
-    flagged(walk.made)
-
-
-def accept_again(walk):
-    if work := walk.one(walk.work):
-        accept(work)
-
-
-def exclude_and_pay(walk):
-    if work := walk.one(walk.work):
-        decide(work, votes_count=False, paid=True, reason="careless", by=walk.person)
-
-
-def count_and_pay(walk):
-    if work := walk.one(walk.work):
-        decide(work, votes_count=True, paid=True, reason="right", by=walk.person)
-
-
-def refuse(walk):
-    if work := walk.one(walk.work):
-        decide(work, **UNPAID, reason="All the same.", by=walk.person)
-
-
-def agree(walk):
-    if rejection := walk.one(Rejection.objects.filter(assignment__hit__round=walk.made)):
-        second(rejection, by=walk.person)
-
-
-def give_up(walk):
-    if rejection := walk.one(Rejection.objects.filter(assignment__hit__round=walk.made)):
-        drop_proposal(rejection, by=walk.person)
-
-
-def take_back(walk):
-    if work := walk.one(walk.work.filter(state="excluded")):
-        withdraw(work, actor="robin")
-
-
-def give_a_bonus(walk):
-    if work := walk.one(walk.work):
-        reason = walk.lot.choice(["Thank you.", "For the outage."])
-        owe_bonus(work, amount=Decimal(walk.lot.choice(["0.01", "0.33", "2.00"])), reason=reason, actor="robin")
-
-
-def pay_by_hand(walk):
-    if payment := walk.one(Payment.objects.filter(round=walk.made)):
-        mark_paid(payment, actor="robin"), mark_paid(payment, actor="robin")
-
-
-def come_back(walk):
-    if work := walk.one(walk.work.filter(outside_key="")):
-        return_assignment(work, actor="robin")
-
-
-def run_out(walk):
-    if work := walk.one(walk.work.filter(state="leased", outside_key="")):
-        Assignment.objects.filter(pk=work.pk).update(deadline="2026-01-01T00:00Z")
-        expire_leases()
-
-
-def heal(walk):
-    free_orphaned_seats()
-
-
-def change_ceiling(walk):
-    set_ceiling(walk.made, Decimal(walk.lot.choice(["3.00", "5.00", "9.99", "500.00"])), actor="robin")
-
-
-def post(walk):
-    post_open_seats(walk.made)
-
-
-def call(walk):
-    Outbox.objects.update(due_at="2026-01-01T00:00Z")
-    if walk.lot.random() < 0.5:
-        walk.platform.failures.append(ChannelError("no", permanent=walk.lot.random() < 0.3))
-    deliver_due(walk.made)
-    walk.platform.failures.clear()
-
-
-def call_again(walk):
-    if row := walk.one(Outbox.objects.filter(state="failed")):
-        send_again(row, actor="robin")
-
-
-def approve_there(walk):
-    undecided = Visit.objects.filter(posting__round=walk.made, state="submitted")
-    if visit := walk.one(undecided):
-        undecided.filter(pk=visit.pk).update(state="approved")
-        mark_reward_paid(visit.assignment)
-
-
-def refuse_there(walk):
-    if visit := walk.one(Visit.objects.filter(posting__round=walk.made, state="submitted")):
-        mark_rejected(visit), mark_rejected(visit)
-
-
-def end_there(walk):
-    if posting := walk.one(Posting.objects.filter(hit__round=walk.made, state="live", settled_at=None)):
-        with transaction.atomic():
-            mark_closed(posting)
-            mark_over(posting, unused=posting.unused)
-        post_open_seats(walk.made)
-
-
-def close(walk):
-    if walk.lot.random() < 0.1:
-        close_round(walk.made, actor="robin")
-
-
-ACTS = [
-    *[take, hand_in, hand_in_well, hand_in_badly, accept_again, exclude_and_pay, count_and_pay, refuse, agree, give_up],
-    *[take_back, give_a_bonus, pay_by_hand, come_back, run_out, heal, change_ceiling, post, call, call_again],
-    *[approve_there, refuse_there, end_there, close],
-]
+ACTS = [act for act in vars(Acts).values() if callable(act)]
 
 
 @pytest.mark.slow
@@ -190,7 +166,7 @@ ACTS = [
 @pytest.mark.parametrize("make", [pooled, posted])
 def test_the_accounts_balance_after_every_step(db, platform, make, seed):
     people = [User.objects.create_user(username=name) for name in ("robin", "sam")]
-    walk = Walk(make(hits=5, replication=2), platform, people, seed)
+    walk = Acts(make(hits=5, replication=2), platform, people, seed)
     forced = 0
     for _ in range(STEPS):
         walk.step()

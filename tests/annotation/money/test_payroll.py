@@ -64,9 +64,6 @@ def paid() -> int:
     return Payment.objects.filter(state="paid").count()
 
 
-# Writing
-
-
 def test_the_list_has_a_row_for_each_worker_who_is_owed_money(owing, ann, bob):
     rows = read(write_wages(owing))
     assert [(row["worker"], row["hits"], row["amount"]) for row in rows] == [
@@ -109,9 +106,6 @@ def test_the_list_takes_as_many_queries_for_many_workers(owing, django_assert_nu
     earn(owing, make_worker())
     with django_assert_num_queries(2):
         write_wages(owing)
-
-
-# Marking
 
 
 def test_the_list_given_back_marks_all_of_it_paid(owing):
@@ -211,9 +205,6 @@ def test_a_round_that_its_platform_pays_is_not_marked_by_hand(owing):
     with pytest.raises(CounterpartError, match="is paid by mturk itself"):
         mark_wages(owing, write_wages(owing), actor="robin")
     assert paid() == 0
-
-
-# Commands
 
 
 def test_the_commands_write_the_list_and_take_it_back(owing, tmp_path, capsys):

@@ -290,11 +290,6 @@ def test_past_the_ceiling_no_worker_gets_anything(db):
     assert not bonuses().exists()
 
 
-def test_too_little_work_has_no_shortfall(db):
-    with pytest.raises(CounterpartError, match="fewer than 5"):
-        shortfall_of(slow(pooled(hits=4), hits=4))
-
-
 def test_throw_away_workers_do_not_raise_what_the_others_are_owed(db):
     made = slow(pooled(hits=10))
     for _ in range(5):

@@ -40,9 +40,6 @@ def exclude(worker: Worker) -> Exclusion:
     return Exclusion.objects.create(worker=worker, reason="why", by="robin")
 
 
-# Capacity
-
-
 def test_as_many_workers_join_as_the_capacity_says(db):
     made = limit(make_round(hits=3), capacity=2)
     assert [join_round(made, make_worker()) for _ in range(3)] == [True, True, False]
@@ -86,9 +83,6 @@ def test_many_at_the_door_at_once_never_pass_the_capacity(transactional_db):
     assert sum(joined) == Participant.objects.count() == 2
 
 
-# HITs of one worker
-
-
 def test_a_worker_takes_as_many_hits_as_they_may(db):
     made, worker = limit(make_round(hits=4), per_worker=2), make_worker()
     for left in (2, 1):
@@ -129,9 +123,6 @@ def test_leases_that_ran_out_are_no_way_around_the_limit(db):
     assert mark_submitted(Assignment.objects.get(pk=late.pk), active_seconds=60)
 
 
-# Tests
-
-
 def test_no_hit_before_the_test_is_passed(db):
     made, worker = asking(make_round(hits=3)), make_worker()
     with pytest.raises(NotAdmittedError, match="has not passed the test first"):
@@ -150,14 +141,6 @@ def test_a_test_passed_for_one_round_holds_for_another(db):
     assert not permit_of(other, worker).needs_test
 
 
-def test_who_failed_for_good_is_through(db):
-    made, worker = asking(make_round(hits=3)), make_worker()
-    for number in (1, 2):
-        answer(made, worker, rightly=False, number=number)
-    permit = permit_of(made, worker)
-    assert (permit.failed, permit.is_over) == (True, True)
-
-
 def test_a_pair_of_the_test_is_never_asked_of_that_worker_in_a_hit(db):
     made, worker = asking(make_round(hits=2)), make_worker()
     shown = Item.objects.get(hit__number=1, place=1)
@@ -166,9 +149,6 @@ def test_a_pair_of_the_test_is_never_asked_of_that_worker_in_a_hit(db):
     assert lease_seat(made, worker=worker).hit.number == 2
     limit(made, test=None)
     assert lease_seat(made, worker=make_worker()).hit.number == 1
-
-
-# Exclusion
 
 
 def test_an_excluded_worker_gets_no_hit_until_that_is_lifted(db):
@@ -186,9 +166,6 @@ def test_the_hit_in_hand_stays_theirs(db):
     exclude(worker)
     assert lease_seat(made, worker=worker) == held
     assert mark_submitted(held, active_seconds=60)
-
-
-# Publishing
 
 
 def test_publishing_sets_who_may_work(db):

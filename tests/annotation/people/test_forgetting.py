@@ -159,12 +159,6 @@ def test_a_worker_who_is_owed_money_is_paid_first(worker):
     assert forget_worker(worker.pseudonym, actor="robin") == 1
 
 
-def test_the_command_asks_nothing_about_an_unknown_worker(db, monkeypatch):
-    monkeypatch.setattr("builtins.input", lambda prompt: pytest.fail("it asked"))
-    with pytest.raises(CommandError, match="'unknown'"):
-        call_command("forget_worker", "unknown")
-
-
 def test_the_command_erases_at_once_with_yes(worker, capsys):
     call_command("forget_worker", worker.pseudonym, "--yes")
     assert "Erased 1 platform id" in capsys.readouterr().out

@@ -4,13 +4,22 @@ from contextlib import suppress
 
 import pytest
 
-from annotation.models import QualificationTest, TestAttempt, TestItem
+from annotation.models import Admission, QualificationTest, TestAttempt, TestItem
 from annotation.people.best_levels import Best, set_best
-from annotation.people.qualification_tests import QualificationPlan, answer_test, make_test, tries_of
+from annotation.people.qualification_tests import (
+    QualificationPlan,
+    answer_test,
+    make_sentence_test,
+    make_test,
+    tries_of,
+)
+from annotation.work.leases import lease_seat
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Caption, Image, Match
 from hits.models import Control, Item
+from hits.task_types.grammar import GRAMMAR
+from tests.annotation.answering import home_of
 from tests.at_once import at_once
 from tests.factories import make_collection, make_round, make_worker
 
@@ -32,9 +41,6 @@ def right(test: QualificationTest, *, wrong: int = 0) -> dict[int, int]:
 @pytest.fixture
 def test(zoo) -> QualificationTest:
     return make_test("first", collection=zoo, plan=PLAN, actor="robin")
-
-
-# Making
 
 
 def test_positives_are_original_and_negatives_match_in_no_source(test, zoo):
@@ -134,9 +140,6 @@ def test_making_it_again_changes_nothing_and_another_of_its_name_is_refused(test
 def test_a_test_that_says_nothing_is_refused(numbers, said):
     with pytest.raises(CounterpartError, match=said):
         QualificationPlan(*numbers)
-
-
-# Taking
 
 
 def test_enough_right_answers_pass(test):
@@ -258,3 +261,86 @@ def test_a_researcher_says_on_the_page_of_the_test_which_level_fits_best(test, r
     negative = next(place for place, side in places.items() if side == "negative")
     refused = researcher.post("/tests/first/", form | {f"best-{negative}": "1"})
     assert refused.status_code == 422
+
+
+# Tests of spelling and grammar: made from a file, taken before the first HIT, and offered for practice
+
+SENTENCES = [("A dog runs.", "right"), ("A dog run.", "wrong"), ("Two dogs run.", "right"), ("Tow dogs run.", "wrong")]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "english.csv"
+    path.write_text("sentence,written\n" + "".join(f"{text},{written}\n" for text, written in SENTENCES))
+    return path
+
+
+@pytest.fixture
+def english(caption_round, file) -> QualificationTest:
+    test = make_sentence_test("english", collection=caption_round.pool.collection, file=file, pass_mark=4, actor="x")
+    Admission.objects.create(round=caption_round, test=test)
+    return test
+
+
+def answers(*, wrong: int = 0, number: int = 1) -> dict[str, str]:
+    said = [(written == "right") != (place < wrong) for place, (_, written) in enumerate(SENTENCES)]
+    return {f"level-{place}": "1" if right else "4" for place, right in enumerate(said, 1)} | {"number": str(number)}
+
+
+def test_the_items_are_the_sentences_of_the_file_in_its_order(english):
+    polarity = {"right": "positive", "wrong": "negative"}
+    rows = english.items.values_list("place", "sentence", "polarity", "image", "caption")
+    assert list(rows) == [
+        (place, text, polarity[written], None, None) for place, (text, written) in enumerate(SENTENCES, 1)
+    ]
+
+
+def test_making_it_again_of_its_file_changes_nothing_and_another_file_is_refused(english, file):
+    more = {"collection": english.collection, "file": file, "pass_mark": 4, "actor": "x"}
+    assert make_sentence_test("english", **more) == english
+    file.write_text(file.read_text().replace("A dog runs.", "A cat runs."))
+    with pytest.raises(CounterpartError, match="another one"):
+        make_sentence_test("english", **more)
+    assert english.items.count() == 4
+
+
+def test_a_malformed_file_makes_no_test(db, file):
+    collection = make_collection()
+    for text, message in (
+        ("a,b\n1,2\n", "needs the columns sentence and written"),
+        ("sentence,written\nA dog.,maybe\n", "english.csv, line 2: written is 'maybe': use right or wrong"),
+        ("sentence,written\n ,right\n", "english.csv, line 2: The sentence is empty"),
+        ("sentence,written\nA.,right\nA.,wrong\n", "line 3: 'A.' is in the file twice"),
+        ("sentence,written\nA.,right\nB.,right\n", "at least one of each"),
+        ("", "needs the columns"),
+    ):
+        file.write_text(text)
+        with pytest.raises(CounterpartError, match=message):
+            make_sentence_test("english", collection=collection, file=file, pass_mark=2, actor="x")
+    assert not QualificationTest.objects.exists()
+
+
+def test_a_round_of_pairs_may_require_it_too(english, stranger):
+    made = make_round(make_collection("other", images=6, pictures=True), "pairs")
+    Admission.objects.create(round=made, test=english)
+    worker = make_worker()
+    assert GRAMMAR.title in stranger.get(f"{home_of(worker, made)}test/").text
+    stranger.post(f"{home_of(worker, made)}test/", answers())
+    assert lease_seat(made, worker=worker)
+
+
+def test_as_practice_it_says_which_sentences_are_right(caption_round, file, stranger):
+    practice = make_sentence_test("easy", collection=caption_round.pool.collection, file=file, pass_mark=4, actor="x")
+    Admission.objects.create(round=caption_round, practice=practice)
+    page = stranger.post(f"{home_of(make_worker(), caption_round)}practice/", answers(wrong=1)).text
+    assert (page.count("✓"), page.count("✗")) == (3, 1)
+    assert "<img" not in page
+
+
+def test_the_page_makes_it_from_an_uploaded_file(caption_round, file, researcher):
+    zoo = caption_round.pool.collection.name
+    with file.open("rb") as sentences:
+        form = {"name": "english", "sentences": sentences, "pass_mark": 4, "attempts": 2, "seed": 0}
+        assert researcher.post(f"/collections/{zoo}/test/", form).status_code == 302
+    assert QualificationTest.objects.get().items.count() == 4
+    assert researcher.post(f"/collections/{zoo}/test/", form | {"sentences": ""}).status_code == 422

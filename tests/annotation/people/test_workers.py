@@ -46,9 +46,6 @@ def test_each_step_is_written_into_the_journal_under_the_pseudonym(db, verb):
     assert Event.objects.get(verb=verb).actor == actor_of(worker) == f"worker:{worker.pseudonym}"
 
 
-# Words of platforms
-
-
 def named(external_id: str) -> str:
     worker = make_worker()
     WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id=external_id)
@@ -70,9 +67,6 @@ def test_many_texts_are_masked_with_one_query(db, django_assert_max_num_queries)
     named("ASECRET1")
     with django_assert_max_num_queries(1):
         mask_workers(["ASECRET1 once", "ASECRET1 twice", "a text"])
-
-
-# Exclusions
 
 
 def known(channel="mturk", environment="sandbox"):
@@ -113,9 +107,6 @@ def test_a_lifted_exclusion_stays_on_record(db, platform, commit):
     assert Exclusion.objects.get().lifted_at is not None
     assert [call for call, _ in platform.calls] == ["exclude", "readmit"]
     assert Event.objects.get(verb="readmitted").actor == "sam"
-
-
-# Pauses in a round
 
 
 def pause(worker, made) -> Pause:

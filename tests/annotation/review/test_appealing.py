@@ -19,11 +19,6 @@ from tests.annotation.money.moneyed import WORDS, flagged, pooled
 from tests.factories import make_worker
 
 
-@pytest.fixture
-def rejection(person) -> Rejection:
-    return reject(flagged(pooled()), **WORDS, by=person)
-
-
 def make_appeal(rejection) -> Appeal:
     return appeal(rejection, text="I read every picture.", actor="worker:x")
 

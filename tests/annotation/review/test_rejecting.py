@@ -194,22 +194,19 @@ def test_what_a_bonus_has_paid_meanwhile_cannot_be_seconded(person, other, platf
     assert rejection.is_proposal
 
 
-def test_a_reversal_pays_and_names_who_and_why(person, other):
-    rejection = reject(flagged(pooled()), **WORDS, by=person)
+def test_a_reversal_pays_and_names_who_and_why(rejection, other):
     decision = reverse(rejection, reason="The pictures were blank.", by=other)
     assert (decision.paid, decision.votes_count, decision.by) == (True, False, other)
     assert Payment.objects.get().state == Payment.State.OWED
     assert Event.objects.get(verb="rejection reversed").actor == "sam"
 
 
-def test_a_reversal_needs_a_reason(person):
-    rejection = reject(flagged(pooled()), **WORDS, by=person)
+def test_a_reversal_needs_a_reason(rejection, person):
     with pytest.raises(CounterpartError, match="without a reason"):
         reverse(rejection, reason=" ", by=person)
 
 
-def test_a_rejection_is_reversed_once(person):
-    rejection = reject(flagged(pooled()), **WORDS, by=person)
+def test_a_rejection_is_reversed_once(rejection, person):
     reverse(rejection, reason="Wrong.", by=person)
     with pytest.raises(CounterpartError, match="does not hold"):
         reverse(rejection, reason="Wrong.", by=person)
@@ -268,6 +265,5 @@ def test_work_that_was_made_good_by_a_bonus_is_neither_rejected_nor_paid_again(p
     assert [payment.kind for payment in Payment.objects.all()] == ["bonus"]
 
 
-def test_in_the_house_pool_a_reversal_has_no_end(person):
-    rejection = reject(flagged(pooled()), **WORDS, by=person)
+def test_in_the_house_pool_a_reversal_has_no_end(rejection):
     assert (reversible_until(rejection), gives_reward(rejection.assignment)) == (None, True)

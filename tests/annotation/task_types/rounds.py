@@ -8,7 +8,7 @@ from corpus.models import Match
 from hits.models import Item, Round
 from hits.task_types import TASK_TYPES
 from mitl.models import Pool
-from tests.annotation.answering import SURE, shown
+from tests.annotation.answering import SURE, right_answers, shown
 from tests.factories import make_assignment, make_collection, make_pool, make_round, make_sample, make_worker
 from tests.hits.boxes import pack_boxes
 from tests.hits.captions import pack_captions
@@ -67,9 +67,6 @@ def form_of(assignment) -> dict[str, str]:
     return form
 
 
-# Which of two rankings is preferred
-
-
 def study_pool(*, captions: int = 44, name: str = "study", pictures: bool = False) -> Pool:
     """A source ``truth`` with ``captions`` captions of 5 to 8 images, and others with 4 and 9."""
     collection = make_collection(f"zoo-{name}", images=50, captions_each=1, pictures=pictures)
@@ -95,9 +92,6 @@ def make_study(name: str = "study", pool: Pool | None = None, **parameters: obje
     return packed
 
 
-# Whether captions are determinate
-
-
 def make_asked(pairs: int = 25, name: str = "captions", **parameters: object) -> Round:
     packed = pack(name, pool_of(pairs, name=f"pool-{name}"), task="determinate", **parameters)
     Round.objects.filter(pk=packed.pk).update(channel="browser", published_at=timezone.now())
@@ -105,12 +99,15 @@ def make_asked(pairs: int = 25, name: str = "captions", **parameters: object) ->
     return packed
 
 
-def say(made: Round, *votes: str) -> Item:
-    """Have the first HIT answered by a worker for each of ``votes``: "y" or "n" about its first caption, else no."""
-    hit = made.hits.first()
-    item = hit.items.first()
-    for number, vote in enumerate(votes, 1):
-        assignment = make_assignment(hit.seats.get(number=number), make_worker())
-        answers = [Answer(one.pk, 1 if one == item and vote == "y" else 4) for one in hit.items.all()]
+def vote_on_first(made: Round, *levels: int, rest: int = 1) -> Item:
+    """Have the first HIT answered by a worker for each of ``levels``: this level for its first item that is not a
+    control, ``rest`` for the others, and the right one for controls."""
+    item = Item.objects.filter(hit__round=made, control=None).first()
+    for number, level in enumerate(levels, 1):
+        assignment = make_assignment(item.hit.seats.get(number=number), make_worker())
+        answers = [
+            Answer(one.item_id, level if one.item_id == item.pk else one.level)
+            for one in right_answers(assignment, level=rest)
+        ]
         submit_answers(assignment, answers=answers, active_seconds=60)
     return item

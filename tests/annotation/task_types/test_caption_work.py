@@ -46,13 +46,9 @@ def graded(commit):
     return send
 
 
-# The sheet and its fields
-
-
 def test_the_sheet_shows_pictures_rules_and_a_field_for_each_and_no_caption(stranger, caption_round):
     page = stranger.get(address("task", leased(caption_round)))
     assert page.text.count("<textarea") == 3
-    assert page.text.count("Use correct spelling and grammar.") == 3 + 2  # and in the help, with and without script
     assert page.text.count('alt="Picture') == 3
     assert not any(text in page.text for text in Caption.objects.values_list("text", flat=True))
 
@@ -105,9 +101,6 @@ def test_a_text_that_was_not_asked_for_is_refused(caption_round):
         submit_answers(assignment, answers=answers, active_seconds=1)
 
 
-# Drafts
-
-
 def test_a_draft_keeps_a_sentence_that_is_not_complete_and_is_shown_again(stranger, caption_round):
     assignment = leased(caption_round)
     saved = stranger.post(address("draft", assignment), {"place": 2, "text-2": "A do", "seconds-2": "0"})
@@ -128,9 +121,6 @@ def test_a_draft_is_escaped_on_the_sheet(stranger, caption_round):
     assert "&lt;/textarea&gt;" in page
 
 
-# The picture itself
-
-
 def test_a_picture_that_does_not_load_needs_no_sentence_and_is_reported(stranger, caption_round):
     assignment = leased(caption_round)
     page = stranger.post(address("task", assignment), {"level-1": "0", "text-2": SENTENCES[1], "text-3": SENTENCES[2]})
@@ -138,9 +128,6 @@ def test_a_picture_that_does_not_load_needs_no_sentence_and_is_reported(stranger
     report = Report.objects.get()
     assert (report.problem, report.image, report.caption) == ("picture", shown(assignment)[0].image, None)
     assert Judgment.objects.count() == 2
-
-
-# Grading, reading, deciding
 
 
 def test_work_waits_for_a_person_and_is_neither_counted_nor_paid_before(caption_round, graded):
@@ -179,9 +166,6 @@ def test_the_words_of_a_forgotten_worker_are_erased_and_those_of_others_stay(cap
     assert "[erased]" not in second.judgments.values_list("text", flat=True)
 
 
-# What platforms carry
-
-
 def test_the_compact_form_carries_every_sentence(caption_round):
     assignment = leased(caption_round)
     texts = ["A dog. Two = three %2E?", "Ein Hündchen läuft 🐕 weg.", ""]
@@ -190,9 +174,6 @@ def test_the_compact_form_carries_every_sentence(caption_round):
     ]
     places = places_of(assignment)
     assert decode_answers(encode_answers(answers, places), places) == answers
-
-
-# The export
 
 
 @pytest.fixture
@@ -260,9 +241,6 @@ def test_the_captions_are_downloaded_from_the_rounds_page(accepted, member, stra
     file = b"".join(member.get("/rounds/written/captions/").streaming_content).decode()
     assert [json.loads(line)["text"] in file for line in file.splitlines()] == [True] * 6
     assert stranger.get("/rounds/written/captions/").status_code == 302
-
-
-# What asks about pairs
 
 
 def test_a_worker_may_describe_a_picture_again_in_another_round(accepted, graded, person):

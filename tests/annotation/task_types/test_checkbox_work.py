@@ -8,13 +8,13 @@ import pytest
 
 from annotation.models import Assignment, Decision, Draft, Judgment
 from annotation.work.answers import places_of
-from annotation.work.submissions import submit_answers
 from corpus.models import Match
 from dataset.models import Verdict
 from dataset.verdicts import aggregate_round
-from hits.models import Item, Round
+from hits.models import Item
 from simulation.simulated_workers import Reviewer
-from tests.annotation.answering import address, leased, right_answers
+from tests.annotation.answering import address, leased
+from tests.annotation.task_types.rounds import vote_on_first
 from tests.factories import make_assignment, make_worker
 from tests.hits.boxes import pack_boxes, pool_of_boxes
 
@@ -145,15 +145,8 @@ def test_a_hit_without_a_wrong_control_waits_where_the_worker_has_too_few_right(
     assert [(one.state, one.control_failures) for one in work] == [("flagged", 7), ("flagged", 0)]
 
 
-def test_work_that_was_accepted_stays_so_whatever_comes_after(judged):
-    work = judged(3, 5)
-    assert [one.state for one in work] == ["accepted", "flagged"]
-    assert [one.payments.count() for one in work] == [1, 0]
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_each_hit_is_judged_by_the_share_up_to_it(judged, seed):
-    rng = random.Random(seed)
+def test_each_hit_is_judged_by_the_share_up_to_it(judged):
+    rng = random.Random(0)
     work = judged(*(rng.randrange(6) for _ in range(4)))
     assert len({one.hit_id for one in work}) == 4
     rows = list(Judgment.objects.filter(item__control__isnull=False).order_by("pk"))
@@ -163,30 +156,12 @@ def test_each_hit_is_judged_by_the_share_up_to_it(judged, seed):
         assert (one.state == "accepted") == (sum(right) / len(right) >= 0.7)
 
 
-def vote(made: Round, *yes: bool) -> Item:
-    """Have a candidate judged by a worker each."""
-    item = Item.objects.filter(hit__round=made, control=None).first()
-    for number, is_yes in enumerate(yes, 1):
-        assignment = leased(made) if number == 1 else _on_seat(made, number)
-        answers = [
-            type(answer)(answer.item_id, 1 if answer.item_id == item.pk and is_yes else answer.level)
-            for answer in right_answers(assignment, level=4)
-        ]
-        submit_answers(assignment, answers=answers, active_seconds=60)
-    return item
-
-
-def _on_seat(made: Round, number: int) -> Assignment:
-    return make_assignment(made.hits.get().seats.get(number=number), make_worker())
-
-
 @pytest.mark.parametrize(
-    ("yes", "level", "score"),
-    [((True, True, False), 1, 2 / 3), ((True, False, False), 4, 1 / 3), ((True, False), 4, 1 / 2)],
+    ("votes", "level", "score"), [((1, 1, 4), 1, 2 / 3), ((1, 4, 4), 4, 1 / 3), ((1, 4), 4, 1 / 2)]
 )
-def test_a_pair_is_relevant_where_two_of_three_say_yes(box_round, commit, yes, level, score):
+def test_a_pair_is_relevant_where_two_of_three_say_yes(box_round, commit, votes, level, score):
     with commit(execute=True):
-        item = vote(box_round, *yes)
+        item = vote_on_first(box_round, *votes, rest=4)
     aggregate_round(box_round)
     verdict = Verdict.objects.get(image=item.image, caption=item.caption)
     assert verdict.level == level

@@ -12,7 +12,7 @@ from dataset.outside_judgments.judgment_import import import_judgments
 from dataset.verdicts import aggregate_round
 from hits.models import Control, Item, Round, Seat
 from tests.annotation.answering import address, leased
-from tests.annotation.task_types.rounds import make_asked, say
+from tests.annotation.task_types.rounds import make_asked, vote_on_first
 from tests.dataset.releasing import release_version
 from tests.evaluation.analysing import analyse, figures_of
 from tests.factories import make_assignment, make_worker
@@ -69,7 +69,7 @@ def test_a_picture_that_does_not_load_and_a_report_are_refused(stranger, checked
 
 def test_work_counts_and_is_owed_without_controls(checked, commit):
     with commit(execute=True):
-        say(checked, "y")
+        vote_on_first(checked, 1, rest=4)
     assignment = Assignment.objects.get()
     assert (assignment.state, assignment.control_failures, assignment.payments.count()) == ("accepted", 0, 1)
     assert Decision.objects.get().reason == "The task has no controls."
@@ -77,7 +77,7 @@ def test_work_counts_and_is_owed_without_controls(checked, commit):
 
 def test_a_worker_answers_a_caption_once(checked, commit):
     with commit(execute=True):
-        item = say(checked, "y")
+        item = vote_on_first(checked, 1, rest=4)
     first = Judgment.objects.get(item=item)
     again = make_assignment(checked.hits.first().seats.get(number=2), make_worker())
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -88,7 +88,7 @@ def test_a_worker_answers_a_caption_once(checked, commit):
 
 def test_the_shares_of_yes_are_analysed(checked, commit):
     with commit(execute=True):
-        item = say(checked, "y", "y", "n")
+        item = vote_on_first(checked, 1, 1, 4, rest=4)
     figures = figures_of("determinate", "captions")
     assert (figures["captions"], figures["votes"], figures["determinate"]) == (20, 60, 1)
     assert figures["mean share of yes"] == pytest.approx(2 / 3 / 20, abs=1e-4)
@@ -106,7 +106,7 @@ def test_a_round_of_another_task_or_without_votes_is_refused(checked):
 
 def test_what_is_about_pairs_is_refused_with_one_line(checked, tmp_path, commit):
     with commit(execute=True):
-        say(checked, "y", "n")
+        vote_on_first(checked, 1, 4, rest=4)
     pool = checked.pool
     acts = [
         lambda: aggregate_round(checked),

@@ -5,15 +5,15 @@ import re
 import pytest
 
 from annotation.models import Assignment
-from annotation.work.submissions import submit_answers
 from corpus.models import Match
 from dataset.models import Verdict
 from dataset.verdicts import aggregate_round
-from hits.models import Item, Round, Seat
+from hits.models import Round
 from hits.task_types.expert import EXPERT
 from tests.annotation.answering import address, as_form, leased, right_answers
+from tests.annotation.task_types.rounds import vote_on_first
 from tests.dataset.releasing import release_version
-from tests.factories import make_assignment, make_round, make_worker
+from tests.factories import make_round
 
 
 def make_graded(**options: object) -> Round:
@@ -23,19 +23,6 @@ def make_graded(**options: object) -> Round:
     return made
 
 
-def grade_pair(made: Round, *grades: int) -> Item:
-    """Have the first candidate graded by three experts, who answer the controls right."""
-    item = Item.objects.filter(hit__round=made, control=None).first()
-    for seat, grade in zip(Seat.objects.filter(hit__round=made), grades, strict=True):
-        assignment = make_assignment(seat, make_worker())
-        answers = [
-            type(answer)(answer.item_id, 5 - grade if answer.item_id == item.pk else answer.level)
-            for answer in right_answers(assignment)
-        ]
-        submit_answers(assignment, answers=answers, active_seconds=60)
-    return item
-
-
 @pytest.mark.parametrize(
     ("grades", "mean", "level"),
     [((4, 4, 4), 4, 1), ((4, 3, 3), 10 / 3, 2), ((4, 1, 1), 2, 4)],
@@ -43,7 +30,7 @@ def grade_pair(made: Round, *grades: int) -> Item:
 def test_the_score_is_the_mean_grade_and_the_level_runs_the_other_way(db, commit, grades, mean, level):
     made = make_graded()
     with commit(execute=True):
-        item = grade_pair(made, *grades)
+        item = vote_on_first(made, *(5 - grade for grade in grades))
     figures = aggregate_round(made)
     verdict = Verdict.objects.get(image=item.image, caption=item.caption)
     assert verdict.score == pytest.approx(mean)
@@ -66,7 +53,7 @@ def test_a_control_is_right_by_what_its_grade_means(stranger, db, commit):
 def test_a_release_has_the_pairs_of_good_grades(db, commit):
     made = make_graded()
     with commit(execute=True):
-        item = grade_pair(made, 3, 3, 4)
+        item = vote_on_first(made, 2, 2, 1)
     release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made], partial=True)
     found = Match.objects.get(source="v1", image=item.image, caption=item.caption)
     assert (found.grade, found.score) == (2, 1)

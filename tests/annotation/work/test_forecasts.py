@@ -9,7 +9,6 @@ from annotation.work.forecasts import forecast_of, waits
 from annotation.work.standing import standing_of
 from hits.models import Round
 from tests.annotation.cast import answer
-from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_round, make_worker
 
 
@@ -76,11 +75,3 @@ def test_people_who_come_in_bursts_widen_the_interval():
     even, bursts = waits([4] * 12, 60, 100), waits([12, 0, 0] * 4, 60, 100)
     assert even[1] == pytest.approx(bursts[1], rel=0.1)
     assert bursts[2] - bursts[0] > 1.5 * (even[2] - even[0])
-
-
-def test_the_page_says_why_it_has_no_forecast(member, db):
-    made = make_round(hits=2)
-    answer_rightly(made)
-    assert "too few submissions" in member.get("/rounds/round-1/live/").json()["html"]
-    answer_wrongly(made)
-    assert "wait for a review" in member.get("/rounds/round-1/live/").json()["html"]

@@ -1,15 +1,19 @@
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Assignment, Draft, Judgment
-from annotation.work.answers import drafts_of, save_draft
+from annotation.work.answers import REASONS, Answer, decode_answers, drafts_of, encode_answers, save_draft
 from annotation.work.leases import expire_leases, lease_seat, return_assignment
-from annotation.work.submissions import Answer, SeatLostError, mark_submitted, submit_answers
+from annotation.work.submissions import SeatLostError, mark_submitted, submit_answers
 from core.errors import CounterpartError
 from hits.models import Item
+from hits.question import Shortcoming, WrongWay
 from tests.annotation.answering import leased, right_answers, shown
 from tests.at_once import at_once
 from tests.factories import make_collection, make_round
@@ -190,24 +194,14 @@ def test_a_lease_past_its_deadline_may_be_submitted_while_the_seat_is_held(db):
     assert submit(overdue, right_answers(overdue)).code
 
 
-# Drafts
-
-
 def first_item(assignment):
     return right_answers(assignment)[0].item_id
 
 
-def test_a_changed_answer_replaces_the_draft(with_reasons):
-    for level, reason in ((2, "grammar"), (3, "not_in_image"), (4, "")):
+def test_a_changed_answer_replaces_the_draft_which_may_come_without_its_reason(with_reasons):
+    for level, reason in ((2, ""), (2, "wrong_way"), (3, "not_in_image"), (4, "")):
         save_draft(with_reasons, Answer(first_item(with_reasons), level, reason))
-    draft = Draft.objects.get()
-    assert (draft.level, draft.shortcoming) == (4, "")
-
-
-def test_a_draft_may_come_without_its_reason(with_reasons):
-    save_draft(with_reasons, Answer(first_item(with_reasons), 2))
-    save_draft(with_reasons, Answer(first_item(with_reasons), 2, "wrong_way"))
-    assert Draft.objects.get().shortcoming == "wrong_way"
+        assert Draft.objects.values_list("level", "shortcoming").get() == (level, reason)
 
 
 def test_a_malformed_draft_is_refused(with_reasons):
@@ -217,15 +211,10 @@ def test_a_malformed_draft_is_refused(with_reasons):
     assert Draft.objects.count() == 0
 
 
-def test_nothing_is_saved_after_submission(with_reasons):
-    submit(with_reasons, right_answers(with_reasons))
-    with pytest.raises(SeatLostError):
-        save_draft(with_reasons, Answer(first_item(with_reasons), 1))
-
-
-def test_a_returned_hits_drafts_are_kept_but_take_no_more(with_reasons):
+@pytest.mark.parametrize("state", [State.RETURNED, State.SUBMITTED])
+def test_the_drafts_of_a_hit_that_is_over_are_kept_but_take_no_more(with_reasons, state):
     save_draft(with_reasons, Answer(first_item(with_reasons), 1))
-    return_assignment(with_reasons, actor="worker")
+    Assignment.objects.update(state=state)
     with pytest.raises(SeatLostError):
         save_draft(with_reasons, Answer(first_item(with_reasons), 2))
     assert Draft.objects.get().level == 1
@@ -238,3 +227,49 @@ def test_drafts_wait_for_the_worker_who_gets_the_same_hit_again(db):
     expire_leases()
     again = lease_seat(made, worker=late.worker)
     assert [draft.level for draft in drafts_of(again)] == [2]
+
+
+# The one form field that carries an answer set through a platform
+
+PLACES = {1: 71, 2: 33, 3: 52, 4: 90}
+ANSWERS = [
+    Answer(71, 1),
+    Answer(33, 2, "not_in_image"),
+    Answer(52, 3, "wrong_way", "quantity"),
+    Answer(90, 4),
+]
+
+
+def test_a_word_a_pair_in_the_order_of_places():
+    assert encode_answers(ANSWERS, PLACES) == "1.2a.3ce.4"
+    assert encode_answers(ANSWERS[::-1], dict(reversed(PLACES.items()))) == "1.2a.3ce.4"
+
+
+def test_every_answer_comes_back_as_it_was():
+    every = [Answer(n, 2 + n % 2, reason) for n, reason in enumerate(Shortcoming.values)]
+    every += [Answer(100 + n, 3, "wrong_way", way) for n, way in enumerate(WrongWay.values)]
+    places = {place: answer.item_id for place, answer in enumerate(every, 1)}
+    assert decode_answers(encode_answers(every, places), places) == every
+
+
+def test_the_letters_are_those_of_the_pages_keys():
+    keys = (Path(settings.BASE_DIR) / "static/judging/keys.js").read_text()
+    assert re.search(r'REASON_KEYS = \[\.\.\."(\w+)"\]', keys)[1] == "".join(REASONS)
+
+
+@pytest.mark.parametrize("text", ["", "1.1.1", "1.1.1.1.1", "1,1,1,1"])
+def test_another_number_of_answers_than_pairs_is_refused(text):
+    with pytest.raises(CounterpartError, match="answers? for 4 pairs"):
+        decode_answers(text, PLACES)
+
+
+@pytest.mark.parametrize("word", ["6", "5", "2z", "2ea", "3cee", "٣", "1 ", "1\n", "2A", "<b>", ""])
+def test_an_invalid_word_is_refused_by_its_place(word):
+    with pytest.raises(CounterpartError, match="The answer to pair 3 is"):
+        decode_answers(f"1.1.{word}.1", PLACES)
+
+
+def test_a_refusal_repeats_little_of_what_was_sent():
+    with pytest.raises(CounterpartError) as refused:
+        decode_answers("9" * 60_000 + ".1.1.1", PLACES)
+    assert len(str(refused.value)) < 120

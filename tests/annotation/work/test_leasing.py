@@ -34,12 +34,6 @@ def test_the_first_open_seat_is_leased_for_the_time_that_settings_give(db, setti
     assert timedelta(minutes=6) < assignment.deadline - timezone.now() <= timedelta(minutes=7)
 
 
-def test_a_worker_who_asks_again_keeps_the_seat_they_have(db):
-    made, worker = make_round(hits=2), make_worker()
-    assert lease_seat(made, worker=worker) == lease_seat(made, worker=worker)
-    assert Assignment.objects.count() == 1
-
-
 def test_a_worker_never_gets_two_seats_of_one_hit(db):
     made, worker = make_round(hits=1, replication=2), make_worker()
     mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
@@ -61,13 +55,6 @@ def test_pairs_of_other_rounds_count_as_seen(db):
     collection, worker = make_collection(images=10, pictures=True), make_worker()
     lease_seat(make_round(collection), worker=worker)
     assert lease_seat(make_round(collection, name="round-2"), worker=worker) is None
-
-
-def test_work_that_was_excluded_counts_as_seen(db):
-    made, worker = make_round(hits=1), make_worker()
-    Assignment.objects.filter(pk=lease_seat(made, worker=worker).pk).update(state=State.EXCLUDED)
-    Seat.objects.update(state=Seat.State.OPEN)
-    assert lease_seat(made, worker=worker) is None
 
 
 @pytest.mark.parametrize("stamps", [{"published_at": None}, {"closed_at": timezone.now()}])
@@ -98,14 +85,6 @@ def test_a_seat_lost_to_another_worker_leads_to_the_next_one(db, monkeypatch):
 
     monkeypatch.setattr(leasing, "claim", lose_the_first)
     assert lease_seat(made, worker=make_worker()).hit.number == 2
-
-
-def test_a_returned_seat_is_offered_again(db):
-    made = make_round()
-    assignment = lease_seat(made, worker=make_worker())
-    assert return_assignment(assignment, actor="test")
-    assert assignment.state == State.RETURNED
-    assert lease_seat(made, worker=make_worker()).seat == assignment.seat
 
 
 @pytest.mark.parametrize("state", [State.SUBMITTED, State.ACCEPTED, State.RETURNED, State.EXPIRED])
@@ -255,14 +234,6 @@ def test_who_has_saved_answers_is_spared_unless_wanted(four_hits):
     save_draft(begun, right_answers(begun)[0])
     assert (end(four_hits), states(begun)) == (0, ["leased"])
     assert (end(four_hits, with_answers=True), states(begun)) == (1, ["expired"])
-
-
-def test_answers_of_an_ended_lease_are_taken_while_the_seat_is_open(four_hits):
-    begun = lease_seat(four_hits, worker=make_worker())
-    end(four_hits)
-    begun.refresh_from_db()
-    submit_answers(begun, answers=right_answers(begun), active_seconds=60)
-    assert states(begun) == ["submitted"]
 
 
 def test_the_places_of_idle_workers_are_free_again(four_hits):

@@ -92,7 +92,7 @@ def history(db) -> History:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(steps=st.lists(step, min_size=8, max_size=30))
 def test_whatever_people_do_no_seat_is_lost_or_held_twice(history, steps):
     with transaction.atomic():

@@ -9,15 +9,19 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import Admission, Assignment, QualificationTest, Rejection
+from annotation.money.payments import mark_paid
 from annotation.people.admission import join_round
 from annotation.people.workers import exclude, pause_worker
+from annotation.review.decisions import decide
 from annotation.work.leases import lease_seat
+from annotation.work.standing import standing_of, standings
 from annotation.work.standstill import find_holds, waits_for
 from core.health.heartbeat import busy_with
 from core.models import Heartbeat, Job
 from crowd.posting.pauses import pause_round
 from hits.models import Item, Round, Seat
 from tests.annotation.controlling import judge, vote
+from tests.annotation.money.moneyed import UNPAID, accepted, flagged, posted
 from tests.factories import make_collection, make_round, make_worker, put_on_platform
 
 
@@ -187,3 +191,58 @@ def test_commands_hand_it_on(joined, capsys):
     with pytest.raises(CommandError, match=r"ceiling of \$0.65"):
         call_command("release", "v1", collection="zoo", queries="queries-zoo", rounds="round-1")
     assert "set_ceiling round-1 1.95" in call_command("show", "round", "round-1")
+
+
+# The figures of a round that goes on
+
+
+def test_a_round_on_its_way_counts_seats_work_people_and_money(person):
+    made = make_round(hits=5, reward="0.65")
+    lease_seat(made, worker=make_worker())
+    first, _ = accepted(made), accepted(made)
+    mark_paid(first.payments.get(), actor="robin")
+    flagged(made)
+    standing = standing_of(made)
+    assert standing.seats == {"open": 1, "taken": 2, "filled": 2}
+    assert (standing.work["leased"], standing.work["accepted"], standing.waiting) == (1, 2, 1)
+    assert (standing.owed, standing.spent, standing.cost) == (Decimal("0.65"), Decimal("0.65"), Decimal("1.30"))
+    assert (standing.workers, standing.share, standing.ceiling) == (3, 0.4, Decimal("500.00"))
+
+
+def test_the_expected_cost_counts_work_that_is_paid_and_done_again(person):
+    made = make_round(hits=3, reward="0.65")
+    decide(flagged(made), votes_count=False, paid=True, reason="careless", by=person)
+    accepted(made)
+    lease_seat(made, worker=make_worker())
+    assert standing_of(made).expected_cost == Decimal("0.65") * 4
+    made.closed_at = made.published_at
+    assert standing_of(made).expected_cost == Decimal("0.65") * 3
+
+
+def test_withdrawn_pay_costs_nothing(person):
+    made = make_round()
+    decide(accepted(made), **UNPAID, reason="A script answered.", by=person)
+    assert standing_of(made).cost == 0
+
+
+def test_a_round_is_complete_when_every_seat_is_filled(db):
+    made = make_round(hits=2)
+    accepted(made)
+    assert not standing_of(made).is_complete
+    accepted(made)
+    assert standing_of(made).is_complete
+
+
+def test_the_platforms_fee_is_part_of_the_cost(db, platform):
+    made = posted()
+    accepted(made)
+    assert standing_of(made).cost == Decimal("0.78")
+
+
+@pytest.mark.parametrize("rounds", [1, 4])
+def test_any_number_of_rounds_takes_three_queries(db, django_assert_num_queries, rounds):
+    collection = make_collection(images=8, pictures=True)
+    made = [make_round(collection, name=f"round-{n}") for n in range(rounds)]
+    accepted(made[0])
+    with django_assert_num_queries(3):
+        assert [standing.filled for standing in standings(made).values()] == [1] + [0] * (rounds - 1)

@@ -15,7 +15,7 @@ from hits.models import Control
 from mitl.charts.bars import LEVEL_COLOURS, bar_chart
 from tests.annotation.cast import candidates
 from tests.annotation.controlling import make_topped_up, vote
-from tests.annotation.task_types.rounds import make_asked, say
+from tests.annotation.task_types.rounds import make_asked, vote_on_first
 from tests.console.conftest import answer_rightly
 from tests.dataset.reviewing import give_level
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
@@ -59,7 +59,7 @@ def test_a_round_about_captions_shows_its_result_and_no_chart_of_pairs(
     member, charted, db, django_capture_on_commit_callbacks
 ):
     with django_capture_on_commit_callbacks(execute=True):
-        say(make_asked(), "y", "y", "n")
+        vote_on_first(make_asked(), 1, 1, 4, rest=4)
     assert '/charts/round/captions/determinate/">Results' in member.get("/rounds/captions/").text
     page = charted("/charts/round/captions/determinate/")
     assert "python manage.py analyse determinate captions" in page.text
