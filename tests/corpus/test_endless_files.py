@@ -40,7 +40,7 @@ def endless(path, start: str):
 
 def test_of_json_lines(db, tmp_path, unpacked):
     path = endless(tmp_path / "captions.jsonl.gz", json.dumps(line()) + "\n" + '{"text": "')
-    with pytest.raises(CounterpartError, match="line 2: longer than 1,048,576 characters"):
+    with pytest.raises(CounterpartError, match="line 2: longer than"):
         import_collection("zoo", format="jsonl", path=path)
     assert unpacked[0] < ENDLESS / 4
 
@@ -48,7 +48,7 @@ def test_of_json_lines(db, tmp_path, unpacked):
 @pytest.mark.parametrize("format", ["coco", "karpathy"])
 def test_of_json(db, tmp_path, unpacked, format):
     path = endless(tmp_path / "captions.json.gz", '{"images": [{"filename": "')
-    with pytest.raises(CounterpartError, match="has 1,048,576 characters without an end"):
+    with pytest.raises(CounterpartError, match="without an end"):
         import_collection("zoo", format=format, path=path)
     assert unpacked[0] < ENDLESS / 4
 
@@ -58,7 +58,7 @@ def test_of_json(db, tmp_path, unpacked, format):
 def test_of_json_in_very_many_levels(db, tmp_path, format, level):
     path = tmp_path / "captions.json"
     path.write_text('{"images": ' + level * 200_000)
-    with pytest.raises(CounterpartError, match="has lists or objects in more than 100 levels"):
+    with pytest.raises(CounterpartError, match="more than 100 levels"):
         import_collection("zoo", format=format, path=path)
 
 
@@ -75,6 +75,6 @@ def test_brackets_in_texts_are_no_levels(tmp_path, size):
 
 def test_of_tables_of_matches(db, tmp_path, unpacked):
     path = endless(tmp_path / "matches.csv.gz", "image,caption\n0,0\n")
-    with pytest.raises(CounterpartError, match="line 3: longer than 1,048,576 characters|not valid CSV"):
+    with pytest.raises(CounterpartError, match="line 3: longer|not valid CSV"):
         import_matches(make_collection(), source="cxc", path=path)
     assert unpacked[0] < ENDLESS / 4

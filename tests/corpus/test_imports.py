@@ -47,7 +47,7 @@ def test_importing_the_same_twice_changes_nothing_and_says_so(db, path):
 def test_more_captions_need_append(db, path):
     imported(path, line(1))
     before = all_rows()
-    with pytest.raises(CounterpartError, match=r"^2 captions of .* not in collection zoo: 2, 3\. Pass --append"):
+    with pytest.raises(CounterpartError, match=r"^2 captions .* 2, 3.*--append"):
         imported(path, line(1), line(2), line(3))
     assert all_rows() == before
 
@@ -85,12 +85,12 @@ def test_an_id_of_something_else_is_refused(db, path, clash, complaint, append):
 
 def test_all_offenders_are_counted_and_the_first_named(db, path):
     imported(path, *(line(i) for i in range(9)))
-    with pytest.raises(CounterpartError, match=r"^9 captions .*: 0, 1, 2, 3, 4 and 4 more\."):
+    with pytest.raises(CounterpartError, match=r"^9 captions .*4 and 4 more\."):
         imported(path, *(line(i, text="other") for i in range(9)))
 
 
 def test_of_one_id_within_a_file_equal_lines_are_one_caption_and_others_a_clash(db, path):
-    with pytest.raises(CounterpartError, match=r"1 caption has another text or image .*: 1\."):
+    with pytest.raises(CounterpartError, match=r"1 caption has another .*: 1\."):
         imported(path, line(1, text="a"), line(1, text="b"))
     assert not Collection.objects.exists()
     assert imported(path, line(1), line(1)).captions_added == 1
@@ -130,7 +130,7 @@ def test_a_collection_may_have_images_alone(db, path):
 def test_more_images_without_captions_need_append(db, path):
     imported(path, line(1, 10))
     before = all_rows()
-    with pytest.raises(CounterpartError, match=r"^1 image of .* is not in collection zoo: 11\. Pass --append"):
+    with pytest.raises(CounterpartError, match=r"^1 image .*: 11\..*--append"):
         imported(path, line(None, 11, None))
     assert all_rows() == before
     assert imported(path, line(None, 11, None), append=True).images_without_captions == 1

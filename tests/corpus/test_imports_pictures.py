@@ -51,7 +51,7 @@ def test_pictures_may_come_later_without_the_captions_from_one_folder_deeper(db,
 def test_files_that_are_named_like_no_picture_are_refused(db, path, tmp_path):
     imported(path, None)
     folder = picture_folder(tmp_path / "others", "1.jpg", "2.jpg")
-    with pytest.raises(CounterpartError, match="No file has the name of a picture of zoo"):
+    with pytest.raises(CounterpartError, match="No file has the name"):
         import_pictures(Collection.objects.get(), folder, skip_missing=True)
 
 
@@ -65,10 +65,7 @@ def test_importing_pictures_twice_changes_nothing(db, path, folder):
 
 
 def test_missing_pictures_are_named_and_nothing_is_written(db, path, tmp_path):
-    with pytest.raises(
-        CounterpartError,
-        match=r"^1 picture is missing: \S+ \(image 11\)",
-    ):
+    with pytest.raises(CounterpartError, match=r"^1 picture .* \(image 11\)"):
         imported(path, picture_folder(tmp_path / "some", "10.jpg"))
     assert not Collection.objects.exists()
     assert stored_files() == []
@@ -77,7 +74,7 @@ def test_missing_pictures_are_named_and_nothing_is_written(db, path, tmp_path):
 def test_broken_pictures_are_all_named_and_nothing_is_left(db, path, folder):
     (folder / "10.jpg").write_bytes(b"no picture")
     (folder / "11.jpg").write_bytes(picture(size=(300, 300))[:-100])
-    with pytest.raises(CounterpartError, match=r"^2 files .*: 10.jpg \(.*\), 11.jpg \("):
+    with pytest.raises(CounterpartError, match=r"^2 files .*10.jpg.*11.jpg"):
         imported(path, folder)
     assert not Collection.objects.exists()
     assert stored_files() == []
@@ -98,7 +95,7 @@ def test_another_picture_under_the_same_id_is_refused(db, path, folder):
     imported(path, folder)
     before = stored_files()
     (folder / "10.jpg").write_bytes(picture("red"))
-    with pytest.raises(CounterpartError, match=r"^1 image already has a different picture: 10\."):
+    with pytest.raises(CounterpartError, match=r"^1 image already .*: 10\."):
         imported(path, folder)
     assert stored_files() == before
 
@@ -117,7 +114,7 @@ def test_a_file_name_that_leads_out_of_the_folder_is_refused(db, tmp_path, folde
     (folder / "link.jpg").symlink_to(outside / "secret.jpg")
     (folder / "deep").mkdir()
     path = jsonl(tmp_path / "c.jsonl", line(1, 10, file_name=name.format(outside=outside)))
-    with pytest.raises(CounterpartError, match=r"^1 file name points outside .*: .*(secret|link)\.jpg\. Correct"):
+    with pytest.raises(CounterpartError, match=r"^1 file name .*(secret|link)"):
         imported(path, folder, skip_missing=True)
     assert not Collection.objects.exists()
 

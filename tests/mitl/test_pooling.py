@@ -103,7 +103,7 @@ def test_the_same_again_returns_the_pool_that_is_there(sample, annotators):
 )
 def test_a_name_is_of_one_pool(sample, annotators, changed, named):
     pool(sample, annotators)
-    with pytest.raises(CounterpartError, match=f"pool pool with other {named}"):
+    with pytest.raises(CounterpartError, match=f"with other {named}"):
         pool(sample, annotators, **changed)
 
 

@@ -31,7 +31,7 @@ def test_forms_and_frames_are_read_with_their_addresses(page):
 
 
 def test_a_missing_form_is_named(page):
-    with pytest.raises(CounterpartError, match=r"http://site/judge/ \(Judge two pairs\) has no form to /take/"):
+    with pytest.raises(CounterpartError, match=r"\(Judge two pairs\) .*/take/"):
         page.form_to("/take/")
 
 

@@ -64,5 +64,5 @@ def test_a_bad_profile_is_refused_by_field(write, content, message):
 
 
 def test_an_unknown_profile_is_refused_with_the_presets():
-    with pytest.raises(CounterpartError, match="'sleepy': use careful, paper, participants, rehearsal"):
+    with pytest.raises(CounterpartError, match="'sleepy': use careful, paper"):
         load_profile("sleepy")

@@ -84,7 +84,7 @@ def test_no_crowd_goes_where_people_work_for_money(there, environment):
 def test_an_emulator_that_does_not_run_is_named(there, profile):
     made = publish()
     there.emulator.stop()
-    with pytest.raises(CounterpartError, match=f"Nothing answers at {there.emulator.url}/worker/sign-in"):
+    with pytest.raises(CounterpartError, match=there.emulator.url):
         simulate_round(made, workers=1, profile=profile())
 
 
@@ -99,12 +99,12 @@ def test_an_emulator_that_has_forgotten_the_round_is_reported(there, profile, se
 def test_our_site_that_does_not_run_is_named(there, profile, settings):
     settings.SITE_URL = "http://127.0.0.1:9"
     made = publish()
-    with pytest.raises(CounterpartError, match=r"Nothing answers at http://127.0.0.1:9/judge/at/mturk/emulator/"):
+    with pytest.raises(CounterpartError, match="http://127.0.0.1:9/judge/"):
         simulate_round(made, workers=1, profile=profile())
 
 
 def test_conduct_that_a_browser_pool_does_not_know_is_refused(transactional_db):
-    with pytest.raises(CounterpartError, match="profile's returns, abandons, double_clicks, stale_tabs cannot"):
+    with pytest.raises(CounterpartError, match="returns, abandons, .* cannot"):
         simulate_round(make_round(), profile="rehearsal")
     assert Seat.objects.filter(state="open").count() == 1
 

@@ -112,7 +112,7 @@ def test_a_closed_round_and_a_draft_cannot_be_worked_on(round):
     close_round(round, actor="robin")
     with pytest.raises(CounterpartError, match="is closed"):
         simulate_round(round)
-    with pytest.raises(CounterpartError, match="Round draft is a draft. Publish it"):
+    with pytest.raises(CounterpartError, match="draft is a draft"):
         simulate_round(make_round(round.pool.collection, "draft", published=False))
 
 
@@ -150,7 +150,7 @@ def test_votes_of_a_rehearsal_are_simulated_whoever_gave_them(round):
 @pytest.mark.slow
 def test_a_round_in_which_people_took_hits_is_simulated_only_on_request(round, profile):
     say_all(round.hits.get(number=1))
-    with pytest.raises(CounterpartError, match="1 person took HITs .* --among-people"):
+    with pytest.raises(CounterpartError, match="1 person .* --among-people"):
         simulate_round(round, profile=profile())
     assert Assignment.objects.count() == 1
     simulate_round(round, profile=profile(), among_people=True)

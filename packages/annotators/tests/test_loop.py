@@ -158,7 +158,7 @@ class Broken(LittleLearner):
     ("at", "said"), [("loss", "loss is nan"), ("gradient", "loss is 0 and the norm of its gradient nan")]
 )
 def test_a_loss_or_gradient_of_nan_is_named(tmp_path, at, said):
-    with pytest.raises(CounterpartError, match=rf"In epoch 2 the {said}.*learning rate below 0\.03"):
+    with pytest.raises(CounterpartError, match=f"epoch 2 the {said}"):
         train(tmp_path, learner=Broken(at))
 
 

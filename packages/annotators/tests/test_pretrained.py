@@ -82,7 +82,7 @@ def test_a_shard_outside_of_the_folder_is_not_read(folder, tmp_path):
     index = {"logit_scale": "../elsewhere.safetensors"}
     save_file({"logit_scale": torch.ones(())}, tmp_path / "elsewhere.safetensors")
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": index}))
-    with pytest.raises(CounterpartError, match="1 file of weights: ../elsewhere.safetensors"):
+    with pytest.raises(CounterpartError, match="../elsewhere.safetensors"):
         read("clip", folder)
 
 
@@ -168,7 +168,7 @@ def test_weights_that_do_not_fit_are_refused_with_their_names(folder, tensors, m
 
 def test_a_tokeniser_of_another_network_is_refused(folder):
     words(20).save(str(folder / "tokenizer.json"))
-    with pytest.raises(CounterpartError, match="514 word pieces, but the tokeniser has 20"):
+    with pytest.raises(CounterpartError, match="514 word pieces.* 20"):
         read("clip", folder)
 
 

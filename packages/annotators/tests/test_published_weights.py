@@ -110,4 +110,4 @@ def test_a_file_without_weights_by_name_is_refused(tmp_path, checkpoint):
 
 def test_weights_that_are_not_finite_are_refused(tmp_path):
     path = saved(tmp_path, STATE | {"txt_enc.embed.weight": torch.tensor([float("nan")])})
-    assert "1 of 2 tensors: txt_enc.embed.weight" in refusal(path)
+    assert "1 of 2 tensors: txt_enc." in refusal(path)

@@ -76,5 +76,5 @@ def test_it_learns_from_regions(regions):
 
 def test_images_without_regions_are_refused_before_any_training(tmp_path):
     make_regions(tmp_path / "few", ["red0", "red1"])
-    with pytest.raises(CounterpartError, match="22 of 24 images: red2, red3, green0"):
+    with pytest.raises(CounterpartError, match="22 of 24 images: red2"):
         trained_arrays("vsrn", loss="max", **SMALL_VSRN | {"regions": str(tmp_path / "few")})

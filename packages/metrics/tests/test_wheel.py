@@ -41,4 +41,4 @@ def test_the_wheel_scores_an_export_where_numpy_alone_is_installed(tmp_path):
     asked = (
         "import counterpart_metrics as m\ntry: m.positives('eccv')\nexcept m.CounterpartError as error: print(error)"
     )
-    assert "pip install counterpart-metrics[benchmarks]" in run(python, "-c", asked, folder=tmp_path)
+    assert "[benchmarks]" in run(python, "-c", asked, folder=tmp_path)

@@ -134,8 +134,9 @@ def test_a_wrong_row_is_named_and_nothing_stays(collection, tmp_path, small_part
     items = dict(zip(("images", "captions"), gallery_items(5), strict=True))
     items[side][3] |= fault
     path = gallery_folder(tmp_path, items["images"], items["captions"], rows_a_file=2)
-    with pytest.raises(CounterpartError, match=rf"^{side}-001.parquet, row 2 \(key .*{message}"):
+    with pytest.raises(CounterpartError, match=message) as refused:
         import_gallery("sea", collection=collection, path=path)
+    assert str(refused.value).startswith(f"{side}-001.parquet, row 2 ")
     assert not Gallery.objects.exists()
     assert stored() == []
 
@@ -151,13 +152,13 @@ def test_keys_that_repeat_across_files_are_refused(collection, tmp_path):
 def test_files_that_are_not_parquet_or_miss_a_column_are_named(collection, tmp_path):
     images, captions = gallery_items()
     path = gallery_folder(tmp_path / "without", images, [{"key": one["key"]} for one in captions])
-    with pytest.raises(CounterpartError, match="captions-000.parquet .* text and no image"):
+    with pytest.raises(CounterpartError, match="captions-000.* no image"):
         import_gallery("sea", collection=collection, path=path)
     path = gallery_folder(tmp_path / "broken", images, captions)
     (path / "images-000.parquet").write_bytes(b"no parquet")
-    with pytest.raises(CounterpartError, match="images-000.parquet cannot be read"):
+    with pytest.raises(CounterpartError, match="images-000.* cannot be read"):
         import_gallery("sea", collection=collection, path=path)
-    with pytest.raises(CounterpartError, match=r"has no files images-\*.parquet"):
+    with pytest.raises(CounterpartError, match=r"no files images-\*.parquet"):
         import_gallery("sea", collection=collection, path=tmp_path)
 
 

@@ -43,5 +43,5 @@ def test_a_changed_part_is_refused(collection):
     [part] = parts_of_rows(collection, "galleries/boats", 100)[IMAGES]
     with default_storage.open(part.path, "wb") as file:
         file.write(b"other")
-    with pytest.raises(CounterpartError, match="was changed after it was written"):
+    with pytest.raises(CounterpartError, match="was changed after"):
         images_of(part)

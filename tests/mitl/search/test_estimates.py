@@ -28,4 +28,4 @@ def test_an_estimate_reads_as_a_sentence():
     [(0.01, "1 s"), (89, "89 s"), (90, "2 min"), (89 * 60, "89 min"), (91 * 60, "2 h"), (50 * 3600, "2 days")],
 )
 def test_times_are_in_the_unit_that_fits(seconds, text):
-    assert f"about {text} at 10 pairs a second" in text_of(pairs=seconds * 10, pairs_a_second=10.0)
+    assert f", about {text} at 10 " in text_of(pairs=seconds * 10, pairs_a_second=10.0)

@@ -120,13 +120,13 @@ def test_a_card_or_a_package_that_cannot_serve_is_refused_before_it_is_used(gpu,
 
 def test_items_that_do_not_fit_into_the_card_s_memory_are_refused(gpu):
     gpu.free = 10**9
-    with pytest.raises(CounterpartError, match="needs 2.1 GB .* 1.0 GB are free"):
+    with pytest.raises(CounterpartError, match="2.1 GB .* 1.0 GB"):
         flat_topk(np.ones((2, 4), np.float32), np.eye(3, 4, dtype=np.float32), 1, "cuda")
 
 
 def test_what_faiss_says_when_it_fails_on_the_card_is_one_line(gpu):
     gpu.index = lambda *given: (_ for _ in ()).throw(RuntimeError("alloc fail\n(cudaMalloc error out of memory [2])"))
-    with pytest.raises(CounterpartError, match=r"device cuda \(alloc fail \(cudaMalloc error out of memory \[2\]\)\)"):
+    with pytest.raises(CounterpartError, match=r"\(alloc fail \(cudaMalloc"):
         flat_topk(np.ones((2, 4), np.float32), np.eye(3, 4, dtype=np.float32), 1, "cuda")
 
 

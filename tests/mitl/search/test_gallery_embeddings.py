@@ -64,7 +64,7 @@ def test_the_same_again_changes_nothing_and_others_are_refused(gallery, annotato
         import_embeddings(gallery, annotator, path)
     before = kept_embeddings(gallery)
     assert len(before) == 6
-    with pytest.raises(CounterpartError, match="other embeddings of the captions"):
+    with pytest.raises(CounterpartError, match="embeddings of the captions"):
         import_embeddings(gallery, annotator, npy_folder(tmp_path / "other", drawn(3, N, 6), drawn(5, N, 6)))
     assert kept_embeddings(gallery) == before
     assert Event.objects.filter(verb="embeddings imported").count() == 1
@@ -97,7 +97,7 @@ def test_a_cut_file_and_a_missing_one_are_named(gallery, annotator, tmp_path):
     path = npy_folder(tmp_path / "npy", drawn(3, N, 6), drawn(4, N, 6))
     content = (path / "images-000.npy").read_bytes()
     (path / "images-000.npy").write_bytes(content[:-4])
-    with pytest.raises(CounterpartError, match="images-000.npy .* 216 bytes and has 212"):
+    with pytest.raises(CounterpartError, match="images-000.npy .* 216 .* 212"):
         import_embeddings(gallery, annotator, path)
     (path / "images-000.npy").unlink()
     with pytest.raises(CounterpartError, match=r"has no files images-\*.npy"):

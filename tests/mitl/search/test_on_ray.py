@@ -89,7 +89,7 @@ def test_a_driver_lost_at_half_and_a_process_killed_in_the_middle_change_no_bit(
 
 def test_what_a_unit_raises_is_raised_here(zoo, tmp_path):
     zeros = add_embeddings(tmp_path, np.zeros((IMAGES, 3)), np.ones((2 * IMAGES, 3)))
-    with pytest.raises(CounterpartError, match=r"^theirs: \d+ rows of \w+ are zero vectors"):
+    with pytest.raises(CounterpartError, match=r"^theirs: \d+ rows .* zero"):
         on_the_cluster(zoo, zeros)
 
 

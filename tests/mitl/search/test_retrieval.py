@@ -113,7 +113,7 @@ def test_images_without_files_are_counted_for_annotators_that_look(zoo):
     colours = make_coloured_collection()
     add_annotator("eyes", kind="embedding", options={"image": "histogram", "dim": 8})
     eyes = train_annotator("eyes", collection=colours)
-    with pytest.raises(CounterpartError, match="eyes: 6 of 6 images .*: 0, 1, 2, 3, 4 and 1 more"):
+    with pytest.raises(CounterpartError, match="eyes: 6 of 6 images"):
         retrieve(zoo, annotators=[eyes])
 
 

@@ -37,7 +37,8 @@ def test_an_estimate_is_printed_before_the_search(capsys):
     err = capsys.readouterr().err
     assert "vilt over zoo: searched in" in out
     assert out.endswith("depth 3, of the first 7 of words.\n")
-    assert f"vilt: {len(set(joint.asked()))} pairs, about 1 s at" in err
+    pairs = len(set(joint.asked()))
+    assert f"vilt: {pairs} pairs," in err
     assert re.search(r"pairs a second on cpu \(measured on \d+ batches\)\.\n$", err)
     output_of(*ASKED, *CASCADE)
     assert capsys.readouterr().err == "", "lists that are kept need no estimate"
@@ -65,4 +66,4 @@ def test_the_way_out_by_a_cascade_is_named_with_its_price(slow, capsys, monkeypa
     monkeypatch.setattr("mitl.search.estimates.CASCADE_DEPTH", 2)
     with pytest.raises(CommandError, match="--cascade A"):
         call_command(*ASKED)
-    assert "with --cascade A at most 48 pairs, about 48 min." in capsys.readouterr().err
+    assert "48 pairs, about 48 min." in capsys.readouterr().err

@@ -68,7 +68,7 @@ def test_what_cannot_be_trained_is_named(colours, arguments, message):
 
 def test_images_without_pictures_are_counted(db):
     make_eyes()
-    with pytest.raises(CounterpartError, match="6 of 6 training images .*: 0, 1, 2, 3, 4 and 1 more"):
+    with pytest.raises(CounterpartError, match="6 of 6 training images"):
         train_annotator("eyes", collection=make_collection())
 
 
@@ -78,7 +78,7 @@ def test_an_annotator_whose_proposals_are_pooled_keeps_its_weights(colours):
     sample.images.set(colours.images.gallery())
     sample.captions.set(colours.captions.gallery())
     make_pool(sample, [make_retrieval(eyes, sample)])
-    with pytest.raises(CounterpartError, match=r"eyes is used in 1 pool \(pool\)"):
+    with pytest.raises(CounterpartError, match=r"in 1 pool \(pool\)"):
         train_annotator("eyes", collection=colours)
 
 
