@@ -45,16 +45,16 @@ def test_of_json_lines(db, tmp_path, unpacked):
     assert unpacked[0] < ENDLESS / 4
 
 
-@pytest.mark.parametrize("format", ["coco", "karpathy"])
-def test_of_json(db, tmp_path, unpacked, format):
+def test_of_json(db, tmp_path, unpacked):
     path = endless(tmp_path / "captions.json.gz", '{"images": [{"filename": "')
     with pytest.raises(CounterpartError, match="without an end"):
-        import_collection("zoo", format=format, path=path)
+        import_collection("zoo", format="coco", path=path)
     assert unpacked[0] < ENDLESS / 4
 
 
-@pytest.mark.parametrize("format", ["coco", "karpathy"])
-@pytest.mark.parametrize("level", ["[", '{"a":', '[{"text": "[]", "more":'])
+@pytest.mark.parametrize(
+    ("format", "level"), [("coco", "["), ("karpathy", '{"a":'), ("coco", '[{"text": "[]", "more":')]
+)
 def test_of_json_in_very_many_levels(db, tmp_path, format, level):
     path = tmp_path / "captions.json"
     path.write_text('{"images": ' + level * 200_000)

@@ -105,6 +105,6 @@ def test_sentences_say_that_they_are_simulated_and_are_all_different(transaction
 @pytest.mark.parametrize("task", PAIRLESS)
 def test_the_pages_take_every_type(transactional_db, live_server, profile, task):
     made = open_round(task)
-    figures = simulate_round(made, workers=12, profile=profile(), through_http=live_server.url)
+    figures = simulate_round(made, workers=3, profile=profile(), through_http=live_server.url)
     assert figures["seats still open"] == 0
     assert Judgment.objects.count() == Item.objects.filter(hit__round=made).count()

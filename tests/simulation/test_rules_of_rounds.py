@@ -1,9 +1,14 @@
-"""A wrong control in a simulated round: the rule retires it, and no honest worker loses pay by it."""
+"""Simulated rounds meet our rules: a wrong control is retired and costs no honest worker pay; disputed pairs are asked
+again."""
+
+from collections import Counter
 
 import pytest
 
 from annotation.models import Assignment, ControlRuling, Judgment, Payment
-from hits.models import Control, Round
+from annotation.work.disputes import disputed_pairs
+from hits.models import Control, Round, Seat, TopUp
+from hits.rounds.top_ups import plan_again
 from simulation.simulated_rounds import simulate_round
 from tests.hits.pools import pack, pool_of
 
@@ -12,13 +17,21 @@ pytestmark = pytest.mark.slow
 MOST_ANSWERS = 7  # what ControlPolicy's docstring promises for workers with the one other control of a first HIT
 
 
-@pytest.fixture
-def opened(transactional_db) -> Round:
-    """12 HITs of 4 candidates and 2 controls, 8 seats each, open."""
+UNSURE = [[0.5, 0.5, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5], [0.0, 0.0, 0.5, 0.5]]
+
+
+def open_round(pairs: int, **parameters: object) -> Round:
+    """HITs of 4 candidates and 2 controls, in the browser pool."""
     design = {"name": "small", "candidates": 4, "positives": 1, "negatives": 1}
-    made = pack("planted", pool_of(48), design=design, replication=8, ceiling=1_000)
+    made = pack("small", pool_of(pairs), design=design, **parameters)
     Round.objects.filter(pk=made.pk).update(published_at="2026-11-01T00:00Z", channel="browser")
     return Round.objects.get(pk=made.pk)
+
+
+@pytest.fixture
+def opened(transactional_db) -> Round:
+    """12 HITs, 8 seats each."""
+    return open_round(48, replication=8, ceiling=1_000)
 
 
 def plant(made: Round) -> Control:
@@ -51,3 +64,15 @@ def test_careless_workers_neither_retire_a_sound_control_nor_keep_a_wrong_one(op
     flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED)
     assert flagged.exists()
     assert not flagged.filter(control_failures=0).exists()
+
+
+def test_disputed_pairs_are_asked_again_until_they_are_settled(transactional_db, profile):
+    disputed = open_round(24, replication=2, top_up=2)
+    figures = simulate_round(disputed, workers=40, profile=profile(confusion=UNSURE, excluded=None), seed=2)
+    assert figures["seats still open"] == 0
+    votes = Counter(Judgment.objects.counted().of_candidates().values_list("image", "caption"))
+    assert set(votes.values()) == {2, 3}  # of two levels, a third vote settles it
+    assert disputed_pairs(disputed) == []
+    assert Seat.objects.filter(state=Seat.State.OPEN).count() == 0
+    for made in TopUp.objects.all():
+        assert plan_again(made).hash == made.plan_hash
