@@ -34,11 +34,10 @@ def test_every_pair_outside_the_lists_is_drawn_equally_often(db):
     queries = set(pool.sample.images.values_list("pk", flat=True))
     allowed = {pair for pair in everything(pool) - listed(pool) if pair[0] in queries}
     sides = number_collection(pool.collection)
+    unlisted = unlisted_pairs(pool, sides, known=NOTHING, avoided=Avoided.of([], sides))
     drawn, half = Counter(), len(allowed) // 2
     for seed in range(150):
-        rng = np.random.default_rng(seed)
-        args = {"known": NOTHING, "avoided": Avoided.of([], sides)}
-        drawn.update(ids(sides, unlisted_pairs(pool, sides, **args).draw(half, rng)))
+        drawn.update(ids(sides, unlisted.draw(half, np.random.default_rng(seed))))
     assert set(drawn) == allowed
     share = half / len(allowed)
     deviations = (np.array([*drawn.values()]) - 150 * share) / np.sqrt(150 * share * (1 - share))

@@ -13,6 +13,8 @@ from mitl.models import Pool
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
 from tests.hits.pools import pack
 
+pytestmark = pytest.mark.django_db
+
 SMALL = Design("small", candidates=4, positives=1, negatives=1)
 
 
@@ -49,7 +51,6 @@ def replay(packed: Round) -> list[str]:
     return check_packing(packed, {"plan_hash": packed.plan_hash, "top_ups": []}).problems
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("seed", [0, 3, 7])
 def test_no_negative_control_is_known_to_a_source_and_no_positive_one_is_asked_by_the_round(seed):
     asked = 2 * seed  # of 40 original pairs
@@ -63,7 +64,6 @@ def test_no_negative_control_is_known_to_a_source_and_no_positive_one_is_asked_b
     assert replay(packed) == []
 
 
-@pytest.mark.django_db
 def test_where_other_originals_are_too_few_the_controls_that_are_asked_are_counted():
     """All 40 original pairs are asked, with 20 others: 15 HITs of 4, and a positive control in each is a candidate."""
     packed = pack("r", pool_with_originals(40), design=SMALL)
@@ -71,7 +71,6 @@ def test_where_other_originals_are_too_few_the_controls_that_are_asked_are_count
     assert figures_of(packed)["positives_asked"] == 15
 
 
-@pytest.mark.django_db
 def test_only_as_many_asked_originals_are_spared_as_the_hits_can_spare():
     """36 original pairs and 20 others are 14 HITs: they want 14 positive controls and up to 4 more; 4 are not asked."""
     packed = pack("r", pool_with_originals(36), design=SMALL)
@@ -79,7 +78,6 @@ def test_only_as_many_asked_originals_are_spared_as_the_hits_can_spare():
     assert 10 <= packed.summary["positives_asked"] < 14
 
 
-@pytest.mark.django_db
 def test_a_source_that_comes_later_does_not_change_how_a_round_is_packed_again():
     pool = pool_with_originals(6)
     packed = pack("r", pool, design=SMALL)
@@ -88,7 +86,6 @@ def test_a_source_that_comes_later_does_not_change_how_a_round_is_packed_again()
     assert replay(packed) == []
 
 
-@pytest.mark.django_db
 def test_a_round_that_was_packed_before_this_rule_is_packed_again_by_the_old_one(monkeypatch):
     def without_matches(held):
         return {name: newest for name, newest in newest_of(held).items() if name != "matches"}

@@ -21,6 +21,11 @@ from tests.hits.pools import mirror_of, pack, pool_of
 SMALL = Design("small", candidates=4, positives=1, negatives=1)
 
 
+@pytest.fixture(scope="module")
+def pool(lasting):
+    return pool_of(40)
+
+
 def items_by_hit(packed):
     hits = defaultdict(list)
     for item in Item.objects.filter(hit__round=packed).select_related("hit", "control"):
@@ -37,15 +42,14 @@ def written():
 
 
 def test_a_pair_that_several_annotators_named_is_one_pair(db):
-    pool = pool_of(8)
+    pool = pool_of(8, name="small")
     for proposal in list(pool.proposals.all()):
         proposal.pk, proposal.direction = None, "t2i"
         proposal.save()
     assert pack("r", pool, design=SMALL).summary["pairs"] == 8
 
 
-def test_every_pair_is_asked_once_in_full_hits_that_share_no_image_or_caption(db):
-    pool = pool_of(40)
+def test_every_pair_is_asked_once_in_full_hits_that_share_no_image_or_caption(db, pool):
     packed = pack("r", pool, design=SMALL)
     asked = Item.objects.filter(hit__round=packed, control=None).values_list("image", "caption")
     assert sorted(asked) == sorted(pool.proposals.values_list("image", "caption"))
@@ -60,7 +64,7 @@ def test_every_pair_is_asked_once_in_full_hits_that_share_no_image_or_caption(db
 
 
 def test_the_last_hit_is_topped_up_with_further_controls(db):
-    packed = pack("r", pool_of(37), design=SMALL)
+    packed = pack("r", pool_of(37, name="uneven"), design=SMALL)
     *_, last = items_by_hit(packed).values()
     kinds = Counter(item.control.polarity if item.control else "candidate" for item in last)
     assert kinds == {"candidate": 1, "positive": 3, "negative": 2}
@@ -68,13 +72,12 @@ def test_the_last_hit_is_topped_up_with_further_controls(db):
 
 
 def test_controls_are_at_every_place(db):
-    packed = pack("r", pool_of(120, images=40), design=SMALL)
+    packed = pack("r", pool_of(120, images=40, name="large"), design=SMALL)
     places = set(Item.objects.filter(hit__round=packed, control__polarity="positive").values_list("place", flat=True))
     assert places == set(range(1, 7))
 
 
-def test_positives_are_original_and_negatives_are_in_no_list(db):
-    pool = pool_of(40)
+def test_positives_are_original_and_negatives_are_in_no_list(db, pool):
     packed = pack("r", pool, design=SMALL)
     originals = set(Match.objects.filter(source="original").values_list("image", "caption"))
     gold = {
@@ -91,15 +94,14 @@ def test_positives_are_original_and_negatives_are_in_no_list(db):
                 assert found not in queries[asked]
 
 
-def test_every_hit_has_a_seat_for_each_wanted_answer_set(db):
-    packed = pack("r", pool_of(40), design=SMALL, replication=3)
+def test_every_hit_has_a_seat_for_each_wanted_answer_set(db, pool):
+    packed = pack("r", pool, design=SMALL, replication=3)
     assert Counter(Seat.objects.values_list("number", flat=True)) == {1: 10, 2: 10, 3: 10}
     assert set(Seat.objects.values_list("state", flat=True)) == {Seat.State.OPEN}
     assert packed.summary["seats"] == 30
 
 
-def test_without_a_seed_workers_cannot_compute_which_pairs_are_controls(db):
-    pool = pool_of(40)
+def test_without_a_seed_workers_cannot_compute_which_pairs_are_controls(db, pool):
     packed = [pack(f"r{number}", pool, design=SMALL, seed=None) for number in (1, 2)]
     assert packed[0].plan_hash != packed[1].plan_hash
     assert (
@@ -108,13 +110,11 @@ def test_without_a_seed_workers_cannot_compute_which_pairs_are_controls(db):
     )
 
 
-def test_packing_again_without_a_seed_returns_the_existing_round(db):
-    pool = pool_of(40)
+def test_packing_again_without_a_seed_returns_the_existing_round(db, pool):
     assert pack("r", pool, design=SMALL, seed=None) == pack("r", pool, design=SMALL, seed=None)
 
 
-def test_the_plan_does_not_depend_on_database_ids(db):
-    pool = pool_of(40)
+def test_the_plan_does_not_depend_on_database_ids(db, pool):
     there, here = (
         make_plan(one, task=LEVELS, design=SMALL, seed=0, sharing="avoid", progress=silent)
         for one in (pool, mirror_of(pool))
@@ -123,16 +123,13 @@ def test_the_plan_does_not_depend_on_database_ids(db):
     assert there.hash == here.hash
 
 
-def test_the_hash_is_of_this_very_plan(db):
+def test_the_hash_is_of_this_very_plan(db, pool):
     """Pinned: whoever changes what is packed, or the text that is hashed, changes released rounds' identity."""
-    assert (
-        pack("r", pool_of(40), design=SMALL).plan_hash
-        == "34dad3292ddf78816c7cc0adbb7f9999f4430239843ca63635f46e5077078447"
-    )
+    assert pack("r", pool, design=SMALL).plan_hash == "34dad3292ddf78816c7cc0adbb7f9999f4430239843ca63635f46e5077078447"
 
 
 def test_the_summary_says_what_the_round_holds_and_costs(db):
-    packed = pack("r", pool_of(37), design=SMALL, replication=2)
+    packed = pack("r", pool_of(37, name="uneven"), design=SMALL, replication=2)
     assert packed.summary == {
         "pairs": 37,
         "hits": 10,
@@ -157,30 +154,27 @@ def test_the_summary_says_what_the_round_holds_and_costs(db):
     }
 
 
-def test_a_packed_round_is_a_draft_and_the_journal_says_who_packed_it(db):
-    packed = pack("r", pool_of(40), design=SMALL, reasons=True, ceiling=Decimal("6.50"), actor="bo")  # just its cost
+def test_a_packed_round_is_a_draft_and_the_journal_says_who_packed_it(db, pool):
+    packed = pack("r", pool, design=SMALL, reasons=True, ceiling=Decimal("6.50"), actor="bo")  # just its cost
     assert (packed.state, packed.reasons, packed.design["candidates"]) == ("draft", True, 4)
     event = Event.objects.get(verb="packed")
     assert (event.actor, event.data) == ("bo", {"hits": 10, "plan_hash": packed.plan_hash})
 
 
-def test_packing_the_same_again_returns_the_existing_round(db):
-    pool = pool_of(40)
+def test_packing_the_same_again_returns_the_existing_round(db, pool):
     packed = pack("r", pool, design=SMALL)
     before = written()
     assert pack("r", pool, design=SMALL) == packed
     assert written() == before
 
 
-def test_a_round_of_an_earlier_wording_keeps_it_when_it_is_packed_again(db):
-    pool = pool_of(40)
+def test_a_round_of_an_earlier_wording_keeps_it_when_it_is_packed_again(db, pool):
     assert pack("r", pool, design=SMALL).wording == LATEST
     Round.objects.update(wording=1)
     assert pack("r", pool, design=SMALL).wording == 1
 
 
-def test_a_name_is_of_one_round(db):
-    pool = pool_of(40)
+def test_a_name_is_of_one_round(db, pool):
     pack("r", pool, design=SMALL)
     for terms, differs in (
         ({"seed": 1}, "seed, plan hash"),
@@ -191,16 +185,14 @@ def test_a_name_is_of_one_round(db):
             pack("r", pool, design=SMALL, **terms)
 
 
-def test_losing_the_race_for_a_name_returns_the_winners_round(db, monkeypatch):
-    pool = pool_of(40)
+def test_losing_the_race_for_a_name_returns_the_winners_round(db, pool, monkeypatch):
     winner = pack("r", pool, design=SMALL)
     looked_up = iter([None, winner, winner])
     monkeypatch.setattr("hits.rounds.packed_rounds._find", lambda name: next(looked_up))
     assert pack("r", pool, design=SMALL) == winner
 
 
-def test_impossible_terms_write_nothing(db):
-    pool = pool_of(40)
+def test_impossible_terms_write_nothing(db, pool):
     few = pool_of(15, name="few")
     before = written()
     with pytest.raises(CounterpartError, match=r"\$6.50, above .* \$6.49"):
@@ -212,22 +204,19 @@ def test_impossible_terms_write_nothing(db):
     assert written() == before
 
 
-def test_queries_without_original_pairs_give_no_positive_control(db):
-    pool = pool_of(40)
+def test_queries_without_original_pairs_give_no_positive_control(db, pool):
     Match.objects.all().delete()
     with pytest.raises(CounterpartError, match="no original pair"):
         pack("r", pool, design=SMALL)
 
 
-def test_a_round_without_negatives_needs_none(db):
-    pool = pool_of(40)
+def test_a_round_without_negatives_needs_none(db, pool):
     pool.retrievals.clear()
     packed = pack("r", pool, design=Design("trusting", 4, 1, 0))
     assert (packed.summary["positives"], packed.summary["negatives"]) == (10, 0)
 
 
-def test_a_round_that_is_stopped_while_it_is_packed_leaves_nothing(db):
-    pool = pool_of(40)
+def test_a_round_that_is_stopped_while_it_is_packed_leaves_nothing(db, pool):
     before = written()
     for last in ("filling HITs", "writing HITs", "writing controls", "writing items", "writing seats"):
 

@@ -21,6 +21,12 @@ def zoo():
     return make_collection(images=10, captions_each=3)
 
 
+@pytest.fixture
+def two(zoo):
+    """Two annotators, a and b."""
+    make_annotator("a", "overlap"), make_annotator("b", "overlap")
+
+
 def plan(**more) -> RoundParameters:
     order = {"round": "zebra", "collection": "zoo", "annotators": "vilt", "images": 4, "captions": 6, "top_k": 2}
     return RoundParameters(**(order | {"control_depth": 10} | more))
@@ -60,17 +66,13 @@ def test_an_annotator_that_has_to_be_trained_first_is_refused(zoo):
         estimate_plan(plan(annotators="emb"))
 
 
-def test_hits_and_rewards_are_bounded_by_what_is_pooled(zoo):
-    make_annotator("a", "overlap")
-    make_annotator("b", "overlap")
+def test_hits_and_rewards_are_bounded_by_what_is_pooled(two):
     found = estimate_plan(plan(annotators="a,b", replication=2))
     assert (found.pairs, found.hits, found.cost) == (40, 3, Decimal("3.90"))  # 14 candidates in a HIT
     assert estimate_plan(plan(annotators="a,b", direction="i2t")).pairs == 16
 
 
-def test_a_part_of_the_pairs_costs_a_part_of_the_money(zoo):
-    make_annotator("a", "overlap")
-    make_annotator("b", "overlap")
+def test_a_part_of_the_pairs_costs_a_part_of_the_money(two):
     audit = estimate_plan(plan(annotators="a,b", judge="audit", audit_share=0.5))
     assert (audit.judge, audit.pairs) == ("audit", 20)  # 2 of 4 images and 3 of 6 captions, 4 places each
     first = estimate_plan(plan(annotators="a,b", judge="first-hits"))
@@ -100,9 +102,7 @@ def test_a_part_of_a_pool_is_counted_as_packing_asks_it(db, judge):
         ({"task": "expert"}, 3),
     ],
 )
-def test_the_hits_of_a_plan_are_counted_as_its_type_of_task_makes_them(zoo, options, hits):
-    make_annotator("a", "overlap")
-    make_annotator("b", "overlap")
+def test_the_hits_of_a_plan_are_counted_as_its_type_of_task_makes_them(two, options, hits):
     assert estimate_plan(plan(annotators="a,b", **options)).hits == hits
 
 

@@ -21,7 +21,7 @@ TWICE = Design("twice", candidates=6, positives=1, negatives=1, repeats=2)
 
 
 @pytest.fixture
-def made(db) -> Round:
+def asked_twice(db) -> Round:
     """Four HITs of eight pairs, two of which are asked again."""
     packed = pack("r", pool_of(24), design=TWICE)
     Round.objects.update(channel="browser", published_at=packed.created_at)
@@ -43,23 +43,23 @@ def test_an_impossible_number_of_repeats_is_refused(repeats, message):
         parse_design({**TWICE.as_json(), "repeats": repeats})
 
 
-def test_two_candidates_of_each_hit_are_asked_again(made):
-    for hit in made.hits.all():
+def test_two_candidates_of_each_hit_are_asked_again(asked_twice):
+    for hit in asked_twice.hits.all():
         again = Item.shown.filter(hit=hit).exclude(repeat_of=None)
         assert again.count() == 2
         for item in again:
             assert item.repeat_of.control is None
             assert (item.image_id, item.caption_id) == (item.repeat_of.image_id, item.repeat_of.caption_id)
         assert hit.items.count() == 8, "nothing else counts them"
-    assert made.summary["pairs"] == 24
+    assert asked_twice.summary["pairs"] == 24
 
 
-def test_the_plan_is_packed_again_without_what_is_asked_twice(made):
-    assert check_packing(made, {"plan_hash": made.plan_hash, "top_ups": []}).problems == []
+def test_the_plan_is_packed_again_without_what_is_asked_twice(asked_twice):
+    assert check_packing(asked_twice, {"plan_hash": asked_twice.plan_hash, "top_ups": []}).problems == []
 
 
-def test_the_page_shows_a_pair_and_its_repetition_half_a_hit_apart(client, made):
-    assignment = lease_seat(made, worker=make_worker())
+def test_the_page_shows_a_pair_and_its_repetition_half_a_hit_apart(client, asked_twice):
+    assignment = lease_seat(asked_twice, worker=make_worker())
     places = {item: place for place, item in places_of(assignment).items()}
     assert sorted(places.values()) == list(range(1, 11))
     for item in Item.shown.filter(hit=assignment.hit).exclude(repeat_of=None):
@@ -68,8 +68,8 @@ def test_the_page_shows_a_pair_and_its_repetition_half_a_hit_apart(client, made)
     assert page.count('name="seconds-') == 10
 
 
-def test_the_second_answer_is_kept_and_is_not_a_vote(client, made, django_capture_on_commit_callbacks):
-    assignment = lease_seat(made, worker=make_worker())
+def test_the_second_answer_is_kept_and_is_not_a_vote(client, asked_twice, django_capture_on_commit_callbacks):
+    assignment = lease_seat(asked_twice, worker=make_worker())
     address = reverse("judging:task", args=[assignment_token(assignment)])
     form = as_form(assignment, answered(assignment, again=1))
     missing = {name: value for name, value in form.items() if name != "level-10"}
@@ -84,18 +84,18 @@ def test_the_second_answer_is_kept_and_is_not_a_vote(client, made, django_captur
     assert not assignment.drafts.exists()
 
 
-def test_a_released_answer_has_the_position_that_its_page_had(made):
-    assignment = lease_seat(made, worker=make_worker())
+def test_a_released_answer_has_the_position_that_its_page_had(asked_twice):
+    assignment = lease_seat(asked_twice, worker=make_worker())
     submit_answers(assignment, answers=answered(assignment), active_seconds=60)
     places = {item: place for place, item in places_of(assignment).items()}
-    rows = {(row.image, row.caption): row.position for row in judgment_rows([made], key="secret")}
+    rows = {(row.image, row.caption): row.position for row in judgment_rows([asked_twice], key="secret")}
     assert len(rows) == 8
     for item in assignment.hit.items.select_related("image", "caption"):
         assert rows[item.image.key, item.caption.key] == places[item.pk]
 
 
-def test_who_contradicts_themselves_is_flagged(made, django_capture_on_commit_callbacks):
-    assignment = lease_seat(made, worker=make_worker())
+def test_who_contradicts_themselves_is_flagged(asked_twice, django_capture_on_commit_callbacks):
+    assignment = lease_seat(asked_twice, worker=make_worker())
     with django_capture_on_commit_callbacks(execute=True):
         submit_answers(assignment, answers=answered(assignment, again=4), active_seconds=200)
     (found,) = Assignment.objects.get().signals

@@ -31,10 +31,6 @@ def test_amounts_are_in_whole_cents():
     assert RoundParameters.from_json({**LEAST, "reward": "1.4"}).as_json()["reward"] == "1.40"
 
 
-def test_an_existing_sample_replaces_a_new_one():
-    assert RoundParameters.from_json({**LEAST, "queries": "mine"}).sample_name == "mine"
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

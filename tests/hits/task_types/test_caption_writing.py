@@ -29,12 +29,8 @@ def test_every_image_of_the_sample_is_asked_about_once_without_a_caption(sample)
     assert not asked.exclude(caption=None).exists()
     assert [hit.items.count() for hit in packed.hits.all()] == [5, 2]
     assert not Control.objects.exists()
-    assert {name: packed.summary[name] for name in ("pairs", "hits", "shared_images", "shared_captions")} == {
-        "pairs": 7,
-        "hits": 2,
-        "shared_images": 0,
-        "shared_captions": 0,
-    }
+    figures = [packed.summary[name] for name in ("pairs", "hits", "shared_images", "shared_captions")]
+    assert figures == [7, 2, 0, 0]
 
 
 def test_five_captions_an_image_are_wanted_unless_the_round_says_so(sample):
@@ -71,14 +67,7 @@ def test_the_command_packs_a_sample(sample, capsys):
     assert Round.objects.count() == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--sample", "queries"], "task levels asks about a pool"),
-        (["--sample", "queries", "--task", "caption", "--ceiling", "1"], "above the ceiling"),
-    ],
-)
-def test_a_command_that_cannot_pack_changes_nothing(sample, options, message):
-    with pytest.raises(CommandError, match=message):
-        call_command("pack", "r", *options)
+def test_a_sample_is_refused_where_the_task_asks_about_a_pool(sample):
+    with pytest.raises(CommandError, match="task levels asks about"):
+        call_command("pack", "r", "--sample", "queries")
     assert not Pool.objects.exists()
