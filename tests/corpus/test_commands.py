@@ -1,14 +1,13 @@
 """The three commands: they parse, call the act of their name, and print what it says."""
 
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
-from corpus.models import Image, Match, Sample
+from corpus.models import Match, Sample
 from tests.commands import output_of
-from tests.corpus.files import jsonl, line, picture_folder, written
+from tests.corpus.files import jsonl, line, written
 from tests.factories import make_collection
 
 
@@ -26,13 +25,6 @@ def test_import_collection_appends_and_skips_missing_pictures(db, tmp_path):
     with pytest.raises(CommandError, match="1 picture is missing"):
         output_of(*wish)
     assert output_of(*wish, "--skip-missing") == "zoo: 1 caption and 0 images added.\n"
-
-
-def test_import_collection_takes_pictures_when_called_from_code(db, tmp_path):
-    folder = picture_folder(tmp_path / "pictures", "10.jpg")
-    path = jsonl(tmp_path / "c.jsonl", line(1, 10))
-    call_command("import_collection", "zoo", str(path), format="jsonl", images=str(folder), stdout=StringIO())
-    assert not Image.objects.without_file().exists()
 
 
 def test_import_matches_goes_to_the_named_collection_and_skips_unknown_ids_on_request(db, tmp_path):

@@ -1,11 +1,9 @@
 """Rounds of check boxes for tests: pictures with ten captions each, some of them true."""
 
-from django.utils import timezone
-
 from hits.models import Round
 from mitl.models import Pool
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
-from tests.hits.pools import pack
+from tests.hits.pools import opened, pack
 
 
 def pool_of_boxes(*, asked: int = 5, each: int = 10, images: int = 12, name: str = "boxes") -> Pool:
@@ -27,7 +25,4 @@ def pool_of_boxes(*, asked: int = 5, each: int = 10, images: int = 12, name: str
 
 def pack_boxes(name: str = "boxes", pool: Pool | None = None, **parameters: object) -> Round:
     """A published round of the browser pool."""
-    packed = pack(name, pool or pool_of_boxes(name=name), task="checkbox", **parameters)
-    Round.objects.filter(pk=packed.pk).update(channel="browser", published_at=timezone.now())
-    packed.refresh_from_db()
-    return packed
+    return opened(pack(name, pool or pool_of_boxes(name=name), task="checkbox", **parameters))

@@ -1,19 +1,14 @@
 """Rounds in which captions are written, for tests."""
 
-from django.utils import timezone
-
 from corpus.samples import sample_queries
 from hits.models import Round
 from mitl.pooling import pool_sample
 from tests.factories import make_collection
-from tests.hits.pools import pack
+from tests.hits.pools import opened, pack
 
 
 def pack_captions(name: str = "written", *, images: int = 3, **parameters: object) -> Round:
     """A published round of the browser pool: one picture each of a new collection."""
     collection = make_collection(f"zoo-{name}", images=images + 2, pictures=True)
     sample = sample_queries(f"queries-{name}", collection=collection, images=images, captions=0)
-    packed = pack(name, pool_sample(sample, actor="test"), task="caption", **parameters)
-    Round.objects.filter(pk=packed.pk).update(channel="browser", published_at=timezone.now())
-    packed.refresh_from_db()
-    return packed
+    return opened(pack(name, pool_sample(sample, actor="test"), task="caption", **parameters))

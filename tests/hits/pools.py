@@ -1,6 +1,7 @@
 """Pools and rounds for the tests of packing."""
 
 import numpy as np
+from django.utils import timezone
 
 from core.progress import Progress, silent
 from corpus.models import Collection
@@ -28,6 +29,13 @@ def pool_of(n_pairs: int = 40, *, images: int = 30, name: str = "pool", collecti
 
 def pack(name: str, pool: Pool, *, actor: str = "command", progress: Progress = silent, **parameters: object) -> Round:
     return pack_round(name, pool, PackParameters(**{"seed": 0, **parameters}), actor=actor, progress=progress)
+
+
+def opened(made: Round) -> Round:
+    """The same round, published in the browser pool."""
+    Round.objects.filter(pk=made.pk).update(channel="browser", published_at=timezone.now())
+    made.refresh_from_db()
+    return made
 
 
 def mirror_of(pool: Pool) -> Pool:

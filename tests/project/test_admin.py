@@ -12,6 +12,8 @@ from tests.factories import make_round, make_worker
 
 SANDBOX = {"channel": "mturk", "environment": "sandbox"}
 LISTS = [
+    *(f"corpus/{model}" for model in ("collection", "image", "caption", "match", "sample", "gallery")),
+    *(f"mitl/{model}" for model in ("annotator", "retrieval", "pool", "proposal")),
     *("hits/round", "hits/hit", "hits/seat"),
     *("annotation/worker", "annotation/assignment", "annotation/decision", "annotation/payment"),
     *("annotation/workeridentity", "crowd/outbox"),

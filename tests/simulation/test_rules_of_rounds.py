@@ -10,7 +10,7 @@ from annotation.work.disputes import disputed_pairs
 from hits.models import Control, Round, Seat, TopUp
 from hits.rounds.top_ups import plan_again
 from simulation.simulated_rounds import simulate_round
-from tests.hits.pools import pack, pool_of
+from tests.hits.pools import opened, pack, pool_of
 
 pytestmark = pytest.mark.slow
 
@@ -23,13 +23,11 @@ UNSURE = [[0.5, 0.5, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5], [0.0
 def open_round(pairs: int, **parameters: object) -> Round:
     """HITs of 4 candidates and 2 controls, in the browser pool."""
     design = {"name": "small", "candidates": 4, "positives": 1, "negatives": 1}
-    made = pack("small", pool_of(pairs), design=design, **parameters)
-    Round.objects.filter(pk=made.pk).update(published_at="2026-11-01T00:00Z", channel="browser")
-    return Round.objects.get(pk=made.pk)
+    return opened(pack("small", pool_of(pairs), design=design, **parameters))
 
 
 @pytest.fixture
-def opened(transactional_db) -> Round:
+def many_seats(transactional_db) -> Round:
     """12 HITs, 8 seats each."""
     return open_round(48, replication=8, ceiling=1_000)
 
@@ -45,9 +43,9 @@ def simulate(made: Round, profile, **changes) -> dict:
     return simulate_round(made, workers=10, profile=profile(excluded=None, **changes), seed=1)
 
 
-def test_a_planted_wrong_control_is_retired_within_seven_answers_and_everybody_is_paid(opened, profile):
-    control = plant(opened)
-    figures = simulate(opened, profile)
+def test_a_planted_wrong_control_is_retired_within_seven_answers_and_everybody_is_paid(many_seats, profile):
+    control = plant(many_seats)
+    figures = simulate(many_seats, profile)
     ruling = ControlRuling.objects.get()
     before = Judgment.objects.filter(item__control=control, assignment__submitted_at__lte=ruling.at).count()
     assert (ruling.control_id, ruling.retired) == (control.pk, True)
@@ -57,9 +55,9 @@ def test_a_planted_wrong_control_is_retired_within_seven_answers_and_everybody_i
     assert Payment.objects.count() == Assignment.objects.count() == 96
 
 
-def test_careless_workers_neither_retire_a_sound_control_nor_keep_a_wrong_one(opened, profile):
-    control = plant(opened)
-    simulate(opened, profile, careless_workers=0.3)
+def test_careless_workers_neither_retire_a_sound_control_nor_keep_a_wrong_one(many_seats, profile):
+    control = plant(many_seats)
+    simulate(many_seats, profile, careless_workers=0.3)
     assert list(Control.objects.filter(state="retired")) == [control]
     flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED)
     assert flagged.exists()

@@ -15,7 +15,7 @@ from hits.models import Item, Round
 from hits.packing.designs import Design, parse_design
 from tests.annotation.answering import SURE, as_form
 from tests.factories import make_worker
-from tests.hits.pools import pack, pool_of
+from tests.hits.pools import opened, pack, pool_of
 
 TWICE = Design("twice", candidates=6, positives=1, negatives=1, repeats=2)
 
@@ -23,9 +23,7 @@ TWICE = Design("twice", candidates=6, positives=1, negatives=1, repeats=2)
 @pytest.fixture
 def asked_twice(db) -> Round:
     """Four HITs of eight pairs, two of which are asked again."""
-    packed = pack("r", pool_of(24), design=TWICE)
-    Round.objects.update(channel="browser", published_at=packed.created_at)
-    return Round.objects.get()
+    return opened(pack("r", pool_of(24), design=TWICE))
 
 
 def answered(assignment: Assignment, *, again: int | None = None) -> list[Answer]:

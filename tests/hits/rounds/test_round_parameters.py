@@ -50,8 +50,6 @@ def test_amounts_are_in_whole_cents():
         ({"top_up": -1}, "Invalid top up -1"),
         ({"images": 0}, "Round r has no queries"),
         ({"sharing": "never"}, "Invalid sharing 'never'"),
-        ({"direction": "up"}, "Invalid direction 'up'"),
-        ({"engine": "steam"}, "Invalid engine 'steam'"),
         ({"seed": -1}, "Invalid seed -1"),
         ({"seed": 2**63}, "9223372036854775807"),
         ({"reward": "0.655"}, "Invalid reward '0.655'"),
