@@ -3,18 +3,14 @@
 import re
 from datetime import timedelta
 
-import pytest
-from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.models import Assignment
-from crowd import channels
 from crowd.channels.base import ChannelError, Listed, Listing, Outcome
 from crowd.models import Posting, Visit
 from crowd.sync import sync_round
 from tests.annotation.answering import as_form, right_answers
 from tests.crowd.fakes import FakePlatform
-from tests.factories import make_round
 
 ENTRY = "/judge/at/visits/emulator/"
 CODES = {Outcome.DONE: "DONE1", Outcome.NO_WORK: "NOWORK1", Outcome.NO_CONSENT: "NOCONSENT1"}
@@ -58,24 +54,6 @@ class FakeSessions(FakePlatform):
         ]
         is_over = posting.round.state == "closed" and all(status for _, status in self.sessions.values())
         return Listing("ACTIVE", posting.posted_assignments, 0, is_over, None, listed)
-
-
-@pytest.fixture
-def there(monkeypatch, settings) -> FakeSessions:
-    settings.SYNC_LAG_SECONDS = 0
-    fake = FakeSessions()
-    monkeypatch.setitem(channels.CHANNELS, "visits", fake)
-    return fake
-
-
-@pytest.fixture
-def made(db, there, commit):
-    """A round of two HITs."""
-    made = make_round(hits=2, published=False)
-    with commit(execute=True):
-        call_command("publish", made.name, channel="visits", environment="emulator")
-    made.refresh_from_db()
-    return made
 
 
 def enter(client, session="S1", worker="P1"):

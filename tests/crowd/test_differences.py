@@ -21,7 +21,7 @@ from tests.factories import make_round
 
 
 @pytest.fixture
-def made(rehearsal, commit):
+def one_paid(rehearsal, commit):
     """A round of two HITs, one of which is answered, accepted and paid."""
     made = published(hits=2, commit=commit)
     rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
@@ -40,102 +40,102 @@ def repaired(made, commit):
     return kinds(made)
 
 
-def test_looking_changes_nothing(made, rehearsal):
+def test_looking_changes_nothing(one_paid, rehearsal):
     Payment.objects.update(state="owed")
     before = Event.objects.count(), len(rehearsal.world.call("ListHITs", {})["HITs"])
-    find_differences(made)
+    find_differences(one_paid)
     assert (Event.objects.count(), len(rehearsal.world.call("ListHITs", {})["HITs"])) == before
     assert Payment.objects.get().state == "owed"
 
 
-def test_a_submission_that_only_the_platform_has_is_collected(made, rehearsal, commit):
+def test_a_submission_that_only_the_platform_has_is_collected(one_paid, rehearsal, commit):
     rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
-    assert kinds(made) == [Kind.ONLY_THERE]
-    assert repaired(made, commit) == []
+    assert kinds(one_paid) == [Kind.ONLY_THERE]
+    assert repaired(one_paid, commit) == []
     assert Visit.objects.filter(state="submitted").exists()
 
 
-def test_a_hit_that_was_posted_and_forgotten_is_found_again(made, rehearsal, commit):
+def test_a_hit_that_was_posted_and_forgotten_is_found_again(one_paid, rehearsal, commit):
     forgotten = Posting.objects.get(external_id=rehearsal.hits()[1])
     Posting.objects.filter(pk=forgotten.pk).update(state="planned", external_id="", posted_assignments=0)
     Outbox.objects.filter(subject=f"crowd.posting:{forgotten.pk}").update(state="failed")
-    assert Kind.ONLY_THERE in kinds(made)
-    assert repaired(made, commit) == []
+    assert Kind.ONLY_THERE in kinds(one_paid)
+    assert repaired(one_paid, commit) == []
     assert Posting.objects.get(pk=forgotten.pk).external_id == forgotten.external_id
 
 
-def test_a_hit_that_was_not_posted_from_here_is_closed(made, rehearsal, commit):
+def test_a_hit_that_was_not_posted_from_here_is_closed(one_paid, rehearsal, commit):
     stranger = dict(HITTypeId=Posting.objects.first().terms_id, LifetimeInSeconds=3600, MaxAssignments=1)
     question = rehearsal.world.call("ListHITs", {})["HITs"][0]["Question"]
     made_there = rehearsal.world.call("CreateHITWithHITType", {**stranger, "Question": question})["HIT"]["HITId"]
-    assert kinds(made) == [Kind.ONLY_THERE]
-    found = find_differences(made)
+    assert kinds(one_paid) == [Kind.ONLY_THERE]
+    found = find_differences(one_paid)
     for _ in range(2):  # as after a crash before the call was recorded
-        assert repair(made, found, actor="robin") == 1
+        assert repair(one_paid, found, actor="robin") == 1
     assert rehearsal.world.call("GetHIT", {"HITId": made_there})["HIT"]["HITStatus"] == "Reviewable"
     assert Event.objects.filter(verb="repaired", actor="robin").count() == 2
 
 
-def test_the_hits_of_another_round_with_the_same_terms_are_left_alone(made, rehearsal, commit):
-    other = published(hits=2, name="round-2", collection=made.pool.collection, commit=commit)
+def test_the_hits_of_another_round_with_the_same_terms_are_left_alone(one_paid, rehearsal, commit):
+    other = published(hits=2, name="round-2", collection=one_paid.pool.collection, commit=commit)
     assert len({posting.terms_id for posting in Posting.objects.all()}) == 1
-    assert (kinds(made), kinds(other)) == ([], [])
+    assert (kinds(one_paid), kinds(other)) == ([], [])
 
 
-def test_a_hit_that_another_round_has_posted_without_hearing_of_it_is_that_rounds_own(made, commit):
-    other = published(hits=1, name="round-2", collection=made.pool.collection, commit=commit)
+def test_a_hit_that_another_round_has_posted_without_hearing_of_it_is_that_rounds_own(one_paid, commit):
+    other = published(hits=1, name="round-2", collection=one_paid.pool.collection, commit=commit)
     Posting.objects.filter(hit__round=other).update(state="planned", external_id="", posted_assignments=0)
     Outbox.objects.filter(round=other).update(state="failed")
-    assert kinds(made) == []
+    assert kinds(one_paid) == []
     assert Kind.ONLY_THERE in kinds(other)
 
 
-def test_a_hit_that_is_gone_there_is_recorded_and_posted_again(made, rehearsal, commit):
+def test_a_hit_that_is_gone_there_is_recorded_and_posted_again(one_paid, rehearsal, commit):
     gone = rehearsal.hits()[1]
     rehearsal.world.call(
         "UpdateExpirationForHIT", {"HITId": gone, "ExpireAt": rehearsal.world.clock.now().replace(year=2015)}
     )
     rehearsal.world.call("DeleteHIT", {"HITId": gone})
-    assert kinds(made) == [Kind.ONLY_HERE]
-    assert repaired(made, commit) == []
-    assert balances(made)["held"] == 0
+    assert kinds(one_paid) == [Kind.ONLY_HERE]
+    assert repaired(one_paid, commit) == []
+    assert balances(one_paid)["held"] == 0
     with commit(execute=True):
-        sync_round(made)
+        sync_round(one_paid)
     again = Posting.objects.get(state="live")
     assert (again.hit.number, again.external_id != gone) == (2, True)
 
 
-def test_a_closed_round_that_the_platform_has_forgotten_comes_to_rest(made, commit, settings):
-    close_round(made, actor="robin")
+def test_a_closed_round_that_the_platform_has_forgotten_comes_to_rest(one_paid, commit, settings):
+    close_round(one_paid, actor="robin")
     settings.SYNC_LAG_SECONDS = 3600
     with rehearsing(settings), commit(execute=True):
-        sync_round(made)
-        assert kinds(made) == [Kind.ONLY_HERE]
-        assert repaired(made, commit) == []
-    assert balances(made)["held"] == 0
-    assert made not in rounds_to_sync()
+        sync_round(one_paid)
+        assert kinds(one_paid) == [Kind.ONLY_HERE]
+        assert repaired(one_paid, commit) == []
+    assert balances(one_paid)["held"] == 0
+    assert one_paid not in rounds_to_sync()
 
 
-def test_pay_that_the_platform_gave_by_itself_is_noted(made, commit):
+def test_pay_that_the_platform_gave_by_itself_is_noted(one_paid, commit):
     Payment.objects.update(state="owed", paid_at=None)
-    assert kinds(made) == [Kind.OTHER_STATUS]
-    assert repaired(made, commit) == []
+    assert kinds(one_paid) == [Kind.OTHER_STATUS]
+    assert repaired(one_paid, commit) == []
     assert Payment.objects.get().state == "paid"
 
 
-def test_pay_that_never_left_is_sent(made, rehearsal, commit):
+def test_pay_that_never_left_is_sent(one_paid, rehearsal, commit):
     rehearsal.fault(kind="throttle", operation="ApproveAssignment")
     rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
-    sync(made, commit)
+    sync(one_paid, commit)
     mark_paid(Payment.objects.get(state="owed"), actor="a mistake")
     Outbox.objects.update(state="done")
     rehearsal.emulator.plan.clear_all()
-    assert kinds(made) == [Kind.OTHER_STATUS]
-    assert repaired(made, commit) == []
+    assert kinds(one_paid) == [Kind.OTHER_STATUS]
+    assert repaired(one_paid, commit) == []
     assert rehearsal.available() == "9998.44"
 
 
-def test_a_bonus_that_only_the_platform_knows_is_for_a_person(made, rehearsal, commit):
+def test_a_bonus_that_only_the_platform_knows_is_for_a_person(one_paid, rehearsal, commit):
     there = Assignment.objects.get()
     bonus = {
         "AssignmentId": there.outside_key,
@@ -144,43 +144,43 @@ def test_a_bonus_that_only_the_platform_knows_is_for_a_person(made, rehearsal, c
         "Reason": "By hand.",
     }
     rehearsal.world.call("SendBonus", bonus)
-    (difference,) = find_differences(made)
+    (difference,) = find_differences(one_paid)
     assert (difference.kind, difference.there, difference.repair) == (Kind.ONLY_THERE, "$0.50", None)
-    assert repaired(made, commit) == [Kind.ONLY_THERE]
+    assert repaired(one_paid, commit) == [Kind.ONLY_THERE]
 
 
 @pytest.mark.parametrize("state", ["pending", "sending"])
-def test_pay_whose_call_is_under_way_is_still_being_settled(made, rehearsal, state):
+def test_pay_whose_call_is_under_way_is_still_being_settled(one_paid, rehearsal, state):
     there = Assignment.objects.get()
     bonus = owe_bonus(there, amount=Decimal("0.50"), reason="Careful work.", actor="robin")
     given = {"AssignmentId": there.outside_key, "WorkerId": rehearsal.workers[0], "BonusAmount": "0.50"}
     rehearsal.world.call("SendBonus", given | {"Reason": bonus.reason})
     take_wanted()
     Outbox.objects.filter(subject=f"annotation.payment:{bonus.pk}").update(state=state)
-    (difference,) = find_differences(made)
+    (difference,) = find_differences(one_paid)
     assert (difference.remedy, difference.repair) == (SETTLING, None)
     Outbox.objects.filter(subject=f"annotation.payment:{bonus.pk}").update(state="failed")
-    (difference,) = find_differences(made)
+    (difference,) = find_differences(one_paid)
     assert "cannot be taken back" in difference.remedy
 
 
-def test_fewer_answer_sets_there_than_here_are_asked_for(made, commit):
+def test_fewer_answer_sets_there_than_here_are_asked_for(one_paid, commit):
     Posting.objects.filter(hit__number=2).update(max_assignments=2)
-    assert kinds(made) == [Kind.OTHER_AMOUNT]
-    assert repaired(made, commit) == []
+    assert kinds(one_paid) == [Kind.OTHER_AMOUNT]
+    assert repaired(one_paid, commit) == []
 
 
-def test_more_answer_sets_there_than_here_are_for_a_person(made):
+def test_more_answer_sets_there_than_here_are_for_a_person(one_paid):
     Posting.objects.filter(hit__number=2).update(max_assignments=0)
-    (difference,) = find_differences(made)
+    (difference,) = find_differences(one_paid)
     assert (difference.kind, difference.repair) == (Kind.OTHER_AMOUNT, None)
     assert "check it" in difference.remedy
 
 
-def test_a_platform_that_does_not_answer_is_not_taken_for_an_empty_one(made, rehearsal):
+def test_a_platform_that_does_not_answer_is_not_taken_for_an_empty_one(one_paid, rehearsal):
     rehearsal.fault(kind="reset", operation="ListHITs")
     with pytest.raises(CounterpartError, match="could not be read"):
-        find_differences(made)
+        find_differences(one_paid)
 
 
 def test_a_round_in_the_house_has_nothing_to_be_held_against(db):
@@ -188,11 +188,11 @@ def test_a_round_in_the_house_has_nothing_to_be_held_against(db):
         find_differences(make_round())
 
 
-def test_the_command_changes_nothing_without_repair(made, commit, capsys):
+def test_the_command_changes_nothing_without_repair(one_paid, commit, capsys):
     Payment.objects.update(state="owed", paid_at=None)
-    call_command("audit", made.name, json=True)
+    call_command("audit", one_paid.name, json=True)
     looked = json.loads(capsys.readouterr().out)
     assert (looked["differences"], Payment.objects.get().state) == (1, "owed")
-    call_command("audit", made.name, repair=True, json=True)
+    call_command("audit", one_paid.name, repair=True, json=True)
     assert json.loads(capsys.readouterr().out)["mended"] == 1
     assert Assignment.objects.get().state == "accepted"

@@ -21,7 +21,7 @@ __all__ = ["rehearsal"]
 
 
 @pytest.fixture
-def made(rehearsal, commit):
+def on_prolific(rehearsal, commit):
     return published(hits=2, commit=commit)
 
 
@@ -35,13 +35,13 @@ def resume(made, commit) -> None:
         resume_round(made, actor="robin")
 
 
-def test_a_paused_round_takes_no_visitor_until_it_is_resumed(made, rehearsal, commit):
-    pause(made, commit)
-    sync(made, commit)
+def test_a_paused_round_takes_no_visitor_until_it_is_resumed(on_prolific, rehearsal, commit):
+    pause(on_prolific, commit)
+    sync(on_prolific, commit)
     assert rehearsal.study().status == "PAUSED"
-    resume(made, commit)
+    resume(on_prolific, commit)
     assert rehearsal.study().status == "ACTIVE"
-    sync(made, commit)
+    sync(on_prolific, commit)
     assert rehearsal.study().status == "ACTIVE"
     assert [event.verb for event in Event.objects.filter(verb__in=("paused", "resumed")).order_by("pk")] == [
         "paused",
@@ -49,66 +49,66 @@ def test_a_paused_round_takes_no_visitor_until_it_is_resumed(made, rehearsal, co
     ]
 
 
-def test_whoever_has_a_session_goes_on_and_is_paid(made, rehearsal, commit):
+def test_whoever_has_a_session_goes_on_and_is_paid(on_prolific, rehearsal, commit):
     session, person, sheet = rehearsal.open()
-    pause(made, commit)
+    pause(on_prolific, commit)
     with commit(execute=True):
         rehearsal.complete(session, person, rehearsal.answer(session, person, sheet))
-    sync(made, commit)
+    sync(on_prolific, commit)
     assert (Visit.objects.get().state, rehearsal.study().status) == ("approved", "PAUSED")
 
 
-def test_a_hit_that_becomes_free_does_not_end_the_pause_of_a_person(made, rehearsal, commit):
+def test_a_hit_that_becomes_free_does_not_end_the_pause_of_a_person(on_prolific, rehearsal, commit):
     Seat.objects.update(state="filled")
-    sync(made, commit)
+    sync(on_prolific, commit)
     assert rehearsal.study().status == "PAUSED"  # as no HIT is left
-    pause(made, commit)
+    pause(on_prolific, commit)
     Seat.objects.update(state="open")
-    sync(made, commit)
+    sync(on_prolific, commit)
     assert rehearsal.study().status == "PAUSED"
-    resume(made, commit)
+    resume(on_prolific, commit)
     assert rehearsal.study().status == "ACTIVE"
 
 
-def test_a_round_without_a_hit_is_resumed_once_there_is_one(made, rehearsal, commit):
-    pause(made, commit)
+def test_a_round_without_a_hit_is_resumed_once_there_is_one(on_prolific, rehearsal, commit):
+    pause(on_prolific, commit)
     Seat.objects.update(state="filled")
-    resume(made, commit)
-    sync(made, commit)
+    resume(on_prolific, commit)
+    sync(on_prolific, commit)
     assert rehearsal.study().status == "PAUSED"
     Seat.objects.update(state="open")
-    sync(made, commit)
+    sync(on_prolific, commit)
     assert rehearsal.study().status == "ACTIVE"
 
 
-def test_a_pause_on_prolifics_own_site_ends_when_it_is_resumed_here(made, rehearsal, commit):
+def test_a_pause_on_prolifics_own_site_ends_when_it_is_resumed_here(on_prolific, rehearsal, commit):
     rehearsal.world.act("move_study", study_id=rehearsal.study().id, action="PAUSE", publish_at=None)
-    sync(made, commit)
+    sync(on_prolific, commit)
     assert rehearsal.study().status == "PAUSED"
-    resume(made, commit)
+    resume(on_prolific, commit)
     assert rehearsal.study().status == "ACTIVE"
 
 
-def test_a_call_that_waited_does_what_is_wanted_when_it_is_made(made, rehearsal, commit):
-    pause_round(made, actor="robin")  # its call is not made yet
+def test_a_call_that_waited_does_what_is_wanted_when_it_is_made(on_prolific, rehearsal, commit):
+    pause_round(on_prolific, actor="robin")  # its call is not made yet
     Round.objects.update(paused_at=None)
-    sync(made, commit)
+    sync(on_prolific, commit)
     assert (rehearsal.study().status, Posting.objects.get().paused_at) == ("ACTIVE", None)
 
 
 @pytest.mark.parametrize("kind", ["drop", "reset"])
-def test_a_pause_whose_call_fails_is_made_by_a_sync(made, rehearsal, commit, kind):
+def test_a_pause_whose_call_fails_is_made_by_a_sync(on_prolific, rehearsal, commit, kind):
     rehearsal.fault(operation="move_study", times=1, kind=kind)
-    pause(made, commit)
-    sync(made, commit)
+    pause(on_prolific, commit)
+    sync(on_prolific, commit)
     assert rehearsal.study().status == "PAUSED"
     assert not Outbox.objects.exclude(state="done").exists()
 
 
-def test_a_paused_round_can_be_closed(made, rehearsal, commit):
-    pause(made, commit)
+def test_a_paused_round_can_be_closed(on_prolific, rehearsal, commit):
+    pause(on_prolific, commit)
     with commit(execute=True):
-        close_round(made, actor="robin")
+        close_round(on_prolific, actor="robin")
     assert rehearsal.study().status in ("COMPLETED", "AWAITING REVIEW")
 
 

@@ -25,62 +25,62 @@ from tests.factories import make_round, make_worker
 
 
 @pytest.fixture
-def made(platform, db):
+def three_posted(platform, db):
     return posted(hits=3)
 
 
-def test_postings_work_and_calls_are_counted_by_state(made):
-    flagged(made), flagged(made)
+def test_postings_work_and_calls_are_counted_by_state(three_posted):
+    flagged(three_posted), flagged(three_posted)
     Posting.objects.filter(hit__number=3).update(state="planned", pending=1)
     Posting.objects.filter(hit__number=1).update(pending=2)
     Outbox.objects.filter(subject__endswith=f":{Posting.objects.first().pk}").update(state="failed")
-    seen = overview_of(made)
+    seen = overview_of(three_posted)
     assert seen.postings == {"planned": 1, "live": 2, "closed": 0, "disposed": 0}
     assert (seen.work["submitted"], seen.work["approved"], seen.pending) == (2, 0, 2)
     assert (seen.posted, seen.waiting, seen.failed) == (2, 0, 1)
 
 
-def test_the_overview_has_the_first_automatic_approval(made):
-    flagged(made), accepted(made)
+def test_the_overview_has_the_first_automatic_approval(three_posted):
+    flagged(three_posted), accepted(three_posted)
     soon = timezone.now() + timedelta(days=2)
     undecided = Visit.objects.filter(assignment__state="flagged")
     undecided.update(auto_approval_at=soon)
-    assert overview_of(made).approves_at == soon
+    assert overview_of(three_posted).approves_at == soon
     undecided.update(state="approved")
-    assert overview_of(made).approves_at != soon
+    assert overview_of(three_posted).approves_at != soon
 
 
-def test_a_round_is_late_once_its_platform_was_not_read_for_long(made):
+def test_a_round_is_late_once_its_platform_was_not_read_for_long(three_posted):
     assert late_rounds() == []
     long_ago = timezone.now() - timedelta(minutes=11)
     Posting.objects.update(seen_at=long_ago)
-    assert late_rounds() == [(made.name, long_ago)]
+    assert late_rounds() == [(three_posted.name, long_ago)]
     Posting.objects.filter(hit__number=2).update(seen_at=timezone.now())
     assert late_rounds() == []
 
 
-def test_a_round_that_was_never_read_is_late_since_it_was_posted(made):
+def test_a_round_that_was_never_read_is_late_since_it_was_posted(three_posted):
     Posting.objects.update(posted_at=timezone.now() - timedelta(hours=1))
-    assert [name for name, _ in late_rounds()] == [made.name]
+    assert [name for name, _ in late_rounds()] == [three_posted.name]
 
 
-def test_a_slow_clock_is_given_five_turns(made, settings):
+def test_a_slow_clock_is_given_five_turns(three_posted, settings):
     settings.SYNC_SECONDS = 600
     Posting.objects.update(seen_at=timezone.now() - timedelta(minutes=49))
     assert late_rounds() == []
 
 
-def test_a_round_that_nothing_can_come_from_is_never_late(made):
+def test_a_round_that_nothing_can_come_from_is_never_late(three_posted):
     Posting.objects.update(settled_at=timezone.now(), state="closed", seen_at=timezone.now() - timedelta(days=9))
     assert late_rounds() == []
 
 
-def test_work_with_a_problem_is_to_be_looked_at_until_it_is_decided(made):
-    flagged(made), accepted(made)
-    assert not work_to_look_at(made).exists()
+def test_work_with_a_problem_is_to_be_looked_at_until_it_is_decided(three_posted):
+    flagged(three_posted), accepted(three_posted)
+    assert not work_to_look_at(three_posted).exists()
     Assignment.objects.update(problem="Odd.")
-    assert work_to_look_at(made).count() == 1
-    assert not work_to_look_at(make_round(made.pool.collection, "other")).exists()
+    assert work_to_look_at(three_posted).count() == 1
+    assert not work_to_look_at(make_round(three_posted.pool.collection, "other")).exists()
 
 
 @pytest.mark.parametrize(("replication", "postings"), [(1, 2), (9, 2), (10, 4), (19, 6)])

@@ -18,7 +18,7 @@ KNOWN = {"channel": "mturk", "environment": "emulator", "external_id": "AWORKERO
 
 
 @pytest.fixture
-def made(db) -> Round:
+def shared_control(db) -> Round:
     """Two HITs with the same positive control."""
     made = make_round(hits=2)
     first, second = Item.objects.filter(control__polarity="positive").order_by("hit__number")
@@ -37,24 +37,24 @@ def worker_who_did_the_first(made: Round):
     return worker
 
 
-def test_the_browser_pool_gives_no_hit_with_a_control_that_the_worker_met(made):
-    assert lease_seat(made, worker=worker_who_did_the_first(made)) is None
+def test_the_browser_pool_gives_no_hit_with_a_control_that_the_worker_met(shared_control):
+    assert lease_seat(shared_control, worker=worker_who_did_the_first(shared_control)) is None
 
 
-def test_a_platforms_visitor_who_met_a_control_is_turned_away(made, stranger, monkeypatch):
+def test_a_platforms_visitor_who_met_a_control_is_turned_away(shared_control, stranger, monkeypatch):
     serve_mturk(monkeypatch)
-    worker_who_did_the_first(made)
-    answer = stranger.get(frame_of(claims(post_hit(made.hits.get(number=2)))))
+    worker_who_did_the_first(shared_control)
+    answer = stranger.get(frame_of(claims(post_hit(shared_control.hits.get(number=2)))))
     assert answer.status_code == 409
     assert "1 of the 4 pairs" in answer.content.decode()
     assert "control" not in answer.content.decode()
 
 
-def test_a_control_met_in_a_submission_that_could_not_be_refused_judges_nothing(made, stranger, monkeypatch):
+def test_a_control_met_in_a_submission_that_could_not_be_refused_judges_nothing(shared_control, stranger, monkeypatch):
     """Two HITs were open on the platform at once: the second answer to their control is not stored, and the work waits
     for a person."""
     serve_mturk(monkeypatch)
-    posted = {f"OF{hit.number}": post_hit(hit, f"HIT{hit.number}") for hit in made.hits.all()}
+    posted = {f"OF{hit.number}": post_hit(hit, f"HIT{hit.number}") for hit in shared_control.hits.all()}
     for name, posting in posted.items():
         enter(stranger, posting, assignment=name)
     for name, posting in posted.items():
@@ -63,7 +63,7 @@ def test_a_control_met_in_a_submission_that_could_not_be_refused_judges_nothing(
         confirm(claim)
         assert take_in(claim.pk)
         settle(claim)
-    control = made.controls.get(polarity="positive")
+    control = shared_control.controls.get(polarity="positive")
     assert Judgment.objects.filter(item__control=control).count() == 1
     second = Assignment.objects.get(outside_key="OF2")
     assert (second.state, second.judgments.count()) == ("flagged", 3)

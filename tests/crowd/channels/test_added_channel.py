@@ -26,11 +26,11 @@ def elsewhere(monkeypatch) -> FakePlatform:
 
 
 @pytest.fixture
-def made(db, elsewhere, settings, django_capture_on_commit_callbacks):
+def posted_there(db, elsewhere, settings, commit):
     """A round of one HIT, published there."""
     settings.SYNC_LAG_SECONDS = 0
     made = make_round(published=False)
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         call_command("publish", made.name, channel="elsewhere", environment="emulator")
     made.refresh_from_db()
     return made
@@ -46,36 +46,36 @@ def work(made, elsewhere, client) -> None:
     elsewhere.submit(posting.external_id, "S1", "P1")
 
 
-def test_a_round_is_posted_judged_collected_and_paid(made, elsewhere, client, django_capture_on_commit_callbacks):
-    assert (made.settles, made.rehearsal, rounds_to_sync()) == (True, True, [made])
-    work(made, elsewhere, client)
-    with django_capture_on_commit_callbacks(execute=True):
-        synced = sync_round(made)
+def test_a_round_is_posted_judged_collected_and_paid(posted_there, elsewhere, client, commit):
+    assert (posted_there.settles, posted_there.rehearsal, rounds_to_sync()) == (True, True, [posted_there])
+    work(posted_there, elsewhere, client)
+    with commit(execute=True):
+        synced = sync_round(posted_there)
     assert (synced.submitted, synced.taken_in, synced.failures) == (1, 1, [])
     assert Assignment.objects.get().state == "accepted"
-    assert Judgment.objects.count() == made.hits.get().items.count()
+    assert Judgment.objects.count() == posted_there.hits.get().items.count()
     assert [call for call, _ in elsewhere.calls] == ["publish", "pay"]
     assert Payment.objects.get().state == "paid"
-    commitment = balance_of(made).commitment
+    commitment = balance_of(posted_there).commitment
     assert (commitment.held, commitment.paid, commitment.fees) == (0, Decimal("0.65"), Decimal("0.13"))
 
 
-def test_its_rejections_are_reversible_as_long_as_it_says(made, elsewhere, client):
+def test_its_rejections_are_reversible_as_long_as_it_says(posted_there, elsewhere, client):
     elsewhere.reversible = timedelta(days=7)
-    work(made, elsewhere, client)
-    sync_round(made)
+    work(posted_there, elsewhere, client)
+    sync_round(posted_there)
     submitted = Assignment.objects.get()
     assert platforms.postings.reversible_until(submitted) == submitted.submitted_at + timedelta(days=7)
 
 
-def test_answers_are_never_sent_to_another_site(made, elsewhere, client, monkeypatch):
-    posting = Posting.objects.get(hit__round=made)
+def test_answers_are_never_sent_to_another_site(posted_there, elsewhere, client, monkeypatch):
+    posting = Posting.objects.get(hit__round=posted_there)
     monkeypatch.setattr(elsewhere, "origins", lambda environment: ("https://other.example",))
     came = {"posting": posting.external_id, "assignment": "S1", "worker": "P1"}
     assert client.get("/judge/at/elsewhere/emulator/", came).status_code == 400
     assert not Assignment.objects.exists()
 
 
-def test_its_workers_are_not_simulated_without_a_site(made):
+def test_its_workers_are_not_simulated_without_a_site(posted_there):
     with pytest.raises(CommandError, match="elsewhere"):
-        call_command("simulate", made.name)
+        call_command("simulate", posted_there.name)
