@@ -7,7 +7,6 @@ are one act done again: only the first of them is killed at.
 import re
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -17,7 +16,9 @@ from botocore.client import BaseClient
 from django.db import connection
 from django.db.transaction import Atomic
 
+from counterpart_emulators.market_server import MarketServer
 from crowd.channels.prolific.client import Client
+from tests.crowd.platform import taken_back_there
 from tests.transactions import taken_back
 
 Act = Callable[[], object]
@@ -29,11 +30,10 @@ class Killed(BaseException):
 
 @dataclass
 class Killer:
-    """Kills once, after the first step whose place is not among ``places`` yet: ``killed_at``. ``act`` distinguishes
-    acts that have the same steps; ``only`` is a part of the place."""
+    """Kills once, after the first step whose place is not among ``places`` yet: ``killed_at``. ``only`` is a part of
+    the place."""
 
     places: set[str]
-    act: str = ""
     only: str = ""
     killed_at: str = ""
     call: str = "no call"  # the last one that was made
@@ -87,8 +87,7 @@ class Killer:
         self.call = call
         self._step(call)
 
-    def _step(self, step: str) -> None:
-        place = f"{self.act}: {step}" if self.act else step
+    def _step(self, place: str) -> None:
         if self.killed_at or place in self.places or self.only not in place:
             return
         self.killed_at = place
@@ -103,13 +102,14 @@ def opener_of(frame: FrameType) -> str:
     return function.__qualname__ if function else f"{frame.f_code.co_qualname}, line {frame.f_lineno}"
 
 
-def kill_everywhere(new_world: Callable[[], AbstractContextManager], story: Callable[[Any, Killer], None]) -> set[str]:
-    """Run ``story(world, killer)`` in one new world after the other, each with the database as it was, until it ends
-    without a kill; return the places in which its process was killed."""
+def kill_everywhere(emulator: MarketServer, act: Callable[[], object], go_on: Callable[[str], None]) -> set[str]:
+    """Kill ``act`` after one step after the other, each time with the database and the emulator as they are now, and
+    ``go_on`` from the place; return the places."""
     places: set[str] = set()
     while True:
         killer = Killer(places)
-        with new_world() as world, taken_back():
-            story(world, killer)
-        if not killer.killed_at:
-            return places
+        with taken_back(), taken_back_there(emulator):
+            killer.do(act)
+            if not killer.killed_at:
+                return places
+            go_on(killer.killed_at)

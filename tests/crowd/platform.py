@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import timedelta
 from unittest.mock import patch
@@ -13,6 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from counterpart_emulators.market_server import MarketServer
 from counterpart_emulators.mturk.emulator import Emulator
 from counterpart_emulators.mturk.world import World
 from crowd.models import Outbox, Posting
@@ -127,6 +129,19 @@ def rehearsing(settings) -> Iterator[Rehearsal]:
             patch.object(boto3.session, "Session", lambda: SESSION),
         ):
             yield Rehearsal(emulator)
+
+
+@contextmanager
+def taken_back_there(emulator: MarketServer) -> Iterator[None]:
+    """Take back all that is done at an emulator, its faults and its clock too, as after a test."""
+    clock = emulator.world.clock
+    with emulator.world.looking() as state:
+        kept, offset, stopped_at = deepcopy(vars(state)), clock.offset, clock.stopped_at
+    yield
+    emulator.plan.clear_all()
+    clock.restore(offset=offset, stopped_at=stopped_at)
+    with emulator.world.looking() as state:
+        vars(state).update(kept)
 
 
 def published(*, hits: int = 2, commit, **options) -> Round:
