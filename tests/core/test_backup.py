@@ -240,7 +240,7 @@ def test_the_separate_ledger_of_older_backups_comes_back_for_migrate(site, tmp_p
 def test_a_file_that_is_being_written_is_left_out(site, tmp_path):
     (tmp_path / "media/images/zoo/.two.jpg.part").write_bytes(b"half")
     assert back_up(tmp_path / "again.tar").stored_files == 1
-    assert "media/images/zoo/.two.jpg.part" not in checked_manifest(tmp_path / "again.tar")["files"]
+    assert not any(name.endswith(".part") for name in checked_manifest(tmp_path / "again.tar")["files"])
 
 
 def test_a_file_that_is_deleted_meanwhile_does_not_stop_a_backup(site, tmp_path, monkeypatch):

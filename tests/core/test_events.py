@@ -34,7 +34,7 @@ def test_an_event_vanishes_with_its_change(zoo):
 
 def test_a_test_fails_where_a_lock_or_an_event_has_no_transaction_of_its_own(zoo):
     for alone in (Collection.objects.select_for_update().first, lambda: events.record("imported", zoo, actor="robin")):
-        with pytest.raises(transaction.TransactionManagementError, match="outside a transaction of its own"):
+        with pytest.raises(transaction.TransactionManagementError, match="of its own"):
             alone()
 
 

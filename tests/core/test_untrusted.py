@@ -55,7 +55,7 @@ def test_escapes_are_judged_as_python_reads_them(inside):
     if stored:
         assert read_json(text) == json.loads(text)
     else:
-        with pytest.raises(ValueError, match="it has (a NUL|half of a surrogate)"):
+        with pytest.raises(ValueError, match="NUL|surrogate"):
             read_json(text)
 
 
