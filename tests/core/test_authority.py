@@ -65,10 +65,10 @@ def test_a_job_whose_author_may_not_ask_for_it_any_more_fails_with_the_reason(jo
     assert message_of(job) == f"{reason}, so this job stopped. A person who may do it has to start it again."
 
 
-def test_a_job_that_is_sent_again_is_asked_again(job, author, django_capture_on_commit_callbacks):
+def test_a_job_that_is_sent_again_is_asked_again(job, author, commit):
     age(job, state=State.RUNNING)
     lose_role(author)
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         assert resend_stale_jobs() == 1
     count_once(str(job.pk))
     assert state_of(job) == State.FAILED

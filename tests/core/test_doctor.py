@@ -34,7 +34,7 @@ def serve(monkeypatch, *queues: str) -> None:
 
 
 @pytest.fixture
-def healthy(settings, tmp_path, monkeypatch):
+def installation(settings, tmp_path, monkeypatch):
     """An installation with nothing wrong, whose queue runs."""
     for folder in (tmp_path, tmp_path / "media"):
         folder.mkdir(exist_ok=True)
@@ -47,6 +47,12 @@ def healthy(settings, tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def healthy(installation, monkeypatch):
+    """The same without Django's own system checks, which take longer than all others."""
+    monkeypatch.setattr(configuration, "run_checks", lambda: configuration.messages_at_start(None))
+
+
+@pytest.fixture
 def servers(monkeypatch):
     """A broker and a database that other computers reach, as a public site has."""
     monkeypatch.setattr(configuration, "_of_this_computer", dict)
@@ -56,7 +62,7 @@ def wrong() -> dict[str, str]:
     return {finding.check: finding.change for finding in checks.examine() if finding.change}
 
 
-def test_a_healthy_installation_has_nothing_to_change(healthy, capsys):
+def test_a_healthy_installation_has_nothing_to_change(installation, capsys):
     call_command("doctor", "--json")
     printed = json.loads(capsys.readouterr().out)
     assert printed["wrong"] == 0
@@ -66,9 +72,9 @@ def test_a_healthy_installation_has_nothing_to_change(healthy, capsys):
     }
 
 
-def test_each_finding_is_one_line_and_the_command_fails(healthy, settings, capsys):
+def test_each_finding_is_one_line_and_the_command_fails(installation, settings, capsys):
     settings.ALLOWED_HOSTS = ["elsewhere.example"]
-    with pytest.raises(CommandError, match="1 of 17 findings need a change"):
+    with pytest.raises(CommandError, match="^1 of 17"):
         call_command("doctor")
     lines = [line for line in capsys.readouterr().out.splitlines() if "WRONG" in line]
     assert len(lines) == 1
@@ -89,7 +95,7 @@ def test_an_admin_has_the_checks_on_a_page(healthy, releaser, researcher, settin
     settings.ALLOWED_HOSTS = ["elsewhere.example", "testserver"]
     page = releaser.post("/doctor/")
     assert {one.check for one in page.context["findings"]} >= {"settings", "queue", "consent"}
-    assert "<code>Set ALLOWED_HOSTS=127.0.0.1.</code>" in page.text
+    assert "ALLOWED_HOSTS=127.0.0.1" in page.text
     assert researcher.post("/doctor/").status_code == 403
 
 

@@ -19,22 +19,22 @@ pytestmark = pytest.mark.usefixtures("sent")
 really_send = jobs.send
 
 
-def test_a_job_is_sent_once_what_opened_it_has_committed(db, sent, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
+def test_a_job_is_sent_once_what_opened_it_has_committed(db, sent, commit):
+    with commit(execute=True):
         job = open_job("Count", "farm.tasks.count", {})
         assert sent == []
     assert sent == [job.pk]
 
 
-def test_a_job_that_no_broker_takes_is_opened_and_sent_later(db, sent, monkeypatch, django_capture_on_commit_callbacks):
+def test_a_job_that_no_broker_takes_is_opened_and_sent_later(db, sent, monkeypatch, commit):
     def refuse(job):
         raise ConnectionError("the broker is not there")
 
-    with monkeypatch.context() as patch, django_capture_on_commit_callbacks(execute=True):
+    with monkeypatch.context() as patch, commit(execute=True):
         patch.setattr(jobs, "send", refuse)
         job = open_job("Count", "farm.tasks.count", {})
     Job.objects.update(heartbeat_at=timezone.now() - timedelta(minutes=5))
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         resend_stale_jobs()
     assert sent == [job.pk]
 

@@ -17,9 +17,9 @@ from tests.core.farm import State, age, count_once, state_of, verbs
 pytestmark = pytest.mark.usefixtures("sent")
 
 
-def test_a_lost_job_is_sent_again(job, sent, django_capture_on_commit_callbacks):
+def test_a_lost_job_is_sent_again(job, sent, commit):
     age(job, state=State.RUNNING)
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         assert [resend_stale_jobs(), resend_stale_jobs()] == [1, 0]
     assert sent == [job.pk]
     assert (state_of(job), job.attempts) == (State.QUEUED, 1)

@@ -2,9 +2,11 @@
 
 import pytest
 from django.core.management import call_command
+from django.test import TestCase
 
 from crowd import channels
 from crowd.models import Posting
+from hits.models import Round
 from tests.crowd.framing import post_hit, serve_mturk
 from tests.crowd.platform import rehearsal
 from tests.crowd.session_fakes import FakeSessions
@@ -25,6 +27,16 @@ def posting(db, framed) -> Posting:
     return post_hit(make_round().hits.get())
 
 
+@pytest.fixture(scope="module")
+def on_visits(lasting) -> int:
+    """A round of two HITs on a platform of sessions; its key."""
+    made = make_round(hits=2, published=False)
+    with pytest.MonkeyPatch.context() as patch, TestCase.captureOnCommitCallbacks(execute=True):
+        patch.setitem(channels.CHANNELS, "visits", FakeSessions())
+        call_command("publish", made.name, channel="visits", environment="emulator")
+    return made.pk
+
+
 @pytest.fixture
 def there(monkeypatch, settings) -> FakeSessions:
     settings.SYNC_LAG_SECONDS = 0
@@ -34,10 +46,5 @@ def there(monkeypatch, settings) -> FakeSessions:
 
 
 @pytest.fixture
-def made(db, there, commit):
-    """A round of two HITs."""
-    made = make_round(hits=2, published=False)
-    with commit(execute=True):
-        call_command("publish", made.name, channel="visits", environment="emulator")
-    made.refresh_from_db()
-    return made
+def made(db, there, on_visits) -> Round:
+    return Round.objects.get(pk=on_visits)

@@ -19,7 +19,6 @@ from django.test import Client
 
 from annotation.models import Assignment, Judgment, Payment
 from annotation.money.ledger import balances
-from annotation.review.decisions import decide
 from counterpart_emulators.prolific.emulator import Emulator
 from counterpart_emulators.prolific.world import World
 from counterpart_emulators.world_clock import Clock
@@ -27,8 +26,7 @@ from crowd.calls.single_payments import unclear_payments
 from crowd.models import Outbox, Posting
 from hits.models import Round
 from tests.annotation.answering import as_form, right_answers
-from tests.crowd.fakes import robin
-from tests.crowd.platform import quiet_sync, sync
+from tests.crowd.platform import quiet_sync
 from tests.factories import make_round
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -208,18 +206,6 @@ def work(there: Rehearsal, commit, times: int = 1) -> None:
             there.work()
 
 
-def play_all(there: Rehearsal, commit) -> None:
-    """One person finishes, one runs out of time after answering, one returns, one enters no code without answers."""
-    with commit(execute=True):
-        late, person, sheet = there.open()
-        there.answer(late, person, sheet)
-        there.later(hours=2)
-        there.work()
-        gone, visitor, _ = there.open()
-        there.give_back(gone, visitor)
-        there.complete(*there.open()[:2], "NOCODE")
-
-
 def check_books(made: Round, there: Rehearsal) -> None:
     """Hold our books and Prolific's against each other."""
     books = balances(made)
@@ -236,16 +222,3 @@ def check_done(made: Round, there: Rehearsal, *, hits: int) -> None:
     assert there.statuses() == ["APPROVED"] * hits
     check_books(made, there)
     assert not Outbox.objects.exclude(state="done").exists()
-
-
-def settle_all(made: Round, there: Rehearsal, commit) -> None:
-    """Sync, have a person decide what waits, and sync again once payments are listed."""
-    there.later(hours=2)
-    sync(made, commit)
-    for flagged in Assignment.objects.filter(state="flagged"):
-        with commit(execute=True):
-            counts = not flagged.control_failures
-            decide(flagged, votes_count=counts, paid=True, reason="Looked at.", by=robin())
-    sync(made, commit)
-    there.later(minutes=2)
-    sync(made, commit)

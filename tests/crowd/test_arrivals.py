@@ -22,14 +22,6 @@ def test_the_address_loses_the_id_of_the_person(client, made, there):
     assert not any("P1SECRET" in str(event.data) for event in Event.objects.all())
 
 
-def test_who_does_not_consent_gets_a_code_and_leaves_no_worker(client, made, there):
-    there.come("S1", "P1")
-    page = agree(client, enter(client), "no")
-    assert "NOCONSENT1" in page.text
-    assert not Worker.objects.exists()
-    assert not Assignment.objects.exists()
-
-
 def test_an_answer_to_an_outdated_consent_sheet_is_asked_again(client, made, there):
     there.come("S1", "P1")
     assert client.post(enter(client), {"consent": "yes", "sheet": "0"}).status_code == 422

@@ -18,12 +18,6 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def mturk(db, settings):
-    with platform.rehearsing(settings) as made:
-        yield made
-
-
-@pytest.fixture
 def prolific(db, settings):
     with prolific_rehearsal.rehearsing(settings) as made:
         yield made
@@ -76,12 +70,12 @@ def send_one_hit(there: platform.Rehearsal) -> None:
 
 
 @pytest.mark.parametrize("task", EVERY_TYPE)
-def test_a_hit_is_listed_in_the_words_of_its_type_and_done_on_mturk(mturk, commit, task):
+def test_a_hit_is_listed_in_the_words_of_its_type_and_done_on_mturk(rehearsal, commit, task):
     made = publish(task, "mturk", commit)
-    hit = mturk.world.call("GetHIT", {"HITId": mturk.hits()[0]})["HIT"]
+    hit = rehearsal.world.call("GetHIT", {"HITId": rehearsal.hits()[0]})["HIT"]
     check_listed(task, hit["Title"], hit["Description"])
     assert hit["Keywords"] == TASK_TYPES[task].keywords
-    send_one_hit(mturk)
+    send_one_hit(rehearsal)
     platform.sync(made, commit)
     check_stored(made, task)
 
@@ -95,5 +89,5 @@ def test_a_hit_is_listed_in_the_words_of_its_type_and_done_on_prolific(prolific,
     form = form_of(Assignment.objects.get(outside_key=submission))
     page = prolific.browser(person).post(sheet, form)
     prolific.complete(submission, person, prolific_rehearsal.code_in(page.text))
-    prolific_rehearsal.sync(made, commit)
+    platform.sync(made, commit)
     check_stored(made, task)

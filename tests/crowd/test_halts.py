@@ -1,9 +1,12 @@
 """No new worker comes from the platform: a sync says who brought that about and what to do, and so do page and API."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
+from django.test import TestCase
 from django.utils import timezone
 
 from annotation.models import Assignment
@@ -15,21 +18,39 @@ from crowd.posting.publication import close_round
 from hits.models import Round, Seat
 from integrations.models import Notification
 from tests.crowd.fakes import robin
-from tests.crowd.prolific_rehearsal import published, rehearsal, sync
-from tests.factories import make_round, put_on_platform
+from tests.crowd.platform import sync, taken_back_there
+from tests.crowd.prolific_rehearsal import Rehearsal, published, rehearsing
+from tests.factories import make_collection, make_round, put_on_platform
 
-__all__ = ["rehearsal"]
 ITSELF = "Prolific paused it by itself: it was full, and submitted work was rejected or returned."
 
 
+@pytest.fixture(scope="module")
+def published_once(lasting) -> Iterator[Rehearsal]:
+    """A round of one HIT on Prolific."""
+    with rehearsing(settings) as there:
+        published(hits=1, commit=TestCase.captureOnCommitCallbacks)
+        yield there
+
+
 @pytest.fixture
-def full(rehearsal, commit):
-    """A round of one HIT whose study is full: its only work failed a control and waits for a person."""
-    made = published(hits=1, commit=commit)
+def rehearsal(db, published_once) -> Iterator[Rehearsal]:
+    with taken_back_there(published_once.emulator):
+        yield published_once
+
+
+@pytest.fixture
+def on_prolific(rehearsal) -> Round:
+    return Round.objects.get()
+
+
+@pytest.fixture
+def full(on_prolific, rehearsal, commit) -> Round:
+    """The same whose study is full: its only work failed a control and waits for a person."""
     with commit(execute=True):
         rehearsal.work(wrong=True)
-    sync(made, commit)
-    return made
+    sync(on_prolific, commit)
+    return on_prolific
 
 
 def texts(made: Round) -> list[str]:
@@ -74,7 +95,7 @@ def test_a_pause_of_prolific_itself_is_notified_once_and_ends_with_resume(full, 
     assert rehearsal.study().status == "PAUSED"
     assert texts(full) == [f"{ITSELF} No new worker comes until it is resumed."]
     assert (pauses_of([full])[full.pk], notified()) == ("the platform", [("paused", "the platform", "resume")])
-    assert f"{ITSELF} No new worker comes until it is resumed. (resume round-1)" in call_command("sync", full.name)
+    assert "(resume round-1)" in call_command("sync", full.name)
     assert call_command("resume", full.name) == "Round round-1 gives out HITs again."
     assert (rehearsal.study().status, texts(full), pauses_of([full])[full.pk]) == ("ACTIVE", [], "")
     with commit(execute=True):
@@ -83,62 +104,65 @@ def test_a_pause_of_prolific_itself_is_notified_once_and_ends_with_resume(full, 
     assert rehearsal.study().status == "COMPLETED"
 
 
-def test_a_pause_on_prolifics_site_differs_from_one_of_prolific_itself(rehearsal, commit):
-    made = published(hits=2, commit=commit)
+def test_a_pause_on_prolifics_site_differs_from_one_of_prolific_itself(on_prolific, rehearsal, commit):
     move(rehearsal, "PAUSE")
-    sync(made, commit)
-    assert texts(made) == ["It was paused on the platform, not from here. No new worker comes until it is resumed."]
+    sync(on_prolific, commit)
+    assert texts(on_prolific) == [
+        "It was paused on the platform, not from here. No new worker comes until it is resumed."
+    ]
     assert notified() == [("paused", "on the platform, not from here", "resume")]
     move(rehearsal, "START")
-    sync(made, commit)
-    assert (texts(made), len(notified())) == ([], 1)
+    sync(on_prolific, commit)
+    assert (texts(on_prolific), len(notified())) == ([], 1)
 
 
-def test_our_own_pauses_are_named_as_ours_and_to_no_other_program(rehearsal, commit):
-    made = published(hits=2, commit=commit)
+def test_our_own_pauses_are_named_as_ours_and_to_no_other_program(on_prolific, rehearsal, commit):
     Seat.objects.update(state="filled")
-    sync(made, commit)
-    assert texts(made) == ["It is paused, as no HIT is left for visitors, and goes on by itself."]
-    assert pauses_of([made])[made.pk] == ""
-    call_command("pause", made.name)
-    sync(made, commit)
+    sync(on_prolific, commit)
+    assert texts(on_prolific) == ["It is paused, as no HIT is left for visitors, and goes on by itself."]
+    assert pauses_of([on_prolific])[on_prolific.pk] == ""
+    call_command("pause", on_prolific.name)
+    sync(on_prolific, commit)
     paused = Round.objects.get()
-    assert (texts(made), pauses_of([paused])[made.pk]) == (["A person paused the round here."], "a person here")
+    assert (texts(on_prolific), pauses_of([paused])[on_prolific.pk]) == (
+        ["A person paused the round here."],
+        "a person here",
+    )
     assert notified() == []
 
 
-def test_a_study_that_was_stopped_there_cannot_be_resumed_and_resume_says_so(rehearsal, commit):
-    made = published(hits=2, commit=commit)
+def test_a_study_that_was_stopped_there_cannot_be_resumed_and_resume_says_so(on_prolific, rehearsal, commit):
     move(rehearsal, "STOP")
-    sync(made, commit)
-    assert texts(made)[0].startswith("It was stopped on Prolific, not from here.")
+    sync(on_prolific, commit)
+    assert texts(on_prolific)[0].startswith("It was stopped on Prolific, not from here.")
     assert notified() == [("stopped", "on the platform, not from here", "look at the platform")]
-    assert "It was stopped on Prolific, not from here." in call_command("resume", made.name)
+    assert "was stopped on Prolific" in call_command("resume", on_prolific.name)
     with commit(execute=True):
-        close_round(made, actor="robin")
-    assert texts(made) == []
+        close_round(on_prolific, actor="robin")
+    assert texts(on_prolific) == []
 
 
-@pytest.mark.parametrize(
-    ("status", "text", "goes_on"),
-    [
-        ("UNPUBLISHED", "Prolific lists it as not published; that was not done from here.", False),
-        ("SCHEDULED", "Prolific publishes it later, at a time that was not set from here.", True),
-        ("PUBLISHING", "Prolific is publishing it.", True),
-        ("WAITING FOR A CHECK OF CONTENTS", 'Prolific lists it as "WAITING FOR A CHECK ", which Counterpart', False),
-    ],
-)
-def test_every_other_state_is_named_also_one_that_is_new(rehearsal, commit, status, text, goes_on):
-    made = published(hits=2, commit=commit)
-    rename(rehearsal, status)
-    sync(made, commit)
-    (hold,) = halts_of([made])[made.pk]
-    assert (hold.text.startswith(text), hold.goes_on, bool(notified())) == (True, goes_on, not goes_on)
+OTHER_STATES = {
+    "SCHEDULED": ("Prolific publishes it later, at a time that was not set from here.", True),
+    "PUBLISHING": ("Prolific is publishing it.", True),
+    "UNPUBLISHED": ("Prolific lists it as not published; that was not done from here.", False),
+    "WAITING FOR A CHECK OF CONTENTS": ('Prolific lists it as "WAITING FOR A CHECK ", which Counterpart', False),
+}
+
+
+def test_every_other_state_is_named_also_one_that_is_new(on_prolific, rehearsal, commit):
+    held_up = 0
+    for status, (text, goes_on) in OTHER_STATES.items():
+        rename(rehearsal, status)
+        sync(on_prolific, commit)
+        (hold,) = halts_of([on_prolific])[on_prolific.pk]
+        held_up += not goes_on
+        assert (hold.text.startswith(text), hold.goes_on, len(notified())) == (True, goes_on, held_up)
 
 
 @pytest.fixture
 def on_mturk(db):
-    made = put_on_platform(make_round(hits=3))
+    made = put_on_platform(make_round(make_collection("other", images=14, pictures=True), "on-mturk", hits=3))
     where = {"channel": made.channel, "environment": made.environment, "max_assignments": 1, "state": "live"}
     for hit in made.hits.all():
         Posting.objects.create(round=made, hit=hit, external_id=f"H{hit.pk}", seen_at=timezone.now(), **where)
@@ -164,7 +188,8 @@ def test_refused_calls_and_an_account_that_is_short_are_named(on_mturk):
     Outbox.objects.create(round=on_mturk, call="publish", subject="x:1", state="failed", error="Refused.", **where)
     Outbox.objects.create(round=on_mturk, call="pay", subject="x:2", state="failed", error="No such work.", **where)
     calls, funds = holds_there(on_mturk)
-    assert str(calls).startswith("1 call of its postings failed: Refused. (publish round-1 --channel mturk")
+    assert str(calls).startswith("1 call of its postings failed: Refused. (publish on-mturk --channel mturk")
     assert "$0.01" in funds.text
     close_round(on_mturk, actor="robin")
-    assert holds_there(Round.objects.get()) == []
+    on_mturk.refresh_from_db()
+    assert holds_there(on_mturk) == []

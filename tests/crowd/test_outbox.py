@@ -36,8 +36,8 @@ def later(row, by=timedelta(days=1)):
     Outbox.objects.filter(pk=row.pk).update(due_at=row.due_at - by)
 
 
-def test_a_call_is_made_once_its_change_is_committed(platform, db, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
+def test_a_call_is_made_once_its_change_is_committed(platform, db, commit):
+    with commit(execute=True):
         row = put(Outbox.Call.PUBLISH, posting(), **SANDBOX)
         assert platform.calls == []
     assert platform.calls == [("publish", str(row.pk))]
@@ -110,14 +110,16 @@ def no_jitter(monkeypatch):
     monkeypatch.setattr(outbox.random, "uniform", lambda low, high: low)
 
 
-def test_pauses_grow(call, platform, no_jitter):
-    platform.failures = [ChannelError("Lost")] * 3
-    assert [*pauses_of(call, 3)] == [30, 60, 120]
-
-
-def test_pauses_that_the_platform_asks_for_grow_up_to_an_hour(call, platform, no_jitter):
-    platform.failures = [ChannelError("Throttled", retry_after=timedelta(seconds=600), reached=False)] * 5
-    assert [*pauses_of(call, 5)] == [600, 1200, 2400, 3600, 3600]
+@pytest.mark.parametrize(
+    ("asked", "pauses"),
+    [
+        ({}, [30, 60, 120]),
+        ({"retry_after": timedelta(seconds=600), "reached": False}, [600, 1200, 2400, 3600, 3600]),
+    ],
+)
+def test_pauses_grow_where_the_platform_asks_for_them_up_to_an_hour(call, platform, no_jitter, asked, pauses):
+    platform.failures = [ChannelError("Throttled", **asked)] * len(pauses)
+    assert [*pauses_of(call, len(pauses))] == pauses
 
 
 def test_calls_that_failed_together_are_not_made_together_again(call, platform):
@@ -176,10 +178,10 @@ def test_one_broken_call_does_not_hold_up_the_rest(call, platform):
     assert call.state == State.DONE
 
 
-def test_a_failed_call_can_be_sent_again_by_a_person(call, platform, django_capture_on_commit_callbacks):
+def test_a_failed_call_can_be_sent_again_by_a_person(call, platform, commit):
     platform.failures = [ChannelError("No money", permanent=True)]
     deliver(call.pk)
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         assert send_again(call, actor="robin")
     call.refresh_from_db()
     assert call.state == State.DONE

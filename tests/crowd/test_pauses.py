@@ -14,7 +14,8 @@ from crowd.posting.pauses import pause_round, resume_round
 from crowd.posting.publication import close_round
 from hits.models import Round, Seat
 from tests.annotation.answering import right_answers
-from tests.crowd.prolific_rehearsal import published, rehearsal, sync
+from tests.crowd.platform import sync
+from tests.crowd.prolific_rehearsal import published, rehearsal
 from tests.factories import make_assignment, make_round, make_worker, put_on_platform
 
 __all__ = ["rehearsal"]

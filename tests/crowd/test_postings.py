@@ -88,19 +88,17 @@ def test_a_posting_brings_no_more_answer_sets_than_the_platform_lets_it(platform
     assert postings_for(make_round(hits=2, replication=replication), "mturk") == postings
 
 
-def test_added_and_closed_postings_are_sent_when_the_change_is_committed(
-    db, platform, django_capture_on_commit_callbacks
-):
+def test_added_and_closed_postings_are_sent_when_the_change_is_committed(db, platform, commit):
     made = make_round(published=False)
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         publish_round(made, channel="mturk", actor="robin")
     made.refresh_from_db()
     assert list(Posting.objects.values_list("state", flat=True)) == ["live"]
     Posting.objects.update(state="closed", settled_at=timezone.now())
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         assert post_open_seats(made) == 1
     assert Posting.objects.filter(state="live").count() == 1
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         assert close_postings(made) == 1
     assert not Posting.objects.filter(state="live").exists()
 
@@ -164,23 +162,23 @@ def posting(*, days: int, status: str = "approved", **fields) -> Posting:
     return made
 
 
-def test_old_and_decided_hits_are_removed_once(db, platform, django_capture_on_commit_callbacks):
+def test_old_and_decided_hits_are_removed_once(db, platform, commit):
     made = posting(days=31)
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         assert [dispose_of_finished(), dispose_of_finished()] == [1, 0]
     made.refresh_from_db()
     assert made.state == "disposed"
 
 
-def test_a_hit_that_is_removed_is_deleted_on_mturk_and_once(rehearsal, django_capture_on_commit_callbacks):
-    made = published(hits=2, commit=django_capture_on_commit_callbacks)
+def test_a_hit_that_is_removed_is_deleted_on_mturk_and_once(rehearsal, commit):
+    made = published(hits=2, commit=commit)
     removed, kept = rehearsal.hits()
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         close_postings(made)
     long_ago = timezone.now() - timedelta(days=31)
     Posting.objects.filter(external_id=removed).update(state="closed", settled_at=long_ago)
     for _ in range(2):
-        with django_capture_on_commit_callbacks(execute=True):
+        with commit(execute=True):
             dispose_of_finished()
     statuses = [rehearsal.world.call("GetHIT", {"HITId": hit})["HIT"]["HITStatus"] for hit in (removed, kept)]
     assert statuses == ["Disposed", "Reviewable"]

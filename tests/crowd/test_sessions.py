@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.models import Assignment, Judgment, Payment
+from annotation.models import Assignment, Payment
 from annotation.money.ledger import balance_of, balances
 from annotation.money.payments import PAID_AS_BONUS, owe_bonus
 from annotation.review.decisions import decide, reject
@@ -20,23 +20,7 @@ from hits.models import Round, Seat
 from tests.annotation.answering import as_form, right_answers
 from tests.crowd.fakes import robin
 from tests.crowd.session_fakes import start, sync, work
-from tests.factories import make_round
 from tests.transactions import locked_in_order
-
-
-def test_a_visitor_consents_answers_and_is_paid_once_the_platform_lists_them(client, made, there, commit):
-    with commit(execute=True):
-        work(client, there, listed="")
-    assignment = Assignment.objects.get()
-    assert (assignment.state, assignment.outside_key, assignment.visit.state) == ("accepted", "S1", "")
-    assert Judgment.objects.count() == 4
-    sync(made, commit)
-    assert [call for call, _ in there.calls] == ["publish"]  # nothing is paid before it is listed
-    there.come("S1", "P1", "submitted")
-    sync(made, commit)
-    assert [call for call, _ in there.calls] == ["publish", "pay"]
-    assert Payment.objects.get().state == "paid"
-    assert sum(balances(made).values()) == 0
 
 
 def test_a_listed_session_is_locked_after_its_round(client, made, there):
@@ -46,8 +30,7 @@ def test_a_listed_session_is_locked_after_its_round(client, made, there):
     assert locked_in_order(keep) == [Round, Visit]  # and its assignment with it
 
 
-@pytest.mark.parametrize("listed", ["returned", "expired"])
-@pytest.mark.parametrize("graded", [True, False])
+@pytest.mark.parametrize(("listed", "graded"), [("returned", True), ("expired", False)])
 def test_who_has_answered_in_a_session_that_ended_is_paid_by_a_person(client, made, there, commit, listed, graded):
     with commit(execute=graded):
         work(client, there, listed=listed)
@@ -60,7 +43,7 @@ def test_who_has_answered_in_a_session_that_ended_is_paid_by_a_person(client, ma
     paid = Payment.objects.get(state="paid")
     assert (paid.kind, paid.reason, paid.amount) == ("bonus", PAID_AS_BONUS, Decimal("0.65"))
     assert Assignment.objects.get().state == "accepted"
-    assert [call for call, _ in there.calls] == ["publish", "pay"]
+    assert [call for call, _ in there.calls] == ["pay"]
     assert sum(balances(made).values()) == 0
 
 
@@ -91,7 +74,7 @@ def test_work_that_the_platform_settles_in_its_own_way_is_for_a_person_and_paid_
         sync(made, commit)
     assert Assignment.objects.get().state == "accepted"
     assert [(one.kind, one.amount) for one in Payment.objects.filter(state="paid")] == [("bonus", Decimal("0.40"))]
-    assert [call for call, _ in there.calls] == ["publish", "pay"]
+    assert [call for call, _ in there.calls] == ["pay"]
     assert sum(balances(made).values()) == 0
 
 
@@ -144,22 +127,17 @@ def test_a_rejection_needs_a_long_reason_and_its_place_is_free_by_itself(client,
         reject(assignment, reason="Every one of the answers is the same. " * 4, **words)
     there.come("S1", "P1", "rejected")
     sync(made, commit)
-    assert [call for call, _ in there.calls] == ["publish", "reject"]
+    assert [call for call, _ in there.calls] == ["reject"]
     assert Posting.objects.get().max_assignments == 2
     assert balance_of(made).commitment.held == 2 * made.seat_cost
 
 
-def test_no_more_places_are_asked_for_than_the_ceiling_pays(db, there, commit):
-    made = make_round(hits=3, published=False)
-    with commit(execute=True):
-        call_command("publish", made.name, channel="visits", environment="emulator")
+def test_no_more_places_are_asked_for_than_the_ceiling_pays(made):
+    Round.objects.update(ceiling=made.seat_cost * 2)
     made.refresh_from_db()
-    type(made).objects.update(ceiling=made.seat_cost * 3)
-    made.refresh_from_db()
-    hit = made.hits.first()
-    Seat.objects.create(round=made, hit=hit, number=2)
+    Seat.objects.create(round=made, hit=made.hits.first(), number=2)
     assert post_open_seats(made) == 0
-    assert Posting.objects.get().max_assignments == 3
+    assert Posting.objects.get().max_assignments == 2
 
 
 def test_the_seat_of_a_session_that_lasts_too_long_is_free(client, made, there, commit):

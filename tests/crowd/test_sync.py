@@ -87,12 +87,12 @@ def test_an_unreachable_platform_is_one_failure_and_is_not_called_on(rehearsal, 
 
 
 def test_an_emulator_without_our_hits_is_reported_in_a_few_lines(rehearsal, commit, settings):
-    made = published(hits=8, commit=commit)
+    made = published(hits=7, commit=commit)
     with rehearsing(settings):
         synced = sync_round(made)
     assert len(synced.failures) == 6
     assert "does not exist" in synced.failures[0]
-    assert synced.failures[-1] == "3 more HITs could not be listed."
+    assert synced.failures[-1] == "2 more HITs could not be listed."
 
 
 def test_work_that_waits_to_be_taken_in_is_not_asked_for_again(rehearsal, commit, monkeypatch):
@@ -218,34 +218,34 @@ def calls(monkeypatch) -> Counter:
 
 
 @pytest.fixture
-def four_at_once(monkeypatch):
-    monkeypatch.setattr(tasks, "LISTED_AT_ONCE", 4)
+def two_at_once(monkeypatch):
+    monkeypatch.setattr(tasks, "LISTED_AT_ONCE", 2)
 
 
-def test_the_clocks_sync_of_many_hits_makes_few_calls_and_lists_all_in_turn(rehearsal, commit, calls, four_at_once):
-    made = published(hits=10, commit=commit)
+def test_the_clocks_sync_of_many_hits_makes_few_calls_and_lists_all_in_turn(rehearsal, commit, calls, two_at_once):
+    made = published(hits=5, commit=commit)
     listed = []
     for _ in range(3):
         calls.clear()
         sync_one(made.pk)
         listed.append(calls["GetHIT"] + calls["ListAssignmentsForHIT"])
-    assert listed == [8, 8, 8]
+    assert listed == [4, 4, 4]
     assert not Posting.objects.filter(seen_at=None).exists()
     calls.clear()
     sync(made, commit)
-    assert calls["GetHIT"] == 10  # a sync that a person starts lists everything
+    assert calls["GetHIT"] == 5  # a sync that a person starts lists everything
 
 
-def test_answers_that_were_saved_with_us_are_looked_for_first(rehearsal, commit, four_at_once):
-    made = published(hits=10, commit=commit)
-    rehearsal.work(rehearsal.hits()[9], rehearsal.worker())
+def test_answers_that_were_saved_with_us_are_looked_for_first(rehearsal, commit, two_at_once):
+    made = published(hits=5, commit=commit)
+    rehearsal.work(rehearsal.hits()[4], rehearsal.worker())
     with commit(execute=True):
         sync_one(made.pk)
     assert Assignment.objects.get().state == "accepted"
 
 
-def test_postings_that_cannot_be_listed_do_not_take_the_places_of_others(rehearsal, commit, four_at_once):
-    made = published(hits=8, commit=commit)
-    Posting.objects.filter(hit__number__lte=4).update(external_id=Concat(Value("GONE"), "external_id"))
+def test_postings_that_cannot_be_listed_do_not_take_the_places_of_others(rehearsal, commit, two_at_once):
+    made = published(hits=4, commit=commit)
+    Posting.objects.filter(hit__number__lte=2).update(external_id=Concat(Value("GONE"), "external_id"))
     sync_one(made.pk), sync_one(made.pk)
-    assert Posting.objects.filter(seen_at=None).count() == 4
+    assert Posting.objects.filter(seen_at=None).count() == 2

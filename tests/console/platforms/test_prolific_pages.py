@@ -14,7 +14,8 @@ from crowd.models import Outbox
 from crowd.posting.publication import close_round
 from hits.models import Round
 from tests.console.api.calls import caller_for
-from tests.crowd.prolific_rehearsal import published, rehearsal, sync
+from tests.crowd.platform import sync
+from tests.crowd.prolific_rehearsal import published, rehearsal
 from tests.factories import make_round
 
 __all__ = ["rehearsal"]

@@ -17,16 +17,8 @@ from crowd.posting.publication import close_round
 from hits.models import Round, Seat
 from tests.crowd.fakes import robin
 from tests.crowd.killing import kill_everywhere
-from tests.crowd.prolific_rehearsal import (
-    check_books,
-    check_done,
-    code_in,
-    published,
-    rest,
-    rest_until_clear,
-    sync,
-    work,
-)
+from tests.crowd.platform import sync
+from tests.crowd.prolific_rehearsal import check_books, check_done, code_in, published, rest, rest_until_clear, work
 from tests.factories import make_round
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from copy import copy
+from decimal import Decimal
 
 from django.utils import timezone
 
@@ -18,7 +19,8 @@ from crowd.models import Message, Outbox
 from crowd.posting.publication import close_round
 from crowd.sync import rounds_to_sync
 from tests.crowd.fakes import robin
-from tests.crowd.prolific_rehearsal import code_in, published, sync
+from tests.crowd.platform import sync
+from tests.crowd.prolific_rehearsal import check_books, code_in, published, rest
 
 
 def test_a_ceiling_without_a_place_to_spare_takes_right_answers(rehearsal, commit):
@@ -87,7 +89,7 @@ def test_a_message_whose_process_was_stopped_is_not_sent_again(rehearsal, commit
     assert not Outbox.objects.exclude(state="done").exists()
 
 
-def test_a_top_up_goes_only_to_workers_who_were_paid_for_a_hit(rehearsal, commit):
+def test_a_top_up_is_paid_once_to_each_worker_who_was_paid_for_a_hit_and_to_no_other(rehearsal, commit):
     made = published(hits=6, commit=commit)
     with commit(execute=True):
         submission, person, sheet = rehearsal.open()
@@ -109,3 +111,7 @@ def test_a_top_up_goes_only_to_workers_who_were_paid_for_a_hit(rehearsal, commit
     with commit(execute=True):
         assert pay_shortfall(made, actor="robin").assignments == 6
     assert not Payment.objects.filter(assignment__has_hit=False, kind="bonus").exists()
+    rest(made, rehearsal, commit)
+    assert sorted(rehearsal.bonuses()) == [Decimal("0.50")] * 6 + [Decimal("2.00")]  # and what the first is paid by
+    assert not Payment.objects.filter(state="owed").exists()
+    check_books(made, rehearsal)

@@ -9,7 +9,8 @@ from counterpart_emulators.marketplace import Refusal
 from crowd.posting.pauses import resume_round
 from hits.models import Seat
 from tests.crowd.fakes import robin
-from tests.crowd.prolific_rehearsal import check_books, code_in, play_all, published, rest, sync
+from tests.crowd.platform import sync
+from tests.crowd.prolific_rehearsal import check_books, code_in, published, rest
 
 
 def decline(there) -> tuple[str, str]:
@@ -85,8 +86,16 @@ def test_a_submission_that_was_not_opened_here_takes_a_place_once_a_person_has_i
 
 @pytest.mark.slow
 def test_everything_odd_together_pays_everybody_once(rehearsal, commit):
+    """One person finishes, one runs out of time after answering, one returns, one enters no code without answers."""
     made = published(hits=4, commit=commit)
-    play_all(rehearsal, commit)
+    with commit(execute=True):
+        late, person, sheet = rehearsal.open()
+        rehearsal.answer(late, person, sheet)
+        rehearsal.later(hours=2)
+        rehearsal.work()
+        gone, visitor, _ = rehearsal.open()
+        rehearsal.give_back(gone, visitor)
+        rehearsal.complete(*rehearsal.open()[:2], "NOCODE")
     sync(made, commit)
     for flagged in Assignment.objects.filter(state="flagged"):
         counts = flagged.judgments.exists()

@@ -12,7 +12,8 @@ from crowd.messages import write_to
 from crowd.models import Outbox, Posting
 from crowd.posting.publication import close_round
 from tests.crowd.fakes import robin
-from tests.crowd.prolific_rehearsal import Rehearsal, check_books, code_in, published, sync
+from tests.crowd.platform import sync
+from tests.crowd.prolific_rehearsal import Rehearsal, check_books, code_in, published
 
 
 def check(made, there: Rehearsal) -> None:

@@ -18,7 +18,8 @@ from annotation.review.decisions import decide, reject
 from crowd.messages import write_to
 from crowd.posting.publication import close_round
 from crowd.visits.returns import request_return
-from tests.crowd.prolific_rehearsal import published, sync
+from tests.crowd.platform import sync
+from tests.crowd.prolific_rehearsal import published
 
 Id = Annotated[str, Field(pattern="^[0-9a-f]{24}$")]
 Minor = Annotated[int, Field(strict=True, ge=0)]

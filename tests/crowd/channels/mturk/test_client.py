@@ -1,10 +1,10 @@
-"""What a refusal of MTurk means for the call: try again, look whether it took effect, or give up."""
+"""What a refusal of MTurk means for the call: try again, look whether it took effect, or give up; and no secret."""
 
 from datetime import timedelta
 
 import pytest
 
-from crowd.channels.mturk.client import FUNDS_PAUSE, THROTTLED_PAUSE, refusal_of
+from crowd.channels.mturk.client import FUNDS_PAUSE, THROTTLED_PAUSE, Environment, TurkError, refusal_of
 
 FUNDS = {"TurkErrorCode": "AWS.MechanicalTurk.InsufficientFunds"}
 
@@ -32,3 +32,21 @@ def test_a_call_that_mturk_understood_and_refused_is_not_tried_again():
 
 def answer(status: int, name: str) -> dict:
     return {"Error": {"Code": name}, "ResponseMetadata": {"HTTPStatusCode": status}}
+
+
+@pytest.mark.parametrize(
+    ("message", "is_replay"),
+    [
+        ("A request with this UniqueRequestToken has already been processed.", True),
+        ("The token is too long.", False),
+        ("The request cannot be processed in this state.", False),
+        ("You have insufficient funds.", False),
+    ],
+)
+def test_only_a_refusal_of_a_token_that_was_processed_is_a_replay(message, is_replay):
+    assert TurkError(f"MTurk: {message}", code="RequestError", permanent=True).is_replay == is_replay
+
+
+def test_a_printed_environment_has_no_secret_key():
+    environment = Environment("production", "https://mturk.example", (), "AKID", "the-secret-key")
+    assert "the-secret-key" not in repr(environment)
