@@ -105,6 +105,6 @@ def test_a_populated_database_of_0_3_1_is_upgraded_and_keeps_its_rows(empty_data
 def test_a_database_before_0_3_1_is_refused_unchanged(empty_database):
     recorder = MigrationRecorder(connections[empty_database])
     recorder.record_applied("annotation", "0001_initial")
-    with pytest.raises(CommandError, match=r"before 0\.3\.1\. Upgrade to 0\.3\.2 first"):
+    with pytest.raises(CommandError, match=r"0\.3\.2"):
         call_command("migrate", database=empty_database, verbosity=0)
     assert connections[empty_database].introspection.table_names() == ["django_migrations"]
