@@ -1,8 +1,10 @@
 """What the documents name exists, and what exists is documented."""
 
 import re
+import tomllib
 
 import pytest
+import yaml
 from django.core.management import get_commands, load_command_class
 from django.urls import resolve
 
@@ -82,3 +84,10 @@ def test_a_line_of_the_changelog_begins_with_its_kind_and_is_short():
 def test_a_version_of_the_changelog_names_its_commit():
     versions = re.findall(r"^## (\d.*)$", text_of("CHANGELOG.md"), re.M)
     assert [version for version in versions if not re.search(r"commit [0-9a-f]{8}\)$", version)] == []
+
+
+def test_the_citation_has_the_version_of_the_project():
+    citation = yaml.safe_load(text_of("CITATION.cff"))
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    assert (citation["cff-version"], citation["version"]) == ("1.2.0", project["version"])
+    assert citation["license"] == project["license"]
