@@ -13,7 +13,7 @@ from PIL import Image as Picture
 
 from core.errors import CounterpartError
 from core.models import Event
-from corpus.models import Caption, Collection, Match
+from corpus.models import Collection, Match
 from demo import collection as demo_collection
 from demo.collection import compose, make_demo_collection
 from demo.drawing.layout import draw_scene
@@ -97,16 +97,15 @@ def test_making_it_again_changes_nothing(db):
 
 
 def test_the_name_of_another_collection_is_refused(db):
-    collection = make_demo_collection("demo", images=10, seed=2)
+    make_demo_collection("demo", images=10, seed=2)
     for other in ({"images": 10, "seed": 3}, {"images": 11, "seed": 2}):
-        with pytest.raises(CounterpartError, match="exists with 10 pictures and seed 2"):
+        with pytest.raises(CounterpartError, match="10 pictures and seed 2"):
             make_demo_collection("demo", **other)
     with pytest.raises(CommandError, match="10 pictures and seed 7"):
         call_command("demo_collection", "demo", "--images", "10", "--seed", "7")
     make_collection("zoo")
     with pytest.raises(CounterpartError, match="zoo exists and was not drawn"):
         make_demo_collection("zoo", images=10)
-    assert collection.images.count() == 10
 
 
 def test_a_failure_midway_leaves_no_rows(db, monkeypatch):
@@ -114,7 +113,6 @@ def test_a_failure_midway_leaves_no_rows(db, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         make_demo_collection("demo", images=10)
     assert not Collection.objects.exists()
-    assert not Caption.objects.exists()
 
 
 def drawn(scene):

@@ -32,10 +32,6 @@ def test_the_weights_in_the_source_were_trained_with_the_settings_in_the_source(
     assert ANNOTATORS[name].loss in kind_of(name).losses
 
 
-def test_adding_them_twice_changes_nothing(db):
-    assert add_demo_annotators() == add_demo_annotators()
-
-
 @pytest.mark.slow
 def test_each_finds_far_more_than_chance_and_no_two_find_the_same(db):
     gallery = open_gallery(make_demo_collection("unseen", images=50, seed=5), None)

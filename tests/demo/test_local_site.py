@@ -13,6 +13,7 @@ from core.errors import CounterpartError
 from demo import local_site
 from demo.local_site import free_port
 from tests.ports import answers, reserved_port, running
+from tests.project.names import ROOT
 
 SERVE = "import django; django.setup(); from demo.local_site import serve; serve({port}, 'http://127.0.0.1:{port}')"
 
@@ -37,23 +38,6 @@ def await_true(condition, seconds: float = 90) -> bool:
     return False
 
 
-@pytest.fixture
-def site(tmp_path, db, migrated):
-    """The port of a site served from an empty database of its own, and its process."""
-    shutil.copy(migrated, tmp_path / "counterpart.sqlite3")
-    environment = {
-        "PATH": os.environ["PATH"],
-        "VAR_DIR": str(tmp_path),
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-    }
-    root = Path(__file__).resolve().parents[2]
-    with (
-        reserved_port() as port,
-        running(["-c", SERVE.format(port=port)], port, env=environment, cwd=root) as process,
-    ):
-        yield port, process
-
-
 def processes_of(folder: Path) -> list[str]:
     """The command lines of running processes that name the folder."""
     lines = []
@@ -66,10 +50,15 @@ def processes_of(folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_site_and_worker_come_and_go_together(site, tmp_path):
-    port, process = site
-    assert await_true(lambda: processes_of(tmp_path))
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=30) == 0
-    assert await_true(lambda: not processes_of(tmp_path))
-    assert not answers(port)
+def test_site_and_worker_come_and_go_together(db, migrated, tmp_path):
+    shutil.copy(migrated, tmp_path / "counterpart.sqlite3")
+    environment = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    with (
+        reserved_port() as port,
+        running(["-c", SERVE.format(port=port)], port, env=environment, cwd=ROOT) as process,
+    ):
+        assert await_true(lambda: processes_of(tmp_path))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 0
+        assert await_true(lambda: not processes_of(tmp_path))
+        assert not answers(port)

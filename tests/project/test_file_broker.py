@@ -34,11 +34,6 @@ def received(broker: Connection, queue: str = "work") -> list[str]:
         bodies.append(message.payload)
 
 
-def test_what_is_sent_arrives_once(broker):
-    send(broker, "one", "two")
-    assert (received(broker), received(broker)) == (["one", "two"], [])
-
-
 def test_each_queue_is_read_alone(broker):
     send(broker, "search", queue="retrieval")
     send(broker, "pay", queue="crowd")

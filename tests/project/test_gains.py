@@ -9,8 +9,6 @@ import pytest
 
 from counterpart_annotators.kinds.vlm import questions
 from counterpart_statistics.selection.pooled_queries import GAINS
-from dataset.exports.columns import COLUMNS
-from dataset.exports.statements import labels
 from dataset.exports.tables import NUMBERS, with_labels
 
 PATH = Path(__file__).resolve().parents[2] / "docs/metrics.md"
@@ -37,9 +35,3 @@ def test_the_gains_of_levels_are_those_of_the_page():
 
 def test_the_examples_on_the_page_run():
     assert doctest.testfile(str(PATH), module_relative=False).failed == 0
-
-
-def test_card_and_croissant_call_the_gain_half_of_the_graded_label():
-    assert "gain" not in COLUMNS
-    assert COLUMNS["graded"].endswith("A pair's gain is half of it.")
-    assert "A pair's gain in graded metrics is half of it: 1, 0.5 or 0." in labels()[-1]

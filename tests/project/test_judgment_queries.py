@@ -1,4 +1,4 @@
-"""Judgments are asked for in one place, so that votes count alike everywhere."""
+"""Judgments are asked for in one place, so that votes count alike everywhere. Events are only shown."""
 
 import re
 
@@ -13,15 +13,30 @@ MAY_ASK = {
     "console/pairs/explorer.py",
     "dataset/outside_judgments/judgment_import.py",
 }
+# Every app writes events; only pages read them.
+MAY_READ_EVENTS = {
+    "core/events.py",
+    "console/events/views.py",
+    "console/home/views.py",
+    "console/rounds/vote_orders.py",
+}
 ASKS = re.compile(
     r"Judgment\._?(objects|default_manager|base_manager)\b|\bjudgment_set\b"
     r"|\.judgments\.(all|filter|exclude|order_by|values|exists|count|annotate|aggregate|select_related|first|last)\b"
 )
 
 
+def modules_with(words: re.Pattern) -> set[str]:
+    paths = [path for app in APPS for path in (ROOT / app).rglob("*.py") if "migrations" not in path.parts]
+    return {path.relative_to(ROOT).as_posix() for path in paths if words.search(path.read_text())}
+
+
+def test_no_decision_rests_on_an_event():
+    assert modules_with(re.compile(r"Event\.objects")) <= MAY_READ_EVENTS
+
+
 def test_few_modules_ask_the_database_for_judgments():
-    modules = [path for app in APPS for path in (ROOT / app).rglob("*.py") if "migrations" not in path.parts]
-    asking = {path.relative_to(ROOT).as_posix() for path in modules if ASKS.search(path.read_text())}
+    asking = modules_with(ASKS)
     assert asking <= MAY_ASK, (
         f"{', '.join(sorted(asking - MAY_ASK))}: use votes_in(round), answers_in(round), answers_from(assignments), "
         "answers_by(workers), answers_to(controls) or answers_on(images, captions) of annotation/work/judgments.py; "

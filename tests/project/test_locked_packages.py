@@ -40,12 +40,6 @@ def test_every_requirement_is_locked_at_its_version(name, requirements):
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_every_package_has_a_hash(name):
-    assert len(locked(name)) > 90
-    assert [package for package, (_, hashes) in locked(name).items() if not hashes] == []
-
-
-@pytest.mark.parametrize("name", SETS)
 def test_what_a_package_needs_is_locked_too(name):
     """Of those that are installed here in the same version: images are built without a look at what packages need."""
     packages = locked(name)
@@ -62,6 +56,6 @@ def test_no_set_has_two_packages_that_give_the_same_module():
 
 def test_the_image_takes_every_package_by_its_hash_and_torch_alone_from_its_index():
     lines = (ROOT / "Dockerfile").read_text().splitlines()
-    assert any("PIP_REQUIRE_HASHES=1 PIP_NO_DEPS=1" in line for line in lines)
+    assert any({"PIP_REQUIRE_HASHES=1", "PIP_NO_DEPS=1"} <= {*line.split()} for line in lines)
     installs = [line.split("pip install ")[1].split(" \\")[0] for line in lines if "pip install" in line]
     assert installs == ["--index-url $TORCH_INDEX -r torch.txt", "-r locked.txt"]

@@ -19,6 +19,7 @@ YOUR_OWN = README.partition("## Your own collection")[2].partition("\n## ")[0]
 WITH_A_CROWD = README.partition("## With a crowd")[2].partition("\n## ")[0]
 
 # Each command runs in a process of its own, which has imported the same as one of manage.py: that takes two seconds.
+# What it prints is in the file of its name.
 TYPIST = """
 import json, os, sys
 import django
@@ -36,15 +37,10 @@ for typed in json.loads(sys.argv[1]):
 """
 
 
-def test_five_minutes_begin_with_a_database_and_end_with_files():
-    names = re.findall(r"^    python manage.py (\w+)", FIVE_MINUTES, re.M)
-    assert (names[0], names[-1]) == ("migrate", "export")
-
-
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_its_commands_run_as_printed(migrated, tmp_path):
-    """All but the first find a database that was migrated before: this takes a quarter of the time."""
+    """On a database that was migrated before, which takes a quarter of the time."""
     (tmp_path / "var").mkdir()
     copy(migrated, tmp_path / "var/counterpart.sqlite3")
     with reserved_port() as emulator, reserved_port() as site:
@@ -60,21 +56,21 @@ def play(tmp_path, emulator, site):
     (tmp_path / "config").symlink_to(ROOT / "config")
     write_collection(tmp_path)
 
-    type_all(commands_of(FIVE_MINUTES), **given)
-    (released,) = re.findall(r"^  source v1, (.*)$", (tmp_path / "release.txt").read_text(), re.M)
-    images, captions = re.findall(r"(?:images|captions) as a multiple of the original ones ([0-9.]+)", released)
-    assert (round(float(images)), round(2 * float(captions))) == (2, 3), "as the README says"
-    exported = sorted(path.name for path in (tmp_path / "export").iterdir())
-    assert exported == ["SHA256SUMS", "v1_about", "v1_caption_to_image.json", "v1_image_to_caption.json"]
-
-    type_all(commands_of(YOUR_OWN), **given)
-    start_emulator, *typed_later = commands_of(WITH_A_CROWD)
+    start_emulator, *with_a_crowd = commands_of(WITH_A_CROWD)
+    typed = [*commands_of(FIVE_MINUTES), *commands_of(YOUR_OWN), *with_a_crowd]
+    assert typed[0] == ["manage.py", "migrate"]
     start_site = re.search(r"^    (gunicorn .*?) +#", WITH_A_CROWD, re.M)[1].split()
     with (
         running([*start_emulator, "--port", str(emulator)], emulator, **given),
         running(["-m", *start_site, "--bind", f"127.0.0.1:{site}"], site, **given),
     ):
-        type_all(typed_later, **given)
+        run = subprocess.run([sys.executable, "-c", TYPIST, json.dumps(typed)], capture_output=True, text=True, **given)
+    assert run.returncode == 0, run.stderr
+    (released,) = re.findall(r"^  source v1, (.*)$", (tmp_path / "release.txt").read_text(), re.M)
+    images, captions = re.findall(r"(?:images|captions) as a multiple of the original ones ([0-9.]+)", released)
+    assert (round(float(images)), round(2 * float(captions))) == (2, 3), "as the README says"
+    exported = sorted(path.name for path in (tmp_path / "export").iterdir())
+    assert exported == ["SHA256SUMS", "v1_about", "v1_caption_to_image.json", "v1_image_to_caption.json"]
     assert re.search(r"^owed: +\$0\.00$", (tmp_path / "ledger.txt").read_text(), re.M)
 
 
@@ -92,9 +88,3 @@ def write_collection(folder):
 
 def commands_of(section):
     return [typed.split() for typed in re.findall(r"^    python (manage.py .*?)(?: +#.*)?$", section, re.M)]
-
-
-def type_all(commands, **given):
-    """Run commands one after the other; what each prints is in the file of its name."""
-    run = subprocess.run([sys.executable, "-c", TYPIST, json.dumps(commands)], capture_output=True, text=True, **given)
-    assert run.returncode == 0, run.stderr

@@ -4,8 +4,6 @@ import pytest
 import redis
 from django.core.cache import cache
 
-from tests.redis_keys import own_keys
-
 
 @pytest.mark.service
 def test_a_process_that_clears_its_cache_leaves_queues_and_the_caches_of_others(settings):
@@ -21,14 +19,3 @@ def test_a_process_that_clears_its_cache_leaves_queues_and_the_caches_of_others(
         assert server.mget(queue, other) == [b"a message", b"a lock"]
     finally:
         server.delete(queue, other)
-
-
-def test_processes_have_keys_of_their_own(settings, monkeypatch):
-    settings.CACHES = {"default": {}}
-    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {}
-    monkeypatch.setattr("tests.redis_keys.RedisCache", type("Cache", (), {}))
-    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw7")
-    settings.REDIS_PREFIX = "run:"
-    own_keys()
-    assert settings.REDIS_PREFIX == settings.CACHES["default"]["KEY_PREFIX"] == "run:gw7:"
-    assert settings.CELERY_BROKER_TRANSPORT_OPTIONS == {"global_keyprefix": "run:gw7:"}

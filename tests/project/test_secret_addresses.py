@@ -48,12 +48,6 @@ def test_every_parameter_is_known_as_secret_or_harmless():
     assert named - SECRET - HARMLESS == set(), "list a new parameter above; a secret one has to be masked too"
 
 
-def test_the_addresses_with_secrets_are_found():
-    assert {"/password/7/s3cret-word/", "/judge/join/s3cret-word/", "/judge/at/7/7/session/s3cret-word/"} <= {
-        *WITH_SECRETS
-    }
-
-
 @pytest.mark.parametrize("address", WITH_SECRETS)
 def test_no_secret_part_of_an_address_is_in_a_log(address, tmp_path):
     kept = address.replace("s3cret-word", "***")

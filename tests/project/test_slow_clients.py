@@ -173,15 +173,6 @@ def test_a_client_that_asks_gets_one_answer_to_send_its_small_body(start, expect
         assert theirs.makefile("rb").read() == answer
 
 
-def test_a_request_whose_length_cannot_be_read_has_arrived_and_is_not_collected():
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        theirs.sendall(b"POST / HTTP/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\na")
-        arrival = ArrivingRequest(deadline=monotonic() + 60)
-        arrival.receive(ours)
-        assert (arrival.is_ready, arrival.is_large, arrival.is_endless) == (True, True, True)
-
-
 def begin_upload(port: int, token: str, size: int, content: bytes = b"") -> socket.socket:
     """Begin to send a file of ``size`` bytes, which has this ``content``."""
     digest = b64encode(sha256(content).digest()).decode()

@@ -18,10 +18,6 @@ OWN_VALUES = {
 NOT_DISTANCES = re.compile(r"max\(0px, [^)]*\)+")
 
 
-def test_there_are_sheets():
-    assert len(SHEETS) > 10
-
-
 @pytest.mark.parametrize("what", OWN_VALUES)
 def test_no_sheet_has_a_value_of_its_own(what):
     own = re.compile(OWN_VALUES[what])

@@ -8,7 +8,6 @@ import json
 import sqlite3
 from contextlib import closing
 from inspect import unwrap
-from pathlib import Path
 
 import pytest
 from celery import current_app
@@ -16,12 +15,9 @@ from django.core.management import get_commands
 from django.db import connection, transaction
 from django.db.transaction import TransactionManagementError
 
-from core.files.stored_files import write_file
 from core.progress import silent, tracked
 from corpus.imports import import_collection
-from corpus.matches import import_matches
 from dataset.verdicts import aggregate_round
-from evaluation.jobs import start_registration
 from evaluation.scores.scoring import evaluate_version
 from tests import transactions
 from tests.annotation.cast import answer
@@ -51,29 +47,12 @@ def asked(monkeypatch):
     return moments
 
 
-def rankings(tmp_path) -> Path:
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps({"i2t": {str(image): [2 * image, 1] for image in range(3)}}))
-    return path
-
-
 def evaluate(tmp_path):
     zoo = make_collection(images=3)
     version = release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
-    return lambda: evaluate_version(version, rankings=[rankings(tmp_path)])
-
-
-def register(tmp_path):
-    zoo = make_collection(images=3)
-    release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
-    stored = write_file("uploads/mine.json", rankings(tmp_path).read_bytes())
-    return lambda: start_registration(zoo, stored, file_name="mine.json", model="mine", by=None)
-
-
-def release(tmp_path):
-    zoo = make_collection(images=3)
-    sample = make_sample(zoo)
-    return lambda: release_version("v1", collection=zoo, sample=sample, merge="original")
+    rankings = tmp_path / "mine.json"
+    rankings.write_text(json.dumps({"i2t": {str(image): [2 * image, 1] for image in range(3)}}))
+    return lambda: evaluate_version(version, rankings=[rankings])
 
 
 def aggregate(tmp_path):
@@ -87,18 +66,8 @@ def import_captions(tmp_path):
     return lambda: import_collection("zoo", format="jsonl", path=path)
 
 
-def import_pairs(tmp_path):
-    zoo = make_collection(images=3)
-    path = tmp_path / "pairs.csv"
-    path.write_text("image,caption\n0,2\n")
-    return lambda: import_matches(zoo, source="more", path=path)
-
-
-ACTS = [evaluate, register, release, aggregate, import_captions, import_pairs]
-
-
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.__name__)
+@pytest.mark.parametrize("act", [evaluate, aggregate, import_captions], ids=lambda act: act.__name__)
 def test_another_process_can_write_at_every_moment_of_long_work(asked, tmp_path, act):
     run = act(tmp_path)
     asked.clear()
@@ -108,7 +77,7 @@ def test_another_process_can_write_at_every_moment_of_long_work(asked, tmp_path,
 
 @pytest.mark.django_db
 def test_every_test_fails_where_something_is_computed_in_a_transaction():
-    with transaction.atomic(), pytest.raises(TransactionManagementError, match="^the step 'reading' in a transaction"):
+    with transaction.atomic(), pytest.raises(TransactionManagementError, match="step 'reading'"):
         list(tracked([1], "reading", silent))
     with transaction.atomic():
         list(tracked([1], "writing rows", silent))

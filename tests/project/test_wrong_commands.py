@@ -206,8 +206,3 @@ def test_wrong_commands_are_refused_in_one_line_and_change_nothing(world, before
         after = digest(world)
     assert [complaint for complaint in complaints if complaint] == []
     assert after == before, "one of them changed rows or files"
-
-
-def test_there_are_three_hundred_of_them():
-    commands = [row.partition(" => ")[0] for rows in BY_COMMAND.values() for row in rows]
-    assert len(set(commands)) == len(commands) >= 300
