@@ -72,7 +72,6 @@ def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:
     """Return the context of a pair's page. The number of queries depends only on the number of rounds that ask about
     the pair."""
     group = group_of(image, caption)
-    matches = list(Match.objects.filter(image=image, caption=caption).order_by("source"))
     proposals = _proposals(image, caption)
     verdicts = _verdicts(image, caption)
     return {
@@ -87,14 +86,22 @@ def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:
         "verdicts": verdicts,
         "proposals": proposals,
         "statuses": _statuses(image, caption, {proposal.pool_id for proposal in proposals}),
-        "matches": matches,
-        "other_images": _related(Match.objects.filter(caption=caption).exclude(image=image)),
-        "other_captions": _related(Match.objects.filter(image=image).exclude(caption=caption)),
-        "entries": _entries(matches),
+        **_matches(image, caption),
         "reviews": _reviews(image, caption, verdicts),
         "group": group,
         "twins": _twins(group[1:]),
         "seen": latest_review([*group, (image.pk, None), (None, caption.pk)]),
+    }
+
+
+def _matches(image: Image, caption: Caption) -> dict[str, Any]:
+    """Return the pair's matches with their entries, and what else the caption and the image match."""
+    matches = list(Match.objects.filter(image=image, caption=caption).order_by("source"))
+    return {
+        "matches": matches,
+        "entries": _entries(matches),
+        "other_images": _related(Match.objects.filter(caption=caption).exclude(image=image)),
+        "other_captions": _related(Match.objects.filter(image=image).exclude(caption=caption)),
     }
 
 

@@ -109,12 +109,7 @@ def publish_round(
         round.refresh_from_db()
         if won:
             facts = {"missing": len(missing), **asdict(expected), **admission.terms()}
-            record("published", round, actor=actor, **where, **facts)
-            notify("round.published", f"/rounds/{round.name}", id=round.name, **where)
-            if admission.terms():
-                admission.round = round
-                admission.save()
-            post_open_seats(round)
+            _open_to_workers(round, admission, facts, actor=actor)
         else:
             _is_open_on(round, channel, environment)
     return round
@@ -134,6 +129,16 @@ def _hold_to_terms(round: Round, channel: str, ceiling: Decimal, cost: Decimal |
             f"Round {round} costs ${total}, more than the ${cost} agreed. Nothing was published: check it, then "
             "publish again."
         )
+
+
+def _open_to_workers(round: Round, admission: Admission, facts: dict[str, object], *, actor: str) -> None:
+    where = {"channel": round.channel, "environment": round.environment}
+    record("published", round, actor=actor, **where, **facts)
+    notify("round.published", f"/rounds/{round.name}", id=round.name, **where)
+    if admission.terms():
+        admission.round = round
+        admission.save()
+    post_open_seats(round)
 
 
 def check_publishable(

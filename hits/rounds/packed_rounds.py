@@ -69,15 +69,7 @@ def pack_round(
     )
     costs = costs_by_channel(parameters.reward, assignments=plan.n_hits * parameters.seats)
     _check_ceiling(parameters, plan, costs)
-    fields = {
-        "pool": pool,
-        "task": parameters.task,
-        "design": parameters.composition.as_json(),
-        "replication": parameters.seats,
-        "seed": seed,
-        **{name: getattr(parameters, name) for name in ("reward", "reasons", "top_up", "ceiling")},
-        "plan_hash": plan.hash,
-    }
+    fields = _fields_of(pool, plan, parameters, seed)
     if existing:
         return _same(existing, fields, judge)
     fields["summary"] = _summary(pool, plan, parameters, costs, judge) | {"newest": newest}
@@ -241,6 +233,18 @@ def _check_ceiling(parameters: PackParameters, plan: Plan, costs: Costs) -> None
             f"{plan.n_hits * parameters.seats:,} assignments at ${parameters.reward} cost ${total:,}, above the "
             f"ceiling of ${parameters.ceiling:,}. Raise --ceiling, or lower --reward or --replication."
         )
+
+
+def _fields_of(pool: Pool, plan: Plan, parameters: PackParameters, seed: int) -> dict[str, Any]:
+    return {
+        "pool": pool,
+        "task": parameters.task,
+        "design": parameters.composition.as_json(),
+        "replication": parameters.seats,
+        "seed": seed,
+        **{name: getattr(parameters, name) for name in ("reward", "reasons", "top_up", "ceiling")},
+        "plan_hash": plan.hash,
+    }
 
 
 def _summary(pool: Pool, plan: Plan, parameters: PackParameters, costs: Costs, judge: JudgeDesign) -> dict[str, Any]:
