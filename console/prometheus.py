@@ -40,7 +40,7 @@ class Work(Collector):
 
 
 def _queues() -> Iterator[GaugeMetricFamily]:
-    """The jobs of each queue: autoscaling adds workers where they wait."""
+    """Yield the jobs of each queue: autoscaling adds workers where they wait."""
     queues = loads()
     now = clock.now()
     waiting = {name: load.waiting for name, load in queues.items()}

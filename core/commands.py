@@ -135,7 +135,7 @@ LABELS = {
 
 
 def _lines(name: str, value: Any) -> list[str]:
-    """One line for a figure; for a list of rows, one line each below its name."""
+    """Return one line for a figure; for a list of rows, one line each below its name."""
     if not isinstance(value, list):
         return [f"{_label(name)}: {_plain(value)}"]
     rows = (", ".join(f"{_label(key)} {_plain(figure)}" for key, figure in row.items()) for row in value)
@@ -147,7 +147,7 @@ def _label(name: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    """A figure for people: money is the only Decimal; figures by name as "1: 42, 2: 7"."""
+    """Return a figure for people: money is the only Decimal; figures by name as "1: 42, 2: 7"."""
     if isinstance(value, dict):
         return ", ".join(f"{_label(str(name))}: {_plain(figure)}" for name, figure in value.items()) or "none"
     if isinstance(value, bool):

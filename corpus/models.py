@@ -51,14 +51,14 @@ class Excludable(models.Model):
 
 class ImageQuerySet(models.QuerySet["Image"]):
     def gallery(self) -> "ImageQuerySet":
-        """The images that rounds draw from and annotators search: all outside the training splits."""
+        """Return the images that rounds draw from and annotators search: all outside the training splits."""
         return self.exclude(split__in=Image.TRAINING_SPLITS)
 
     def training(self) -> "ImageQuerySet":
         return self.filter(split__in=Image.TRAINING_SPLITS)
 
     def captioned(self) -> "ImageQuerySet":
-        """The images that have captions of their own."""
+        """Return the images that have captions of their own."""
         return self.filter(models.Exists(Caption.objects.filter(image=models.OuterRef("pk"))))
 
     def uncaptioned(self) -> "ImageQuerySet":
@@ -103,7 +103,7 @@ class Image(Excludable):
 
 class CaptionQuerySet(models.QuerySet["Caption"]):
     def gallery(self) -> "CaptionQuerySet":
-        """The captions of gallery images."""
+        """Return the captions of gallery images."""
         return self.exclude(image__split__in=Image.TRAINING_SPLITS)
 
     def training(self) -> "CaptionQuerySet":

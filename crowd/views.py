@@ -111,8 +111,8 @@ def framed_assignment(view: Callable[..., HttpResponseBase], **options: Any) -> 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def entry(request: HttpRequest, site: PlatformSite) -> HttpResponse:
-    """What the platform's frame opens: a preview, what the worker agrees to where that has changed since their last
-    HIT, or a redirect to the worker's HIT at an address without ids."""
+    """Answer the platform's frame: with a preview, with what the worker agrees to where that has changed since their
+    last HIT, or with a redirect to the worker's HIT at an address without ids."""
     arrival = _arrival_at(site, request)
     posting = posting_of(arrival, channel=site.channel, environment=site.environment)
     if posting.hit is None:

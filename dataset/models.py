@@ -174,7 +174,7 @@ class Review(models.Model):
 
 class CaseQuerySet(models.QuerySet["Case"]):
     def waiting(self) -> "CaseQuerySet":
-        """The queue of reviewers: cases without a conclusion, most urgent first."""
+        """Return the queue of reviewers: cases without a conclusion, most urgent first."""
         return self.filter(done_at=None).order_by("-priority", "pk")
 
 

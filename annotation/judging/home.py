@@ -55,13 +55,13 @@ TAKES = Throttle("TAKES_PER_HOUR")
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, join_key: str) -> HttpResponse:
-    """What the round is about and what it pays; consenting makes a worker, who joins the round."""
+    """Show what the round is about and what it pays; consenting makes a worker, who joins the round."""
     return _join(request, joined_round(join_key), None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def invited(request: HttpRequest, token: str) -> HttpResponse:
-    """The same by an invitation, which one person may use once."""
+    """Do the same by an invitation, which one person may use once."""
     invitation = invitation_of(token)
     return _join(request, joined_round(invitation.round.join_key), invitation)
 
@@ -89,7 +89,7 @@ def _join(request: HttpRequest, round: Round, invitation: Invitation | None) -> 
 
 @require_safe
 def home(request: HttpRequest, token: str) -> HttpResponse:
-    """A worker's own page in a round: the next HIT, and the results of the earlier ones."""
+    """Show a worker's own page in a round: the next HIT, and the results of the earlier ones."""
     home = home_of(token)
     works = work_of(home.worker)
     permit = permit_of(home.round, home.worker)

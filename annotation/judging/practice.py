@@ -74,7 +74,7 @@ class PracticeFeedback:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def practice(request: HttpRequest, token: str) -> HttpResponse:
-    """The pairs; sending the answers shows which were right."""
+    """Show the pairs; sending the answers shows which were right."""
     home = home_of(token)
     test = _practice_of(home)
     answers: dict[int, Answer] = {}
@@ -110,7 +110,7 @@ def why(request: HttpRequest, token: str, place: int) -> HttpResponse:
 
 @require_safe
 def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
-    """One picture of the practice."""
+    """Send one picture of the practice."""
     home = None
     with suppress(BadSignature):
         home = read_worker_token(token, salt=PRACTICE_PICTURES_SALT)

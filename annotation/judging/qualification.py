@@ -32,7 +32,7 @@ from hits.task_types.task_type import Question
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def test(request: HttpRequest, token: str) -> HttpResponse:
-    """The pairs of the next try; sending them shows the result."""
+    """Show the pairs of the next try; sending them shows the result."""
     home = home_of(token)
     tries = _tries_of(home)
     pictures = address_of_test_pictures(home)
@@ -55,7 +55,7 @@ def test(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_safe
 def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
-    """One picture of the test, while a try is left."""
+    """Send one picture of the test, while a try is left."""
     tries = None
     with suppress(BadSignature):
         home = read_worker_token(token, salt=TEST_PICTURES_SALT)

@@ -242,13 +242,13 @@ def terms_of(round: Round) -> dict[str, Any]:
 
 
 def _minutes(round: Round) -> str:
-    """How long a HIT takes: as measured or stated for this round, or else what such HITs usually take."""
+    """Return how long a HIT takes: as measured or stated for this round, or else what such HITs usually take."""
     fastest, slowest = task_type_of(round).usual_minutes
     return f"about {max(1, ceil(round.expected_seconds / 60))}" if round.expected_seconds else f"{fastest}–{slowest}"
 
 
 def _hourly(round: Round) -> str:
-    """What an hour of such HITs pays in US dollars, for the time that the page states."""
+    """Return what an hour of such HITs pays in US dollars, for the time that the page states."""
     if round.expected_seconds:
         return f"about ${round.reward * 3600 / round.expected_seconds:.2f}"
     fastest, slowest = task_type_of(round).usual_minutes

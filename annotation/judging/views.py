@@ -55,8 +55,8 @@ def to_receipt(request: HttpRequest, assignment: Assignment, *, at_once: bool) -
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def task(request: HttpRequest, assignment: Assignment, *, finish: Finish = to_receipt) -> HttpResponse:
-    """The HIT: its pairs, the four levels, and the one submit; ``finish`` makes the page that follows, ``at_once`` when
-    the answers have just been sent."""
+    """Show the HIT: its pairs, the four levels, and the one submit; ``finish`` makes the page that follows, ``at_once``
+    when the answers have just been sent."""
     is_submitted = assignment.is_submitted and not assignment.may_be_answered_yet
     if is_submitted or (assignment.receipt and request.method != "POST"):
         return finish(request, assignment, at_once=request.method == "POST")
@@ -136,7 +136,7 @@ def receipt(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 
 @require_safe
 def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
-    """One picture of the HIT, under a name that reveals nothing, while the HIT may be answered."""
+    """Send one picture of the HIT, under a name that reveals nothing, while the HIT may be answered."""
     assignment = None
     with suppress(BadSignature):
         assignment = read_assignment_token(token, salt=PICTURES_SALT)

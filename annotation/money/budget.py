@@ -51,8 +51,8 @@ def _pays_for_every_seat(round: Round) -> bool:
 
 @FixedQuery
 def _needs(round: int) -> QuerySet[Round, tuple[Decimal, Decimal | None, int | None]]:
-    """The round's ceiling, what it owes and has paid, and its unfilled seats: in one query, as a seat that is filled
-    and paid between two might be in neither."""
+    """Return the round's ceiling, what it owes and has paid, and its unfilled seats: in one query, as a seat that is
+    filled and paid between two might be in neither."""
     earned = Payment.objects.filter(round=round, state__in=Payment.EARNED).order_by().values("round")
     unfilled = Seat.objects.filter(round=round, state__in=Seat.UNFILLED).order_by().values("round")
     spent = earned.annotate(sum=Sum(F("amount") + F("fee"))).values("sum")

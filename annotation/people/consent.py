@@ -57,7 +57,7 @@ def empty_words(round: Round) -> dict[str, str]:
 
 
 def find_missing_words() -> Iterator[tuple[str, str]]:
-    """What the consent sheet does not say while people work for money in the browser pool: a check of ``doctor``."""
+    """Return what the consent sheet leaves out while people work for money in the browser pool, for ``doctor``."""
     paid = Round.objects.filter(
         channel="browser", published_at__isnull=False, closed_at=None, rehearsal=False, reward__gt=0
     )

@@ -79,7 +79,7 @@ def _unasked(image: int, captions: Sequence[int], asked: Asked) -> Sequence[int]
 
 
 def _images(collection: Collection, rng: random.Random, *, last: Container[int | None]) -> list[int]:
-    """The images that have a file and an original caption, shuffled: those for training first, and some ``last``."""
+    """Return the images with a file and an original caption, shuffled: those for training first, and some ``last``."""
     captioned = Match.objects.filter(collection=collection, source=Match.ORIGINAL).values("image")
     pictured = collection.images.exclude(file="").filter(pk__in=captioned)
     shuffled = [*_shuffled(pictured.training(), rng), *_shuffled(pictured.gallery(), rng)]
@@ -93,7 +93,7 @@ def _shuffled(images: QuerySet[Image], rng: random.Random) -> list[int]:
 
 
 def _captions(images: Sequence[int]) -> dict[int, list[int]]:
-    """The original captions of each image, by their own keys: the same in any database."""
+    """Return the original captions of each image, by their own keys: the same in any database."""
     originals = Match.objects.filter(image__in=images, source=Match.ORIGINAL).order_by("caption__key")
     captions: dict[int, list[int]] = {}
     for image, caption in originals.values_list("image", "caption"):

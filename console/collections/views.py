@@ -215,7 +215,7 @@ def picture(request: HttpRequest, image_id: int) -> FileResponse:
 
 @require_safe
 def signed_picture(request: HttpRequest, token: str) -> FileResponse:
-    """A picture for a signed link, without its metadata: these may reveal places and people."""
+    """Send a picture for a signed link, without its metadata: these may reveal places and people."""
     image, seconds = opened_link(token)
     with refusals_as_404():
         response = FileResponse(thumbnail(image, LARGEST).open("rb"), content_type="image/jpeg")

@@ -50,7 +50,7 @@ def home_live(request: StaffRequest) -> JsonResponse:
 
 @members_only.reads
 def pipeline(request: HttpRequest) -> HttpResponse:
-    """How many rows each station of the pipeline has, with its newest."""
+    """Show how many rows each station of the pipeline has, with its newest."""
     return render(request, "console/home/pipeline.html", {"stations": stations()})
 
 

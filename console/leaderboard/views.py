@@ -101,7 +101,7 @@ def benchmarks(request: StaffRequest) -> HttpResponse:
 
 @members_only.reads
 def benchmark(request: HttpRequest, job_id: UUID) -> HttpResponse:
-    """The figures that a job has measured."""
+    """Show the figures that a job has measured."""
     found = get_object_or_404(Job.objects.select_related("created_by"), pk=job_id, task=measure_rankings.name)
     boards = stored_boards(found)
     notes = next(iter(boards.values())).rows[0].notes if boards else []
@@ -144,7 +144,7 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
 def _shown(
     request: HttpRequest, collection: Collection, audits: Sequence[Round]
 ) -> tuple[Version | None, Round | None]:
-    """The version ``?version=`` or the round ``?round=``; else the newest version with scores or the newest audit."""
+    """Return the version ``?version=`` or the round ``?round=``, else the newest with scores or the newest audit."""
     if wanted := request.GET.get("version"):
         return get_object_or_404(collection.versions, name=wanted), None
     if wanted := request.GET.get("round"):
@@ -155,7 +155,7 @@ def _shown(
 
 
 def _metric(request: HttpRequest, name: str, metrics: Sequence[str]) -> str:
-    """The metric that a parameter of the address names, or the first."""
+    """Return the metric that a parameter of the address names, or the first."""
     metric = request.GET.get(name, metrics[0])
     if metric not in metrics:
         raise Http404(f"Unknown metric. Choose one of {', '.join(metrics)}.")
@@ -163,7 +163,7 @@ def _metric(request: HttpRequest, name: str, metrics: Sequence[str]) -> str:
 
 
 def _versions_in(collection: Collection, figures: Figures) -> list[str]:
-    """The names of the versions with values, by date."""
+    """Return the names of the versions with values, by date."""
     scored = {version for one in figures.values() for version in one}
     names = collection.versions.order_by("released_at").values_list("name", flat=True)
     return [name for name in names if name in scored]

@@ -51,7 +51,7 @@ def number(value: int | None) -> str:
 
 @register.filter
 def figure(value: float | None) -> str:
-    """A score in 0..1 as papers print it: ``0.3421`` becomes ``34.2``."""
+    """Return a score in 0..1 as papers print it: ``0.3421`` becomes ``34.2``."""
     return "–" if value is None else f"{100 * value:.1f}"
 
 
@@ -95,7 +95,7 @@ def _time_element(moment: datetime, text: str) -> str:
 
 @register.filter
 def words(value: object) -> str:
-    """A stored name or value as text: ``positive_levels`` becomes ``positive levels``; None and [] become a dash.
+    """Return a stored name or value as text: ``positive_levels`` becomes ``positive levels``; None and [] are a dash.
 
     A direction is shown by its label, a checksum by its first digits.
     """
@@ -117,7 +117,7 @@ def words(value: object) -> str:
 
 @register.filter
 def caption(text: str, language: str = "") -> SafeString:
-    """A caption as HTML: in its own language and direction, which no browser translates."""
+    """Return a caption as HTML: in its own language and direction, which no browser translates."""
     marks = '<span class="notranslate" lang="{}" dir="auto" translate="no">{}</span>'
     return format_html(marks, language, text)
 
@@ -153,7 +153,7 @@ def entry_of(path: str) -> str:
 
 @register.inclusion_tag("console/_nav_link.html", takes_context=True)
 def nav_link(context: template.Context, page: str, title: str) -> dict[str, object]:
-    """A link of the main navigation, marked if it leads to the current page or to the section of it."""
+    """Return a link of the main navigation, marked if it leads to the current page or to the section of it."""
     request: HttpRequest = context["request"]
     url = reverse(page)
     here = entry_of(request.path_info) == page
@@ -162,7 +162,7 @@ def nav_link(context: template.Context, page: str, title: str) -> dict[str, obje
 
 @register.inclusion_tag("console/_sorted_head.html", takes_context=True)
 def sorted_head(context: template.Context, key: str, title: str, order: str = "descending") -> dict[str, object]:
-    """The head of a column; its link sorts the table by ``?sort=``. ``sort`` in the context names the current order."""
+    """Return the head of a column; its link sorts by ``?sort=``. ``sort`` in the context names the current order."""
     address = context["request"].GET.copy()
     address.pop("page", None)
     address["sort"] = key

@@ -85,7 +85,7 @@ def result(request: HttpRequest, publication: Publication) -> HttpResponse:
 
 @public
 def result_picture(request: HttpRequest, publication: Publication, image_id: int) -> FileResponse:
-    """A picture of the examples, small and without its metadata."""
+    """Send a picture of the examples, small and without its metadata."""
     shown = {match.image_id: match.image for match in examples_of(publication.version)}
     if not publication.picture_terms or image_id not in shown:
         raise Http404("The page shows no such picture.")

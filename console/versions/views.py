@@ -73,7 +73,7 @@ def version_score(request: StaffRequest, name: str) -> HttpResponse:
 
 @members_only.reads
 def version_changes(request: HttpRequest, name: str) -> HttpResponse:
-    """What changed since the version ``?since=``, by default the one released before on the same collection."""
+    """Show what changed since the version ``?since=``, by default the one released before on the same collection."""
     found = get_object_or_404(Version.objects.select_related("collection"), name=name)
     others = Version.objects.filter(collection=found.collection).exclude(pk=found.pk)
     since = request.GET.get("since")

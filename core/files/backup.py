@@ -169,7 +169,7 @@ def _number(software: str) -> tuple[int, ...]:
 
 
 def _refuse_other_keys(keys: list[str]) -> None:
-    """Where the environment gives the key, it has to be the one with which the restored codes and links were signed."""
+    """Raise CounterpartError if the environment gives another key than the one that signed the codes and links."""
     if os.environ.get("SECRET_KEY") and not set(keys) <= set(_site_keys()):
         raise CounterpartError(
             f"The backup has other keys than SECRET_KEY and SECRET_KEY_FALLBACKS. Add those in its file {KEYS} "
@@ -179,7 +179,7 @@ def _refuse_other_keys(keys: list[str]) -> None:
 
 @contextmanager
 def _scratch_in(media: Path) -> Iterator[Path]:
-    """A hidden folder on the file system of the stored files. It stays if old files in it could not be moved back."""
+    """Make a hidden folder on the file system of the stored files. It stays if its files could not be moved back."""
     scratch = Path(tempfile.mkdtemp(dir=media, prefix=".restore-"))
     old = scratch / "old"
     old.mkdir()

@@ -122,7 +122,7 @@ def messages_at_start(app_configs: Sequence[AppConfig] | None, **_: Any) -> list
 
 
 def find_settings() -> Iterator[tuple[str, str]]:
-    """The system checks: key, hosts, DEBUG, private folders."""
+    """Run the system checks: key, hosts, DEBUG, private folders."""
     serious = [message for message in run_checks() if message.level >= WARNING]
     for message in serious:
         yield " ".join(message.msg.split()), message.hint or "See docs/operators.md."

@@ -31,7 +31,7 @@ def read_parquet(path: Path, name: str, ids: Ids) -> Iterator[Block]:
 
 
 def _rows_of(file: pq.ParquetFile) -> int:
-    """The number of rows with about SIZE items."""
+    """Return the number of rows with about SIZE items."""
     groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
     values = sum(
         group.column(column).num_values

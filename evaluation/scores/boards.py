@@ -93,7 +93,7 @@ class Board:
         return [(part, LABELS[part], sum(column.part == part for column in self.columns)) for part in self.parts]
 
     def blocks(self) -> dict[str, list[Column]]:
-        """The columns of each part, by its title; of several benchmarks, of each part of each."""
+        """Return the columns of each part, by its title; of several benchmarks, of each part of each."""
         blocks: dict[str, list[Column]] = {}
         for column in self.columns:
             blocks.setdefault(" ".join(filter(None, (column.benchmark, LABELS[column.part]))), []).append(column)

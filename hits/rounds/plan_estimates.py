@@ -63,7 +63,7 @@ class _Sizes:
         return min(self.gallery_images, self.gallery_captions)
 
     def audited(self, design: JudgeDesign) -> "_Sizes":
-        """The same with the queries alone whose pairs the design asks."""
+        """Return the same with the queries alone whose pairs the design asks."""
         return replace(self, images=design.n_audited(self.images), captions=design.n_audited(self.captions))
 
     def pairs(self, depth: int | None) -> int:

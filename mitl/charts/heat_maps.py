@@ -39,7 +39,7 @@ def heat_map(title: str, names: Sequence[str], values: NDArray, *, form: str, sc
 
 
 def _coloured_figures(form: str, palest: float, strongest: float) -> list[Spec]:
-    """The colour of a cell, and its figure in a readable ink."""
+    """Return the colour of a cell, and its figure in a readable ink."""
     turn = palest + 0.65 * (strongest - palest)
     colours = {"domain": [palest, strongest], "range": [PALE, STRONG], "interpolate": "rgb", "clamp": True}
     value = {"field": "value", "type": "quantitative"}

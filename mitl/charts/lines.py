@@ -39,7 +39,7 @@ def _tail_panel(title: str, counts: Mapping[str, NDArray], annotators: Sequence[
 
 
 def _powers(most: int) -> Spec:
-    """An axis with ticks at 1, 2, 5, 10, 20, ... up to ``most``."""
+    """Return an axis with ticks at 1, 2, 5, 10, 20, ... up to ``most``."""
     ticks = [lead * 10**power for power in range(len(str(most))) for lead in (1, 2, 5)]
     return {"values": [tick for tick in ticks if tick <= most], "format": "~s"}
 

@@ -22,7 +22,7 @@ from mitl.search.request import DEPTH, Cascade, Search, fingerprint
 
 
 def retrievals_of(search: Search, annotator: Annotator) -> QuerySet[Retrieval]:
-    """The stored searches of just this kind by the annotator as it is now, newest first; of any depth."""
+    """Return the stored searches of just this kind by the annotator as it is now, newest first; of any depth."""
     return annotator.retrievals.filter(
         sample=search.gallery.sample, fingerprint=search.fingerprint(annotator), engine=search.engine
     )

@@ -171,7 +171,7 @@ class _FirstPlaces:
         return float(np.isin(self._rows * self._blocks.shape[1] + items[:, 0], self._right).mean())
 
     def _after(self, corrections: Steps) -> Blocks:
-        """The corrected scores, read again only where the last candidate's correction was another."""
+        """Return the corrected scores, read again only where the last candidate's correction was another."""
         if self._corrected[0] != corrections:
             scores = corrected(self._blocks, corrections, memory=self._memory, progress=silent)
             self._corrected = corrections, scores

@@ -142,7 +142,7 @@ def reweighted(similarity: Tensor, k: int) -> Tensor:
 
 
 def log_sum_exp(similarity: Tensor, scale: float = SCALE, threshold: float = THRESHOLD) -> Tensor:
-    """The loss of the code published as HAL, its local part, without a memory bank.
+    """Return the loss of the code published as HAL, its local part, without a memory bank.
 
     With Z the similarities and zeros on the diagonal, and E = exp(scale * (Z - threshold)): mean over b of
     log(1 + sum of column b of E) / scale + log(1 + sum of row b of E) / scale - log(1 + relu(s(b, b))). The sums

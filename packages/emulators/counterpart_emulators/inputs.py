@@ -41,7 +41,7 @@ def one_of(*values: str | int, required: bool = True) -> Setting:
 def number(
     wanted: str, *, least: float = 0, most: float = TEN_YEARS, whole: bool = False, required: bool = False
 ) -> Setting:
-    """A number from ``least`` to ``most``."""
+    """Return a number from ``least`` to ``most``."""
 
     def holds(value: Any) -> bool:
         is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)

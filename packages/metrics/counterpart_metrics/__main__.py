@@ -50,7 +50,7 @@ def _figures(scores: Scores) -> dict[str, Any]:
 
 
 def _table(scores: dict[str, Scores]) -> str:
-    """A table of percentages for each part, a row a model."""
+    """Return a table of percentages for each part, a row a model."""
     width = max([5, *map(len, scores)])
     lines: list[str] = []
     for part, title in ({AVERAGE: "average of both"} | DIRECTIONS).items():

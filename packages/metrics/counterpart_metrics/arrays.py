@@ -216,7 +216,7 @@ def within(rankings: Rankings, gallery: ArrayLike) -> Rankings:
 
 
 def _falling(scores: NDArray) -> Integers:
-    """The order of falling scores (N,), equal ones by place."""
+    """Return the order of falling scores (N,), equal ones by place."""
     if np.isnan(scores).any():
         raise ValueError("Some similarities are not numbers (NaN).")
     if scores.dtype != np.float32:

@@ -54,6 +54,6 @@ def _plausible_parts(plausible: Plausible, zeta: int) -> list[Part]:
 
 @cache
 def coco_ids() -> Ids:
-    """The ids of COCO's 5,000 test images and 25,000 captions."""
+    """Return the ids of COCO's 5,000 test images and 25,000 captions."""
     whole = positives("coco-5k")
     return Ids.of_numbers(whole["i2t"].queries.tolist(), whole["t2i"].queries.tolist())

@@ -56,7 +56,7 @@ def average_precision_at_r(found: Found) -> Floats:
 
 
 def best_rank(found: Found) -> Floats:
-    """The rank of the best-placed match; infinite if no match is listed, so that no finite number means unknown."""
+    """Return the rank of the best-placed match; infinite if no match is listed: no finite number means unknown."""
     return _defined(found, found.best)
 
 
@@ -171,7 +171,7 @@ def pmrp(
 
 
 def median_rank(rankings: Sequence[Item] | Mapping[Query, Sequence[Item]], positives: Any) -> float:
-    """The median over queries of the rank of the best-placed match; infinite if most lists hold none.
+    """Return the median over queries of the rank of the best-placed match; infinite if most lists hold none.
 
     >>> median_rank({1: [5, 6, 7], 2: [6, 5, 7], 3: [7, 6, 5]}, {1: {5}, 2: {7, 5}, 3: {5}})
     2.0
@@ -180,7 +180,7 @@ def median_rank(rankings: Sequence[Item] | Mapping[Query, Sequence[Item]], posit
 
 
 def mean_rank(rankings: Sequence[Item] | Mapping[Query, Sequence[Item]], positives: Any) -> float:
-    """The mean over queries of the rank of the best-placed match; infinite if a list holds none.
+    """Return the mean over queries of the rank of the best-placed match; infinite if a list holds none.
 
     >>> mean_rank({1: [5, 6, 7], 2: [6, 7]}, {1: {7}, 2: {7, 6}})
     2.0
@@ -199,7 +199,7 @@ def _defined(found: Found, values: Floats) -> Floats:
 
 
 def _matches_within(found: Found, depth: Integers) -> tuple[Integers, Integers]:
-    """The ranks and rows of the matches among the first ``depth`` (Q,) items of each query."""
+    """Return the ranks and rows of the matches among the first ``depth`` (Q,) items of each query."""
     rows = found.qrels.rows
     within = found.qrels.matches & (found.ranks > 0) & (found.ranks <= depth[rows])
     return found.ranks[within], rows[within]

@@ -41,7 +41,7 @@ def coverage(
 
 
 def _numbered(pairs: Pairs, queries: dict[Hashable, int], items: dict[Hashable, int]) -> NDArray[np.int64]:
-    """One number a distinct pair: that of its query in the upper half, that of its item in the lower."""
+    """Return one number a distinct pair: that of its query in the upper half, that of its item in the lower."""
     numbers = [
         (queries.setdefault(query, len(queries)) << 32) + items.setdefault(item, len(items))
         for query, found in pairs.items()
@@ -51,7 +51,7 @@ def _numbered(pairs: Pairs, queries: dict[Hashable, int], items: dict[Hashable, 
 
 
 def _mean_share(inside: NDArray[np.bool_], query: NDArray[np.int64]) -> float:
-    """The mean over queries of the share of their pairs that are inside."""
+    """Return the mean over queries of the share of their pairs that are inside."""
     sizes = np.bincount(query)
     hits = np.bincount(query, inside)
     return float((hits[sizes > 0] / sizes[sizes > 0]).mean()) if len(query) else float("nan")

@@ -131,7 +131,7 @@ def find_each(
 
 
 def _scan() -> Callable[..., tuple[Integers, Integers, int]]:
-    """The compiled loop where numba is installed, which takes half a second to import, else NumPy's."""
+    """Return the compiled loop where numba is installed, which takes half a second to import, else NumPy's."""
     try:
         from counterpart_metrics.compiled_ranks import scan as compiled
     except ImportError:

@@ -78,7 +78,7 @@ METRICS: Mapping[str, Metric] = {
 
 
 def _ideal(found: Found) -> tuple[Floats, Integers]:
-    """The gains of all matches by query, largest first, and where each query's begin (Q,)."""
+    """Return the gains of all matches by query, largest first, and where each query's begin (Q,)."""
     rows = found.qrels.rows[found.qrels.matches]
     gains = found.qrels.gains[found.qrels.matches]
     best = gains[np.lexsort((-gains, rows))]

@@ -75,7 +75,7 @@ def _members(path: Path, name: str) -> Iterator[Member]:
 
 
 def _block(name: str, direction: str, ids: Ids, queries: list[str], rows: list[list[Any]]) -> Block:
-    """A block of lists of Python values."""
+    """Return a block of lists of Python values."""
     lengths = np.array([len(row) for row in rows])
     flat = _as_ids([item for row in rows for item in row], f'{name}: "{direction}"')
     return ranked_block(name, direction, ids, np.array(queries, object), *padded(flat, lengths))

@@ -130,7 +130,7 @@ def _joined(qrels: Qrels, folds: Sequence[Found]) -> Found:
 
 @cache
 def _union(sources: tuple[str, ...], direction: str) -> tuple[Qrels, dict[str, Mask]]:
-    """The matches of any source, and which of them each source has."""
+    """Return the matches of any source, and which of them each source has."""
     keys = {}
     for source in sources:
         qrels = _source(source, direction)
@@ -147,7 +147,7 @@ def _source(source: str, direction: str) -> Qrels:
 
 
 def folds_of(direction: str) -> list[tuple[Qrels, Integers]]:
-    """The matches and the gallery of each fold of coco-1k."""
+    """Return the matches and the gallery of each fold of coco-1k."""
     qrels = _source("original", direction)
     t2i = direction == "t2i"
     sides = [(fold[t2i], fold[not t2i]) for fold in _folds()]
@@ -156,7 +156,7 @@ def folds_of(direction: str) -> list[tuple[Qrels, Integers]]:
 
 @cache
 def _folds() -> list[tuple[Integers, Integers]]:
-    """The images and captions of each fold: consecutive fifths of the captions, in the order of the test split."""
+    """Return the images and captions of each fold: consecutive fifths of the captions, in the test split's order."""
     order = np.load(_folder() / "coco_test_ids.npy")
     original = _source("original", "t2i")
     owner = original.items[np.searchsorted(original.queries, order)]

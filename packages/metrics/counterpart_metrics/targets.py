@@ -54,7 +54,7 @@ class Target:
     def of(
         cls, name: str, metrics: Mapping[str, Metric], qrels: Mapping[str, Qrels], ids: Callable[[], Ids]
     ) -> "Target":
-        """A target of the judgments ``qrels``, by direction, on the whole gallery."""
+        """Return a target of the judgments ``qrels``, by direction, on the whole gallery."""
         return cls(name, metrics, {direction: [Part.of(judged)] for direction, judged in qrels.items()}, ids)
 
 

@@ -74,7 +74,7 @@ def tie_extremes(rankings: Rankings, qrels: Qrels) -> tuple[Found, Found]:
 
 
 def _sorted(rankings: Rankings, key: NDArray, scores: NDArray | None = None) -> Rankings:
-    """By falling score, then by rising key (Q, depth)."""
+    """Sort by falling score, then by rising key (Q, depth)."""
     if rankings.scores is None:
         raise ValueError("These rankings have no scores, so nothing is known of ties.")
     scores = rankings.scores if scores is None else scores

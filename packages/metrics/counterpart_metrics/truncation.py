@@ -44,7 +44,7 @@ def open_extremes(found: Found) -> tuple[Found, Found]:
 
 
 def _continued(found: Found, mask: Mask) -> Found:
-    """The same lists, gone on with the unlisted items in ``mask``."""
+    """Return the same lists, gone on with the unlisted items in ``mask``."""
     more = np.flatnonzero((found.ranks == 0) & mask)
     rows = found.qrels.rows[more]
     order = np.lexsort((-found.qrels.gains[more], rows))

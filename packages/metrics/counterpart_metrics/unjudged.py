@@ -59,7 +59,7 @@ METRICS: Mapping[str, Metric] = {"bpref": bpref, "infAP": inferred_average_preci
 
 
 def _mean_over_matches(found: Found, values: Floats) -> Floats:
-    """The sum of ``values`` (len(ordered),) over listed matches, by the number of all matches."""
+    """Return the sum of ``values`` (len(ordered),) over listed matches, by the number of all matches."""
     matches = found.qrels.matches[found.ordered]
     sums = np.bincount(found.qrels.rows[found.ordered][matches], values[matches], minlength=len(found.qrels.queries))
     size = found.qrels.positives

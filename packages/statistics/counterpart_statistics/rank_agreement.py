@@ -110,7 +110,7 @@ def _tau(one, other, last):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _ranks(one, other, last):  # type: ignore[no-untyped-def]
-    """The ranks that the items of either list (or of both) have in each of the two."""
+    """Return the ranks that the items of either list (or of both) have in each of the two."""
     k = len(one)
     x = np.empty(2 * k, np.int64)
     y = np.empty(2 * k, np.int64)

@@ -279,7 +279,7 @@ def _entry(key, place):
 
 @njit(cache=True, nogil=True)
 def _lowered(key, query, buffers):
-    """The smallest key that a true member of the k best can have, if this is the k-th best key found."""
+    """Return the smallest key that a true member of the k best can have, if this is the k-th best key found."""
     if buffers.strict:
         return key
     whole = np.int32(key << _spare_bits(buffers))
@@ -297,7 +297,7 @@ def _reached(score, query, buffers):
 
 @njit(cache=True, nogil=True)
 def _key_of(score, buffers):
-    """The key of a score, rounded down to the precision of keys."""
+    """Return the key of a score, rounded down to the precision of keys."""
     nearest = np.empty(1, np.float32)
     nearest[0] = score
     bits = nearest.view(np.int32)[0]

@@ -169,8 +169,8 @@ def insert(place, score, places, scores):
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def dot(first, second):
-    """The inner product in float64. The compiler chooses the order of the sum, but only once: the same two vectors give
-    the same bits on every computer with this kind of processor, in any tile and from either side."""
+    """Return the inner product in float64. The compiler chooses the order of the sum, but only once: the same two
+    vectors give the same bits on every computer with this kind of processor, in any tile and from either side."""
     total = 0.0
     for place in range(len(first)):
         total += np.float64(first[place]) * np.float64(second[place])

@@ -206,7 +206,7 @@ class CentredTiles(ProductTiles):
 
 
 def _mean(side: Side) -> NDArray[np.float64]:
-    """The mean of some thousand vectors: any vector near all others is good enough."""
+    """Return the mean of some thousand vectors: any vector near all others is good enough."""
     step = int(np.ceil(len(side) / CHUNK))
     return side.take(slice(0, len(side), step)).mean(axis=0, dtype=np.float64)
 

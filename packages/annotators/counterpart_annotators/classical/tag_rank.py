@@ -120,7 +120,7 @@ def _share_after(ids, position, known):
 
 @njit(cache=True)
 def _distances(left, s, right, t):
-    """Both chi-square distances of sentences s and t: their words are merged; a word of only one adds its rank."""
+    """Return both chi-square distances of sentences s and t: words are merged; a word of only one adds its rank."""
     absolute = 0.0
     relative = 0.0
     a = left.sentences[s]
@@ -163,7 +163,7 @@ def _means(sentences, some):
 
 @njit(cache=True)
 def _sum(left, i, right, j, omegas):
-    """The kernel summed over the pairs of sentences of documents i and j; sentences without words match nothing."""
+    """Return the kernel summed over the pairs of sentences of two documents; sentences without words match nothing."""
     total = 0.0
     for s in range(left.documents[i], left.documents[i + 1]):
         for t in range(right.documents[j], right.documents[j + 1]):

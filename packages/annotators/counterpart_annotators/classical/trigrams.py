@@ -199,7 +199,7 @@ def _previous(words, sentences):
 
 @njit(cache=True)
 def _match(a, b, weights, similarity):
-    """The factor of two words in a product: their weighted similarity."""
+    """Return the factor of two words in a product: their weighted similarity."""
     if a < len(similarity) and b < len(similarity):
         return MATCH * MATCH * similarity[a, b] * weights[a] * weights[b]
     return MATCH * MATCH * weights[a] * weights[b] if a == b else 0.0
@@ -237,7 +237,7 @@ def _starting_with(i, j, matches, middles, previous, other_previous):
 
 @njit(cache=True)
 def _between(left, s, right, t, weights, similarity, matches, middles):
-    """The kernel of two sentences. ``matches`` and ``middles`` are work arrays."""
+    """Return the kernel of two sentences. ``matches`` and ``middles`` are work arrays."""
     _fill(matches, left, s, right, t, weights, similarity)
     previous = left.previous[left.sentences[s] : left.sentences[s + 1]]
     other_previous = right.previous[right.sentences[t] : right.sentences[t + 1]]

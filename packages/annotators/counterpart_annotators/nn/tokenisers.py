@@ -107,7 +107,7 @@ def word_pieces(ids: dict[str, int]) -> Tokenizer:
 
 
 def _byte_alphabet() -> list[str]:
-    """The 256 bytes as characters, first inside and then at the end of a word, in the order of CLIP's list."""
+    """Return the 256 bytes as characters, first inside and then at the end of a word, in the order of CLIP's list."""
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     return [*letters, *(letter + WORD_END for letter in letters)]
 

@@ -33,14 +33,14 @@ def does_not_exist(kind: str, row_id: str) -> TurkError:
 
 
 def wrong_assignment_state(*allowed: str) -> TurkError:
-    """An assignment whose state does not allow the call."""
+    """Return the error for an assignment whose state does not allow the call."""
     return TurkError(
         f"This operation can be called with a status of: {','.join(allowed)}", turk_code="InvalidAssignmentState"
     )
 
 
 def wrong_hit_state(status: str, *allowed: str) -> TurkError:
-    """A HIT whose state does not allow the call."""
+    """Return the error for a HIT whose state does not allow the call."""
     return TurkError(
         f"This HIT is currently in the state '{status}'.  "
         f"This operation can be called with a status of: {', '.join(allowed)}",

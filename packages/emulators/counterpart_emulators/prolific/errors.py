@@ -47,5 +47,5 @@ def find(table: Mapping[str, Row], row_id: str, kind: str) -> Row:
 
 
 def invalid(field: str, text: str) -> ProlificError:
-    """An invalid value in a field of the body."""
+    """Return the error for an invalid value in a field of the body."""
     return ProlificError({field: [text]})
