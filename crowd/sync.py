@@ -110,6 +110,7 @@ def sync_round(round: Round, *, at_most: int | None = None, progress: Progress =
         raise CounterpartError(f"Round {round} is not published: publish it first.")
     if round.channel not in channels.platforms():
         raise CounterpartError(f"Round {round} is in the browser pool, which needs no sync.")
+    # Submissions are stored and graded before seats are posted again: none that is filled is asked for a second time.
     collected = collect_round(round, at_most=at_most, progress=progress)
     taken_in = take_in_waiting(round, progress=progress)
     grade_waiting(round)
@@ -166,6 +167,7 @@ def collect_round(round: Round, *, at_most: int | None = None, progress: Progres
         if unreached == MOST_UNREACHED:
             collected.skipped = len(postings) - done
             break
+    # Those that failed have had their turn too: they must not keep the others waiting.
     tried = postings[: len(postings) - collected.skipped]
     Posting.objects.filter(pk__in=[posting.pk for posting in tried]).update(tried_at=clock.now())
     return collected

@@ -70,6 +70,7 @@ class Balance:
     def planned(self) -> Decimal:
         """What is kept for the answer sets that may still come: for as many as the ceiling leaves room for."""
         cost = self.commitment.seat
+        # Whole answer sets: a part of one pays no worker.
         room = (self.ceiling - self.commitment.gone) // cost if cost else 0
         return cost * max(min(self.waiting, int(room)), 0)
 
@@ -233,6 +234,7 @@ def _commitments(rounds: Sequence[Round]) -> dict[int, Commitment]:
     for round in rounds:
         owed, fees_owed = sums[round.pk, Payment.State.OWED]
         paid, fees = sums[round.pk, Payment.State.PAID]
+        # On a platform, what it was asked for is due; in the browser pool, the seats that workers have taken.
         held, due = asked.get(round.pk, (0, int(sums[round.pk, Seat.State.TAKEN][0])))
         commitments[round.pk] = Commitment(
             round.seat_cost,

@@ -122,6 +122,7 @@ def compensation_of(assignment: Assignment) -> Payment | None:
 def withdraw_compensation(assignment: Assignment) -> None:
     """Take back a bonus that is still owed in place of a reward which the platform has paid after all."""
     for bonus in _compensations(assignment):
+        # One under way stays owed: the platform may be paying it at this moment.
         owed = Payment.objects.filter(pk=bonus.pk, state=Payment.State.OWED).exclude(call=Payment.Call.UNDER_WAY)
         if owed.update(state=Payment.State.WITHDRAWN, call=Payment.Call.NONE):
             record("withdrawn", bonus, actor="platform", amount=str(bonus.amount))

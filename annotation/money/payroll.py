@@ -118,6 +118,7 @@ def mark_wages(round: Round, text: str, *, actor: str) -> Marked:
         paid = [payment for row in rows for payment in _checked(round, row)]
         if len({payment.pk for payment in paid}) != len(paid):
             raise CounterpartError("Several rows name the same payment. Use the list as it was written.")
+        # Those that were marked before stay as they are: a list may be sent twice.
         now = [payment for payment in paid if mark_paid(payment, actor=actor)]
     return Marked(len(now), sum((payment.amount for payment in now), Decimal("0.00")), len(paid) - len(now))
 

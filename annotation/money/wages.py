@@ -162,9 +162,11 @@ def pay_shortfall(round: Round, *, agreed: Decimal | None = None, actor: str, pr
     ceiling leaves less than it takes.
     """
     check_authority()
+    # The times are measured without the lock; who is still without a top-up is read under it.
     short = shortfall_of(round)
     with transaction.atomic():
         current = locked(round)
+        # Asked again: the right may have been taken away while this waited for the lock.
         check_authority()
         unpaid = list(_without_bonus(current)) if short.bonus else []
         total = (short.bonus + current.fee_schedule.bonus_fee(short.bonus)) * len(unpaid)

@@ -171,6 +171,7 @@ def _pay(platform: Platform, row: Outbox, key: str) -> Result:
     payment = Payment.objects.select_related("assignment__worker", "round").get(pk=key)
     if payment.state != Payment.State.OWED:
         return _nothing
+    # A reward may be sent twice, as approving work again changes nothing; such a bonus would be paid again.
     if payment.kind == Payment.Kind.BONUS and isinstance(platform, OneShotBonuses):
         pay_bonus(platform, payment, row)
     else:

@@ -161,6 +161,7 @@ def deliver(row_id: UUID | str) -> bool:
     row = _claim(row_id)
     if row is None:
         return False
+    # A call that fails for the last time ends in _put_off; more attempts mean that their processes died.
     if row.attempts > MAX_ATTEMPTS:
         _fail(row, f"Lost {MAX_ATTEMPTS} times; see the log. Last error: {row.error or 'none'}", unclear=True)
         return False
@@ -221,6 +222,7 @@ def _own(row: Outbox) -> QuerySet[Outbox]:
 def _finish(row: Outbox, record_result: Callable[[], object]) -> None:
     """Record the result and that the call is done in one transaction: if it rolls back, the call is made again."""
     with transaction.atomic():
+        # Also if another process has taken the row over: the platform has acted, and recording twice changes nothing.
         record_result()
         if _own(row).update(state=Outbox.State.DONE, unclear=False, error=""):
             _mark(row, under_way=False)

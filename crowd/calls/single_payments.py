@@ -76,10 +76,12 @@ def settle(row: Outbox, *, was_paid: bool, by: str) -> None:
             changed = unclear.update(state=Outbox.State.DONE, unclear=False, error="")
         else:
             again = {"state": Outbox.State.PENDING, "attempts": 0, "waits": 0, "due_at": clock.now(), "error": ""}
+            # Without the mark of a sent call, the next attempt sends it.
             changed = unclear.update(**again, sent=None, unclear=False)
         if not changed:
             raise CounterpartError(f"The {row} has been settled meanwhile: reload the page.")
         payment = payment_of(row)
+        # One that is sent again stays marked, so that it is not withdrawn meanwhile.
         call = Payment.Call.NONE if was_paid else Payment.Call.UNDER_WAY
         Payment.objects.filter(pk=payment.pk).update(call=call)
         record("settled", row, actor=by, was_paid=was_paid)

@@ -48,6 +48,7 @@ def post_open_seats(round: Round) -> int:
             missing = places_missing([current])[current.pk]
             added = _post_places(current, min(missing, int(left // cost) if cost else missing))
         for hit, missing in list(hits_to_post(current)):
+            # What was added above is not in left, which was read before.
             affordable = int(left // cost) - added if cost else missing
             added += _post(current, hit, min(missing, affordable))
         send_round_on_commit(current)
@@ -204,6 +205,7 @@ def _post(round: Round, hit: HIT, missing: int) -> int:
     most = channels.platform(round.channel).most_assignments
     live = hit.postings.filter(state=Posting.State.LIVE, max_assignments__lte=most - missing).first()
     if live:
+        # Counted at once, although the call is made later: the next look must not ask for the same seats.
         Posting.objects.filter(pk=live.pk).update(max_assignments=F("max_assignments") + missing)
         store_call(Outbox.Call.EXTEND, live, round=round, **live.market)
         return missing

@@ -77,6 +77,7 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker, *, sheet: 
     """
     platform = channels.session_platform(posting.channel)
     session_id = arrival.assignment_id
+    # Before the transaction: no lock is held while the platform answers.
     try:
         is_confirmed = platform.confirm(posting, arrival)
     except ChannelError as error:
@@ -84,6 +85,7 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker, *, sheet: 
             logger.error("no visitor is let in to %s, as the platform refuses our question: %s", posting, error)
             raise Trouble("We cannot check your session now", NO_ANSWER, status=503) from error
         raise Trouble("The platform does not know this session", str(error), status=403) from error
+    # Asked of confirmed visitors too: one of the two came with a session that is not theirs.
     if _doubt_others(posting, session_id, worker) and not is_confirmed:
         raise not_theirs()
     with transaction.atomic():
@@ -168,7 +170,7 @@ def _pay_for_coming(posting: Posting, worker: Worker, session_id: str, **finish:
     """Record a session for which no HIT is left, and owe its reward; above the ceiling, a person decides."""
     now = clock.now()
     assignment = Assignment.objects.create(
-        hit=posting.round.hits.all()[0],
+        hit=posting.round.hits.all()[0],  # any one, as a row needs a HIT; has_hit says that it was not given
         has_hit=False,
         worker=worker,
         state=Assignment.State.EXCLUDED,

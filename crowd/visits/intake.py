@@ -73,6 +73,7 @@ def advance(visit: Visit, listed: Listed) -> None:
     visit.state = listed.status
     visit.decided_at = listed.decided_at
     record(f"{listed.status} on the platform", visit.assignment, actor="sync")
+    # The reward of a claim is marked as paid by take_in, once its answers are stored.
     if visit.is_approved and not visit.assignment.is_claim:
         mark_reward_paid(visit.assignment)
         withdraw_compensation(visit.assignment)

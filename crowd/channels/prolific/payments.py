@@ -17,7 +17,8 @@ def prepare(client: Client, payment: Payment) -> dict[str, Any]:
     """Create the bonus without paying it; return its id and the bonuses that the submission had, in cents. A created
     bonus that is never paid costs nothing."""
     work = payment.assignment
-    minor(payment.amount)
+    minor(payment.amount)  # refuses a part of a cent before anything is created
+    # Read before the bonus exists: is_paid looks for one more than these.
     before = _paid_for(client, work.outside_key)
     body = {"study_id": work.visit.posting.external_id, "csv_bonuses": f"{work.outside_key},{payment.amount:.2f}"}
     return {"order": client.post("submissions/bonus-payments/", body)["id"], "before": before}
